@@ -67,7 +67,7 @@ class Groups:
 
     def searched(self, path: str, glob: str) -> str | None:
         """The path of a search through files below it, by a glob or all, if it goes into a forbidden group's folder."""
-        below = "**" if not glob or glob[0] == "!" else glob if "/" in glob else f"**/{glob}"
+        below = "**/*" if not glob or glob[0] == "!" else glob if "/" in glob else f"**/{glob}"
         return path if self._leads_in(join(path, below.lstrip("/"))) else None
 
     def _named_in(self, text: str) -> str | None:
@@ -168,13 +168,18 @@ def _with_groups(segments: list[str]) -> list[str]:
 
 
 def _through_globs(path: str, segments: list[str], named: list[str]) -> Iterator[str]:
-    """The paths to memory that one means whose globs stand for the folder of all groups, too: `/workspace/*/*/CLAUDE.md`."""
+    """The paths to memory that one means whose globs stand for the folder of all groups, too: `/workspace/*/*/CLAUDE.md`.
+
+    What is done with all of a project is done with the groups in it.
+    """
     for root, parent in _HELD_IN:
-        inside = segments[len(root) :]
-        if path[0] == "/" and tuple(segments[: len(root)]) == root and inside and not inside[0].strip("*"):
-            rest = ["*", *inside[1:]] if inside[0] == "**" else inside[1:]
-            if rest[1:] and (rest[0] in named or _is_memory(rest[-1])):
-                yield "/" + "/".join([*root, parent, *rest])
+        first, *rest = segments[len(root) :] or [""]
+        if path[0] != "/" or tuple(segments[: len(root)]) != root or first not in ("*", "**"):
+            continue
+        rest = ["*" if rest else "**", *rest] if first == "**" else rest
+        every = rest == ["**"] and parent == "groups"
+        if every or (rest[1:] and (rest[0] in named or _is_memory(rest[-1]))):
+            yield "/" + "/".join([*root, parent, *rest])
 
 
 def _covers(segments: list[str], place: int, path: str, *, listed: bool, named: bool) -> bool:

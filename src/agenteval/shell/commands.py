@@ -102,6 +102,8 @@ SEARCHES = {
     "ag": "ABCGm",
 } | {"ack": "ABCm"}
 """Commands that search files, with the letters of options that a value follows."""
+LEAVE_OUT = frozenset({"ack", "ag", "ln", "rg"})
+"""Commands that do not read all that is in a folder."""
 SCRIPTED = {*SEARCHES, "awk", "jq", "perl", "sed", "tr"}
 """Commands whose first word is no file, but a pattern or a script."""
 SHELLS = frozenset({"ash", "bash", "dash", "ksh", "sh", "zsh"})
@@ -137,7 +139,7 @@ class Touch:
     whole: bool = False
     """Whether the file holds nothing but `written` from then on."""
     below: str = ""
-    """What of a folder is touched with it: `*` is all that is in it, `**` all below it."""
+    """What of a folder is touched with it: `*` is all that is in it, `**` all below it, `**/*` all but what is left out."""
 
 
 class Unclear(NamedTuple):
@@ -158,6 +160,8 @@ def touches(command: str, folder: str) -> Reading:
     """The files that a command touches; `folder` is where it runs."""
     follower = _Follower(folder)
     follower.run(command)
+    if follower.left < 0:
+        follower.unclear.append(Unclear(command, folder))
     return Reading(follower.found, follower.unclear)
 
 
@@ -238,7 +242,6 @@ class _Follower:
         """Note what one simple command touches; `cd` moves on to another folder."""
         self.left -= 1
         if self.left < 0:
-            self._is_unclear(words)
             return
         plain, targets, body = self._redirected(words)
         inside = plain[0] == ")" if plain[1:] else False  # an arm of `case`, not the end of a subshell
@@ -333,8 +336,8 @@ class _Follower:
             default = _DEFAULT.match(change)
             return [default[1]] if default else [match[0]]
         if change.startswith("##*/"):
-            return list(map(basename, values))
-        return [piece for value in values for piece in dict.fromkeys([value, *value.split()])]
+            return [basename(value) for value in values] or [""]
+        return [piece for value in values for piece in dict.fromkeys([value, *value.split()])] or [""]
 
     def _outcome(self, number: str) -> list[str]:
         """The words that a command prints whose output is filled in."""
@@ -361,9 +364,8 @@ class _Follower:
 
     def _absolute(self, path: str) -> list[str]:
         """The paths that a word may be."""
-        return [
-            normpath(join(self.folder, each)) for value in self._values(path) for each in _alternatives(value)
-        ]
+        places = (join(self.folder, value) for value in self._values(path))
+        return [normpath(each) for place in places for each in _alternatives(place)]
 
     # What commands do ------------------------------------------------------------------------------------------
 
@@ -451,7 +453,7 @@ class _Follower:
     def on_names(self, command: "_Command") -> None:
         names = command.names or (command.body or "").split() or [UNKNOWN]
         words = _after_options(command.words, "EILPadns")
-        pairs = zip(command.words, [*command.words[1:], ""], strict=True)
+        pairs = zip(command.words, [*command.words[1:], ""], strict=False)
         mark = next((word[2:] or after for word, after in pairs if word[:2] == "-I"), "")
         mark = mark or "{}" * ("-i" in command.words)
         self._on_each(words or ["echo"], mark, names)
@@ -483,9 +485,8 @@ class _Follower:
 
     def copy(self, command: "_Command") -> None:
         whole = command.name in ("ln", "mv", "rsync") or command.recursive
-        self._note(
-            "write" if command.name == "mv" else "copy", command.files[:-1], below="**" if whole else ""
-        )
+        access: Access = "write" if command.name == "mv" else "copy"
+        self._note(access, command.files[:-1], below=command.all_below if whole else "")
         self._note("write", command.files[-1:])
 
     def pack(self, command: "_Command") -> None:
@@ -497,13 +498,13 @@ class _Follower:
         packs = {"A", "c", "r", "u", "append", "create", "update"}.intersection(options)
         self._note("write" if packs else "read", archives)
         if packs:
-            self._note("copy", [join(place, file) for file in files], below="**")
+            self._note("copy", [join(place, file) for file in files], below=command.all_below)
         elif place and {"x", "extract", "get"}.intersection(options):
             self._note("write", [place], below="**")
 
     def pack_zip(self, command: "_Command") -> None:
         self._note("write", command.files[:1])
-        self._note("copy", command.files[1:], below="**" if command.recursive else "")
+        self._note("copy", command.files[1:], below=command.all_below if command.recursive else "")
 
     def convert(self, command: "_Command") -> None:
         for word in command.words:
@@ -523,7 +524,7 @@ class _Follower:
             files = ["."]
         globs = [glob for key in ("include", "g", "glob", "iglob") for glob in options.get(key, ())]
         globs = [glob for glob in globs if glob[:1] != "!"] or [""]
-        belows = [_anywhere(glob) if glob else "**" for glob in globs] if deep else [""]
+        belows = [_anywhere(glob) if glob else command.all_below for glob in globs] if deep else [""]
         for below in belows:
             self._note("names" if "files" in options else "read", files, below=below)
         self.names = [join(file, below) for file in files for below in belows] or command.names
@@ -559,6 +560,12 @@ class _Command:
     def recursive(self) -> bool:
         """Whether an option says that it goes through folders."""
         return any(map(_RECURSIVE.fullmatch, self.words))
+
+    @property
+    def all_below(self) -> str:
+        """What it does with a folder that it goes through: a link only leads there, and some leave out what `git` does."""
+        leaves_out = self.name in LEAVE_OUT or any(word.startswith("--exclude") for word in self.words)
+        return "**/*" if leaves_out else "**"
 
 
 _HANDLERS: dict[str, Callable[[_Follower, _Command], None]] = {
@@ -625,6 +632,8 @@ def _scripts(words: list[str], *, scripted: bool) -> tuple[list[str], list[str]]
             files += [word] * (scripted and not _IN_PLACE.match(before))  # BSD has `sed -i ''`
         elif option := _FILE_OPTION.fullmatch(word):
             files.append(option[1])
+        elif word in ("--exclude", "--include"):
+            next(rest, "")
         elif not word.startswith("-"):
             files.append(word)
         before = word
