@@ -89,7 +89,7 @@ class Groups:
         """
         if len(command) > LONGEST_COMMAND:
             return self._named_in(command)
-        if not _RELEVANT.search(command.translate(_UNQUOTED)):
+        if not _RELEVANT.search(f"{folder} {command}".translate(_UNQUOTED)):
             return None
         from agenteval.shell.commands import touches
 
@@ -187,18 +187,21 @@ def _covers(segments: list[str], place: int, path: str, *, listed: bool, named: 
 
     `named`: whether any group is known by its name.
     """
-    parent, segment, *inside = segments[place:]
-    begins = tuple(segments[:place])
+    parent, segment = segments[place : place + 2]
+    inside = segments[-1:] if place + 2 < len(segments) else []
+    memory = any(map(_is_memory, inside))
     if parent in _OF_DATA:
-        begins = begins[:-1] if begins[-1:] == ("data",) else begins
-    memory = bool(inside) and _is_memory(inside[-1])
-    if begins not in _ROOTS and set(begins) != {".."}:
+        if segments[place - 1 : place] != ["data"]:
+            return memory  # a container's own
+        place -= 1
+    begins = tuple(segments[: min(place, _FURTHEST)])
+    if begins not in _ROOTS and (place > _FURTHEST or set(begins) != {".."}):
         return parent == "groups" and path[0] in "/~" and memory
     if not inside and segment != "**":
         return parent == "groups" and not listed
     if listed and parent != "groups":
         return memory and segment != "**"
-    if parent in ("extra", *_OF_DATA) and not place and path[0] != "/":
+    if parent == "extra" and not begins and path[0] != "/":
         return memory  # else a folder of the agent's own that is called so
     return memory or named or segment == "**" or parent != ".."
 
@@ -230,6 +233,8 @@ def _is_group(segments: list[str], place: int, path: str) -> bool:
 _ROOTS = (("workspace", "project"), ("workspace",), ())
 """Where NanoClaw's own folders are, the longest first."""
 _DEEPEST = max(map(len, _ROOTS))
+_FURTHEST = 20
+"""How many folders up a path is followed."""
 _MEMORY = frozenset({"CLAUDE.md", "CLAUDE.local.md", "conversations", "memory"})
 """What a group's folder holds."""
 _MOUNTS = frozenset({"agent", "group", "project", "extra", "ipc"})
@@ -270,8 +275,7 @@ def _by_use(args: Any) -> tuple[list[str], list[str]]:
     commands: list[str] = []
     others: list[str] = []
     waiting = [("", args)]
-    while waiting:
-        key, value = waiting.pop(0)
+    for key, value in waiting:  # which grows
         if isinstance(value, dict):
             keys = {str(name): str(name).lower() for name in value}
             told = not _COMMAND_KEYS.isdisjoint(keys.values())
