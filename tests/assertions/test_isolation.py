@@ -263,7 +263,9 @@ class TestToolCalls:
         """Below NanoClaw's own folders, or with a group's memory in it; elsewhere only groups that are known."""
         assert isolated(make_trace(call("Read", file_path=path)), make_case()).passed is not reaches
 
-    @pytest.mark.parametrize("text", ["a/" * 2_000_000, "../" * 700_000], ids=["deep", "up"])
+    @pytest.mark.parametrize(
+        "text", ["a/" * 2_000_000, "../" * 700_000, "a/" + "groups/*/" * 300_000], ids=["deep", "up", "globs"]
+    )
     def test_the_time_for_a_long_argument_is_linear(self, text: str) -> None:
         """An uploaded image has as many slashes; compared with one another they would take hours."""
         trace = make_trace(call("upload", data=f"{text}groups/gym/CLAUDE.md"))

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from agenteval.assertions.base import Verdict
+from agenteval.shell.commands import touches
 from agenteval_nanoclaw.session.memory import Memory
-from agenteval_nanoclaw.session.shell import touches
 from agenteval_nanoclaw.session.store import Mount, listed_mounts
 from builders import judge, make_case
 from nanoclaw.recordings import converted, inspected, replayed, unpack
@@ -158,6 +158,27 @@ OWN = "main/CLAUDE.local.md"
         ("cp notes.md CLAUDE.local.md", [f"write {OWN}"]),
         ("mv CLAUDE.local.md notes.md", [f"write {OWN}"]),
         ("cat -e CLAUDE.local.md", [f"read {OWN}"]),
+        ("tar czf /tmp/own.tgz . && cp -r /workspace/agent /tmp", []),
+        ("tar czf /tmp/f.tgz -C /workspace/extra family", ["read telegram_family/CLAUDE.local.md"]),
+        ("cp -r /workspace/extra/family/ /tmp/x", ["read telegram_family/CLAUDE.local.md"]),
+        ("rsync -a /workspace/extra/[f]amily /tmp/x", ["read telegram_family/CLAUDE.local.md"]),
+        ("ln -s /workspace/extra/family own", ["read telegram_family/CLAUDE.local.md"]),
+        ("cp -r /workspace/extra/family/photos /tmp/x", []),
+        ("rm -rf /workspace/extra/family", ["write telegram_family/CLAUDE.local.md"]),
+        (
+            "bash -c 'cd /workspace/extra; cat family/CLAUDE.local.md'",
+            ["read telegram_family/CLAUDE.local.md"],
+        ),
+        ("sudo -u node cat CLAUDE.local.md", [f"read {OWN}"]),
+        ("timeout 5 cat CLAUDE.local.md", [f"read {OWN}"]),
+        ("echo CLAUDE.local.md | xargs cat", [f"read {OWN}"]),
+        ("cat $(echo CLAUDE.local.md)", [f"read {OWN}"]),
+        ("for f in CLAUDE.local.md notes.md; do cat $f; done", [f"read {OWN}"]),
+        ("cat {CLAUDE.local,preferences,notes}.md", ["read main/preferences.md", f"read {OWN}"]),
+        ("find . -name CLAUDE.local.md -exec cat {} +", [f"read {OWN}"]),
+        ("cat /workspace/*.md /workspace/extra/*.md", []),
+        ("cat $UNKNOWN $(date)", []),
+        ("cat <<E | sh\ncat CLAUDE.local.md\nE", [f"read {OWN}"]),
         ("cat <&3; cat CLAUDE.local.md", [f"read {OWN}"]),
         ("date", []),
         ("echo 'unclosed", []),
@@ -166,6 +187,28 @@ OWN = "main/CLAUDE.local.md"
 def test_what_commands_do_to_memory(command: str, expected: list[str]) -> None:
     """As far as their words tell."""
     assert uses("Bash", command=command) == expected
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("cat /workspace/project/groups/*/CLAUDE.md", ["main", "work", "gym"]),
+        ("cd /workspace/project/groups && cat w*/CLAUDE.md", ["work"]),
+        ("find /workspace/project/groups -name CLAUDE.md -exec cat {} +", ["main", "work", "gym"]),
+        ("cat /workspace/extra/all/[!m]*/CLAUDE.local.md", ["work", "gym"]),
+        ("cp -r /workspace/extra/all/w* /tmp", ["work"]),
+        ("cat /workspace/project/groups/*.md", []),
+        ("for g in work gym; do cat /workspace/extra/all/$g/CLAUDE.local.md; done", ["work", "gym"]),
+        ("ls /workspace/project/groups/*/CLAUDE.md", ["gym"]),
+    ],
+)
+def test_a_glob_means_the_memory_of_the_groups_that_are_known(command: str, expected: list[str]) -> None:
+    """Each is read, whether or not the command prints which; a listing prints what there is."""
+    known = Memory(group="main", mounts=MOUNTS, groups=["main", "work", "gym"])
+    output = "/workspace/project/groups/gym/CLAUDE.md" if command.startswith("ls") else "tea"
+    found = known.uses("Bash", {"command": command}, "/workspace/agent", output)
+    assert [use.file.group for use in found] == expected
+    assert known.unclear == []
 
 
 def test_only_the_shell_runs_commands() -> None:
@@ -240,7 +283,10 @@ def test_what_is_read_is_told(tool: str, args: dict[str, str], output: str, read
     [
         ("python3 -c 'open(\"CLAUDE.local.md\")'", True),
         ("cp -r x y; node read.js /workspace/group/CLAUDE.md", True),
-        ("tar c /workspace/extra/family", True),
+        ("tar c /workspace/extra/all", True),
+        ("cp -r /workspace/project/groups /tmp", True),
+        ("tar c /workspace/extra/family", False),
+        ("tar c . conversations /workspace/project/src", False),
         ("vim ~/.claude/projects/x/memory/MEMORY.md", True),
         ("cat /workspace/project/groups/*/CLAUDE.md", True),
         ("cat /workspace/extra/all/*/CLAUDE.local.md", True),
@@ -383,7 +429,7 @@ def test_here_documents_without_an_end_take_no_time() -> None:
     assert touches(command, "/")[0] == []
     assert touches("python3 - <<E\nopen('CLAUDE.local.md')\nE", "/") == (
         [],
-        "python3 - open('CLAUDE.local.md')\n",
+        [("python3 - open('CLAUDE.local.md')\n", "/")],
     )
 
 
@@ -580,7 +626,7 @@ def test_memory_that_was_loaded_into_the_prompt(tmp_path: Path) -> None:
 
 def test_words_that_are_no_command_are_not_understood() -> None:
     """They are handed back."""
-    assert touches("python3 x.py", "/") == ([], "python3 x.py")
+    assert touches("python3 x.py", "/") == ([], [("python3 x.py", "/")])
 
 
 # The snapshot --------------------------------------------------------------------------------------------------

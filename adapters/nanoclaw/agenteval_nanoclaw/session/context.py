@@ -71,7 +71,8 @@ def mounts_are_known(run: Run, reading: Reading) -> bool:
 def memory_of(run: Run, reading: Reading, group_id: str) -> Memory:
     """What tells the memory files of a run from others."""
     group = group_of(run, reading)
-    memory = Memory(group=group_id, mounts=(group.mounts if group else None) or [])
+    groups = [each.folder for each in reading.store.groups.values()]
+    memory = Memory(group=group_id, mounts=(group.mounts if group else None) or [], groups=groups)
     if text := group_file(reading, group_id, LOCAL):
         memory.index_text = text
     return memory

@@ -8,7 +8,7 @@ from typing import Any
 
 from agenteval.lazyregex import lazy
 from agenteval.patterns import is_glob, name_matches
-from agenteval_nanoclaw.session.shell import Touch, touches
+from agenteval.shell.commands import Touch, touches
 from agenteval_nanoclaw.session.store import Mount
 from agenteval_nanoclaw.session.values import records_in, text_of
 
@@ -16,6 +16,8 @@ SHARED = "global"
 """Owns what NanoClaw shares between groups."""
 OWN_FOLDERS = ("/workspace/agent", "/workspace/group")
 """Where a group's folder is mounted: in v2, and in v1."""
+ALL_GROUPS = "/workspace/project/groups"
+"""Where the main group of v1 sees all groups."""
 LOCAL = "CLAUDE.local.md"
 MAIN = "CLAUDE.md"
 _BEGIN = lazy(rf"^(?:\./|(?:{'|'.join(OWN_FOLDERS)})/)")
@@ -50,6 +52,8 @@ class Memory:
 
     group: str
     mounts: list[Mount] = field(default_factory=list)
+    groups: list[str] = field(default_factory=list)
+    """All groups that are known."""
     index_text: str = ""
     """What the group's memory file holds, as far as known: files that it names are memory too."""
     unclear: list[str] = field(default_factory=list)
@@ -65,8 +69,8 @@ class Memory:
             return Owned(SHARED, basename(path), path) if path.endswith(".md") else None
         if "/.claude/projects/" in path and "/memory/" in path and path.endswith(".md"):
             return Owned(self.group, "auto memory", path)
-        if path.startswith("/workspace/project/groups/"):
-            folder, _, inside = path.removeprefix("/workspace/project/groups/").partition("/")
+        if path.startswith(f"{ALL_GROUPS}/"):
+            folder, _, inside = path.removeprefix(f"{ALL_GROUPS}/").partition("/")
             return self._of_group(folder, inside, path)
         if path.startswith("/workspace/extra/"):
             return self._mounted(path)
@@ -178,7 +182,9 @@ class Memory:
     def _ran(self, command: str, folder: str, output: str) -> list[MemoryUse]:
         found, unclear = touches(command, folder)
         named = any(
-            each in unclear for each in (LOCAL, "/CLAUDE.md", "/workspace/extra/", "/memory/MEMORY.md")
+            each in text
+            for text, _ in unclear
+            for each in (LOCAL, "/CLAUDE.md", "/workspace/extra/", "/memory/MEMORY.md")
         )
         uses: list[MemoryUse] = []
         for touch in found:
@@ -186,15 +192,33 @@ class Memory:
             names_only = touch.access == "names"
             if touch.access == "write":
                 done = [_written(touch, file, command) for file in files]
-            elif files:
+            elif files and not (names_only and is_glob(touch.path)):
                 done = [_read(file, output, names_only=names_only) for file in files]
             else:
                 done = self._hits(output, touch.path, touch.folder, names_only=names_only)
-            named = named or (not done and self.owned(touch.path) is not None)  # the files of many groups
+            if not done and touch.below and touch.access in ("copy", "write"):
+                done = self._taken(touch, command)
+            named = named or (not done and self._is_of_many(touch))
             uses += done
         if named:
             self.unclear.append(command)
         return _once(uses)
+
+    def _taken(self, touch: Touch, command: str) -> list[MemoryUse]:
+        """What is done to the memory of another group whose folder is copied, moved or deleted as a whole."""
+        files = [file for name in (LOCAL, MAIN) for file in self._matching(join(touch.path, name))]
+        others = [file for file in files if file.group not in (self.group, SHARED)][:1]
+        write = touch.access == "write"
+        return [
+            _written(touch, file, command) if write else MemoryUse(write=False, file=file) for file in others
+        ]
+
+    def _is_of_many(self, touch: Touch) -> bool:
+        """Whether it is the memory of groups that a glob means, or whose folders are copied with all that is around."""
+        if not touch.below or touch.access not in ("copy", "write"):
+            return self.owned(touch.path) is not None
+        inside = (self.owned(join(touch.path, "*", name)) for name in (LOCAL, MAIN))
+        return any(file and file.group not in (self.group, SHARED) for file in inside)
 
     def _matching(self, path: str) -> list[Owned]:
         """The memory files that a path, or a glob, means."""
@@ -202,11 +226,20 @@ class Memory:
             file = self.owned(path)
             return [file] if file else []
         places = [*OWN_FOLDERS, *(mount.inside for mount in self.mounts)]
+        roots = [ALL_GROUPS, *(mount.inside for mount in self.mounts if mount.holds_all)]
+        places += [join(root, group) for root in roots for group in self.groups]
         known = [join(place, name) for place in places for name in (LOCAL, MAIN)]
         known += [join(place, name) for place in OWN_FOLDERS for name in self.indexed()]
         known.append(f"/workspace/global/{MAIN}")
-        named = [each for each in dict.fromkeys(known) if name_matches(path, each)]
+        named = [each for each in dict.fromkeys(known) if _means(path, each)]
         return [file for each in named if (file := self.owned(each))]
+
+
+def _means(glob: str, path: str) -> bool:
+    """Whether a glob means a path, as a shell reads it: only `**` goes through folders, or through none."""
+    if "**" in glob:
+        return name_matches(glob, path) or name_matches(glob.replace("**/", ""), path)
+    return glob.count("/") == path.count("/") and name_matches(glob, path)
 
 
 def instead_of(old: str) -> str:

@@ -98,6 +98,11 @@ class Mount:
         parts = [part for part in self.host.replace("\\", "/").split("/") if part]
         return parts[parts.index("groups") + 1] if "groups" in parts[:-1] else ""
 
+    @property
+    def holds_all(self) -> bool:
+        """Whether it is the folder of all groups."""
+        return self.host.replace("\\", "/").rstrip("/").endswith("/groups")
+
 
 def listed_mounts(listed: Any) -> list[Mount]:
     """The additional mounts that a group's configuration lists; what has not the form of one is passed over."""
