@@ -287,7 +287,9 @@ def test_the_negative_controls_pass_as_expected_failures(
     assert sum(row["xfailed"] for row in run.summary["scorecard"]) == number
     out = capsys.readouterr().out
     assert len(re.findall(r"^XFAIL nanoclaw\.control\.", out, re.MULTILINE)) == number
-    assert f"{number} xfailed in " in out
+    assert (
+        f"{number} xfailed, 1 warning in " in out
+    )  # a control of the scheduler names another task than its recording
     assert out.endswith(f"exit 0: no test failed, except {number} tests that should\n")
 
 

@@ -79,7 +79,7 @@ def test_which_commands_run_the_code_of_a_project(argv: str, loads: bool, tmp_pa
     assert mark.exists() is loads
     told = " ".join((DOCS / "plugins.md").read_text(encoding="utf-8").split())
     assert (
-        "all commands load the modules that its configuration lists, but for `compare`, `gate`, `report`, `merge`, and "
+        "commands load the modules that the configuration lists, except `compare`, `gate`, `report`, `merge`, and "
         "`init` without `--from`"
     ) in told
 
