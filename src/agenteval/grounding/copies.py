@@ -22,9 +22,14 @@ LONGEST = 1_500
 LIST = 3
 """Words and facts from one to the next but one in a list."""
 
+BESIDE = 2
+"""Words before a fact and after it that tell whether the sources say the same of it elsewhere."""
+BEGINNING = 4
+"""Letters that a country and its people have in common."""
+
 
 class Held(NamedTuple):
-    """A fact of a claim in whose place a passage has another one, with the word before it and after it, folded."""
+    """A fact of a claim in whose place a passage has another one, with the words before it and after it, folded."""
 
     text: str
     row: tuple[str, ...]
@@ -61,15 +66,19 @@ def _day(name: Name) -> str | None:
 
 
 def _are_one(one: Name, other: Name) -> bool:
-    """Whether two names may be of one: they share a word, or one is the initials of the other, or the same day."""
+    """Whether two names may be of one: both end in the same word, or one has all words of the other, or is its initials."""
     if (day := _day(one)) is not None:
         return day == _day(other)
+    mine, theirs = set(one.tokens), set(other.tokens)
     initials = ["".join(word[0] for word in name.tokens) for name in (one, other)]
+    alone = len(mine) == len(theirs) == 1
     return (
-        not set(one.tokens).isdisjoint(other.tokens)
-        or initials[0] in other.tokens
-        or initials[1] in one.tokens
-        or any(mine[:4] == theirs[:4] for mine in one.tokens for theirs in other.tokens)
+        one.tokens[-1] == other.tokens[-1]
+        or mine <= theirs
+        or theirs <= mine
+        or initials[0] in theirs
+        or initials[1] in mine
+        or (alone and one.tokens[0][:BEGINNING] == other.tokens[0][:BEGINNING])
     )
 
 
@@ -97,7 +106,7 @@ def replaced(stated: Statement, passage: str) -> Iterator[Held]:
             and _stands_in(mine, place, theirs, at, least)
         ]
         if rivals and not any(_is_near(slot, theirs, at) for _, at in rivals):
-            beside = mine[max(0, place - 1) : place + 2]
+            beside = mine[max(0, place - BESIDE) : place + BESIDE + 1]
             row = [
                 word
                 for each in beside
