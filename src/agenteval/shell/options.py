@@ -56,8 +56,12 @@ def scripts_and_files(arguments: list[str], *, scripted: bool) -> tuple[list[str
     before = ""
     rest = iter(arguments)
     for word in rest:
-        if scripted and _SCRIPT_NEXT.fullmatch(word):
+        if word == "--":
+            files += rest
+        elif scripted and _SCRIPT_NEXT.fullmatch(word):
             scripts.append(next(rest, ""))
+        elif scripted and (script := _SCRIPT.fullmatch(word)):
+            scripts.append(script[1])
         elif not word:
             files += [word] * (scripted and not IN_PLACE.match(before))  # BSD has `sed -i ''`
         elif option := _FILE_OPTION.fullmatch(word):
@@ -72,5 +76,6 @@ def scripts_and_files(arguments: list[str], *, scripted: bool) -> tuple[list[str
 
 IN_PLACE = lazy(r"-[^\WMe]*i|--in-place")
 """How the option begins that has `sed` or `perl` change the files."""
-_SCRIPT_NEXT = lazy(r"-\w*e")
+_SCRIPT_NEXT = lazy(r"-\w*e|--(?:expression|regexp)")
+_SCRIPT = lazy(r"--(?:expression|regexp)=(.*)", re.DOTALL)
 _FILE_OPTION = lazy(r"--(?:file|files-from|target|target-directory)=(.+)", re.DOTALL)

@@ -35,11 +35,11 @@ _SCRIPT_NEXT = lazy(r"-[a-z]*c")
 
 def xargs(shell: Shell, command: Command) -> None:
     """Run a command on the names that come in."""
-    arguments = command.arguments
-    pairs = zip(arguments, [*arguments[1:], ""], strict=False)
+    words = after_options(command.arguments, "EILPadns")
+    own = command.arguments[: len(command.arguments) - len(words)]
+    pairs = zip(own, [*own[1:], ""], strict=False)
     mark = next((word[2:] or after for word, after in pairs if word[:2] == "-I"), "")
-    words = after_options(arguments, "EILPadns")
-    run_on(shell, words or ["echo"], mark or "{}" * ("-i" in arguments), command.received or [UNKNOWN])
+    run_on(shell, words or ["echo"], mark or "{}" * ("-i" in own), command.received or [UNKNOWN])
 
 
 def run_on(shell: Shell, words: list[str], mark: str, names: list[str]) -> None:
