@@ -126,6 +126,13 @@ class TestRecallByEvent:
         assert verdict.message == "expected a memory_read of group family before the answer, got none"
 
     @pytest.mark.parametrize("evidence", ["event", "both"])
+    def test_a_read_is_evidence_whatever_the_flag_says(self, evidence: str) -> None:
+        """Without the flag, what the recording holds is judged."""
+        trace = make_trace(memory_read("family", FACT), output="- a\n- b\n- c", capabilities=NO_MEMORY)
+        verdict = recall(trace, evidence=evidence)
+        assert (verdict.passed, verdict.observed["memory_reads"]) == (True, ["evt-2"])
+
+    @pytest.mark.parametrize("evidence", ["event", "both"])
     def test_is_skipped_without_memory_events(self, evidence: str) -> None:
         """The flag is named, as for any capability."""
         verdict = recall(make_trace(output=BULLETS, capabilities=NO_MEMORY), evidence=evidence)
