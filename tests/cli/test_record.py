@@ -282,6 +282,29 @@ def test_what_the_run_does_not_pass_is_left_out_and_said(
     )
 
 
+def test_what_of_the_claims_holds_is_kept(project: Logbooks, capsys: pytest.CaptureFixture[str]) -> None:
+    """A made-up number is told, and is no reason to leave dates, links, names and quotes unchecked."""
+    said = "- Lab A released model X with a window of 7M tokens (https://news.example.com/a)"
+    book = project.keep(changed(said))
+    record(book, "--out", "evals", "--name", "news")
+    assert "! the run does not pass claims_supported_by_fixtures (left out): " in capsys.readouterr().out
+    (claims,) = [each for each in spec(Path("evals/news"))["assertions"] if each["id"].startswith("states-")]
+    assert (claims["id"], claims["params"]["check"]) == (
+        "states-only-known-dates-urls-names-quotes",
+        ["dates", "urls", "names", "quotes"],
+    )
+    text = Path("evals/news/test.yaml").read_text(encoding="utf-8").replace("\n  # ", " ")
+    assert (
+        "all dates, urls, names, quotes of the answer are in what the tools returned, in memory, or in what the user "
+        "said; not all of its numbers are\n"
+    ) in text
+    record(book, "--out", "evals", "--name", "bug", "--xfail")
+    bug = spec(Path("evals/bug"))
+    assert bug["expected"]["assertions"] == ["states-only-known-facts"]
+    assert claims in bug["assertions"]
+    assert main(["run", "evals"]) == 0
+
+
 def test_a_bug_becomes_an_expected_failure(project: Logbooks, capsys: pytest.CaptureFixture[str]) -> None:
     """With --xfail the assertion that shows the bug is kept, expected to fail; the test is XFAIL until it is mended."""
     record(project.keep(LEAK), "--out", "evals", "--xfail")
