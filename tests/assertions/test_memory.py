@@ -294,6 +294,7 @@ class TestRecallByOutput:
         ("Please write to me in German from now on", ["an answer in German"]),
         ("Dana can write in German", ["at least 2 of the fact's words Dana, write, German"]),
         ("no preamble", ["no preamble"]),
+        ("Please, no preamble.", ["no preamble"]),
         ("Please skip the intro.", ["no preamble"]),
         ("Prefers no small talk", ["no preamble"]),
         ("Dana wants answers without preamble", ["no preamble"]),

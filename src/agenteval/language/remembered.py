@@ -83,7 +83,7 @@ _ANSWERS = lazy(
     r"|report|explanation)"
 )
 _CHOICE = lazy(r"\b(?:prefer|want|like|write)")
-_POLITELY = r"(?:(?:please|always|only)\s+)*"
+_POLITELY = r"(?:(?:please|always|only),?\s+)*"
 _BEGINNING = rf"(?:\A|[.;:!,]\s)\W*{_POLITELY}"
 _ORDER = lazy(
     rf"{_BEGINNING}(?:answer|reply|respond|use|keep|format)\b"
