@@ -204,6 +204,8 @@ def merged(
         seen = looked.pop(shard.record.shard, CoverageTally())
         remarks = sum(len(each.problems) for each in told)
         scored = examiner.scores.scored(result, test.metrics)
+        if scored and test.schema_valid is not None:
+            scored.task["schemaValid"] = test.schema_valid
         yield examiner.account(result, filed, scored=scored, metrics=test.metrics, looked=seen, told=remarks)
 
 
