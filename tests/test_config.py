@@ -128,7 +128,8 @@ def test_two_files(tmp_path: Path) -> None:
     (text,) = told(tmp_path)
     assert text == (
         "agenteval.yaml: error[config.two_files]: the project is configured twice: here, and in [tool.agenteval] "
-        "of pyproject.toml"
+        "of pyproject.toml\n"
+        "   next: move the settings of pyproject.toml to agenteval.yaml and remove the table there, or remove this file"
     )
 
 

@@ -145,7 +145,8 @@ def _from_file(root: Path) -> Any:
         return table or {}
     if table is not None:
         message = f"the project is configured twice: here, and in [tool.agenteval] of {_PYPROJECT}"
-        raise FileError([problem_at(None, Fault("config.two_files", message), own)])
+        step = f"move the settings of {_PYPROJECT} to {SETTINGS_FILE} and remove the table there, or remove this file"
+        raise FileError([problem_at(None, Fault("config.two_files", message, next_step=step), own)])
     from agenteval.reading.yamlsource import load_yaml, places
 
     text = read_text(own)

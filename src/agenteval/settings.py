@@ -30,7 +30,7 @@ class SuiteConfig(Model):
     max_cost_usd: Annotated[float, Between(0)] | None = None
     """The most that all tasks together may cost, in US dollars."""
     max_p95_latency_ms: Annotated[float, Between(0)] | None = None
-    """The most that tasks may take, but for the slowest twentieth, in milliseconds."""
+    """The most that 95% of the tasks may take, in milliseconds."""
 
 
 @model

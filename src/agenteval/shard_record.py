@@ -17,11 +17,15 @@ SHARD_SCHEMA_VERSION = "0.1"
 
 @model
 class ShardTest(Model):
-    """A test of a shard. `position` is its place among all that was found, `result` the name of its file."""
+    """A test of a shard. `position` is its place among all that was found, `result` the name of its file.
+
+    `schema_valid` is what its score says of the schemas of its output, which a result that was cut no longer tells.
+    """
 
     position: Annotated[int, Between(0)]
     result: str
     metrics: Metrics | None = None
+    schema_valid: bool | None = None
 
 
 @model
@@ -102,10 +106,12 @@ class ShardLog:
         if problems:
             self._notes.append(ShardNote(position=self._position, invalid=invalid, problems=list(problems)))
 
-    def test(self, result: str | None, metrics: Metrics | None) -> None:
+    def test(self, result: str | None, metrics: Metrics | None, *, schema_valid: bool | None = None) -> None:
         """Keep the name of a result's file; None is a result that was not written because it would leak."""
         if result:
-            self._tests.append(ShardTest(position=self._position, result=result, metrics=metrics))
+            self._tests.append(
+                ShardTest(position=self._position, result=result, metrics=metrics, schema_valid=schema_valid)
+            )
 
     def record(self, **rest: Any) -> ShardRecord:
         """The record; `rest` are its fields that are known at the end of the run."""

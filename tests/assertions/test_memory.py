@@ -126,6 +126,13 @@ class TestRecallByEvent:
         assert verdict.message == "expected a memory_read of group family before the answer, got none"
 
     @pytest.mark.parametrize("evidence", ["event", "both"])
+    def test_a_read_is_evidence_whatever_the_flag_says(self, evidence: str) -> None:
+        """Without the flag, what the recording holds is judged."""
+        trace = make_trace(memory_read("family", FACT), output="- a\n- b\n- c", capabilities=NO_MEMORY)
+        verdict = recall(trace, evidence=evidence)
+        assert (verdict.passed, verdict.observed["memory_reads"]) == (True, ["evt-2"])
+
+    @pytest.mark.parametrize("evidence", ["event", "both"])
     def test_is_skipped_without_memory_events(self, evidence: str) -> None:
         """The flag is named, as for any capability."""
         verdict = recall(make_trace(output=BULLETS, capabilities=NO_MEMORY), evidence=evidence)
@@ -279,6 +286,23 @@ class TestRecallByOutput:
         ("wants short replies in English", ["an answer in English", "at most 120 words"]),
         ("Leo's report in German is due", ["at least 2 of the fact's words Leo's, report, German, due"]),
         ("Always answer in German", ["an answer in German"]),
+        ("Please answer in German.", ["an answer in German"]),
+        ("Answers in German please", ["an answer in German"]),
+        ("No bullets, replies only in German.", ["no bullets", "an answer in German"]),
+        ("Messages in German arrive late", ["at least 2 of the fact's words Messages, German, arrive, late"]),
+        ("Write in German", ["an answer in German"]),
+        ("Please write to me in German from now on", ["an answer in German"]),
+        ("Dana can write in German", ["at least 2 of the fact's words Dana, write, German"]),
+        ("no preamble", ["no preamble"]),
+        ("Please, no preamble.", ["no preamble"]),
+        ("Please skip the intro.", ["no preamble"]),
+        ("Prefers no small talk", ["no preamble"]),
+        ("Dana wants answers without preamble", ["no preamble"]),
+        (
+            "Leo's report came without an introduction",
+            ["at least 3 of the fact's words Leo's, report, came, without, introduction"],
+        ),
+        ("Peanuts make Leo ill, no intro", ["at least 3 of the fact's words Peanuts, make, Leo, ill, intro"]),
         ("Dana is from Porto. Please reply in Portuguese!", ["an answer in Portuguese"]),
         ("Answers must be in French", ["an answer in French"]),
         ("Use exactly two sentences", ["exactly 2 sentences"]),
@@ -346,6 +370,10 @@ def test_what_a_fact_asks_of_an_answer(fact: str, wanted: list[str]) -> None:
         ("We use Postgres, not MySQL", "MySQL.", False),
         ("short answers, no preamble", "Certainly! It is five.", False),
         ("short answers, no preamble", "Five.", True),
+        ("no preamble", "Sure, here you go: five.", False),
+        ("no preamble", "Five.", True),
+        ("Write in German", "Hier ist deine Antwort.", True),
+        ("Answers in German please", "Here is your answer.", False),
         ("Lunch on Tuesday with Maria", "On Tuesday you have lunch.", True),
         ("Lunch on Tuesday with Maria", "You have lunch.", False),
         ("Launches happen on Fridays", "We launched it on Friday.", True),

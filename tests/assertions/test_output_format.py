@@ -205,12 +205,19 @@ def test_json_may_hold_numbers_of_any_size(number: str) -> None:
 @pytest.mark.parametrize(
     ("output", "message"),
     [
-        ("Hello", "not: Expecting value: line 1 column 1 (char 0)"),
-        ("{'a': 1}", "not: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"),
+        ("Hello", "not: expected a value, got 'Hello' at line 1, column 1"),
+        ("```json\n```", "not: the output is empty: it holds no data at line 1, column 1"),
+        ('{"a": [1, 2,]}', "not: a comma before the closing bracket at line 1, column 12"),
+        (
+            '{"a": 1',
+            "not: expected ',' or the end of the mapping or list, got the end of the output at line 1, column 8",
+        ),
+        ('{"a": 1} x', "not: expected the end of the output, got 'x' at line 1, column 10"),
+        ("{'a': 1}", "not: expected a key in double quotes, got \"'a'\" at line 1, column 2"),
         (
             f'{{"items": [{", ".join(map(str, range(10, 40)))} 40], "total": 30, "currency": "EUR", "shop": "x"}}',
             (
-                "not: Expecting ',' delimiter: line 1 column 131 (char 130), "
+                "not: expected ',' or the end of the mapping or list, got '40' at line 1, column 131, "
                 'near "… 30, 31, 32, 33, 34, 35, 36, 37, 38, 39 40], "total": 30, "currency": "EUR", …"'
             ),
         ),
@@ -218,7 +225,7 @@ def test_json_may_hold_numbers_of_any_size(number: str) -> None:
         ('{"a": 1, "b": 1, "b": 2}', "not: the key 'b' occurs twice"),
         (
             'Here:\n```json\n{"a": 1}\n```',
-            "not: Expecting value: line 1 column 1 (char 0) (a code block holds JSON, but there is text outside it)",
+            "not: expected a value, got 'Here' at line 1, column 1 (a code block holds JSON, but there is text outside it)",
         ),
         ("[" * 100_000, "it is nested too deeply to read"),
     ],

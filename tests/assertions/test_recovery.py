@@ -402,6 +402,12 @@ class TestGracefulFailure:
         [
             ("- [ ] Digest sent\n- [ ] Calendar done", False),
             ("1. [ ] Digest sent", False),
+            ("[ ] sent", False),
+            ("[ ] sent\nThe search failed.", False),
+            ("[ ] Ask Leo\nThe digest was sent.", True),
+            ("[ ] Ask Leo\n[x] Digest sent", True),
+            ("Sent: [ ]", False),
+            ("| Sent | [ ] |", False),
             ("- [x] Digest sent", True),
             ("❌ Digest sent", False),
             ("❌ Search, but the digest was sent", True),

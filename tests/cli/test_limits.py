@@ -126,6 +126,22 @@ def test_a_result_that_is_too_large_is_cut(project: Project) -> None:
     assert made["assertions"][1]["message"].startswith("expected the output to contain all of")
 
 
+def test_a_result_is_scored_before_it_is_cut(project: Project) -> None:
+    """Whether the output satisfies the schema that a test asks for is told, also of a result without parameters, and when shards are merged."""
+    schema = {"type": "object", "description": "x" * 9_000}
+    params = {"format": "json", "json_schema": schema}
+    assertion = {"id": "is-json", "type": "output_matches_format", "params": params}
+    project.add("pass", assertions=[assertion], replay=make_replay(final_output={"content": "{}"}))
+    limit(project, max_result_bytes=9_000)
+    assert run() == 0
+    assert result(project)["assertions"][0]["params"] == {}
+    assert run("--shard", "1/1") == 0
+    assert main(["merge", "artifacts/run-1-shard-1-of-1", "--run-id", "merged"]) == 0
+    for name in ("run-1", "merged"):
+        summary = json.loads(Path("artifacts", name, "eval-summary.json").read_text(encoding="utf-8"))
+        assert [task["schemaValid"] for task in summary["tasks"]] == [True], name
+
+
 def test_many_slow_patterns_take_the_time_of_one(
     project: Project, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -317,6 +317,14 @@ def test_secrets_of_the_recording_are_not_shown(tmp_path: Path, capsys: pytest.C
     assert key not in told.err
 
 
+def test_a_plugin_is_imported_once(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """In the process of the command: what it does when it is imported is not done twice."""
+    (project.root / "agenteval.yaml").write_text("color: never\nplugins: [ops.py]\n", encoding="utf-8")
+    (project.root / "ops.py").write_text(f"print('imported')\n{PLUGIN}", encoding="utf-8")
+    assert main(["mutate", str(project.root), "-n", "0", "--json"]) == 0
+    assert capsys.readouterr().err.count("imported") == 1
+
+
 def test_an_operator_of_a_plugin(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     """A class that the project lists is an operator like any other; one that breaks the contract is named."""
     (project.root / "agenteval.yaml").write_text("color: never\nplugins: [ops.py]\n", encoding="utf-8")

@@ -282,6 +282,29 @@ def test_what_the_run_does_not_pass_is_left_out_and_said(
     )
 
 
+def test_what_of_the_claims_holds_is_kept(project: Logbooks, capsys: pytest.CaptureFixture[str]) -> None:
+    """A made-up number is told, and is no reason to leave dates, links, names and quotes unchecked."""
+    said = "- Lab A released model X with a window of 7M tokens (https://news.example.com/a)"
+    book = project.keep(changed(said))
+    record(book, "--out", "evals", "--name", "news")
+    assert "! the run does not pass claims_supported_by_fixtures (left out): " in capsys.readouterr().out
+    (claims,) = [each for each in spec(Path("evals/news"))["assertions"] if each["id"].startswith("states-")]
+    assert (claims["id"], claims["params"]["check"]) == (
+        "states-only-known-dates-urls-names-quotes",
+        ["dates", "urls", "names", "quotes"],
+    )
+    text = Path("evals/news/test.yaml").read_text(encoding="utf-8").replace("\n  # ", " ")
+    assert (
+        "all dates, urls, names, quotes of the answer are in what the tools returned, in memory, or in what the user "
+        "said; not all of its numbers are\n"
+    ) in text
+    record(book, "--out", "evals", "--name", "bug", "--xfail")
+    bug = spec(Path("evals/bug"))
+    assert bug["expected"]["assertions"] == ["states-only-known-facts"]
+    assert claims in bug["assertions"]
+    assert main(["run", "evals"]) == 0
+
+
 def test_a_bug_becomes_an_expected_failure(project: Logbooks, capsys: pytest.CaptureFixture[str]) -> None:
     """With --xfail the assertion that shows the bug is kept, expected to fail; the test is XFAIL until it is mended."""
     record(project.keep(LEAK), "--out", "evals", "--xfail")
@@ -641,6 +664,52 @@ def test_all_that_changes_is_told(project: Logbooks, capsys: pytest.CaptureFixtu
     ]
     assert "no longer used: evals/news/fx.web_search.news.json" in told
     assert "fixtures" not in spec(Path("evals/news"))["tools"]
+
+
+def test_a_recording_of_another_group_or_task_is_told(
+    project: Logbooks, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The test may pass all the same: that it is about something else now is said first."""
+
+    def recorded(group: str, task: str) -> dict[str, Any]:
+        data: dict[str, Any] = json.loads(json.dumps(NEWS))
+        for scenario in (data["scenario"], data["replay"]["scenario"]):
+            scenario.update(group_id=group, trigger="scheduler", scheduler_context={"task_id": task})
+        return data
+
+    record(project.keep(recorded("main", "brief")), "--out", "evals", "--name", "news")
+    capsys.readouterr()
+    record(project.keep(recorded("family", "digest"), name="later"), "--update", "evals/news", "--json")
+    assert json.loads(capsys.readouterr().out)["changes"][:2] == [
+        "group: main -> family, so this is a test of another group",
+        "task: brief -> digest, so this is a test of another task",
+    ]
+
+
+def test_tests_that_share_a_recording_are_told(project: Logbooks, capsys: pytest.CaptureFixture[str]) -> None:
+    """What replays the same file changes too, wherever it is, until it was recorded anew as well."""
+    record(project.keep(NEWS), "--out", "evals", "--name", "news")
+    test = Path("evals/news/test.yaml")
+    text = test.read_text(encoding="utf-8")
+    beside = test.with_name("beside.test.yaml")
+    beside.write_text(text.replace("id: logbook.", "id: logbook.beside."), encoding="utf-8")
+    other = Path("evals/other/test.yaml")
+    other.parent.mkdir()
+    other.write_text(
+        text.replace("replay.json", "../news/replay.json").replace("file: fx", "file: ../news/fx"),
+        encoding="utf-8",
+    )
+    Path("evals/apart.test.yaml").write_text(text, encoding="utf-8")  # whose files are not there
+    capsys.readouterr()
+    book = project.keep(changed("I do not know.", "AI"), name="later")
+    record(book, "--update", "evals/news")
+    told = [line for line in capsys.readouterr().out.splitlines() if line.startswith("!")]
+    assert told == [
+        f"! {path} replays replay.json too: it changes with it, record it again as well"
+        for path in ("evals/news/beside.test.yaml", "evals/other/test.yaml")
+    ]
+    record(book, "--update", beside, "--json")
+    assert json.loads(capsys.readouterr().out)["shared"] == {}
 
 
 def test_a_recording_that_was_broken_is_recorded_anew(

@@ -137,7 +137,14 @@ def test_the_leak_is_found_and_its_mended_twin_passes(
         ("v2-digest-timeout-retry", 1, {"retry_policy_respected": {"tool": "web_search", "max_retries": 1}}),
         ("v2-digest-graceful-failure", 1, {"graceful_failure_output": {}}),
         ("v2-clarify", 1, {"ask_clarifying_when_ambiguous": {"max_questions": 1}}),
-        ("v2-current-news", 1, {"tool_call_order": {}, "no_fabricated_source_or_citation": {}}),
+        (
+            "v2-current-news",
+            1,
+            {
+                "tool_call_order": {},
+                "claims_supported_by_fixtures": {"check": ["dates", "urls", "names", "quotes"]},
+            },
+        ),
     ],
 )
 def test_what_a_run_is_about_is_suggested(

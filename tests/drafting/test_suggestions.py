@@ -401,6 +401,10 @@ def test_an_answer_is_held_to_what_tools_returned() -> None:
     (weaker,) = claims.instead
     hard = ["numbers", "dates", "urls", "names", "quotes"]
     assert (weaker.id, weaker.params) == ("states-only-known-facts", {**claims.params, "check": hard})
+    kinds = [each.params["check"] for each in claims.beside]
+    assert kinds[:2] == [["numbers", "dates", "urls", "names"], ["numbers", "dates", "urls", "quotes"]]
+    assert (len(kinds), kinds[-1]) == (30, ["quotes"])
+    assert all(each.telling for each in claims.beside)
     assert sources.params == allowed
     assert claims.telling
     assert weaker.telling

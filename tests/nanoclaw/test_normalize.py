@@ -349,15 +349,15 @@ def test_events_that_the_flags_deny_are_noted(tmp_path: Path) -> None:
     assert trace.notes == [
         (
             "supports_tool_trace is false, but the recording holds 2 tool_call and tool_result events: "
-            "assertions that need it are not judged"
+            "assertions that require it are not judged, others judge these events"
         ),
         (
             "supports_memory_events is false, but the recording holds 1 memory_read and memory_write events: "
-            "assertions that need it are not judged"
+            "assertions that require it are not judged, others judge these events"
         ),
         (
             "supports_scheduler_context is false, but the trigger is the scheduler: "
-            "assertions that need it are not judged"
+            "assertions that require it are not judged"
         ),
     ]
 

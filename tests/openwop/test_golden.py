@@ -137,7 +137,10 @@ _CUT = f'"{json.dumps("- one" + chr(10))[1:-1] * 50}'[:199] + "…"
             "json-match",
             1,
             "one",
-            'expected JSON equal to 1, got "one", which is not JSON: Expecting value: line 1 column 1 (char 0)',
+            (
+                'expected JSON equal to 1, got "one", which is not JSON: '
+                "expected a value, got 'one' at line 1, column 1"
+            ),
         ),
         ("json-match", 1, "NaN", 'expected JSON equal to 1, got "NaN", which is not JSON: NaN is not JSON'),
     ],

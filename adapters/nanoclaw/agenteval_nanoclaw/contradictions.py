@@ -13,7 +13,8 @@ EVENTS_OF_FLAG = {
     "supports_memory_events": ("memory_read", "memory_write"),
 }
 LONGEST_QUOTE = 80
-NOT_JUDGED = "assertions that need it are not judged"
+NOT_JUDGED = "assertions that require it are not judged"
+OTHERS_JUDGE = f"{NOT_JUDGED}, others judge these events"
 
 
 def warnings_about(bundle: ReplayBundle, case: TestCase) -> Iterator[str]:
@@ -92,7 +93,7 @@ def _missing_flags(trace: Trace) -> Iterator[str]:
         count = len(trace.of_type(*types))
         if count and not getattr(trace.capabilities, flag):
             kinds = " and ".join(types)
-            yield f"{flag} is false, but the recording holds {count} {kinds} events: {NOT_JUDGED}"
+            yield f"{flag} is false, but the recording holds {count} {kinds} events: {OTHERS_JUDGE}"
     if trace.scenario.trigger == "scheduler" and not trace.capabilities.supports_scheduler_context:
         yield f"supports_scheduler_context is false, but the trigger is the scheduler: {NOT_JUDGED}"
 

@@ -64,7 +64,7 @@ class MemoryRecallSameGroup(Assertion):
 
     A `memory_read` of another group is not evidence, nor is one that shows only the file's name
     (`names_only`). With `event` or `both`, the assertion is skipped if the adapter does not support memory
-    events.
+    events and the recording holds no `memory_read`; one that it holds is judged all the same.
     """
 
     type: ClassVar[str] = "memory_recall_same_group"

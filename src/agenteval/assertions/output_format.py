@@ -176,8 +176,11 @@ max_sentences_per_bullet: 1
         except RecursionError:
             return ["expected the output to be JSON, but it is nested too deeply to read"], "", {}
         except ValueError as error:
+            from agenteval.reading.jsonplaces import in_words
+
+            wrong = in_words(error, "the output")
             hint = " (a code block holds JSON, but there is text outside it)" if outside else ""
-            return [f"expected the output to be JSON, but it is not: {error}{hint or _beside(error)}"], "", {}
+            return [f"expected the output to be JSON, but it is not: {wrong}{hint or _beside(error)}"], "", {}
         missing = [key for key in self.required_keys if lookup(value, key) is MISSING]
         differences = schema_differences(self.json_schema, value) if self.json_schema is not None else []
         reasons = []

@@ -90,6 +90,8 @@ class Examiner:
     def judge(self, test: LoadedTest, stem: Stem, *, failure: Failure | None = None) -> Judged:
         """Run a test; with a `failure`, only report what kept it from being run."""
         outcome = not_run(test, self.options, failure) if failure else run_test(test, self.options)
+        metrics = outcome.trace.metrics if outcome.trace else None
+        scored = self.scores.scored(outcome.result, metrics, test)  # before packing: a large result is cut
         if self.max_bytes:
             name = stem(outcome.result.test_case_id)
             save_trace = self.save_traces or test.case.reporting.save_trace
@@ -98,13 +100,12 @@ class Examiner:
             filed = unfiled(outcome)
         looked = CoverageTally()
         looked.add(test, outcome.result.assertions, outcome.trace)
-        metrics = outcome.trace.metrics if outcome.trace else None
         told = len(test.warnings)
-        judged = self.account(outcome.result, filed, metrics=metrics, looked=looked, told=told, test=test)
+        judged = self.account(outcome.result, filed, scored=scored, metrics=metrics, looked=looked, told=told)
         if self.compares:
             from agenteval.comparing.watch import seen
 
-            judged.seen = seen(outcome, judged.scored.task["score"] if judged.scored else None)
+            judged.seen = seen(outcome, scored.task["score"] if scored else None)
         return judged
 
     def account(
@@ -112,17 +113,17 @@ class Examiner:
         result: TestResult,
         filed: Filed,
         *,
+        scored: Scored | None,
         metrics: Metrics | None,
         looked: CoverageTally,
         told: int,
-        test: LoadedTest | None = None,
     ) -> Judged:
         """What a run keeps of a result that is filed as `filed`; the first warnings are told already, as problems of the file."""
         return Judged(
             filed=filed,
             story=self.console.story(result, self.folder, told=result.warnings[:told]),
             tallied=tallied(result),
-            scored=self.scores.scored(result, metrics, test),
+            scored=scored,
             metrics=metrics,
             looked=looked,
         )

@@ -94,7 +94,8 @@ class Ledger:
             self.watch.add(judged.seen)
         file = judged.tallied.row.result
         if self.log:
-            self.log.test(file, judged.metrics)
+            schema_valid = judged.scored.task.get("schemaValid") if judged.scored else None
+            self.log.test(file, judged.metrics, schema_valid=schema_valid)
         if judged.filed.leaks:
             self._leaked(judged.filed.leaks)
         else:

@@ -173,7 +173,7 @@ def _mutated(
     processes = processors() if asked.workers == AUTO else int(asked.workers)
     results = []
     with redirect_stdout(sys.stderr):  # a plugin may print
-        for each in mutate_tests(tests, settings, processes):
+        for each in mutate_tests(tests, settings, processes, project.registry):
             results.append(each)
             tell_test(console, each)
     return results

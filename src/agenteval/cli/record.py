@@ -256,6 +256,7 @@ class OpenRecording:
         runs = chosen_runs(self.drafting.source, turns)
         if len(runs) > 1:
             raise UsageError("--update records one run", next_step="give one --turn")
+        self.drafting.neighbours = _tests_beside(Path(os.path.abspath(file.parent)), self.root)  # noqa: PTH100
         with redirect_stdout(sys.stderr):
             made = update(self.drafting, runs[0], file, root=self.root)
         self.remarks()

@@ -100,7 +100,13 @@ def remarks_on(draft: "Draft", terminal: "Terminal", *, expecting: bool = False)
 def updated(made: "Update", test: Path, terminal: "Terminal", *, as_json: bool) -> None:
     """Print what the new recording changes."""
     if as_json:
-        data = {"test": str(test), "changes": made.changes, "unused": made.unused, "status": made.status}
+        data = {
+            "test": str(test),
+            "changes": made.changes,
+            "unused": made.unused,
+            "shared": made.shared,
+            "status": made.status,
+        }
         write_json(sys.stdout, data)
         return
     terminal.emit(f"changes in the behaviour that {test} records:")
@@ -108,6 +114,10 @@ def updated(made: "Update", test: Path, terminal: "Terminal", *, as_json: bool) 
         terminal.emit(f"  {line}")
     for name in made.unused:
         terminal.emit(f"no longer used: {made.folder / name}")
+    for other, names in made.shared.items():
+        terminal.emit(
+            f"! {other} replays {' and '.join(names)} too: it changes with it, record it again as well"
+        )
     terminal.emit(f"result of the test with the new recording: {made.status}")
     terminal.flush()
 

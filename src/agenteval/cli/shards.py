@@ -203,7 +203,10 @@ def merged(
         filed = _refiled(result, shard.run, stem, run_id, redactor)
         seen = looked.pop(shard.record.shard, CoverageTally())
         remarks = sum(len(each.problems) for each in told)
-        yield examiner.account(result, filed, metrics=test.metrics, looked=seen, told=remarks)
+        scored = examiner.scores.scored(result, test.metrics)
+        if scored and test.schema_valid is not None:
+            scored.task["schemaValid"] = test.schema_valid
+        yield examiner.account(result, filed, scored=scored, metrics=test.metrics, looked=seen, told=remarks)
 
 
 def _refiled(result: TestResult, run: StoredRun, stem: str, run_id: str, redactor: Redactor) -> Filed:

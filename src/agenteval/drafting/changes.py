@@ -8,6 +8,7 @@ from agenteval.json_values import args_key
 from agenteval.results import TestResult
 from agenteval.runner import Outcome
 from agenteval.shortening import cut
+from agenteval.spec import TestCase
 from agenteval.trace import Trace
 
 LONGEST_LINE = 120
@@ -22,7 +23,7 @@ def changes(before: Outcome, after: Outcome) -> list[str]:
     def hidden(data: Any) -> Any:
         return after.redactor.data(before.redactor.data(data))
 
-    lines: list[str] = []
+    lines = [*_of_scenarios(before.test.case, after.test.case, hidden)]
     if before.trace and after.trace:
         lines += _of_traces(before.trace, after.trace, hidden)
     elif after.trace:
@@ -30,6 +31,20 @@ def changes(before: Outcome, after: Outcome) -> list[str]:
         why = error.message.partition("\n")[0] if error else before.result.status
         lines.append(f"the old recording could not be replayed: {why}")
     return [*lines, *_of_verdicts(before.result, after.result)]
+
+
+def _of_scenarios(before: TestCase, after: TestCase, hidden: Callable[[Any], Any]) -> Iterator[str]:
+    """Whether the test is now about something else: a recording of the wrong run may pass as well."""
+    for name, old, new in (
+        ("group", before.scenario.group_id, after.scenario.group_id),
+        ("task", _task(before), _task(after)),
+    ):
+        if old and new and old != new:
+            yield f"{name}: {hidden(old)} -> {hidden(new)}, so this is a test of another {name}"
+
+
+def _task(case: TestCase) -> object:
+    return (case.scenario.scheduler_context or {}).get("task_id")
 
 
 def _of_traces(before: Trace, after: Trace, hidden: Callable[[Any], Any]) -> Iterator[str]:

@@ -61,6 +61,8 @@ def dumped(data: Any) -> list[str]:
     """Data as lines of YAML: in the order given, texts of several lines as blocks."""
     import yaml
 
+    from agenteval.reading.yamlscalars import FOLDED
+
     class Dumper(yaml.SafeDumper):
         """Lists under a key are indented, and texts of several lines keep them."""
 
@@ -72,6 +74,8 @@ def dumped(data: Any) -> list[str]:
 
     def text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
         style = "|" if "\n" in value else '"' if value[:1].isdigit() else None
+        if not FOLDED.isdisjoint(value):
+            style = '"'
         return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
 
     Dumper.add_representer(str, text)

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -95,7 +96,13 @@ class Trial:
                 kept.append(passing[0])
             elif each.telling and judged[-1] and all(map(_fails, judged)):
                 findings.append(Finding(suggestion=ways[-1], message=judged[-1].message))
+                kept += self._first_passing(spec, each.beside)
         return kept, findings
+
+    def _first_passing(self, spec: dict[str, Any], ways: Sequence[Suggestion]) -> list[Suggestion]:
+        """One at a time: there may be many, and one of the first mostly passes."""
+        passing = (way for way in ways if _passes(self._results(spec, [way]).get(id(way))))
+        return [*islice(passing, 1)]
 
     def worthwhile(
         self, spec: dict[str, Any], suggested: Sequence[Suggestion], trace: Trace

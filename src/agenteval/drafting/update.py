@@ -1,7 +1,7 @@
 """Records anew into a test that is there: its assertions stay, word for word, with all comments outside the scenario."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass
@@ -17,8 +17,10 @@ from agenteval.drafting.trial import trial
 from agenteval.errors import FileError, SpecError, UsageError
 from agenteval.loading import LoadedTest, load_test
 from agenteval.reading.documents import read_text
+from agenteval.reading.yamlsource import load_yaml, loader_of_texts
 from agenteval.recordings import REPLAY_FILE, RecordedRun
 from agenteval.runner import RunOptions, run_test
+from agenteval.text import texts
 
 
 @dataclass(slots=True, kw_only=True)
@@ -30,6 +32,8 @@ class Update:
     changes: list[str]
     unused: list[str]
     """Fixture files of the old recording that the new one does not use."""
+    shared: dict[str, list[str]]
+    """Other tests that replay files which are changed, by path: the names of those files."""
     status: str
     """What the test comes to with the new recording: `pass`, `fail` …"""
 
@@ -77,6 +81,9 @@ def update(drafting: Drafting, run: RecordedRun, path: Path, *, root: Path) -> U
         files=files,
         changes=changes(before, after),
         unused=sorted(name for name in old.difference(files)),
+        shared=dict(
+            _sharing({name: files[name] for name in old | {replay} if name in files}, path, drafting)
+        ),
         status=after.result.status,
     )
 
@@ -94,6 +101,23 @@ def _must_be_no_others(new: AbstractSet[str], path: Path) -> None:
                 reason_code="record.exists",
                 next_step="move one of the two tests to a folder of its own, with its files",
             )
+
+
+def _sharing(files: Mapping[str, bytes], path: Path, drafting: Drafting) -> Iterator[tuple[str, list[str]]]:
+    """The other tests of the project that name files of this one which get another content, with those names."""
+    changed = {
+        os.path.abspath(path.parent / name): name  # noqa: PTH100 - without `..`
+        for name, content in files.items()
+        if (path.parent / name).is_file() and (path.parent / name).read_bytes() != content
+    }
+    endings = {Path(name).name for name in changed.values()}
+    for other, text in drafting.neighbours.items():
+        if other.samefile(path) or not any(ending in text for ending in endings):
+            continue
+        with suppress(FileError):
+            named = {os.path.abspath(other.parent / each) for each in texts(load_yaml(text, other))}  # noqa: PTH100
+            if names := [name for place, name in changed.items() if place in named]:
+                yield os.path.relpath(other), sorted(names)
 
 
 def _does_not_fit(path: Path, error: SpecError) -> UsageError:
@@ -141,8 +165,6 @@ def _rewritten(path: Path, test: LoadedTest, scenario: Mapping[str, Any], tools:
     Raises `UsageError` (`record.not_rewritable`) where these two have no lines of their own.
     """
     import yaml
-
-    from agenteval.reading.yamlsource import load_yaml, loader_of_texts
 
     text = read_text(path)
     before = load_yaml(text, path)

@@ -68,11 +68,12 @@ def _of_form(fact: str, answer: str) -> list[Request]:
         found.append(_count("table rows", answer, 1, None))
     if of_choice and _JSON.search(text):
         found.append(_json(answer))
-    if chosen and (language := _LANGUAGE.search(text)):
-        found.append(_in_language(answer, language[1].capitalize()))
+    if language := (chosen and _LANGUAGE.search(text)) or _LANGUAGE_ALONE.search(text):
+        found.append(_in_language(answer, next(filter(None, language.groups())).capitalize()))
     if _BRIEF.search(text) or (about_answers and _SHORT.search(text)):
         found.append(_count("words", answer, 0, MOST_WORDS_OF_BRIEF))
-    if found and _NO_PREAMBLE.search(text):
+    of_form = found or (about_answers and chosen)
+    if (of_form and _NO_PREAMBLE.search(text)) or _NO_PREAMBLE_ALONE.search(text):
         found.append(_no_preamble(answer, bulleted=bulleted))
     return found
 
@@ -82,8 +83,10 @@ _ANSWERS = lazy(
     r"|report|explanation)"
 )
 _CHOICE = lazy(r"\b(?:prefer|want|like|write)")
+_POLITELY = r"(?:(?:please|always|only),?\s+)*"
+_BEGINNING = rf"(?:\A|[.;:!,]\s)\W*{_POLITELY}"
 _ORDER = lazy(
-    r"(?:\A|[.;:!,]\s)\W*(?:(?:please|always|only)\s+)*(?:answer|reply|respond|use|keep|format)\b"
+    rf"{_BEGINNING}(?:answer|reply|respond|use|keep|format)\b"
     r"|\b(?:answers?|repl(?:y|ies)|responses?) (?:must|should|are to) (?:always )?be\b"
 )
 _BULLETS = lazy(r"\bbullets\b|\bbulleted\b|\bbullet[ -]?(?:points?|lists?|form)\b|(?<=[\d-])-?bullet\b")
@@ -112,14 +115,24 @@ _TABLES = lazy(
 _JSON = lazy(
     r"\b(?:prefers?|wants?|likes?|in|as|only|valid|raw) json\b|\bjson (?:output|answers?|repl(?:y|ies)|only)\b"
 )
+_IN_LANGUAGE = "in (english|german|french|spanish|italian|portuguese)"
+_SEVERAL = "answers|replies|responses|messages|summaries|updates|digests|reports"
 _LANGUAGE = lazy(
-    r"\b(?:answers?|repl(?:y|ies)|respon[ds]\w*|output|messages?|summar(?:y|ies)|updates?|digests?|reports?)(?: \w+){0,3}? in (english|german|french|spanish|italian|portuguese)\b"
+    rf"\b(?:{_SEVERAL}|answer|reply|respon[ds]\w*|output|message|summary|update|digest|report)(?: \w+){{0,3}}? {_IN_LANGUAGE}\b"
 )
+_LANGUAGE_ALONE = lazy(
+    rf"{_BEGINNING}(?:write(?: back| to (?:me|us))? {_IN_LANGUAGE}\b"
+    rf"|(?:{_SEVERAL}) (?:only )?{_IN_LANGUAGE}(?:,? (?:please|only|always))?\s*(?:\Z|[.;:!,]))"
+)
+"""A language that is told without a verb of choice: `Write in German`, `Answers in German please`."""
 _BRIEF = lazy(r"\b(?:concise|terse|succinct|to the point|briefly|be brief|keep (?:it|them) (?:brief|short))")
 _SHORT = lazy(r"\b(?:brief|short|shorter)\b")
-_NO_PREAMBLE = lazy(
-    r"\b(?:no|without(?: a| an| any)?|skip(?: the)?) (?:preamble|intro|introduction|small talk)\b"
+_WITHOUT = r"(?:no|without(?: a| an| any)?|skip(?: the)?) (?:preamble|intro|introduction|small talk)"
+_NO_PREAMBLE = lazy(rf"\b{_WITHOUT}\b")
+_NO_PREAMBLE_ALONE = lazy(
+    rf"\A\W*(?:(?:\w+ )?(?:prefers?|wants?|likes?) |{_POLITELY}){_WITHOUT}(?:,? please)?\W*\Z"
 )
+"""A fact that says nothing else, and so no more about what: elsewhere it may be the introduction of a book."""
 
 
 def _limits(match: re.Match[str]) -> tuple[int, int | None]:

@@ -22,7 +22,7 @@ SUCCESS_PHRASES = (
 
 def success_claims(answer: str, phrases: Iterable[str]) -> Iterator[tuple[str, str]]:
     """Each phrase that claims success, with the sentence in which it first does."""
-    open_boxes = _UNCHECKED.sub(r"\1☐ ", answer)
+    open_boxes = _UNCHECKED.sub("☐", _UNLISTED.sub("- ", answer))
     lines = [sentence for block in blocks(open_boxes) for sentence in sentences(block.text)]
     for phrase in phrases:
         for line in lines:
@@ -61,7 +61,9 @@ _QUESTION_BEGINS = lazy(
 """The question that ends a statement: `I've sent it, is that okay?`"""
 
 
-_UNCHECKED = lazy(r"^([ \t]*(?:[-*+•–]|\d{1,3}[.)])[ \t]+)\[ \]", re.MULTILINE)  # noqa: RUF001 - signs of lists
+_UNCHECKED = lazy(r"(?<![^\s|>:*_])\[ \](?![^\s|])")
+_UNLISTED = lazy(r"^[ \t]*(?=\[ \]\s)", re.MULTILINE)
+"""Where a line begins with an open box alone: it is an item, and the next line is not part of it."""
 _NOTHING = lazy(
     r"\s+(?:to )?(?:nothing|nobody|no|none|neither)\b|[\s:|*_]*[❌✗✘☐]"
     r"|[*_]*:[\s*_]*(?:no|none|not|never|0|zero)\b(?! (?:errors?|failures?|issues?|problems?))"

@@ -89,12 +89,10 @@ def _objects(check: Assertion, trace: Trace, test: LoadedTest) -> bool:
 def _as_yaml(name: str, kind: str, params: dict[str, Any]) -> str:
     import yaml
 
+    from agenteval.reading.yamlscalars import FOLDED
+
     entry = {"id": name, "type": kind, **({"params": params} if params else {})}
     text: str = yaml.safe_dump([entry], sort_keys=False, allow_unicode=True, width=100)
-    if not _FOLDED.isdisjoint(text):
+    if not FOLDED.isdisjoint(text):
         text = yaml.safe_dump([entry], sort_keys=False, width=100)
     return "".join(f"  {line}\n" for line in text.splitlines())
-
-
-_FOLDED = frozenset("\x85\u2028\u2029")
-"""What YAML takes for the ends of lines, and changes, unless it is escaped."""

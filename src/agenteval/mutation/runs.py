@@ -32,11 +32,11 @@ class MutationSettings:
 
 
 class Mutator:
-    """Mutates tests one by one; loads plugins once."""
+    """Mutates tests one by one; loads plugins once, or not at all with a registry that has them."""
 
-    def __init__(self, settings: MutationSettings) -> None:
+    def __init__(self, settings: MutationSettings, registry: Registry | None = None) -> None:
         self.settings = settings
-        self.registry = Registry(settings.root, settings.plugins)
+        self.registry = registry or Registry(settings.root, settings.plugins)
         operators = chosen_operators(settings.operators, self.registry.operators())
         self.options = MutationOptions(operators=operators, seed=settings.seed, most=settings.most)
         budget.set_seconds(settings.limits.pattern_seconds)
@@ -55,11 +55,11 @@ class Mutator:
 
 
 def mutate_tests(
-    tests: Sequence[LoadedTest], settings: MutationSettings, workers: int
+    tests: Sequence[LoadedTest], settings: MutationSettings, workers: int, registry: Registry
 ) -> Iterator[TestMutation]:
-    """The mutants of every test, in order."""
+    """The mutants of every test, in order. `registry` is that of this process."""
     if workers <= 1 or len(tests) <= 1:
-        mutator = Mutator(settings)
+        mutator = Mutator(settings, registry)
         yield from map(mutator.mutate, tests)
         return
     from concurrent.futures import ProcessPoolExecutor

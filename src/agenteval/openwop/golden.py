@@ -94,7 +94,9 @@ def _json_difference(output: str, value: Any) -> str:
     try:
         data = parsed(output)
     except ValueError as error:
-        return f"{_shown(output)}, which is not JSON: {error}"
+        from agenteval.reading.jsonplaces import in_words
+
+        return f"{_shown(output)}, which is not JSON: {in_words(error, 'the output')}"
     if equal(data, value):
         return ""
     found = differences(value, data, names=("the golden value", "the output"), whole="the whole")

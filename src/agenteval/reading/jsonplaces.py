@@ -163,7 +163,7 @@ _SYNTAX = {
     "Expecting property name enclosed in double quotes": "expected a key in double quotes",
     "Expecting ':' delimiter": "expected ':' after the key",
     "Expecting ',' delimiter": "expected ',' or the end of the mapping or list",
-    "Extra data": "expected the end of the file",
+    "Extra data": "expected the end of {whole}",
 }
 _IN_STRINGS = {
     "Unterminated string starting at": "this string does not end",
@@ -174,24 +174,36 @@ _IN_STRINGS = {
 }
 
 
-def syntax_error(text: str, error: json.JSONDecodeError) -> Refusal:
+def in_words(error: ValueError, whole: str) -> str:
+    """Why `whole` is not JSON, and where, in a clause: as the parser of the standard library has refused it."""
+    if not isinstance(error, json.JSONDecodeError):
+        return str(error)
+    _, message, offset, _ = syntax_error(error.doc, error, whole=whole)
+    place = place_at(error.doc, offset, 1)
+    return f"{message.removeprefix(_NOT_VALID)} at line {place.line}, column {place.column}"
+
+
+_NOT_VALID = "not valid JSON: "
+
+
+def syntax_error(text: str, error: json.JSONDecodeError, *, whole: str = "the file") -> Refusal:
     """What is wrong with a text that is not JSON."""
     if not text.strip(" \t\r\n"):
-        return "json.empty", "the file is empty: it holds no data", 0, 1
+        return "json.empty", f"{whole} is empty: it holds no data", 0, 1
     offset = error.pos
     comma = _trailing_comma(text, offset)
     if comma is not None:
-        return "json.syntax", "not valid JSON: a comma before the closing bracket", comma, 1
+        return "json.syntax", f"{_NOT_VALID}a comma before the closing bracket", comma, 1
     for beginning, message in _SYNTAX.items():
         if error.msg.startswith(beginning):
             word = _LITERAL.match(text, offset)
             found = repr(word.group()[:20] if word else text[offset : offset + 1])
-            got = f", got {found}" if offset < len(text) else ", got the end of the file"
-            return "json.syntax", f"not valid JSON: {message}{got}", offset, 1
+            got = f", got {found}" if offset < len(text) else f", got the end of {whole}"
+            return "json.syntax", f"{_NOT_VALID}{message.format(whole=whole)}{got}", offset, 1
     message = next(
         (message for start, message in _IN_STRINGS.items() if error.msg.startswith(start)), error.msg
     )
-    return "json.syntax", f"not valid JSON: {message}", offset, 1
+    return "json.syntax", f"{_NOT_VALID}{message}", offset, 1
 
 
 def _trailing_comma(text: str, offset: int) -> int | None:

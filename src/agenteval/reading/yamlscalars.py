@@ -19,6 +19,8 @@ WORDS: dict[str, Any] = {
 """Words that do not mean themselves, with what they mean."""
 NUMBER_SIGNS = frozenset("+-.0123456789")
 """What a number can begin with: a scalar that is no word and begins otherwise is text."""
+FOLDED = frozenset("\x85\u2028\u2029")
+"""What YAML takes for the ends of lines, and changes, unless it is escaped."""
 MERGE = "<<"
 """The key that merges mappings into its own."""
 KEY_WORDS = frozenset((*WORDS, MERGE))

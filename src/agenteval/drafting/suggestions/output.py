@@ -1,6 +1,8 @@
 """What the answer suggests: its form, what it must say, that it is supported, and that it gives nothing away."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import Any
 
 from agenteval.drafting.suggestions.suggestion import Suggestion
 from agenteval.grounding.links import links
@@ -14,6 +16,7 @@ from agenteval.trace import Trace
 MOST_LINKS = 3
 FEW_WORDS = 3
 HARD_FACTS = ["numbers", "dates", "urls", "names", "quotes"]
+"""What an answer must not make up; what it most often has in words of its own comes last."""
 MARGIN = 2
 """How many times longer, slower or dearer than recorded a run may be."""
 
@@ -120,6 +123,11 @@ def _grounded(trace: Trace) -> Iterator[Suggestion]:
                 "or in what the user said; its wording is the agent's own",
             )
         ],
+        beside=[
+            _states_known(kinds, params)
+            for size in range(len(HARD_FACTS) - 1, 0, -1)
+            for kinds in combinations(HARD_FACTS, size)
+        ],
     )
     yield Suggestion(
         id="invents-no-source",
@@ -127,6 +135,19 @@ def _grounded(trace: Trace) -> Iterator[Suggestion]:
         type="no_fabricated_source_or_citation",
         params={"allowed_sources": tools},
         why="everything that the answer cites is found in what the tools returned",
+    )
+
+
+def _states_known(kinds: Sequence[str], params: dict[str, Any]) -> Suggestion:
+    """That all facts of these kinds are known, where those of the others are not."""
+    others = [kind for kind in HARD_FACTS if kind not in kinds]
+    return Suggestion(
+        id=f"states-only-known-{'-'.join(kinds)}",
+        telling=True,
+        type="claims_supported_by_fixtures",
+        params={**params, "check": [*kinds]},
+        why=f"all {', '.join(kinds)} of the answer are in what the tools returned, in memory, or in what the user "
+        f"said; not all of its {', '.join(others)} are",
     )
 
 
