@@ -51,11 +51,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.json:
         print(json.dumps(found, indent=2))
     else:
-        print(f"{'':<10}{'planted':>8}{'recorded':>10}{'found':>8}{'false alarms':>14}")
+        print(f"{'':<13}{'planted':>8}{'recorded':>10}{'found':>8}{'false alarms':>14}")
         for each in found:
             rates = (each["detection_rate"], each["false_alarm_rate"])
             detected, alarms = ("-" if rate is None else f"{rate:.1%}" for rate in rates)
-            print(f"{each['kind']:<10}{each['n']:>8}{each['recorded']:>10}{detected:>8}{alarms:>14}")
+            print(f"{each['kind']:<13}{each['n']:>8}{each['recorded']:>10}{detected:>8}{alarms:>14}")
     return 0
 
 
@@ -192,6 +192,22 @@ def name(source: str, text: str, names: Sequence[str], chance: random.Random) ->
         yield source, text, _with(text, match, others[0])
 
 
+def elsewhere(pattern: re.Pattern[str]) -> Make:
+    """Makes what puts another fact of the same source, found by a pattern, in the place of one."""
+
+    def make(source: str, text: str, _: Sequence[str], chance: random.Random) -> Iterator[Planted]:
+        found = list(pattern.finditer(text))
+        others = sorted(
+            {each.group() for each in pattern.finditer(source)} - {each.group() for each in found}
+        )
+        if found and others:
+            match, other = chance.choice(found), chance.choice(others)
+            if not any(word in text for word in re.findall(r"\w+", other)):
+                yield source, text, _with(text, match, other)
+
+    return make
+
+
 def url(source: str, text: str, _: Sequence[str], chance: random.Random) -> Iterator[Planted]:
     """Another page of the same site, or the page on another site."""
     page = f"https://news.example.com/{chance.choice('abcdefgh')}/{chance.randint(10, 99)}"
@@ -283,6 +299,9 @@ KINDS: dict[str, Make] = {
     "negation": negation,
     "roles": roles,
     "opposite": opposite,
+    "other number": elsewhere(NUMBER),
+    "other date": elsewhere(DATE),
+    "other name": elsewhere(NAME),
 }
 
 if __name__ == "__main__":

@@ -127,7 +127,7 @@ def test_planted_fabrications_are_found(kind: str) -> None:
     """Of every kind, in sentences in which it can be planted; the sentences as they stand pass."""
     source = (
         "On March 3 the company Alpha Works bought Beta Boats for 41 dollars a share. The price was high for a boat yard."
-        " Its founder Carla Stone had asked for more. Later that year Delta Docks was sold to Erik Lund by the same people."
+        " On June 7 more than 250 people of the harbour came to see the new owners. Its founder Carla Stone had asked for more. Later that year Delta Docks was sold to Erik Lund by the same people."
     )
     elsewhere = "In the spring the town council of old Bremen asked Gustav Ek about it."
     found = figures(kind, [{"source": source}, {"source": elsewhere}])

@@ -117,3 +117,40 @@ def test_a_format_in_a_schema(tmp_path: Path) -> None:
         == "format only describes in a JSON Schema: a value of another form than 'email' passes"
     )
     assert warning.next_step == "use pattern to require a form"
+
+
+@pytest.mark.parametrize(
+    ("kind", "params", "idle", "message", "next_step"),
+    [
+        (
+            "memory_recall_same_group",
+            {"expected_memory_fact": "Dana likes tea.", "evidence": "event", "output": {"any_of": ["tea"]}},
+            "output",
+            "output is not judged: evidence: event leaves it out",
+            "leave out either output or evidence: event",
+        ),
+        (
+            "graceful_failure_output",
+            {"must_not_claim_success": False, "forbidden_success_phrases": ["sent"]},
+            "forbidden_success_phrases",
+            "forbidden_success_phrases is not judged: must_not_claim_success: false leaves it out",
+            "leave out either forbidden_success_phrases or must_not_claim_success: false",
+        ),
+    ],
+)
+def test_a_parameter_that_another_one_leaves_out(
+    tmp_path: Path, kind: str, params: dict[str, Any], idle: str, message: str, next_step: str
+) -> None:
+    """Both are allowed; that one of them says nothing is a warning."""
+    path = tmp_path / "test.yaml"
+
+    def warnings(given: dict[str, Any]) -> list[tuple[str, str | None, str, str]]:
+        assertions = [{"id": "a", "type": kind, "params": given}]
+        path.write_text(yaml.safe_dump(make_spec(assertions=assertions)))
+        found = load_test(path).warnings
+        return [(each.reason_code, each.pointer, each.message, each.next_step) for each in found]
+
+    assert warnings(params) == [
+        ("spec.parameter_not_judged", f"/assertions/0/params/{idle}", message, next_step)
+    ]
+    assert warnings({key: value for key, value in params.items() if key != idle}) == []

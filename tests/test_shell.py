@@ -46,6 +46,13 @@ def read(command: str, folder: str = "/w") -> list[str]:
         ),
         ("find x -name a -execdir wc {} +", ["names /w/x + **/a", "read /w/x/**/a"]),
         ("find x -name a | grep b | xargs -n 1 cat", ["names /w/x + **/a", "read /w/x/**/a"]),
+        ("echo x/a | xargs grep -I foo", ["read /w/x/a"]),
+        ("echo x/a | xargs -I F grep -i foo F", ["read /w/x/a"]),
+        ("cat -n -- -a b", ["read /w/-a", "read /w/b"]),
+        (
+            "sed --expression=p f; grep --regexp=p f; sed --expression p f",
+            ["read /w/f", "read /w/f", "read /w/f"],
+        ),
         ("date | xargs cat; xargs", ["read /w/$()"]),
         (
             "ls x/*.md | xargs -I% cp % y",

@@ -23,7 +23,8 @@ _SIGNS = re.compile(r"\\[bdsw](?![a-z])|\.[*+]")
 def remarks(case: TestCase) -> Iterator[Fault]:
     """What to warn of.
 
-    `spec.id_convention`, `spec.policy_not_judged`, `spec.phrase_like_pattern`, `spec.empty_text`, `spec.format_not_judged`.
+    `spec.id_convention`, `spec.policy_not_judged`, `spec.phrase_like_pattern`, `spec.empty_text`, `spec.format_not_judged`,
+    `spec.parameter_not_judged`.
     """
     if unconventional := _unconventional(case):
         message, example = unconventional
@@ -44,6 +45,7 @@ def remarks(case: TestCase) -> Iterator[Fault]:
         )
     yield from _phrases_like_patterns(case)
     yield from _not_judged(case)
+    yield from _idle_parameters(case)
 
 
 def _phrases_like_patterns(case: TestCase) -> Iterator[Fault]:
@@ -82,6 +84,31 @@ def _not_judged(case: TestCase) -> Iterator[Fault]:
                     data_path=at,
                     next_step="use pattern to require a form",
                 )
+
+
+def _idle_parameters(case: TestCase) -> Iterator[Fault]:
+    """Parameters that another one keeps from being judged, though both are allowed."""
+    for index, spec in enumerate(case.assertions):
+        kind, idle, name, value = _IDLE.get(spec.type, ("", "", "", None))
+        if kind and idle in spec.params and spec.params.get(name) == value:
+            yield Fault(
+                code="spec.parameter_not_judged",
+                message=f"{idle} is not judged: {kind} leaves it out",
+                data_path=("assertions", index, "params", idle),
+                next_step=f"leave out either {idle} or {kind}",
+            )
+
+
+_IDLE: dict[str, tuple[str, str, str, Any]] = {
+    "memory_recall_same_group": ("evidence: event", "output", "evidence", "event"),
+    "graceful_failure_output": (
+        "must_not_claim_success: false",
+        "forbidden_success_phrases",
+        "must_not_claim_success",
+        False,
+    ),
+}
+"""What leaves a parameter of a type out, that parameter, and the name and the value of what does."""
 
 
 def _texts(data: Any, path: DataPath = ()) -> Iterator[tuple[DataPath, str]]:

@@ -61,6 +61,14 @@ def fold(text: str, *, case_sensitive: bool = False) -> str:
     return text.lower() if text.isascii() else composed(composed(text).casefold())
 
 
+_STRAIGHT = str.maketrans({**dict.fromkeys("‘’‚‛", "'"), **dict.fromkeys("“”„‟", '"')})
+
+
+def straight(text: str) -> str:
+    """The text with straight apostrophes and quotation marks in the place of typographic ones, at the same offsets."""
+    return text if text.isascii() else text.translate(_STRAIGHT)
+
+
 def composed(text: str) -> str:
     """The text in Unicode NFC: an `é` is the same in one character as in two."""
     return text if text.isascii() else unicodedata.normalize("NFC", text)

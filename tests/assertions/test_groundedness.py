@@ -559,6 +559,25 @@ def test_thousands_after_blanks_are_contradicted_by_other_ones_only(
     assert verdict.passed is not contradicted
 
 
+@pytest.mark.parametrize(
+    ("claim", "reasons"),
+    [
+        ("The band of rock music was formed in Joplin in 2007.", None),
+        ("The band of rock music was formed in Joplin in 2010.", ['the source contradicts "2010"']),
+        ("The band of rock music was formed in Tulsa in 2007.", ['the source contradicts "formed in Tulsa"']),
+        ("The band of rock music was formed in Leeds in 2007.", None),
+    ],
+)
+def test_a_fact_from_elsewhere_in_a_copied_sentence(claim: str, reasons: list[str] | None) -> None:
+    """The source has another one in its place, and nowhere this one beside the same words."""
+    source = (
+        "The band of rock music was formed in Joplin in 2007. It played in Tulsa in 2010."
+        " Others say that it was formed in Leeds in 2007."
+    )
+    verdict = read(source, claim, min_support=0)
+    assert [each.get("reasons") for each in verdict.observed["claims"]] == [reasons]
+
+
 def test_min_support_is_the_authors() -> None:
     """Half of the words of this claim are in the source, in their order."""
     assert not read("The red fox ran.", "The red fox slept soundly.", include_input=False).passed

@@ -289,6 +289,24 @@ def test_accents_are_the_same_in_both_forms(regex: bool) -> None:
 # ask_clarifying_when_ambiguous
 
 
+@pytest.mark.parametrize(
+    ("phrase", "output"), [("I can't say", "Sorry, I can’t say."), ("“no way”", 'She said "no way" twice.')]
+)
+@pytest.mark.parametrize("case_sensitive", [False, True])
+def test_typographic_marks_are_as_good_as_straight_ones(
+    phrase: str, output: str, case_sensitive: bool
+) -> None:
+    """Models write both; a phrase that must not occur is not let through for that. A pattern means what it says."""
+    mind = {"case_sensitive": case_sensitive}
+    assert of("output_contains", {"all_of": [phrase], **mind}, output).passed
+    omits = of("output_omits", {"patterns": [phrase], **mind}, output)
+    assert not omits.passed
+    assert omits.message.endswith(f'occurs in line 1: "{output}"')
+    assert of("output_omits", {"patterns": [phrase], "regex": True, **mind}, output).passed
+    asked = f"{output[:-1]}, or what do you mean?"
+    assert of("ask_clarifying_when_ambiguous", {"topics": [phrase]}, asked).passed
+
+
 def test_asks_passes() -> None:
     """The output asks about a topic, and the forbidden tool was not called."""
     params = {"topics": ["report"], "forbidden_tools": ["outbound_*"], "max_questions": 1}

@@ -20,7 +20,7 @@ from agenteval.selectors import is_any_of
 from agenteval.shortening import around, around_words, cut
 from agenteval.spec import TestCase
 from agenteval.strict import Between, model
-from agenteval.text import composed, fold, line_at, readings
+from agenteval.text import composed, fold, line_at, readings, straight
 from agenteval.trace import ToolCall, Trace
 
 
@@ -41,7 +41,7 @@ class OutputContains(Assertion):
     Passes if all given conditions hold: at least one phrase of `any_of`, every phrase of `all_of`, and a
     match of every pattern of `regex`. At least one of the three is required. Phrases are found anywhere in
     the text, even inside words. Case is ignored unless `case_sensitive` is set; spaces and line breaks must
-    match exactly. In patterns, `^` and `$` match at every line. Fails if the final output is missing or blank.
+    match exactly, and typographic apostrophes and quotation marks are as good as straight ones. In patterns, `^` and `$` match at every line. Fails if the final output is missing or blank.
     """
 
     type: ClassVar[str] = "output_contains"
@@ -79,7 +79,7 @@ regex: ['\\b1[0-9]:[0-5][0-9]\\b']
             return no_output(f"the output to contain {self._wanted()}", trace)
         output, events = composed(trace.output), output_events(trace)
         texts = readings(output)
-        folded = [fold(text, case_sensitive=self.case_sensitive) for text in texts]
+        folded = [_comparable(text, case_sensitive=self.case_sensitive) for text in texts]
         found = [phrase for phrase in [*self.any_of, *self.all_of] if self._occurs(phrase, folded)]
         matched = [pattern for pattern in self._patterns if self._matches(pattern, texts)]
         missing = [phrase for phrase in self.all_of if phrase not in found]
@@ -97,7 +97,7 @@ regex: ['\\b1[0-9]:[0-5][0-9]\\b']
         return passed(f"the output contains {_quoted(found + matched)}", events=events, **observed)
 
     def _occurs(self, phrase: str, folded: Sequence[str]) -> bool:
-        wanted = fold(phrase, case_sensitive=self.case_sensitive)
+        wanted = _comparable(phrase, case_sensitive=self.case_sensitive)
         return any(wanted in text for text in folded)
 
     def _matches(self, pattern: str, texts: Sequence[str]) -> bool:
@@ -114,21 +114,27 @@ regex: ['\\b1[0-9]:[0-5][0-9]\\b']
         return " and ".join(parts)
 
 
+def _comparable(text: str, *, case_sensitive: bool = False) -> str:
+    """The form in which phrases are looked for: typographic quotation marks are as good as straight ones."""
+    return straight(fold(text, case_sensitive=case_sensitive))
+
+
 def _quoted(phrases: Sequence[str]) -> str:
     return ", ".join(f'"{phrase}"' for phrase in phrases)
 
 
 def _near(phrase: str, output: str) -> str:
     """How the output almost contains a phrase, as the end of a sentence; empty when it does not."""
-    if fold(phrase) in fold(output):
+    wanted, text = _comparable(phrase), _comparable(output)
+    if wanted in text:
         return " (it occurs in a different case)"
-    if " ".join(fold(phrase).split()) in " ".join(fold(output).split()):
+    if " ".join(wanted.split()) in " ".join(text.split()):
         return " (it occurs with different spaces or line breaks)"
-    wanted = _pairs(phrase)
+    pairs = _pairs(phrase)
     best, closest = 0.0, ""
     for line in output.splitlines()[:500]:
         got = _pairs(line[:1000])
-        share = len(wanted & got) / len(wanted) if wanted else 0.0
+        share = len(pairs & got) / len(pairs) if pairs else 0.0
         if share > best:
             best, closest = share, line
     return f' (closest line: "{around_words(closest, phrase, 120)}")' if best >= 0.5 else ""
@@ -145,7 +151,8 @@ class OutputOmits(Assertion):
 
     Passes if none of `patterns` occurs. They are phrases, found anywhere in the text, even inside words. With
     `regex: true` they are regular expressions, in which `^` and `$` match at every line. Case is ignored
-    unless `case_sensitive` is set. Vacuous if the final output is missing or blank.
+    unless `case_sensitive` is set. In phrases, typographic apostrophes and quotation marks are as good as straight
+    ones. Vacuous if the final output is missing or blank.
     """
 
     type: ClassVar[str] = "output_omits"
@@ -207,8 +214,8 @@ patterns: [as an AI language model, I cannot browse]
         if self.regex:
             match = search(composed(pattern), output, case_sensitive=self.case_sensitive)
             return int(match.start()) if match else None
-        folded = fold(output, case_sensitive=self.case_sensitive)
-        place = folded.find(fold(pattern, case_sensitive=self.case_sensitive))
+        folded = _comparable(output, case_sensitive=self.case_sensitive)
+        place = folded.find(_comparable(pattern, case_sensitive=self.case_sensitive))
         if place < 0:
             return None
         line = folded.count("\n", 0, place)  # folding moves offsets a little, but no line
@@ -287,7 +294,7 @@ max_questions: 2
             yield f"expected no call of {forbidden} before the agent asked, got {calls}"
 
     def _mentions_topic(self, question: str) -> bool:
-        return not self.topics or any(fold(topic) in fold(question) for topic in self.topics)
+        return not self.topics or any(_comparable(topic) in _comparable(question) for topic in self.topics)
 
     def _forbidden_calls(self, trace: Trace) -> list[ToolCall]:
         output = output_events(trace)

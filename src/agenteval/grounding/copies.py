@@ -17,14 +17,23 @@ LEAST_ALIKE = 5
 """Words around a fact that have to be the same, at least."""
 SHARE_ALIKE = 0.8
 """The share of the words of a claim that have to be the same, besides the fact."""
+SHARE_HELD = 0.6
+"""The share of all its words, those of the fact and of other spellings among them, without which a claim is no copy."""
+SHARE_IN_ROW = 0.35
+"""The share of them that have to stand in a row: before the fact or after it."""
 LONGEST = 1_500
 """Characters of a claim and of a passage that are compared."""
 LIST = 3
 """Words and facts from one to the next but one in a list."""
 
+BESIDE = 2
+"""Words before a fact and after it that tell whether the sources say the same of it elsewhere."""
+BEGINNING = 4
+"""Letters that a country and its people have in common."""
+
 
 class Held(NamedTuple):
-    """A fact of a claim in whose place a passage has another one, with the word before it and after it, folded."""
+    """A fact of a claim in whose place a passage has another one, with the words before it and after it, folded."""
 
     text: str
     row: tuple[str, ...]
@@ -74,15 +83,19 @@ def _day(name: Name) -> str | None:
 
 
 def _are_one(one: Name, other: Name) -> bool:
-    """Whether two names may be of one: they share a word, or one is the initials of the other, or the same day."""
+    """Whether two names may be of one: both end in the same word, or one has all words of the other, or is its initials."""
     if (day := _day(one)) is not None:
         return day == _day(other)
+    mine, theirs = set(one.tokens), set(other.tokens)
     initials = ["".join(word[0] for word in name.tokens) for name in (one, other)]
+    alone = len(mine) == len(theirs) == 1
     return (
-        not set(one.tokens).isdisjoint(other.tokens)
-        or initials[0] in other.tokens
-        or initials[1] in one.tokens
-        or any(mine[:4] == theirs[:4] for mine in one.tokens for theirs in other.tokens)
+        one.tokens[-1] == other.tokens[-1]
+        or mine <= theirs
+        or theirs <= mine
+        or initials[0] in theirs
+        or initials[1] in mine
+        or (alone and one.tokens[0][:BEGINNING] == other.tokens[0][:BEGINNING])
     )
 
 
@@ -95,7 +108,7 @@ def _are_nearly_equal(one: Quantity, other: Quantity) -> bool:
 
 def replaced(stated: Statement, passage: str) -> Iterator[Held]:
     """The facts of a claim in whose place a passage, which else says the same, has others."""
-    if len(stated.text) > LONGEST or len(passage) > LONGEST:
+    if len(stated.text) > LONGEST or len(passage) > LONGEST or not _may_be_copied(stated, passage):
         return
     mine, theirs = _row(stated), _row(statement(passage))
     least = max(LEAST_ALIKE, SHARE_ALIKE * (sum(map(bool, mine)) - 1))
@@ -110,13 +123,24 @@ def replaced(stated: Statement, passage: str) -> Iterator[Held]:
             and _stands_in(mine, place, theirs, at, least)
         ]
         if rivals and not any(_is_near(slot, theirs, at) for _, at in rivals):
-            beside = mine[max(0, place - 1) : place + 2]
+            beside = mine[max(0, place - BESIDE) : place + BESIDE + 1]
             row = [
                 word
                 for each in beside
                 for word in (tokens(each.text) if isinstance(each, _Slot) else [each] if each else [])
             ]
             yield Held(slot.text, tuple(row))
+
+
+def _may_be_copied(stated: Statement, passage: str) -> bool:
+    """Whether a passage has many words of a claim, and many in a row: told far more quickly than what stands where."""
+    words, held = tokens(stated.without_links), tokens(passage)
+    if len(words) <= LEAST_ALIKE or sum(map(set(held).__contains__, words)) < SHARE_HELD * len(words):
+        return False
+    size = int(SHARE_IN_ROW * len(words))
+    rows = (words[at : at + size] for at in range(len(words) - size + 1))
+    text = f" {' '.join(held)} "
+    return any(f" {' '.join(row)} " in text for row in rows) and bool(stated.facts or stated.names)
 
 
 def _stands_in(mine: Sequence[_Part], place: int, theirs: Sequence[_Part], at: int, least: float) -> bool:

@@ -4,7 +4,7 @@ A claim's hard facts must be in the sources, numbers and dates near words that t
 must overlap with theirs, and neither say the opposite nor swap who did what.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import chain
@@ -112,7 +112,7 @@ def support(claim: Claim, sources: SourceText, checks: Sequence[Check]) -> Suppo
         span=span,
         unsupported=unsupported,
         elsewhere=tuple(read.elsewhere(unsupported)) if unsupported else (),
-        contradicted=tuple(dict.fromkeys(read.contradicted(best, span)))
+        contradicted=tuple(_whole(read.contradicted(best, span), unsupported))
         if has_wording and best and span
         else (),
         missing=read.missing if has_wording else (),
@@ -130,6 +130,12 @@ def _each_once(texts: Sequence[str]) -> Iterator[str]:
         if sign == " "
     }
     return (text for text in dict.fromkeys(texts) if text not in ends)
+
+
+def _whole(parts: Iterable[str], told: Sequence[str]) -> Iterator[str]:
+    """The parts of a claim, each once, without those that are told already, or that are words of another one."""
+    found = list(dict.fromkeys(part for part in parts if part not in told))
+    return (part for part in found if not any(part != each and f" {part} " in f" {each} " for each in found))
 
 
 def score(judged: Sequence[Support]) -> float:

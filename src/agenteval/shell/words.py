@@ -11,32 +11,33 @@ _HIDDEN = "\ue100\ue101\ue102\ue103\ue104\ue105\ue106"
 _HIDE = str.maketrans(OPERATORS, _HIDDEN)
 _SHOW = str.maketrans(_HIDDEN, OPERATORS)
 """Operators that are quoted are none: they are kept apart until commands and redirections are told by the others."""
-FILLED = "\ue0f0%s\ue0f1"
-"""Where the output of another command is filled in, by its number."""
+PLACEHOLDER_BEGIN = "\ue0f0"
+_PLACEHOLDER_END = "\ue0f1"
 _FILE = "\ue0f2"
-"""Before the number: what is filled in is the name of a file with the output."""
+PLACEHOLDER_PATTERN = f"{PLACEHOLDER_BEGIN}(?P<file>{_FILE}?)(?P<number>[0-9]+){_PLACEHOLDER_END}"
+"""What stands for a substituted command: its number; `file` when what is filled in is a file with its output: `<(…)`."""
+PLACEHOLDER = lazy(PLACEHOLDER_PATTERN)
 
 
 @dataclass(slots=True)
 class Parts:
     """What was taken out of a command line, by the numbers that stand in its place."""
 
-    bodies: dict[str, str] = field(default_factory=dict)
+    heredocs: dict[str, str] = field(default_factory=dict)
     """The texts of here-documents."""
-    commands: dict[str, str] = field(default_factory=dict)
+    substitutions: dict[str, str] = field(default_factory=dict)
     """The commands in `$(…)`, backquotes and `<(…)`."""
 
     def restored(self, text: str) -> str:
-        """A text with the commands back in it."""
-        return MARK.sub(lambda mark: f"{'<' if mark[1] else '$'}({self.commands.get(mark[2], '')})", text)
-
-
-MARK = lazy("\ue0f0(\ue0f2?)([0-9]+)\ue0f1")
+        """A text with the substituted commands back in it."""
+        return PLACEHOLDER.sub(
+            lambda mark: f"{'<' if mark['file'] else '$'}({self.substitutions.get(mark['number'], '')})", text
+        )
 
 
 def split(command: str, parts: Parts) -> list[str]:
     """The words and operators of a command line. Raises `ValueError` where a quote is not closed."""
-    line = _without_commands(_without_heredocs(command.translate(_SHOW), parts), parts)
+    line = _without_substitutions(_without_heredocs(command.translate(_SHOW), parts), parts)
     lexer = shlex.shlex(_PIECE.sub(_on_one_line, line), posix=True, punctuation_chars=OPERATORS)
     lexer.whitespace_split = True
     lexer.commenters = ""
@@ -63,8 +64,8 @@ def _without_heredocs(command: str, parts: Parts) -> str:
         if last.get(match[2], -1) < at:
             return match[0]
         end = next(number for number in range(at, len(lines)) if lines[number].strip() == match[2])
-        number = str(len(parts.bodies))
-        parts.bodies[number] = "".join(f"{line}\n" for line in lines[at:end])
+        number = str(len(parts.heredocs))
+        parts.heredocs[number] = "".join(f"{line}\n" for line in lines[at:end])
         at = end + 1
         return f"<< {number} "
 
@@ -78,7 +79,7 @@ _OPENING = lazy(r"""\\.|'[^']*'|"|`|[$<>]\(|(?<![^\s;&|()])#[^\n]*""", re.DOTALL
 _NESTED = lazy(r"""\\.|'[^']*'|"(?:\\.|[^"\\])*"|[()]""", re.DOTALL)
 
 
-def _without_commands(line: str, parts: Parts) -> str:
+def _without_substitutions(line: str, parts: Parts) -> str:
     """The line with numbers in the place of the commands whose output is filled in."""
     kept: list[str] = []
     at = done = 0
@@ -93,11 +94,12 @@ def _without_commands(line: str, parts: Parts) -> str:
             end = line.find("`", at) if piece == "`" else _closing(line, at)
             if end < 0:
                 break
-            number = str(len(parts.commands))
-            inner = line[at:end]
-            parts.commands[number] = "" if inner[:1] == "(" and inner[-1:] == ")" else inner  # arithmetic
-            file = f" {FILLED % (_FILE + number)} "
-            kept += [line[done : match.start()], file if piece[0] in "<>" else FILLED % number]
+            number = str(len(parts.substitutions))
+            arithmetic = line[at] == "(" and line[end - 1] == ")"
+            parts.substitutions[number] = "" if arithmetic else line[at:end]
+            file = _FILE if piece[0] in "<>" else ""
+            placeholder = f"{PLACEHOLDER_BEGIN}{file}{number}{_PLACEHOLDER_END}"
+            kept += [line[done : match.start()], f" {placeholder} " if file else placeholder]
             at = done = end + 1
     return "".join([*kept, line[done:]])
 
@@ -123,46 +125,3 @@ def _on_one_line(piece: re.Match[str]) -> str:
     if text == "\\\n" or text[0] in "#0123456789":
         return " "
     return f" {text} " if text in "()" else text.translate(_HIDE)
-
-
-def options_of(words: list[str], valued: str) -> tuple[list[str], dict[str, list[str]]]:
-    """The words of a command that are no options, and its options with their values.
-
-    `valued` are the letters that a value follows, as it follows those of LONG that have no `=`.
-    """
-    plain: list[str] = []
-    options: dict[str, list[str]] = {}
-    rest = iter(words)
-    for word in rest:
-        if word == "--":
-            plain += rest
-        elif word.startswith("--"):
-            name, equals, value = word[2:].partition("=")
-            values = [value] if equals else [next(rest, "")] if name in LONG else []
-            options.setdefault(name, []).extend(values)
-        elif len(word) > 1 and word[0] == "-":
-            for place, letter in enumerate(word[1:], 2):
-                options.setdefault(letter, [])
-                if letter in valued:
-                    options[letter].append(word[place:] or next(rest, ""))
-                    break
-        else:
-            plain.append(word)
-    return plain, options
-
-
-LONG = frozenset(
-    {"after-context", "before-context", "context", "directory", "exclude", "exclude-dir", "file", "glob"}
-    | {
-        "iglob",
-        "include",
-        "max-args",
-        "max-count",
-        "max-depth",
-        "max-procs",
-        "regexp",
-        "replace",
-        "type",
-        "user",
-    }
-)

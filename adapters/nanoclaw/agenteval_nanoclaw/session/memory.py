@@ -8,7 +8,8 @@ from typing import Any
 
 from agenteval.lazyregex import lazy
 from agenteval.patterns import is_glob, name_matches
-from agenteval.shell.commands import Touch, touches
+from agenteval.shell.commands import touches
+from agenteval.shell.touch import Touch
 from agenteval_nanoclaw.session.store import Mount
 from agenteval_nanoclaw.session.values import records_in, text_of
 
