@@ -82,6 +82,10 @@ _BARRING = lazy(
     r"(?i)\b(?:clos(?:es?|ed|ing|ure)|shut|ban(?:s|ned)?|forbid\w*|prohibit\w*|block(?:s|ed)?|restrict\w*"
     r"|ge(?:schlossen|sperrt)|ver(?:boten|schoben)|untersagt|ferm[eé]\w*|interdi\w*|cerrad\w*|prohib\w*|gesloten|verboden|separate(?:ly)?|postpone\w*|delay\w*|pending|taken|same|unchanged)\b"
 )
+_EXCEPTING = lazy(
+    r"(?i)\b(?:except|unless|apart from|other than|außer|es sei denn|sauf|hormis|excepto|salvo|a menos que)\b"
+)
+_RESTRICTING = frozenset("only nur seulement solo sólo".split())  # noqa: SIM905
 _CHANGING = lazy(r"(?i)\b(?:moved|rescheduled|replaced|changed|switched)\b")
 _OF_DEGREES = lazy(r"° ?[CF]\b")
 """The letter would be taken for a name."""
@@ -235,6 +239,16 @@ class Words:
     def bars(self) -> bool:
         """Whether any word says that something cannot be done: "closed to cars"."""
         return bool(_BARRING.search(" ".join(self.words)))
+
+    @cached_property
+    def excepts(self) -> bool:
+        """Whether something is so, or not, but for an exception: "daily except on Tuesdays"."""
+        return bool(_EXCEPTING.search(self._text))
+
+    @property
+    def restricts(self) -> bool:
+        """Whether something is so in one case only."""
+        return not _RESTRICTING.isdisjoint(map(str.lower, self.words))
 
     @cached_property
     def has_changed(self) -> bool:

@@ -28,7 +28,7 @@ def denials(mine: Words, theirs: Words, shared: set[str]) -> Iterator[str]:
             continue
         is_past = theirs.has_changed and mine.words[start + 1 : start + 2] == ["longer"]
         is_denied = other or theirs.negatives or theirs.bars or is_past
-        is_negative = _is_negative(theirs, stem) if stem in shared else is_denied
+        is_negative = theirs.excepts or (_is_negative(theirs, stem) if stem in shared else is_denied)
         if not (is_negative or has_opposite(stem, theirs.lowered)):
             yield mine.part(min(start, end), max(start, end) + 1)
     for stem, (start, end) in other.items():
@@ -38,6 +38,8 @@ def denials(mine: Words, theirs: Words, shared: set[str]) -> Iterator[str]:
             continue
         if _is_of_other(theirs, mine, start) or theirs.is_within_other_limits(end, mine):
             continue  # "takes orders until ten" for "doesn't take orders after ten"
+        if theirs.excepts and mine.restricts:
+            continue  # "opens only if it rains" for "doesn't open unless it rains"
         if stem in shared and (_beside(theirs, start, end, shared) or _says_alone(mine, theirs, start, stem)):
             at = mine.stems.index(stem)
             yield mine.part(at, at + 1)
@@ -89,7 +91,8 @@ def _is_negative(words: Words, stem: str, *, in_clause: bool = False) -> bool:
 
 def _beside(words: Words, start: int, end: int, shared: set[str]) -> bool:
     """Whether the content word after a denied one, or before it where none follows in its clause, is shared too."""
-    last = min((at + 1 for at in words.breaks if at >= end and words.is_abroad), default=None)
+    is_none = not words.is_abroad and words.words[start].lower() in NONE
+    last = None if is_none else min((at + 1 for at in words.breaks if at >= end), default=None)
     after = next((stem for stem in words.stems[end + 1 : last] if stem and stem not in _LIGHT), None)
     first = max((at + 1 for at in words.ends if at < start), default=0)
     before = next(filter(None, reversed(words.stems[first:start])), None)
