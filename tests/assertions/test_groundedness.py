@@ -523,6 +523,43 @@ def test_what_was_read_there_is_a_claim(claim: str, reason: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("claim", "facts"),
+    [
+        ("The museum opens at ten o'clock and closes at half past six.", []),
+        ("The museum opens at 10 am and closes at 18:30.", []),
+        ("The museum opens at nine o'clock and closes at half past six.", ["nine o'clock"]),
+        ("The museum opens at 10 am and closes at 18:15.", ["18:15"]),
+        ("The museum has a tour at quarter to 5.", []),
+    ],
+)
+def test_times_of_day_that_the_source_tells_in_words(claim: str, facts: list[str]) -> None:
+    """They are found though they have no digits, or only those of another hour."""
+    source = "The museum opens at ten o'clock and closes at half past six, with a tour at quarter to 5."
+    assert unsupported(read(source, claim, check=["numbers"])) == [facts]
+
+
+@pytest.mark.parametrize(
+    ("claim", "contradicted"),
+    [
+        ("The budget for the second quarter is 29,500 euros.", False),
+        ("The budget for the second quarter is €29,500.", False),
+        ("The budget for the second quarter is 29 500 euros.", False),
+        ("The budget for the second quarter is 29.500 euros.", False),
+        ("The budget for the second quarter is 12 400 euros.", True),
+        ("The budget for the second quarter is €12 400.", True),
+    ],
+)
+@pytest.mark.parametrize("thousands", [" ", ",", "."])
+def test_thousands_after_blanks_are_contradicted_by_other_ones_only(
+    claim: str, contradicted: bool, thousands: str
+) -> None:
+    """The claim, the source or both may have the blank."""
+    source = "The budget for the second quarter is 29 500 euros. The ferry takes 12 400 cars a week."
+    verdict = read(source.replace(" 500", f"{thousands}500"), claim, min_support=0)
+    assert verdict.passed is not contradicted
+
+
+@pytest.mark.parametrize(
     ("claim", "reasons"),
     [
         ("The band of rock music was formed in Joplin in 2007.", None),

@@ -58,6 +58,18 @@ def found(claim: str, passage: str) -> list[str]:
             "Ada is a singer of the United States.",
             ["no longer a singer"],
         ),
+        ("Node 16 is supported here.", "Node 16 is not supported here.", ["supported"]),
+        ("The swings are safe.", "The swings, which aren't safe, will be replaced.", ["safe"]),
+        ("The pool will be closed.", "The pool won't be closed; the swings will be replaced.", ["closed"]),
+        ("The shop opens before six.", "The shop never opens before six unless it rains.", ["opens"]),
+        ("There were no errors.", "There were 10 errors.", ["no errors"]),
+        ("It supports Windows.", "Version 2.0 does not support Windows.", ["supports"]),
+        ("The kitchen takes orders after ten.", "The kitchen takes no orders after ten.", ["orders"]),
+        (
+            "Work stopped in May when the steel came.",
+            "Work stopped in May; the steel did not come.",
+            ["came"],
+        ),
         ("The university isn't public.", "The university is public.", ["isn't public"]),
         (
             "The board approved the deal, but did not name a price.",
@@ -156,6 +168,25 @@ def test_no_negation_in_other_languages(claim: str, passage: str) -> None:
         ("The walk is no longer than 3 km.", "The walk is 3 km long."),
         ("Windows 18 no longer works.", "Windows 18 has stopped working."),
         ("A walk that is far from safe.", "A walk that is not safe."),
+        (
+            "They do not want to see the money of all spent on piers.",
+            "Spend the money on schools, not on piers.",
+        ),
+        (
+            "Der Zug fällt am Samstag zwischen Köln und Bonn aus.",
+            "Der Zug fährt am Samstag nicht zwischen Köln und Bonn.",
+        ),
+        ("It is not clear when it opens.", "It is unclear when it opens."),
+        ("It is not open on Tuesdays.", "It is open daily from 10 am to 5 pm except on Tuesdays."),
+        ("The shop opens before six only if it rains.", "The shop never opens before six unless it rains."),
+        ("There were no errors, but 3 warnings.", "It ended with 0 errors and 3 warnings."),
+        ("It had 0 errors.", "It ended with no errors."),
+        ("Node 16 is not supported here.", "Node 18 is supported here."),
+        ("Node 18 is supported here.", "Node 16 is no longer supported here."),
+        ("The kitchen takes orders until ten.", "The kitchen takes no orders after ten."),
+        ("He can start in June at the earliest.", "He can't start before June."),
+        ("Guests may park for up to two hours.", "Guests can't park for more than two hours."),
+        ("He last sang with the band in 2018.", "He hasn't sung with the band since 2018."),
     ],
 )
 def test_what_is_no_contradiction(claim: str, passage: str) -> None:
@@ -206,6 +237,10 @@ def test_roles(claim: str, passage: str, parts: list[str]) -> None:
         ("Apply until January 15 with a CV.", "Apply by 15 January with a CV."),
         ("Apply until Monday with a CV.", "Apply by Monday with a CV."),
         ("Pauli won 3-2 at Hertha.", "Hertha 2-3 Pauli, half-time 1-1."),
+        ("Alpha replaces Beta.", "Beta is replaced by her twin Alpha."),
+        ("Ada Brook sold the firm.", "Ada Brook of Acme Corp sold the firm."),
+        ("Ada Brook sold the firm.", "Ada Brook, a manager at Acme Corp, sold the firm."),
+        ("Analysts had expected more.", "Analysts at Acme had expected more."),
     ],
 )
 def test_roles_said_in_other_words(claim: str, passage: str) -> None:

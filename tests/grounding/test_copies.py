@@ -55,6 +55,14 @@ def test_another_fact_in_its_place(claim: str, passage: str, facts: list[str]) -
         ("The lab in Leeds was opened on 6 March.", "The lab was sold in Leeds on 5 March."),
         ("He met Ben in Leeds.", "He met Carl in Leeds."),
         (
+            "She won the Halden Prize in 2011 and the Ortega Prize in 2003.",
+            "She won the Ortega Prize in 2003 and the Halden Prize in 2011.",
+        ),
+        (
+            "The hall in the town of Leeds holds 29 500 people.",
+            "The hall in the town of Leeds holds 29,500 people.",
+        ),
+        (
             "Duane is a scholar of economy and of the state.",
             "Duane (born in Ohio) is a scholar of economy and of the state.",
         ),

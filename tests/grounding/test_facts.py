@@ -247,6 +247,11 @@ def test_names(text: str, found: list[str]) -> None:
     assert [name.text for name in names(text)] == found
 
 
+def test_neither_begins_a_sentence_and_no_name() -> None:
+    """As other words that open one."""
+    assert [name.text for name in names("Neither Ada Brook nor Ben came.")] == ["Ada Brook", "Ben"]
+
+
 def test_quotes_have_three_words() -> None:
     """In any quotation marks; shorter ones are only emphasis."""
     assert quotes('He said "so it goes" and “never give up”, „nie im Leben“, "not this".') == [
@@ -268,6 +273,10 @@ def test_quotes_have_three_words() -> None:
         ("He wrote ‘it’s the band’s best’ on it.", ["it’s the band’s best"]),
         ("The dogs' owner met the cats' owner at the '90s party of rock 'n' roll.", []),
         ("It’s the dogs’ owner who isn’t here, and that’s all.", []),
+        ("'Tis the dogs' owner that the '90s had, not the members' and singers' union.", []),
+        ("Since '98, it is the fans' favourite. ‘Twas so in the ‘60s as the fans’ club knew.", []),
+        ("Er sagte ‚Das war’s nun wirklich für uns‘ zu ihr.", ["Das war’s nun wirklich für uns"]),
+        ("`` A giant step '' said he.", ["A giant step"]),
         ("They don't know what he's done since it's over.", []),
         ("'so it\ngoes on' he said", []),
     ],
@@ -308,6 +317,12 @@ def test_tokens() -> None:
         "a.com ",
         "“",
         '"',
+        "'",
+        " 'a",
+        "a'",
+        "‘a",
+        "‚a’",
+        "`` ",
     ],
 )
 def test_a_long_text_is_read_in_linear_time(piece: str) -> None:
@@ -318,6 +333,7 @@ def test_a_long_text_is_read_in_linear_time(piece: str) -> None:
         read(text)
     read_once = links("http://x.example" + ")" * 100_000)
     assert read_once[0].key == "x.example"
+    assert quotes("``" + " " * 100_000) == []
     assert time.process_time() - start < 5
 
 

@@ -33,6 +33,13 @@ _SPANISH = frozenset("el la los las del una que se".split())  # noqa: SIM905
 _AFTER_VERB = ("nicht", "niet")
 """What denies what stands before it where its clause ends: "Der Zug fährt heute nicht"."""
 _UNTIL = frozenset("before until till vor bis antes hasta avant".split())  # noqa: SIM905
+_LIMITS = _UNTIL | frozenset(
+    """
+    after since from than above beyond earliest latest last most up nach seit ab frühestens spätestens höchstens zuletzt
+    después desde máximo après depuis dès maximum
+    """.split()  # noqa: SIM905 - a list of them would be longer
+)
+"""Words that limit what is said: "no orders after ten", "orders until ten"."""
 _CONDITIONS = frozenset("if unless whether wenn falls ob si vergiss vergessen".split())  # noqa: SIM905
 NONE = ("no", "without")
 _JOINING = ("and", "or", "und", "oder", "y", "et")
@@ -65,15 +72,20 @@ NEGATIVE = lazy(
     r"|suspend|abandon|outgr[eo]w|scrapp|call(?:s|ed|ing)? off"
     r"|(?:ge|be|aus)fallen\b|(?:ent)?f[aä]llt\b|ausf[aä]ll|(?:ab|unter)gesagt|unmöglich|abge(?:sagt|lehnt)|gestrichen|eingestellt|verweiger|fehl"
     r"|annul|supprim|interromp|suspen|impossib|manqu|impos|rechaz|falta"
-    r"|exclud|except\b|absen|miss(?:es|ed|ing)\b|hardly|barely|neither|fix(?:ed|es)\b|free\b|(?:has|have|had) to wait\b|außer|far from|out of|rather than|instead|non\b|un(?!it|ivers|ion|der|iform|ique|veil|less|til|cle|doubt)[a-z]{4}|in(?:valid|correct|complete|active))"
+    r"|exclud|except\b|absen|miss(?:es|ed|ing)\b|hardly|barely|neither|fix(?:ed|es)\b|free\b|(?:has|have|had) to wait\b|außer|far from|out of|rather than|instead|non\b|un(?!it|ivers|ion|der|iform|ique|veil|less|til|cles?\b|doubt)[a-z]{4}|in(?:valid|correct|complete|active))"
 )
-LONGEST_NEGATIVE = 3
+_LONGEST_NEGATIVE = 3
 """Words of the longest of these."""
+_ZERO = lazy(r"(?<![\w.,:/])0(?![\w:/%°]|[.,]\d|\s[%°])")
 
 _BARRING = lazy(
     r"(?i)\b(?:clos(?:es?|ed|ing|ure)|shut|ban(?:s|ned)?|forbid\w*|prohibit\w*|block(?:s|ed)?|restrict\w*"
     r"|ge(?:schlossen|sperrt)|ver(?:boten|schoben)|untersagt|ferm[eé]\w*|interdi\w*|cerrad\w*|prohib\w*|gesloten|verboden|separate(?:ly)?|postpone\w*|delay\w*|pending|taken|same|unchanged)\b"
 )
+_EXCEPTING = lazy(
+    r"(?i)\b(?:except|unless|apart from|other than|außer|es sei denn|sauf|hormis|excepto|salvo|a menos que)\b"
+)
+_RESTRICTING = frozenset("only nur seulement solo sólo".split())  # noqa: SIM905
 _CHANGING = lazy(r"(?i)\b(?:moved|rescheduled|replaced|changed|switched)\b")
 _OF_DEGREES = lazy(r"° ?[CF]\b")
 """The letter would be taken for a name."""
@@ -147,13 +159,23 @@ class Words:
 
     def is_conditional(self, place: int) -> bool:
         """Whether a word is in a clause that says under what condition something is so."""
-        start = max((at + 1 for at in self.breaks if at < place), default=0)
+        start = self.clause(place).start
         return not _CONDITIONS.isdisjoint(map(str.lower, self.words[start:place]))
 
     def is_until(self, place: int, theirs: "Words") -> bool:
         """Whether a negation only says from when on something is so: "not before 9", where a text says from when."""
         after = set(map(str.lower, self.words[place + 1 : place + 2 + REACH])) & _UNTIL
         return bool(after) and (bool(theirs.denying) or after.isdisjoint(map(str.lower, theirs.words)))
+
+    def limits(self, places: range) -> frozenset[str]:
+        """The words at these places that limit what is said there."""
+        return _LIMITS.intersection(map(str.lower, self.words[places.start : places.stop]))
+
+    def is_within_other_limits(self, place: int, others: "Words") -> bool:
+        """Whether what is said at a place is limited, and what the other text says in another way: "not before" and "from"."""
+        own = self.limits(range(place + 1, self.clause(place).stop))
+        theirs = others.limits(range(len(others.words)))
+        return bool(own and theirs) and own.isdisjoint(theirs)
 
     def subject_of(self, place: int) -> str:
         """The stem of the word with weight before a negation, which tells what it is about."""
@@ -204,14 +226,29 @@ class Words:
         return tuple(filter(None, self.stems))
 
     @cached_property
-    def has_negative(self) -> bool:
-        """Whether any word says that something is not so: "refused", "out of"."""
-        return bool(NEGATIVE.search(" ".join(self.words)))
+    def negatives(self) -> set[int]:
+        """The places of the words that say that something is not so, "refused", "out of", or that there is none: "0 errors"."""
+        told = words(_ZERO.sub("none", self._text))
+        return {
+            at
+            for at, word in enumerate(self.words)
+            if told[at] != word or NEGATIVE.match(self.part(at, at + _LONGEST_NEGATIVE))
+        }
 
     @cached_property
     def bars(self) -> bool:
         """Whether any word says that something cannot be done: "closed to cars"."""
         return bool(_BARRING.search(" ".join(self.words)))
+
+    @cached_property
+    def excepts(self) -> bool:
+        """Whether something is so, or not, but for an exception: "daily except on Tuesdays"."""
+        return bool(_EXCEPTING.search(self._text))
+
+    @property
+    def restricts(self) -> bool:
+        """Whether something is so in one case only."""
+        return not _RESTRICTING.isdisjoint(map(str.lower, self.words))
 
     @cached_property
     def has_changed(self) -> bool:
@@ -248,6 +285,12 @@ class Words:
         }
         return ["" if at in denied else word for at, word in enumerate(self.lowered)]
 
+    def clause(self, place: int) -> range:
+        """The places of the words of the clause that a word is in."""
+        ends = self.breaks | self.ends
+        start = max((at + 1 for at in ends if at < place), default=0)
+        return range(start, min((at + 1 for at in ends if at >= place), default=len(self.words)))
+
     def names_before(self, place: int) -> set[str]:
         """The stems of the names that end right before a place: "Ada and Ben"."""
         return self._names_from(place - 1, -1)
@@ -267,9 +310,14 @@ class Words:
         return found
 
     @cached_property
+    def is_german(self) -> bool:
+        """Whether the text is German."""
+        return is_german(self._text)
+
+    @cached_property
     def names(self) -> list[bool]:
         """Whether each word is capitalised and carries meaning. In German that is no sign of a name."""
-        if is_german(self._text):
+        if self.is_german:
             return [False] * len(self.words)
         return [bool(stem) and word[0].isupper() for stem, word in zip(self.stems, self.words, strict=True)]
 

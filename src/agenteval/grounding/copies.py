@@ -61,8 +61,21 @@ class _Slot(NamedTuple):
             return isinstance(theirs, Name) and _are_one(mine, theirs)
         return not isinstance(theirs, Name) and agree(mine, theirs, _are_nearly_equal)
 
+    def is_equal(self, other: "_Slot") -> bool:
+        """Whether both mean the same for certain: the Halden Prize is not the Ortega Prize."""
+        mine, theirs = self.value, other.value
+        if isinstance(mine, Name) and isinstance(theirs, Name) and _are_of_one_kind(mine, theirs):
+            return False
+        return self.is_alike(other) and self.is_same(other)
+
 
 _Part = str | _Slot
+
+
+def _are_of_one_kind(one: Name, other: Name) -> bool:
+    """Whether two names share a word, and each has another one that is in no form in the other."""
+    starts = [{word[:4] for word in name.tokens} for name in (one, other)]
+    return bool(starts[0] & starts[1]) and bool(starts[0] - starts[1]) and bool(starts[1] - starts[0])
 
 
 def _day(name: Name) -> str | None:
@@ -150,7 +163,7 @@ def _alike(mine: Sequence[_Part], theirs: Sequence[_Part]) -> Sequence[_Part]:
     count = 0
     for one, other in zip(mine, theirs, strict=False):
         if isinstance(one, _Slot) and isinstance(other, _Slot):
-            if not (one.is_alike(other) and one.is_same(other)):
+            if not one.is_equal(other):
                 break
         elif one != other:
             break

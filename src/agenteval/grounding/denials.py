@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from itertools import pairwise
 
-from agenteval.grounding.compared import LONGEST_NEGATIVE, NEGATIVE, NONE, REACH, Words
+from agenteval.grounding.compared import NONE, REACH, Words
 from agenteval.grounding.opposites import has_opposite
 from agenteval.language.content_words import plain_form
 from agenteval.lazyregex import lazy
@@ -24,14 +24,22 @@ def denials(mine: Words, theirs: Words, shared: set[str]) -> Iterator[str]:
             continue  # "if you can't come"; "Don't forget your ticket"
         if (about := mine.subject_of(start)) and about in map(theirs.subject_of, theirs.denying):
             continue  # "18 isn't supported" for "18 no longer works"
+        if _is_of_other(mine, theirs, start):
+            continue
         is_past = theirs.has_changed and mine.words[start + 1 : start + 2] == ["longer"]
-        is_denied = other or theirs.has_negative or theirs.bars or is_past
-        is_negative = _is_negative(theirs, stem) if stem in shared else is_denied
+        is_denied = other or theirs.negatives or theirs.bars or is_past
+        is_negative = theirs.excepts or (_is_negative(theirs, stem) if stem in shared else is_denied)
         if not (is_negative or has_opposite(stem, theirs.lowered)):
             yield mine.part(min(start, end), max(start, end) + 1)
     for stem, (start, end) in other.items():
-        if stem in own or (_is_negative(mine, stem) if stem in shared else own or mine.has_negative):
+        if stem in own or (
+            _is_negative(mine, stem, in_clause=True) if stem in shared else own or mine.negatives
+        ):
             continue
+        if _is_of_other(theirs, mine, start) or theirs.is_within_other_limits(end, mine):
+            continue  # "takes orders until ten" for "doesn't take orders after ten"
+        if theirs.excepts and mine.restricts:
+            continue  # "opens only if it rains" for "doesn't open unless it rains"
         if stem in shared and (_beside(theirs, start, end, shared) or _says_alone(mine, theirs, start, stem)):
             at = mine.stems.index(stem)
             yield mine.part(at, at + 1)
@@ -45,21 +53,35 @@ def denials(mine: Words, theirs: Words, shared: set[str]) -> Iterator[str]:
             )
 
 
-def _is_negative(words: Words, stem: str) -> bool:
-    """Whether a word stands near something that denies it, or "none" may mean it."""
+def _is_of_other(words: Words, others: Words, place: int) -> bool:
+    """Whether a negation is about a thing with a number, and the other text about one with another: Node 16 is not Node 18."""
+    for at in range(max(1, place - 2), place):
+        name, number = words.words[at - 1 : at + 1]
+        if number.isdigit() and name[0].isupper() and at not in words.breaks:
+            return words.stems[at - 1] in others.stems and number not in others.words
+    return False
+
+
+def _is_negative(words: Words, stem: str, *, in_clause: bool = False) -> bool:
+    """Whether a word stands near something that denies it, or "none" may mean it.
+
+    A negation may be farther away `in_clause`: "don't want the money spent on piers", "fällt zwischen Köln und Bonn aus".
+    """
     if "none" in words.lowered:
         return True
     for place, each in enumerate(words.stems):
         if each != stem:
             continue
         near = [*range(max(0, place - REACH), min(len(words.words), place + 1 + REACH))]
+        clause = words.clause(place) if in_clause else range(0)
+        near += clause if words.is_german else filter(clause.__contains__, words.denying)
         near += (
             at for at in words.ends if at >= place + REACH
         )  # "Restoring to an older server always fails."
         inside = (at for at in near if words.ends.isdisjoint(range(min(at, place), max(at, place))))
         if any(
             (at in words.denying and (at not in words.answered or place in range(words.answered[at], at)))
-            or (at != place and NEGATIVE.match(words.part(at, at + LONGEST_NEGATIVE)))
+            or (at != place and at in words.negatives)
             or _FORMER.fullmatch(words.part(at, place) + " ")
             for at in inside
         ):
@@ -69,7 +91,8 @@ def _is_negative(words: Words, stem: str) -> bool:
 
 def _beside(words: Words, start: int, end: int, shared: set[str]) -> bool:
     """Whether the content word after a denied one, or before it where none follows in its clause, is shared too."""
-    last = min((at + 1 for at in words.breaks if at >= end and words.is_abroad), default=None)
+    is_none = not words.is_abroad and words.words[start].lower() in NONE
+    last = None if is_none else min((at + 1 for at in words.breaks if at >= end), default=None)
     after = next((stem for stem in words.stems[end + 1 : last] if stem and stem not in _LIGHT), None)
     first = max((at + 1 for at in words.ends if at < start), default=0)
     before = next(filter(None, reversed(words.stems[first:start])), None)

@@ -88,6 +88,11 @@ class Reading:
         return sorted(times(apart(self.text)), key=lambda time: time.start)
 
     @cached_property
+    def times_in_words(self) -> list[Quantity]:
+        """Those that begin in words, and so are not found by their digits."""
+        return [time for time in self.clock_times if time.text[0].isalpha()]
+
+    @cached_property
     def texts_by_time(self) -> dict[Decimal, set[int]]:
         """The times of day, in minutes, each with the numbers of the texts that state it."""
         found: dict[Decimal, set[int]] = {}

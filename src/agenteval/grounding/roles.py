@@ -9,7 +9,7 @@ from agenteval.grounding.dates import DAYS, MONTH_NAMES
 from agenteval.language.content_words import plain_form
 
 _DAYS = frozenset(map(plain_form, DAYS))
-_DATED = _DAYS | frozenset(map(plain_form, MONTH_NAMES))
+_DATED = (_DAYS | frozenset(map(plain_form, MONTH_NAMES))) - {""}  # "may" has no stem, as it may be no month
 
 
 def other_roles(mine: Words, theirs: Words) -> Iterator[str]:
@@ -77,7 +77,13 @@ def _exchanged(mine: Words, theirs: Words, names: Sequence["_Name"]) -> Iterator
             joins = range(min(first, name.start), max(first + 2, name.end) - 1)
             if not (all(mine.stems[first : first + 2]) or mine.breaks.isdisjoint(joins)):
                 continue  # "Lyon, all day" is no "the chief executive, Dana"
-            held = [at for at, word in enumerate(other[:-1]) if word == row[0] and other[at + 1] == row[1]]
+            held = [
+                at
+                for at, word in enumerate(other[:-1])
+                if word == row[0]
+                and other[at + 1] == row[1]
+                and not (is_after and _only_tell_more(theirs, at, name.stems[-1]))
+            ]
             runs = [theirs.names_before(at) if is_after else theirs.names_after(at + 2) for at in held]
             is_day = not _DAYS.isdisjoint(name.stems)
             if runs and all(
@@ -85,6 +91,17 @@ def _exchanged(mine: Words, theirs: Words, names: Sequence["_Name"]) -> Iterator
                 for run in runs
             ):
                 yield mine.part(min(first, name.start), max(first + 2, name.end))
+
+
+def _only_tell_more(words: Words, place: int, name: str) -> bool:
+    """Whether the names right before a place only tell more of another one: "Ada of Acme sold", "Ada, from Acme, sold"."""
+    if place - 1 in words.breaks:
+        return name in words.stems[:place]
+    while place and words.names[place - 1]:
+        place -= 1
+    while place and not words.stems[place - 1] and place - 1 not in words.breaks:
+        place -= 1
+    return words.stems[max(0, place - 1)] == name and place - 1 not in words.breaks
 
 
 def _ways(

@@ -59,7 +59,10 @@ class SourceNumbers:
                 clock = _CLOCK.match(self._sources[number].text, offset)
                 return clock is None or int(clock[1]) == minute
 
-            return any(self._number_at((run, run), value, value, fits, beside, may_be=may_be) for run in runs)
+            in_digits = any(
+                self._number_at((run, run), value, value, fits, beside, may_be=may_be) for run in runs
+            )
+            return in_digits or self._has_time_in_words(value, beside)
         return self._number_at((float(value), float(value)), value, value, fits, beside)
 
     def has_written(
@@ -129,6 +132,14 @@ class SourceNumbers:
                 if any(least <= value <= most for value in time.values) and beside(number, time.start):
                     return True
         return False
+
+    def _has_time_in_words(self, minutes: Decimal, beside: "Beside") -> bool:
+        """Whether a text has a time of day that begins in words: `half past ten`, `quarter to 5`, `ten o'clock`."""
+        return any(
+            minutes in time.values and beside(number, time.start)
+            for number, source in enumerate(self._sources)
+            for time in self._effort.spent_on(source.times_in_words)
+        )
 
     def has_text(self, piece: str) -> bool:
         """Whether a source has a piece of text."""

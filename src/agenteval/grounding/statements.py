@@ -3,6 +3,7 @@
 Statements are kept: an output is judged again with each of its mutants, and many outputs say the same.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
@@ -25,7 +26,7 @@ LONGEST_KEPT = 2_000
 """Characters of the claims that are kept as they were read: memory stays bounded."""
 
 
-_SPACED = lazy(r"(?<![\w.,:/-])[1-9]\d{0,2}(?: \d{3})+(?![\w:/-]|[.,]\d)")
+_SPACED = lazy(r"(?<![\w.,:/+-])[1-9]\d{0,2}(?: \d{3})+(?![\w:/-]|[.,]\d)")
 LEAST_OF_CLAUSE = 5
 """Words before a colon that are more than a label."""
 _PART_END = lazy(r"\n|[,;.!?] |\b(?:and|or|und|oder|y|et|while|whereas|but)\b")
@@ -101,8 +102,13 @@ class Statement:
 
     @cached_property
     def facts(self) -> list[Fact]:
-        """The numbers and the dates, in order."""
-        return sorted([*self.quantities, *self.dates], key=lambda fact: fact.start)
+        """The numbers and the dates, in order; thousands after blanks belong to one number."""
+        every: list[Fact] = [*self.quantities, *self.dates]
+        found: list[Fact] = []
+        for fact in sorted(every, key=lambda fact: fact.start):
+            if not found or fact.start >= found[-1].end or isinstance(fact, Date):
+                found.append(self.spaced.get(fact.start, fact))
+        return found
 
     @cached_property
     def stating(self) -> list[Part]:
@@ -119,11 +125,15 @@ class Statement:
     @cached_property
     def spaced(self) -> dict[int, Quantity]:
         """The numbers whose thousands only blanks divide, `29 168`, each of which may as well be several, by their offsets."""
-        found = _SPACED.finditer(self.without_links) if len(self.quantities) > 1 else ()
+        text = self.without_links
+        joined = _SPACED.sub(_with_commas, text) if len(self.quantities) > 1 else text
+        if joined == text:
+            return {}
+        found = ((each, text[each.start : each.end]) for each in quantities(joined, _spans(self.dates)))
         return {
-            match.start(): replace(whole, start=match.start(), end=match.end(), text=match.group())
-            for match in found
-            for whole in quantities(match.group().replace(" ", ","))
+            each.start: replace(each, text=written)
+            for each, written in found
+            if written != joined[each.start : each.end]
         }
 
     @cached_property
@@ -154,6 +164,10 @@ class Statement:
     def quotes(self) -> dict[str, list[list[str]]]:
         """The quotes, and the tokens of each, piece by piece."""
         return {quote: quote_pieces(quote) for quote in quotes(self.text)}
+
+
+def _with_commas(match: re.Match[str]) -> str:
+    return match.group().replace(" ", ",")
 
 
 def _told_and_listed(part: str) -> Sequence[str]:

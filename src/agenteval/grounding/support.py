@@ -215,7 +215,7 @@ class _Reading:
         parts = self.stated.stating
         if not 2 <= len(parts) <= MOST_PARTS:
             return self.beside
-        own = next(number for number, part in enumerate(parts, 1) if fact in part.facts)
+        own = sum(part.facts[0].start <= fact.start for part in parts)
         return self._beside([part.text for part in parts[:own]])
 
     def _beside(self, parts: Sequence[str]) -> Beside:

@@ -62,7 +62,7 @@ _OPENERS = frozenset(
     re.findall(
         r"\w+",
         "yesterday today tomorrow tonight meanwhile however additionally overall according recently earlier later"
-        " finally next last previously currently according despite although though since unlike like instead moreover"
+        " finally next last previously currently neither according despite although though since unlike like instead moreover"
         " furthermore similarly separately elsewhere notably interestingly reportedly unfortunately source sources dear",
     )
 )
@@ -205,10 +205,12 @@ def _is_titled(text: str) -> bool:
     return count >= 5
 
 
+_ELIDED = r"(?i:(?:tis|twas|twere|til|till|em|cause|n|round|bout|\d\ds)\b|\d\d[.,;:)])"
+"""What follows an apostrophe that stands for letters or digits left out: `'tis`, the `'90s`."""
 _OTHER_QUOTES = (
     r"“([^“”]+)”|„([^„“”]+)[“”]|«([^«»]+)»"
-    r"|‘((?:[^‘’]|(?<=\w)’(?=\w))+)’(?!\w)|‚([^‚‘’]+)[‘’]|``\s*([^`']+?)\s*''"
-    r"|(?<![^\s(\[{:—–\"“-])'(?=[^\s'])((?:[^'\n]|(?<=\w)'(?=\w))*[^\s'])'(?![\w'])"
+    rf"|‘(?!{_ELIDED})((?:[^‘’]|(?<=\w)’(?=\w))+)’(?!\w)|‚((?:[^‚‘’]|(?<=\w)’(?=\w))+)[‘’]|``\s*+([^`'\s](?:[^`']*[^`'\s])?)\s*''"
+    rf"|(?<![^\s(\[{{:—–\"“-])'(?=[^\s'])(?!{_ELIDED})((?:[^'\n]|(?<=\w)'(?=\w))*[^\s'])'(?![\w'])"
 )
 """Single marks are apostrophes too: inside a quotation only between letters, and as its ends only beside none."""
 _QUOTE = lazy(rf"\"([^\"]+)\"|{_OTHER_QUOTES}")
