@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agenteval.grounding.contradictions import contradictions
+from agenteval.grounding.contradictions import against_record, contradictions
 
 
 def found(claim: str, passage: str) -> list[str]:
@@ -261,3 +261,17 @@ def test_any_two_texts_can_be_compared(claim: str, passage: str) -> None:
     """And a text says nothing against itself."""
     found(claim, passage)
     assert found(claim, claim) == []
+
+
+@pytest.mark.parametrize(
+    ("claim", "record", "parts"),
+    [
+        ("The tool does not support Windows.", "text: The tool supports Windows", ["not support"]),
+        ("The tool supports Windows.", "id: 7; text: The tool does not support Windows", ["supports"]),
+        ("The tool does not support Windows.", "text: The tool does not support Windows", []),
+        ("The tool is not Alpha.", "name: Alpha tool", []),
+    ],
+)
+def test_a_field_may_be_a_sentence(claim: str, record: str, parts: list[str]) -> None:
+    """It denies, or says, what the claim says or denies; a name of a word or two does neither."""
+    assert list(against_record(claim, record)) == parts

@@ -21,6 +21,10 @@ LONGEST = 1_500
 """Characters of a claim and of a passage that are compared: a sentence or two is rarely longer."""
 
 
+LEAST_OF_SENTENCE = 4
+"""Words of a field that may be a sentence, which denies or says something."""
+
+
 def contradictions(claim: str, passage: str) -> tuple[str, ...]:
     """What the claim denies, asserts or swaps against the passage, each as an excerpt of the claim."""
     return _kept(claim[:LONGEST], passage[:LONGEST])
@@ -73,7 +77,9 @@ def _against_field(mine: Words, name: str, value: str) -> Iterator[str]:
         yield from _against_count(mine, compared(name).state)
     elif " " in value:
         theirs = compared(value)
-        if shared_words(mine, theirs):
+        if shared := shared_words(mine, theirs):
+            if len(theirs.words) >= LEAST_OF_SENTENCE and (mine.denying or theirs.denying):
+                yield from denials(mine, theirs, shared)
             yield from other_roles(mine, theirs)
 
 

@@ -116,13 +116,13 @@ def replaced(stated: Statement, passage: str) -> Iterator[Held]:
         if not isinstance(slot, _Slot):
             continue
         rivals = [
-            (other, at)
+            at
             for at, other in enumerate(theirs)
             if isinstance(other, _Slot)
             and slot.is_alike(other)
             and _stands_in(mine, place, theirs, at, least)
         ]
-        if rivals and not any(_is_near(slot, theirs, at) for _, at in rivals):
+        if rivals and not any(_is_near(slot, theirs, at) for at in rivals):
             beside = mine[max(0, place - BESIDE) : place + BESIDE + 1]
             row = [
                 word
