@@ -4,6 +4,7 @@ The sentence has another one in its place, so that it contradicts the claim, alt
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from typing import NamedTuple
 
 from agenteval.grounding.dates import Date
@@ -151,11 +152,13 @@ def _stands_in(mine: Sequence[_Part], place: int, theirs: Sequence[_Part], at: i
 
 
 def _is_near(slot: _Slot, row: Sequence[_Part], at: int) -> bool:
-    """Whether the same fact stands there, or beside it: in a list the order may be another one."""
-    return any(
-        isinstance(each, _Slot) and slot.is_alike(each) and slot.is_same(each)
-        for each in row[max(0, at - LIST) : at + LIST + 1]
-    )
+    """Whether the same fact stands there, or beside it in its sentence: in a list the order may be another one."""
+    near = (*_until_end(row[at::-1][: LIST + 1]), *_until_end(row[at : at + LIST + 1]))
+    return any(isinstance(each, _Slot) and slot.is_alike(each) and slot.is_same(each) for each in near)
+
+
+def _until_end(row: Sequence[_Part]) -> Iterator[_Part]:
+    return takewhile(bool, row)
 
 
 def _alike(mine: Sequence[_Part], theirs: Sequence[_Part]) -> Sequence[_Part]:
