@@ -16,7 +16,7 @@ from agenteval.strict import plain
 from agenteval.trace import Event, Trace
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class JudgingRules:
     """What fails an assertion beside a failed check: a vacuous pass, a missing capability."""
 
@@ -24,7 +24,7 @@ class JudgingRules:
     strict_capabilities: bool = False
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Failure:
     """Why a test could not be judged; `details` is for whoever fixes it.
 

@@ -32,7 +32,7 @@ BESIDE_PARAMS = "put it next to 'params'"
 _DEFAULT_LIMITS = LimitsConfig()
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class BoundAssertion:
     """An assertion with its envelope. `requires` are its capabilities: implied ones, then those the author adds.
 
@@ -53,7 +53,7 @@ class Written(NamedTuple):
     starts: list[int]
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class LoadedTest:
     """A valid test, ready to run. `warnings` are about the file, not about the agent.
 

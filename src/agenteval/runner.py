@@ -35,7 +35,7 @@ CRASHES = ("adapter.crashed", "adapter.broken")
 """The reason codes of an adapter's own bugs, of which the traceback is kept for whoever fixes them."""
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class RunOptions:
     """How the tests of one run are run. `strict` lets warnings fail a test, or the run."""
 
@@ -51,7 +51,7 @@ class RunOptions:
     """Called by adapters while they read a large file: the file, the bytes read so far, its size in bytes."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Outcome:
     """A test's result, and the trace it was judged on, when there is one."""
 
@@ -95,7 +95,7 @@ def not_run(test: LoadedTest, options: RunOptions, failure: Failure) -> Outcome:
     return _outcome(test, options, test.redactor(options.redaction), attempt)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class _Attempt:
     """The state of replaying and judging one test, complete or as far as it got before a failure."""
 

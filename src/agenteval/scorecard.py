@@ -23,7 +23,7 @@ from agenteval.results import (
 CATEGORIES: tuple[str, ...] = get_args(Category)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Tallied:
     """The part of a result that is added up. `states` are the category and state of each assertion.
 

@@ -302,7 +302,7 @@ def retries(calls: Iterable[ToolCall], ignore_args: Iterable[str] = ()) -> Itera
             yield Retry(call, failures.calls[0], failures.calls[-1], failures.retries)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class _Failures:
     """The equal calls that have failed since the last success of one, and how many retries followed."""
 

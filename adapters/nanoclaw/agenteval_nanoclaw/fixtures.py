@@ -26,7 +26,7 @@ CORRECT_THE_FIXTURE = "correct the file: it holds what the tool answered, as JSO
 REFRESH = "record the run again, or update the fixture; a step may leave out what its fixture says"
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Answer:
     """What a fixture says of one `tool_result` step; `error` is given when the script lacks the event."""
 

@@ -25,7 +25,7 @@ Stem = Callable[[str], str]
 """Maps a test id to the stem of the names of its files."""
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Judged:
     """What a run keeps of a judged test: files to write, lines to print, numbers to add up. The result is in its file.
 
@@ -41,7 +41,7 @@ class Judged:
     seen: "SideTest | None" = None
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Candidate:
     """A test file that was loaded: it has `errors`, or holds the test `test_id`, which is selected or not.
 
@@ -57,7 +57,7 @@ class Candidate:
     judged: Judged | None = None
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Examiner:
     """Loads test files, judges tests, and seals what is to be filed. No test depends on those before it.
 

@@ -11,7 +11,7 @@ FEWEST_FOR_AUTO = 100
 """Starting workers takes about as long as running this many tests."""
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Flow:
     """The options. `workers` is a number of processes, or auto; `durations_from` is a run to divide by."""
 

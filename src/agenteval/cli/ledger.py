@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from agenteval.shard_record import ShardLog
 
 
-@dataclass(kw_only=True)
+@dataclass(kw_only=True, eq=False, repr=False)
 class Ledger:
     """The results of one run so far. Writes their files and prints their lines.
 

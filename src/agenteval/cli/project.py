@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from agenteval.plugins.registry import Registry
 
 
-@dataclass(kw_only=True)
+@dataclass(kw_only=True, eq=False, repr=False)
 class OpenProject:
     """A project's root, its configuration, and the rules of redaction that follow from it."""
 

@@ -29,7 +29,7 @@ class ReportError(AgentEvalError):
     default_reason = "report.unwritable"
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Reporting:
     """The reports of one run: files by format, and annotations for GitHub Actions when `github` is set.
 

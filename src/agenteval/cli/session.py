@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from agenteval.reporters.progress import Progress
 
 
-@dataclass(kw_only=True)
+@dataclass(kw_only=True, eq=False, repr=False)
 class Session:
     """One run. Tests stream through it: each is loaded, judged, entered into the ledger, and forgotten."""
 

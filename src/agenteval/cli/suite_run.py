@@ -20,7 +20,7 @@ REPLAYS = "replays"
 """The folder of recordings beside a suite, when no other is named."""
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Parts:
     """What a run takes from a suite, or from the configuration when there is none: scores and registry.
 

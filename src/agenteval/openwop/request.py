@@ -5,7 +5,7 @@ from pathlib import Path
 from shlex import quote
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class SuiteRequest:
     """The options of `agenteval run` for a suite; empty or None where they are not given.
 

@@ -43,7 +43,7 @@ class Suite(Model):
     model_class: str | None = None
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Baseline:
     """The earlier run that this one is compared with: its id and its aggregate score."""
 
@@ -51,7 +51,7 @@ class Baseline:
     score: float
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Scored:
     """A test as a task of the summary. `share` is its score as an exact fraction, `latency_ms` exact, `at` ISO 8601."""
 
@@ -61,7 +61,7 @@ class Scored:
     at: str
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Scores:
     """Scores tests as tasks, and keeps the tasks of a run; `scored_at` has the time of each, ISO 8601."""
 

@@ -17,7 +17,7 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 _RESERVED = re.compile(r"(?i)^(con|prn|aux|nul|com\d|lpt\d)(\.|$)")
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Filed:
     """The files of one test by name, and a problem for each that is left out because something sensitive would show."""
 
