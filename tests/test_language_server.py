@@ -133,7 +133,7 @@ def test_keys_and_types_are_explained(server: LanguageServer) -> None:
     told = server.shown(ASSERTION.format("must_call_tool", "par‸ams:\n      tool: x"))
     assert "A tool was called." in told
     assert "Example:\n\n```yaml\ntool: web_search\n" in told
-    assert "Warnings fail a test.\n\n*true or false (default false)*" in server.shown(
+    assert "Warnings fail a test or the run.\n\n*true or false (default false)*" in server.shown(
         CONFIG + "stri‸ct: true"
     )
 
