@@ -52,8 +52,9 @@ def test_another_fact_in_its_place(claim: str, passage: str, facts: list[str]) -
         ("The stock of the lab in Leeds rose about 40 %.", "The stock of the lab in Leeds rose 41 %."),
         ("The walk to the lab in Leeds takes 90 minutes.", "The walk to the lab in Leeds takes 1.5 hours."),
         ("The walk to the lab starts at 5 pm.", "The walk to the lab starts at 17:00."),
+        ("Leo lives in Rome, they say.", "Dana lives in Oslo. Leo lives in Bern."),
+        ("It is Rome.", "It is Oslo."),
         ("The lab in Leeds was opened on 6 March.", "The lab was sold in Leeds on 5 March."),
-        ("He met Ben in Leeds.", "He met Carl in Leeds."),
         (
             "She won the Halden Prize in 2011 and the Ortega Prize in 2003.",
             "She won the Ortega Prize in 2003 and the Halden Prize in 2011.",

@@ -16,6 +16,8 @@ from agenteval.lazyregex import lazy
 
 LEAST_ALIKE = 5
 """Words around a fact that have to be the same, at least."""
+LEAST_WHOLE = 3
+"""The same, where they are a whole sentence: "Dana lives in Rome"."""
 SHARE_ALIKE = 0.8
 """The share of the words of a claim that have to be the same, besides the fact."""
 SHARE_HELD = 0.6
@@ -112,7 +114,9 @@ def replaced(stated: Statement, passage: str) -> Iterator[Held]:
     if len(stated.text) > LONGEST or len(passage) > LONGEST or not _may_be_copied(stated, passage):
         return
     mine, theirs = _row(stated), _row(statement(passage))
-    least = max(LEAST_ALIKE, SHARE_ALIKE * (sum(map(bool, mine)) - 1))
+    others = sum(map(bool, mine)) - 1
+    is_short = others < LEAST_ALIKE
+    least = others if is_short else max(LEAST_ALIKE, SHARE_ALIKE * others)
     for place, slot in enumerate(mine):
         if not isinstance(slot, _Slot):
             continue
@@ -121,10 +125,10 @@ def replaced(stated: Statement, passage: str) -> Iterator[Held]:
             for at, other in enumerate(theirs)
             if isinstance(other, _Slot)
             and slot.is_alike(other)
-            and _stands_in(mine, place, theirs, at, least)
+            and _stands_in(mine, place, theirs, at, least, whole=is_short)
         ]
         if rivals and not any(_is_near(slot, theirs, at) for at in rivals):
-            beside = mine[max(0, place - BESIDE) : place + BESIDE + 1]
+            beside = mine if is_short else mine[max(0, place - BESIDE) : place + BESIDE + 1]
             row = [
                 word
                 for each in beside
@@ -136,18 +140,22 @@ def replaced(stated: Statement, passage: str) -> Iterator[Held]:
 def _may_be_copied(stated: Statement, passage: str) -> bool:
     """Whether a passage has many words of a claim, and many in a row: told far more quickly than what stands where."""
     words, held = tokens(stated.without_links), tokens(passage)
-    if len(words) <= LEAST_ALIKE or sum(map(set(held).__contains__, words)) < SHARE_HELD * len(words):
+    if len(words) <= LEAST_WHOLE or sum(map(set(held).__contains__, words)) < SHARE_HELD * len(words):
         return False
-    size = int(SHARE_IN_ROW * len(words))
+    size = max(2, int(SHARE_IN_ROW * len(words)))
     rows = (words[at : at + size] for at in range(len(words) - size + 1))
     text = f" {' '.join(held)} "
     return any(f" {' '.join(row)} " in text for row in rows) and bool(stated.facts or stated.names)
 
 
-def _stands_in(mine: Sequence[_Part], place: int, theirs: Sequence[_Part], at: int, least: float) -> bool:
-    """Whether so many words around two places are the same, some of them on both sides."""
+def _stands_in(
+    mine: Sequence[_Part], place: int, theirs: Sequence[_Part], at: int, least: float, *, whole: bool
+) -> bool:
+    """Whether so many words around two places are the same, some of them on both sides; or all, if `whole`, and the ends."""
     before = _alike(mine[:place][::-1], theirs[:at][::-1])
     after = _alike(mine[place + 1 :], theirs[at + 1 :])
+    if whole and len(before) + len(after) + 1 < len(mine):
+        return False
     return bool(before and after) and sum(map(bool, (*before, *after))) >= least
 
 

@@ -32,6 +32,8 @@ class Name:
     number: str = ""
 
 
+SHORT = 3
+"""Letters of what may be cut short: `St.`, `Gen.`"""
 _CAPITAL_FIRST = r"[A-ZÀ-ÖØ-ÞĀ-ŽΑ-ΩА-Я][\w’'&-]*"
 _CAPITALISED = lazy(_CAPITAL_FIRST)
 _CAPITALISED_ANYWHERE = lazy(rf"{_CAPITAL_FIRST}|(?<![a-z])[a-z]{{1,12}}[A-Z]\w*")
@@ -141,7 +143,7 @@ def _runs(text: str) -> Iterator[list[re.Match[str]]]:
             continue
         if run and (
             run[-1].group().endswith(".")
-            or text[run[-1].end() : match.start()] not in (" ", ". ")
+            or not _goes_on(run[-1].group(), text[run[-1].end() : match.start()])
             or _number_before(run[0], text)
         ):
             yield run
@@ -152,6 +154,11 @@ def _runs(text: str) -> Iterator[list[re.Match[str]]]:
         )
     if run:
         yield run
+
+
+def _goes_on(word: str, between: str) -> bool:
+    """Whether what stands after a word lets its name go on: a blank, or the point of what is cut short, and no end of a sentence."""
+    return between == " " or (between == ". " and (len(word) <= SHORT or fold(word) in _TITLES))
 
 
 def _number_before(word: re.Match[str], text: str) -> str:
