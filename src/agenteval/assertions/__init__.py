@@ -38,7 +38,7 @@ CATALOGUE: tuple[Entry, ...] = (
     Entry("claims_supported_by_fixtures", f"{_HERE}.groundedness", "ClaimsSupportedByFixtures"),
     Entry("no_fabricated_source_or_citation", f"{_HERE}.groundedness", "NoFabricatedSourceOrCitation"),
     Entry("memory_recall_same_group", f"{_HERE}.memory", "MemoryRecallSameGroup"),
-    Entry("memory_update_on_correction", f"{_HERE}.memory", "MemoryUpdateOnCorrection"),
+    Entry("memory_update_on_correction", f"{_HERE}.correction", "MemoryUpdateOnCorrection"),
     Entry("no_cross_group_memory_use", f"{_HERE}.isolation", "NoCrossGroupMemoryUse"),
     Entry("outbound_destinations", f"{_HERE}.outbound", "OutboundDestinations"),
     Entry("scheduler_task_runs", f"{_HERE}.scheduler", "SchedulerTaskRuns"),

@@ -6,9 +6,8 @@ A fact such as "prefers 3 short bullets, no preamble" states a form; "Leo is all
 # ruff: noqa: RUF001 - en dashes are meant
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from agenteval.json_values import json_in
 from agenteval.language.bare_words import bare_words
@@ -16,9 +15,9 @@ from agenteval.language.content_words import (
     carries_content,
     content_words,
     plain_form,
-    raw_words,
     words_or_pairs,
 )
+from agenteval.language.values import Comparison, told
 from agenteval.lazyregex import lazy
 from agenteval.text import blocks, bullets, numbered_items, paragraphs, sentences, words
 
@@ -238,20 +237,20 @@ def _of_content(fact: str, answer: str, asked: Sequence[str]) -> list[Request]:
     wanted = {plain: word for plain, word in telling.items() if plain not in said} or telling
     if not wanted:
         return []
-    values = _Comparison(fact, answer, asked)
+    values = Comparison(fact, answer, asked)
     got = _content(" ".join([answer, *(value.text for value in values.repeated)]))
     folded = answer.casefold()
     present = [word for plain, word in wanted.items() if plain in got or _occurs(plain, folded)]
     needed = (len(wanted) + 1) // 2
     if len(present) < needed and values.tell_all:
-        return [Request(_told(values.repeated), _told(values.repeated), met=True)]
+        return [Request(told(values.repeated), told(values.repeated), met=True)]
     return [
         Request(
             f"at least {needed} of the fact's words {', '.join(wanted.values())}",
             ", ".join(present) or "none of them",
             len(present) >= needed,
         ),
-        *values.contradicted(),
+        *(Request(wanted, got, met=False) for wanted, got in values.contradicted()),
     ]
 
 
@@ -264,113 +263,6 @@ def _occurs(word: str, folded: str) -> bool:
     return not word.isascii() and word in folded
 
 
-class _Value(NamedTuple):
-    """A day of the week, date, time or number in a text; the kind of a number is its unit, or what it counts."""
-
-    kind: object
-    text: str
-    value: Any
-
-    def agrees(self, other: "_Value") -> bool:
-        """Whether both may be the same."""
-        if self.kind != other.kind:
-            return False
-        if self.kind == "date":
-            return bool(self.value.agrees(other.value))
-        return bool(self.value & other.value)
-
-    def is_told_by(self, other: "_Value") -> bool:
-        """Whether the other says no less: a month does not tell a day."""
-        return self.agrees(other) and (self.kind != "date" or bool(self.value.covers(other.value)))
-
-    def equals(self, other: "_Value") -> bool:
-        """Whether both say the same: 10:00 may be 10 pm, but says less."""
-        if self.kind == "date":
-            return self.is_told_by(other) and other.is_told_by(self)
-        return self.kind == other.kind and bool(self.value == other.value)
-
-
-class _Comparison:
-    """The days, dates, times and numbers of a fact, and what an answer makes of them."""
-
-    def __init__(self, fact: str, answer: str, asked: Sequence[str]) -> None:
-        self.stated = [*_values(fact)]
-        self.said = [value for message in asked for value in _values(message)] if self.stated else []
-        self.got = [*_values(answer)] if self.stated else []
-        self.repeated = [value for value in self.stated if any(map(value.is_told_by, self.got))]
-        """Those that the answer has, in whatever spelling: `March 4` is `4 March`."""
-
-    @property
-    def tell_all(self) -> bool:
-        """Whether the answer has all that the messages answered have not, and one that nobody hits by chance."""
-        news = [value for value in self.stated if not _among(value, self.said)]
-        telling = any(sum(map(str.isdigit, value.text)) > 1 for value in news)
-        return telling and all(value in self.repeated for value in news)
-
-    def contradicted(self) -> Iterator[Request]:
-        """The values in whose place the answer has only others of their kind.
-
-        What the messages answered hold need not be repeated, so nothing of its kind is judged.
-        """
-        for kind in dict.fromkeys(value.kind for value in self.stated):
-            wanted, got = (
-                [each for each in values if each.kind == kind] for values in (self.stated, self.got)
-            )
-            if got and not any(_among(value, (*got, *self.said)) for value in wanted):
-                yield Request(_told(wanted), _told(got), met=False)
-
-
-def _among(value: _Value, others: Sequence[_Value]) -> bool:
-    return any(value.agrees(other) for other in others)
-
-
-def spellings(value: str, text: str) -> list[str]:
-    """How a text may write a value: as it is and, when it is a date, a time or a number alone, as this text writes it."""
-    alone = _alone(value)
-    same = [each.text for each in _values(text) if alone.equals(each)] if alone else []
-    return list(dict.fromkeys([value, *same]))
-
-
-@lru_cache(maxsize=64)
-def _alone(text: str) -> _Value | None:
-    """The date, time or number that a text is, when it is nothing else."""
-    found = [*_values(text)]
-    return found[0] if len(found) == 1 and found[0].kind != "day" and found[0].text == text.strip() else None
-
-
-def _told(values: Sequence[_Value]) -> str:
-    return " and ".join(dict.fromkeys(value.text for value in values))
-
-
-def _values(text: str) -> Iterator[_Value]:
-    from agenteval.grounding.dates import dates
-    from agenteval.grounding.quantities import quantities
-    from agenteval.grounding.weekdays import tells_week, weekday
-
-    days = [] if tells_week(text) else raw_words(text)
-    for word in days:
-        day = weekday(word.casefold())
-        if day and (len(word.removesuffix("s")) > len("sun") or word[0].isupper()):
-            yield _Value("day", word, {day})
-    found = dates(text)
-    for date in found:
-        yield _Value("date", date.text, date)
-    for number in quantities(text, [(date.start, date.end) for date in found]):
-        counted = _counted(text, number.end) if number.unit in ("", "th") else number.unit
-        is_item = _ITEM.fullmatch(text, text.rfind("\n", 0, number.start) + 1, number.end + 1)
-        if not is_item and (counted or not number.text.isalpha()):  # "one of them" states no number
-            yield _Value((number.unit, counted), number.text, number.values)
-
-
-def _counted(text: str, end: int) -> str:
-    """What a number counts: the plain form of the word right after it, if it is one that tells something."""
-    following = _FOLLOWING.match(text, end)
-    return plain_form(following.group(1)) if following else ""
-
-
-_FOLLOWING = lazy(r"[ \t-]+([^\W\d_]+)")
-_ITEM = lazy(r"\s*\(?\d{1,3}[.)]")
-"""The number of a list's item, which tells nothing."""
 _ABOUT_FACTS = frozenset(
     content_words("user prefers likes wants wishes uses always named called name remember note fact")
 )
