@@ -262,7 +262,7 @@ INNOCENT = [
     "grep -rn 'groups/work' src docs",
     "grep -n groups/work/CLAUDE.md CLAUDE.md",
     'rg "groups/work" src',
-    "sed -n '/groups\\/wor/p' CLAUDE.md",
+    "sed -n '\\|groups/work|p' CLAUDE.md",
     "awk '/groups\\/work/' notes.md",
     "cat notes.md # not groups/work/CLAUDE.md",
     "cat notes.md | grep -c '|'",

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
 from agenteval.grounding.dates import Date
-from agenteval.grounding.quantity import Quantity, is_weak
+from agenteval.grounding.quantity import Quantity, are_nearly_equal, is_weak
 from agenteval.grounding.statements import Fact, Statement, agree, statement
 from agenteval.language.signs import tokens
 from agenteval.lazyregex import lazy
@@ -36,7 +36,7 @@ class _Fact(NamedTuple):
     after: str
 
     def is_same(self, other: "_Fact") -> bool:
-        return agree(self.value, other.value, _are_nearly_equal)
+        return agree(self.value, other.value, are_nearly_equal)
 
     def is_alike(self, other: "_Fact") -> bool:
         """Whether both are dates, of one unit, or said of the same word."""
@@ -44,11 +44,6 @@ class _Fact(NamedTuple):
         if isinstance(mine, Date) or isinstance(theirs, Date):
             return isinstance(mine, Date) and isinstance(theirs, Date)
         return mine.unit == theirs.unit and (bool(mine.unit) or self.after == other.after != "")
-
-
-def _are_nearly_equal(one: Quantity, other: Quantity) -> bool:
-    share = max(one.nearly, other.nearly)
-    return any(abs(mine - theirs) <= abs(theirs) * share for mine in one.values for theirs in other.values)
 
 
 class _Clause(NamedTuple):

@@ -8,7 +8,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from agenteval.grounding.dates import Date
-from agenteval.grounding.quantity import Quantity
+from agenteval.grounding.quantity import Quantity, are_nearly_equal
 from agenteval.grounding.statements import Statement, agree, statement
 from agenteval.grounding.weekdays import weekday
 from agenteval.grounding.wording import Name, tokens
@@ -28,7 +28,6 @@ LONGEST = 1_500
 """Characters of a claim and of a passage that are compared."""
 LIST = 3
 """Words and facts from one to the next but one in a list."""
-
 BESIDE = 2
 """Words before a fact and after it that tell whether the sources say the same of it elsewhere."""
 BEGINNING = 4
@@ -62,7 +61,7 @@ class _Slot(NamedTuple):
         mine, theirs = self.value, other.value
         if isinstance(mine, Name):
             return isinstance(theirs, Name) and _are_one(mine, theirs)
-        return not isinstance(theirs, Name) and agree(mine, theirs, _are_nearly_equal)
+        return not isinstance(theirs, Name) and agree(mine, theirs, _may_be_equal)
 
     def is_equal(self, other: "_Slot") -> bool:
         """Whether both mean the same for certain: the Halden Prize is not the Ortega Prize."""
@@ -77,7 +76,7 @@ _Part = str | _Slot
 
 def _are_of_one_kind(one: Name, other: Name) -> bool:
     """Whether two names share a word, and each has another one that is in no form in the other."""
-    starts = [{word[:4] for word in name.tokens} for name in (one, other)]
+    starts = [{word[:BEGINNING] for word in name.tokens} for name in (one, other)]
     return bool(starts[0] & starts[1]) and bool(starts[0] - starts[1]) and bool(starts[1] - starts[0])
 
 
@@ -102,11 +101,9 @@ def _are_one(one: Name, other: Name) -> bool:
     )
 
 
-def _are_nearly_equal(one: Quantity, other: Quantity) -> bool:
-    """Whether the first number may be the other, or what it rounds, or that it is more than."""
-    share = max(one.nearly, other.nearly)
-    near = any(abs(mine - theirs) <= abs(theirs) * share for mine in one.values for theirs in other.values)
-    return near or (one.over and min(one.values) < max(other.values))
+def _may_be_equal(one: Quantity, other: Quantity) -> bool:
+    """Whether the first number may be the other, or what that is more than."""
+    return are_nearly_equal(one, other) or (one.over and min(one.values) < max(other.values))
 
 
 def replaced(stated: Statement, passage: str) -> Iterator[Held]:

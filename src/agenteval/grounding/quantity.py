@@ -46,6 +46,12 @@ def rounding(value: Decimal, step: Decimal) -> Decimal:
     return min(step / 2 / value, NEARLY) if value else Decimal(0)
 
 
+def are_nearly_equal(one: Quantity, other: Quantity) -> bool:
+    """Whether two numbers may be the same, as far as either is exact."""
+    share = max(one.nearly, other.nearly)
+    return any(abs(mine - theirs) <= abs(theirs) * share for mine in one.values for theirs in other.values)
+
+
 def nearly(value: Decimal) -> Decimal:
     """By what share the exact number may differ from what is called `about` a whole one: below ten, by a half."""
     return max(NEARLY, Decimal("0.5") / value) if 0 < value < 10 else NEARLY
