@@ -81,6 +81,15 @@ USERS = {
         {"email": "ben@x.example", "role": "viewer", "logins": 40},
     ]
 }
+OWNED = [
+    {"title": "Fix login", "assignee": "kim"},
+    {"title": "Dark mode", "assignee": "lee"},
+    {"title": "Bump deps", "assignee": None},
+]
+PEOPLE = {
+    "user": {"name": "Ada", "mail": "ada@x.example"},
+    "deputy": {"name": "Ben", "mail": "ben@x.example"},
+}
 PAGES = [
     {"url": "https://a.example/docs/alpha", "clicks": 12},
     {"url": "https://a.example/docs/beta", "clicks": 40},
@@ -327,6 +336,12 @@ def test_the_evidence_of_a_record() -> None:
         (MAIL, "The one from Nadia, with a size of 9, is unread."),
         ({"mail": "Draft", "attachments": 2}, "The mail Draft has no attachments of the draft."),
         ({"mail": "Draft", "attachments": 0}, "The mail Draft has no attachments."),
+        ({"mail": "Draft", "attachments": "none"}, "The mail Draft has no attachments."),
+        (OWNED, "Bump deps has no assignee, Fix login is assigned to kim."),
+        (OWNED, "Fix login has no assignee bot."),
+        (PEOPLE, "Ada has ada@x.example, Ben has ben@x.example."),
+        (PEOPLE, "The mail of Ada is ada@x.example."),
+        (PEOPLE, "The mails are ben@x.example and ada@x.example."),
         (MAIL, "The one from Jonas, with a size of 7, is not unread."),
         ({"open_rate": 0.312, "name": "Newsletter 44"}, "Newsletter 44 has an open rate of 31.2%."),
         ({"open_rate": 0.312, "name": "Newsletter 44"}, "Newsletter 44 has an open rate of about 31%."),
@@ -462,6 +477,15 @@ def test_honest_answers_pass(source: Any, output: str) -> None:
         (BILLS, "Studio Noord has paid invoice B-086.", 'the source contradicts "paid"'),
         (
             {"mail": "Draft", "attachments": 2},
+            "The mail Draft has no attachments.",
+            'the source contradicts "no attachments"',
+        ),
+        (OWNED, "Fix login has no assignee.", 'the source contradicts "no assignee"'),
+        (OWNED, "Bump deps is assigned to lee.", 'the source contradicts "lee"'),
+        (PEOPLE, "The mail of Ada is ben@x.example.", 'the source contradicts "ben@x.example"'),
+        (PEOPLE, "Ada's mail: ben@x.example", 'the source contradicts "ben@x.example"'),
+        (
+            {"mail": "Draft", "attachments": "a.pdf, b.pdf"},
             "The mail Draft has no attachments.",
             'the source contradicts "no attachments"',
         ),

@@ -73,9 +73,10 @@ _OFF = lazy(r"(?i)(\w+) (?:(?:is|are|was|were) )?(?:switched |turned )?off\b")
 def _against_field(mine: Words, name: str, value: str) -> Iterator[str]:
     if not name:
         yield from _against_state(mine, compared(value))
-    elif _COUNT.fullmatch(value):
-        yield from _against_count(mine, compared(name).state)
-    elif " " in value:
+        return
+    if not _NOTHING.fullmatch(value):
+        yield from _against_value(mine, compared(name).state)
+    if " " in value:
         theirs = compared(value)
         if shared := shared_words(mine, theirs):
             if len(theirs.words) >= LEAST_OF_SENTENCE and (mine.denying or theirs.denying):
@@ -83,15 +84,15 @@ def _against_field(mine: Words, name: str, value: str) -> Iterator[str]:
             yield from other_roles(mine, theirs)
 
 
-_COUNT = lazy(r"0*[1-9]\d*")
+_NOTHING = lazy(r"(?i)[\W0_]*(?:none|null|nil|unknown|unset|empty|nothing|nobody|n/?a)?[\W0_]*")
 
 
-def _against_count(mine: Words, counted: tuple[str, ...]) -> Iterator[str]:
-    """Where the claim says that there are none of what a field counts: "no attachments" for `attachments: 2`."""
-    for place in mine.denying if counted else ():
-        end = place + 1 + len(counted)
+def _against_value(mine: Words, named: tuple[str, ...]) -> Iterator[str]:
+    """Where the claim says that there is nothing of a field that has a value: "no attachments" for `attachments: 2`."""
+    for place in mine.denying if named else ():
+        end = place + 1 + len(named)
         is_whole = end == len(mine.words) or end - 1 in mine.breaks  # not "no attachments above 5 MB"
-        if mine.words[place].lower() in NONE and tuple(mine.stems[place + 1 : end]) == counted and is_whole:
+        if mine.words[place].lower() in NONE and tuple(mine.stems[place + 1 : end]) == named and is_whole:
             yield mine.part(place, end)
 
 

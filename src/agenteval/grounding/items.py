@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from agenteval.grounding.effort import Effort
 from agenteval.grounding.exchanges import Field, exchanged, going_through
-from agenteval.grounding.records import fields
+from agenteval.grounding.quantifiers import Listed, is_telling
+from agenteval.grounding.records import fields, name_of
 from agenteval.grounding.sources import Path, Source
 from agenteval.lazyregex import lazy
 
@@ -22,6 +23,7 @@ MOST_COMPARED = 50
 _NOTHING = lazy(r"(?:\A|(?<=[;>] ))no [^;:]+(?:; |\Z)")
 """A field without a value: its name says nothing of the item."""
 
+_NONE, _NOT = "no ", "not "
 _DOMAIN = lazy(r"(?<=[^\s@])@[^\s@]+\Z")
 _MARK = lazy(r"(?<=\d)[.,](?=\d)")
 
@@ -65,6 +67,8 @@ class Items:
                 )
         self._lists = {these: list(items) for these, items in lists.items() if _are_alike([*items.values()])}
         parents = {id(path[0]): path[0][0] for path in source.paths if path and path[0]}
+        self._keys = {id(path[0]): path[0][1] for path in source.paths if path and path[0]}
+        """The key under which each list stands."""
         self._held: dict[int, list[int]] = {}
         """The lists of each object, which goes by the `id` of its path too."""
         for these in self._lists:
@@ -198,6 +202,21 @@ class Items:
                     if words.issuperset(value) and not others.isdisjoint(value):
                         yield value
 
+    def is_of_others(self, text: int, value: str) -> bool:
+        """Whether other items only have a value, given in lower case, in a field in which the one that a text is in has another."""
+        own = self._innermost(text)
+        beside = self._lists[self._of_list[own]] if own is not None else ()
+        self._effort.spend(len(beside))
+        having = {
+            item: [field for field, each in self._told[item].items() if each.lower() == value]
+            for item in beside
+        }
+        return (
+            own is not None
+            and not having[own]
+            and any(self._told[own].get(field) for fields in having.values() for field in fields)
+        )
+
     def lists(self, text: int) -> list[int]:
         """The list that a text is in, and those that its object holds."""
         item = self._innermost(text)
@@ -223,6 +242,29 @@ class Items:
         fields = sum(not words.isdisjoint(value) for value in self._fields[found[0]].values())
         return self._at[found[0]][0], words <= names and fields < 2
 
+    def listed(self, these: int) -> Listed:
+        """The objects of a list, with what each says is so, or not."""
+        items = self._lists[these]
+        self._effort.spend(len(items))
+        key = str(self._keys.get(these, ""))
+        return Listed(
+            frozenset(self._content(key)) if is_telling(key) else frozenset(),
+            [{**self._fields[item], **self._states[item]} for item in items],
+            [frozenset(self._words[item]) for item in items],
+        )
+
+    def told_alike(self, text: int) -> Iterator[Listed]:
+        """The fields of a record as objects of a list, if some have the same value: `billing: up; search: down; login: up`."""
+        record = self._source.texts[text]
+        told = [(self._content(name), self._content(value)) for name, value in fields(record) if name]
+        if len({value for _, value in told}) < len(told):
+            name = name_of(record)
+            yield Listed(
+                frozenset(self._content(name)) if is_telling(name) else frozenset(),
+                [{("",): value} for _, value in told],
+                [frozenset(label + value) for label, value in told],
+            )
+
     def record(self, text: int) -> str:
         """What a record says, by its number."""
         return self._source.texts[text]
@@ -236,8 +278,8 @@ class Items:
         items = self._lists[self._of_list[item]]
         self._effort.spend(len(items) * len(self._told[item]))
         for field, own in self._told[item].items():
-            every = [self._told[each][field] for each in items if field in self._told[each]]
-            if len(every) > 1:
+            every = [value for each in items if (value := self._told[each].get(field))]
+            if own and len(every) > 1:
                 yield Column(str(field[-1]), own, every)
 
     def beside(self, text: int, words: frozenset[str]) -> Iterator[str]:
@@ -323,13 +365,27 @@ class Items:
 
     @cached_property
     def _told(self) -> dict[int, dict[Field, str]]:
-        """The value of each field of each item, as text."""
+        """The value of each field of each item, as text; empty where it has none."""
         found: dict[int, dict[Field, str]] = {item: {} for item in self._of_list}
         for number in sorted(self._source.records):
             for item, way in self._around(number):
                 for name, value in fields(self._source.texts[number]):
                     if name:
                         found[item][*way, name] = value
+                    elif value.startswith(_NONE):
+                        found[item][*way, value.removeprefix(_NONE)] = ""
+        return found
+
+    @cached_property
+    def _states(self) -> dict[int, dict[Field, str]]:
+        """The signs of what each item says is so, empty where it is not."""
+        found: dict[int, dict[Field, str]] = {item: {} for item in self._of_list}
+        for number in sorted(self._source.records):
+            for item, way in self._around(number):
+                for name, value in fields(self._source.texts[number]):
+                    if not name and not value.startswith(_NONE):
+                        what = value.removeprefix(_NOT)
+                        found[item][*way, what] = self._content(value) if what == value else ""
         return found
 
     @cached_property

@@ -1,8 +1,9 @@
 """What the passage nearest to a claim says otherwise, or a row or an object beside it that the claim names."""
 
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import accumulate, pairwise
+from itertools import accumulate, chain, pairwise
 
 from agenteval.grounding import states
 from agenteval.grounding.changes import exchanged_changes, outdated
@@ -22,7 +23,9 @@ from agenteval.grounding.extremes import not_extreme
 from agenteval.grounding.items import Items, in_one
 from agenteval.grounding.known_names import is_initials, is_spelled_out
 from agenteval.grounding.labels import mislabelled
+from agenteval.grounding.named_fields import misgiven
 from agenteval.grounding.passages import Best, Span
+from agenteval.grounding.quantifiers import is_excepting, overstated
 from agenteval.grounding.records import fields
 from agenteval.grounding.rows import NAMES, as_items, rows_around
 from agenteval.grounding.source_text import SourceText
@@ -124,6 +127,13 @@ class Nearest:
     def _by_object(self, record: str) -> Iterator[str]:
         text = self._stated.without_links
         items, place = self._passages.place(self._best)
+        yield from overstated(
+            text,
+            lambda: chain(map(items.listed, items.lists(place)), items.told_alike(place)),
+            lambda said: self._signs.each(words(said)),
+        )
+        if is_excepting(text):
+            return
         without = frozenset(self._signs.all(denied_words(text)))
         said = frozenset(self._signs.all(words(in_one(self._stated.plain)))).union(self._linked) - without
         if not items.is_meant(place, said):
@@ -141,6 +151,7 @@ class Nearest:
         if not self._is_restricted:
             yield from not_extreme(about, items.columns(place, said))
         yield from mislabelled(self._stated, record)
+        yield from misgiven(about, record)
         yield from misplaced(self._stated, record)
         for each in dict.fromkeys([record, *self._records_of_changes()]):
             yield from reversed_changes(self._stated, each)
@@ -156,8 +167,20 @@ class Nearest:
         others = frozenset(self._written).difference(affirmed)
         for value in items.of_others(place, affirmed, apart, self._numbers(text), others):
             yield self._shown(value)
+        for these in items.lists(place):
+            yield from self._addresses_of_others(items, these)
         for these in items.lists(place) if len(parts) > 1 else ():
             yield from self._by_each_named(items, these)
+
+    def _addresses_of_others(self, items: Items, these: int) -> Iterator[str]:
+        """The e-mail addresses that only other items of a list have than the part names in which they stand."""
+        ends = list(accumulate(map(len, self._parts)))
+        for link in self._stated.links:
+            if link.kind == "email":
+                part = self._parts[bisect_right(ends, link.start)]
+                named, _ = items.named(these, self._naming(part))
+                if named is not None and items.is_of_others(named, link.text.lower()):
+                    yield link.text
 
     def _records_of_changes(self) -> Iterator[str]:
         """The records that have the numbers of a claim about a change: it may name nothing else that they have."""

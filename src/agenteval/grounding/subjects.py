@@ -12,6 +12,8 @@ _OTHERS = lazy(
     r"(?i)\W*(?:(?:and|but) )?(?:another|the (?:others?|rest)|others|someone|somebody|everyone|everybody|all|both)\b"
 )
 """How a part begins that is about something else than the thing named last."""
+_EXCEPTION = lazy(r"(?i)\W*(?:apart from|aside from|except|excluding|besides|other than)\b")
+"""How a part begins of which the next ones say nothing."""
 _LINK = lazy(r"[,;\s]*(?:\b(?:and|und|y|et|but|while|whereas)\b)?\s*\Z")
 
 
@@ -28,7 +30,9 @@ def said_of_each(parts: Sequence[str], subject: Callable[[str], Subject]) -> Ite
     A part without a name goes on about the thing named last, unless it tells that it is about others. Of what is only named, the next part that says anything says
     it too, or else the last one before: "in stock: the kettle and the lamp".
     """
-    parts = [part for part in parts if any(map(str.isalnum, _LINK.sub("", part)))]
+    parts = [
+        part for part in parts if any(map(str.isalnum, _LINK.sub("", part))) and not _EXCEPTION.match(part)
+    ]
     subjects = list(map(subject, parts))
     saying = [place for place, each in enumerate(subjects) if each.says]
     thing = None

@@ -63,7 +63,7 @@ _FUNCTION_WORDS = frozenset(
     there these they this those through to too under until up us ve very via was we were what when
     where which while who whom why will with would yes yet you your yours yourself i'm i've i'll i'd
     you're you've you'll he's she's it's we're we've we'll they're they've they'll that's there's
-    here's let's what's
+    here's let's what's everything everyone everybody nothing none nobody except apart
     """.split()  # noqa: SIM905 - a list of them would be six times as long
 )
 

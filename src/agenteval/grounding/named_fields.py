@@ -1,0 +1,86 @@
+"""Words that an object has in another field than the one that the claim gives them for.
+
+Of `{"billing": "operational", "search": "degraded"}`, "search is operational" is wrong. Numbers and dates are judged in `labels`.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import pairwise
+
+from agenteval.grounding.records import fields
+from agenteval.language.content_words import plain_form
+from agenteval.language.signs import words
+from agenteval.lazyregex import lazy
+
+LONGEST = 1_500
+"""Characters of a claim and of an object that are compared."""
+MOST_WORDS = 3
+"""Words of a value that is not told in other words."""
+
+_CLAUSE_END = lazy(r"[.;!?\n]\s*|\b(?:but|while|whereas)\b|, (?=and\b)")
+_GIVEN = lazy(
+    r"\s*(?:[:=(\u2013\u2014]|\s-\s|\b(?:is|are|was|were|remains?|stays?)\b)(?:\s*\b(?:now|currently|still|also|both|back|fully)\b)*\s*"
+)
+"""What stands between the name of a field and its value."""
+_DENIED = lazy(r"(?i)(?:not|no|never|neither|n't)\b")
+
+Phrase = tuple[str, ...]
+
+
+def misgiven(claim: str, record: str) -> Iterator[str]:
+    """What a claim gives as the value of a field that has another one, of which the claim has nothing, as written."""
+    told = _told(record[:LONGEST])
+    if len(told) < 2:
+        return
+    for clause in _CLAUSE_END.split(claim[:LONGEST]):
+        for before, after in pairwise(_GIVEN.split(clause)):
+            named = _named(_content(before), told)
+            given = _value(after, told) if named else ()
+            said = frozenset(_content(f"{before} {after}")) if given else frozenset()
+            if given and any(given != told[each] and said.isdisjoint(told[each]) for each in named):
+                yield _written(after, given)
+
+
+@lru_cache(maxsize=256)  # an object is compared with many claims
+def _told(record: str) -> dict[Phrase, Phrase]:
+    """The fields with a short value in words, both as the words that carry meaning."""
+    told = {}
+    for name, value in fields(record):
+        label, said = tuple(_content(name)), tuple(_content(value))
+        if label and 0 < len(said) <= MOST_WORDS and not any(map(str.isdigit, value)):
+            told[label] = said
+    return told
+
+
+def _named(before: Sequence[str], told: dict[Phrase, Phrase]) -> list[Phrase]:
+    """The fields whose names end a text, one after the other: "billing and search"."""
+    end, found = len(before), []
+    while end:
+        label = next(
+            (each for each in told if len(each) <= end and tuple(before[end - len(each) : end]) == each), None
+        )
+        if label is not None:
+            found.append(label)
+            end -= len(label)
+        elif found or end < len(before):
+            break
+        else:
+            end -= 1  # "the search service is …"
+    return found
+
+
+def _value(after: str, told: dict[Phrase, Phrase]) -> Phrase:
+    """The longest value of any field with which a text begins, or nothing."""
+    if _DENIED.match(after):
+        return ()
+    said = tuple(_content(after))
+    found = [value for value in told.values() if said[: len(value)] == value]
+    return max(found, key=len, default=())
+
+
+def _content(text: str) -> list[str]:
+    return list(filter(None, map(plain_form, words(text))))
+
+
+def _written(text: str, value: Phrase) -> str:
+    return " ".join([word for word in words(text) if plain_form(word)][: len(value)])

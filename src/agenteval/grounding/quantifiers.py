@@ -1,0 +1,202 @@
+"""What a claim says of all, none or only some of the objects in a list: "all services are operational", where one is degraded.
+
+Only what data says in the same words is judged: a value that some of the objects have in a field.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from itertools import chain
+from typing import NamedTuple
+
+from agenteval.grounding.exchanges import Item
+from agenteval.lazyregex import lazy
+
+LONGEST = 1_500
+"""Characters of a claim that is judged."""
+
+Signs = frozenset[str]
+
+_CLAUSE_END = lazy(r"[.;:!?,()\n]\s*|\b(?:but|while|whereas|so)\b")
+_QUANTIFIER = lazy(
+    r"(?i)\b(?:(?P<all>all|every(?:thing|one|body)?|each|both)|(?P<none>none|neither|not one|nothing|nobody|no)|only)\b"
+)
+_EXCEPTION = lazy(
+    r"(?i)\b(?:all|every(?:thing|one|body)?|none|no|nothing|nobody)\b[^.;:!?]*?(?P<whole>,?\s(?:except|apart from|aside from|other than|besides"
+    r"|with the exception of|excluding|(?<!,\s)but(?=[^.;:!?,]*?\s(?:is|are|was|were|has|have)\b))\b(?:\s+for\b)?"
+    r"(?P<named>[^.;:!?]*?))(?=,?\s(?:is|are|was|were|has|have)\b|[.;:!?)]|\Z)"
+)
+"""What a claim about all excepts: "all services but search are up", "everything is up, except for search"."""
+_OF_SOME = lazy(
+    r"(?i)\b(?:almost|nearly|but|although|though|if|unless|when|once|until|whether|respectively|not (?:all|every|each|both|only))\b"
+    r"|n't (?:all|every|each|both)\b"
+)
+"""What makes a claim about all one about nothing certain."""
+_BEING = lazy(
+    r"(?i)\b(?:is|are|was|were|has|have)\b(?:\s+(?:been|being|now|currently|still|already|all|both|each)\b)*"
+)
+_COUNT = lazy(r"(?i)\A(?:\s+(?:of|the|these|those|your|our|my)\b)*\s+\d+\b(?=\s+[^\W\d])")
+"""A number of things: "all of the 3 services"."""
+_DENIAL = lazy(r"(?i)\b(?:not|never|no longer)\b|n't\b")
+_NAMELESS = frozenset(
+    ("", "results", "items", "data", "rows", "entries", "list", "records", "values", "hits", "result")
+)
+"""Names of lists that do not say of what they are."""
+
+
+class Listed(NamedTuple):
+    """A list: its name, empty if that says nothing, the fields of each object, and all words of each. Words are given as signs."""
+
+    name: Signs
+    items: Sequence[Item]
+    words: Sequence[Signs]
+
+
+class _Told(NamedTuple):
+    """What a clause says about some objects, as text, and whether there is a verb between the two."""
+
+    subject: str
+    value: str
+    has_verb: bool
+
+
+def is_excepting(claim: str) -> bool:
+    """Whether a claim is about all but some."""
+    return len(claim) <= LONGEST and bool(_EXCEPTION.search(claim))
+
+
+def _without(lists: Callable[[], Iterable[Listed]], excepted: Signs) -> Iterator[Listed]:
+    """The lists of which these words name objects, without those."""
+    for each in lists():
+        telling = excepted.difference(frozenset.intersection(*each.words))
+        kept = [at for at, words in enumerate(each.words) if words.isdisjoint(telling)]
+        if len(kept) < len(each.items):
+            yield Listed(each.name, [each.items[at] for at in kept], [each.words[at] for at in kept])
+
+
+def is_telling(name: str) -> bool:
+    """Whether the name of a list says of what it is."""
+    return name.lower() not in _NAMELESS
+
+
+def overstated(
+    claim: str, lists: Callable[[], Iterable[Listed]], signs: Callable[[str], Sequence[str]]
+) -> Iterator[str]:
+    """The words with which a claim says too much of a list, as written.
+
+    `signs` gives the sign of each word of a text, empty for a function word.
+    """
+    if len(claim) > LONGEST or not _QUANTIFIER.search(claim):
+        return
+    if exception := _EXCEPTION.search(claim):
+        claim = claim[: exception.start("whole")] + claim[exception.end("whole") :]
+        excepted = frozenset(signs(exception["named"]))
+        lists = partial(_without, lists, excepted)
+    if _OF_SOME.search(claim):
+        return
+    for clause in _CLAUSE_END.split(claim):
+        match = _QUANTIFIER.search(clause)
+        if match and not _DENIAL.search(clause, match.end()):
+            before, after = clause[: match.start()], _COUNT.sub("", clause[match.end() :])
+            is_wrong = _is_not_all if match["all"] else _is_any if match["none"] else _is_another
+            told = _told(before, after) if match["all"] or match["none"] else _told_only(before, after)
+            if any(is_wrong(told, each, signs) for each in lists()):
+                yield match.group()
+
+
+def _told(before: str, after: str) -> _Told:
+    """What is said of all or none: "all services are up", "the services are all up", "no job failed", "there are no failed jobs"."""
+    verb = _BEING.search(after)
+    if verb:
+        return _Told(after[: verb.start()], after[verb.end() :], has_verb=True)
+    if _BEING.search(before):
+        return _Told(before, after, has_verb=True)
+    return _Told(after, after, has_verb=False)
+
+
+def _told_only(before: str, after: str) -> _Told:
+    """What is said of some only: "only web is down", "the only one down is web", "web is the only one down"."""
+    if verb := _BEING.search(before):
+        return _Told(before[: verb.start()], after, has_verb=True)
+    if not (verb := _BEING.search(after)):
+        return _Told("", "", has_verb=False)
+    first, second = after[: verb.start()], after[verb.end() :]
+    return _Told(second, first, has_verb=True) if before.strip() else _Told(first, second, has_verb=True)
+
+
+class _Meant(NamedTuple):
+    """A field of a list, the value that a clause gives for it, and the other words by which it tells objects apart."""
+
+    field: tuple[str | int, ...]
+    value: str
+    rest: Signs
+
+
+def _meant(told: _Told, these: Listed, signs: Callable[[str], Sequence[str]]) -> Iterator[_Meant]:
+    """The fields that a clause may be about."""
+    subject, value = [*filter(None, signs(told.subject))], list(signs(told.value))
+    known = frozenset().union(*these.words)
+    said = frozenset({*subject, *value} - {""}) - these.name
+    for field, given in dict.fromkeys(pair for item in these.items for pair in item.items() if pair[1]):
+        if these.name.issuperset(given) or not (set(given) <= set(value)):
+            continue
+        if told.has_verb or _stands_beside(given, value, these.name):
+            yield _Meant(field, given, (said - set(given)) & known)
+
+
+def _is_about(told: _Told, these: Listed, signs: Callable[[str], Sequence[str]]) -> bool:
+    """Whether a clause names the list, if that has a name, or nothing else: "all of them"."""
+    named = {*signs(told.subject), *signs(told.value)}
+    return not (these.name and these.name.isdisjoint(named) and any(signs(told.subject)))
+
+
+def _stands_beside(given: str, value: Sequence[str], name: Signs) -> bool:
+    """Whether a value stands right before or after the name of the list: "no failed jobs", "every job failed"."""
+    size = len(given)
+    for at in range(len(value) - size + 1):
+        if list(given) == list(value[at : at + size]):
+            around = {*value[max(0, at - 1) : at], *value[at + size : at + size + 1]}
+            if not name.isdisjoint(around):
+                return True
+    return False
+
+
+def _is_not_all(told: _Told, these: Listed, signs: Callable[[str], Sequence[str]]) -> bool:
+    """Whether, by each field that may be meant, an object is otherwise that the clause is about, too."""
+    meant = list(_meant(told, these, signs)) if _is_about(told, these, signs) else []
+    value = set(signs(told.value))
+    return bool(meant) and all(
+        any(
+            each.field in item
+            and not (item[each.field] and value.issuperset(item[each.field]))
+            and words >= each.rest
+            for item, words in zip(these.items, these.words, strict=True)
+        )
+        for each in meant
+    )
+
+
+def _is_any(told: _Told, these: Listed, signs: Callable[[str], Sequence[str]]) -> bool:
+    """Whether an object has the value."""
+    return _is_about(told, these, signs) and any(
+        item.get(each.field) == each.value and words >= each.rest
+        for each in _meant(told, these, signs)
+        for item, words in zip(these.items, these.words, strict=True)
+    )
+
+
+def _is_another(told: _Told, these: Listed, signs: Callable[[str], Sequence[str]]) -> bool:
+    """Whether an object has the value that the clause does not name."""
+    said = frozenset(signs(told.subject))
+    count = Counter(chain.from_iterable(these.words))
+    names = frozenset(sign for sign in said if count[sign] == 1)
+    naming = names or said.intersection(count)
+    if not naming:
+        return False
+    return any(
+        item.get(each.field) == each.value
+        and words >= each.rest - said
+        and not (words & names if names else words >= naming)
+        for each in _meant(told, these, signs)
+        for item, words in zip(these.items, these.words, strict=True)
+    )
