@@ -4,7 +4,7 @@ All this is judged only where the claim says much the same as the passage. What 
 field.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
 
@@ -45,6 +45,7 @@ def against_record(claim: str, record: str, beside: Iterable[str] = ()) -> tuple
     mine = compared(claim[:LONGEST])
     told = list(fields(record[:LONGEST]))
     found = [part for name, value in told for part in _against_field(mine, name, value)]
+    found += _against_own(mine, [(name, value) for name, value in told if name])
     own = {compared(value).state for name, value in told if not name}
     others: dict[tuple[str, ...], list[list[str]]] = {}
     for value in (value for each in beside for name, value in fields(each[:LONGEST]) if not name):
@@ -74,7 +75,7 @@ def _against_field(mine: Words, name: str, value: str) -> Iterator[str]:
     if not name:
         yield from _against_state(mine, compared(value))
         return
-    if not _NOTHING.fullmatch(value):
+    if mine.denying and not _NOTHING.fullmatch(value):
         yield from _against_value(mine, compared(name).state)
     if " " in value:
         theirs = compared(value)
@@ -91,9 +92,48 @@ def _against_value(mine: Words, named: tuple[str, ...]) -> Iterator[str]:
     """Where the claim says that there is nothing of a field that has a value: "no attachments" for `attachments: 2`."""
     for place in mine.denying if named else ():
         end = place + 1 + len(named)
-        is_whole = end == len(mine.words) or end - 1 in mine.breaks  # not "no attachments above 5 MB"
+        if _OF_SOME.search(mine.part(mine.clause(place).start, place)):
+            continue
+        is_whole = _goes_no_further(mine, end)  # not "no attachments above 5 MB"
         if mine.words[place].lower() in NONE and tuple(mine.stems[place + 1 : end]) == named and is_whole:
             yield mine.part(place, end)
+
+
+_OF_SOME = lazy(r"(?i)\b(?:\w+ of|all|some|most|others?|several|many|few|every|each|only|rest)\b")
+"""What tells that several are meant: "3 of the 5 mails"."""
+_IN_ALL = frozenset("yet listed set given specified recorded available currently".split())  # noqa: SIM905
+"""What may follow that limits nothing: "no gate yet"."""
+
+
+def _goes_no_further(text: Words, end: int) -> bool:
+    """Whether a clause ends at a place, but for words that limit nothing."""
+    while end < len(text.words) and end - 1 not in text.breaks and text.words[end].lower() in _IN_ALL:
+        end += 1
+    return end == len(text.words) or end - 1 in text.breaks
+
+
+def _against_own(mine: Words, told: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """Where the claim says that a field has not the value that it has: "is not degraded" for `status: degraded`.
+
+    Where the claim names fields, others are not meant.
+    """
+    if not mine.denying:
+        return
+    known = set(mine.stems)
+    named = [value for name, value in told if (label := compared(name).state) and known.issuperset(label)]
+    for value in named or [value for _, value in told]:
+        own = compared(value).state
+        for place in mine.denying if 0 < len(own) <= MOST_DENIED else ():
+            if not (mine.words[place].lower() in _NOT or mine.words[place].lower().endswith("n't")):
+                continue
+            after = [at for at in range(place + 1, mine.clause(place).stop) if mine.stems[at]][: len(own)]
+            if tuple(mine.stems[at] for at in after) == own and not mine.is_conditional(place):
+                yield mine.part(after[0], after[-1] + 1)
+
+
+MOST_DENIED = 3
+"""Words of a value at most that may be denied."""
+_NOT = ("not", "never")
 
 
 def _against_state(mine: Words, theirs: Words) -> Iterator[str]:

@@ -35,8 +35,9 @@ def exchanged(
     exchanged one is in a field after it. `numbers` beside the words may be in a name, but are none: `web-2`. What is `denied`
     may be a name, but no value.
     """
-    for own in items:
-        name = _name(own, items, words | denied, numbers)
+    names = [_name(own, items, words | denied, numbers) for own in items]
+    named = [own for own, name in zip(items, names, strict=True) if name is not None]
+    for own, name in zip(items, names, strict=True):
         if name is None or (naming and name not in naming):
             continue
         others = words.difference(*own.values())
@@ -49,7 +50,14 @@ def exchanged(
             told = [each for each in rivals if not others.isdisjoint(each.get(field, ""))]
             having = [each for each in told if words.issuperset(each[field])]
             if having and all(telling.isdisjoint(each.get(name, "")) for each in having):
-                yield having[0][field]
+                value = having[0][field]
+                if not any(_has_elsewhere(each, field, value) for each in named):
+                    yield value
+
+
+def _has_elsewhere(item: Item, field: Field, value: str) -> bool:
+    """Whether an item has a value in another field of the same name: the plan of the manager, beside the own one."""
+    return any(each == value and other != field and other[-1] == field[-1] for other, each in item.items())
 
 
 _IDS = frozenset(("id", "key", "number", "no", "ref", "order", "ticket", "issue", "code", "sku"))

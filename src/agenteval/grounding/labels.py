@@ -29,6 +29,7 @@ def mislabelled(claim: Statement, record: str) -> Iterator[str]:
     own_name = frozenset(_content(name_of(record))).difference(*(label for label, _ in told))
     ends = [0, *(fact.end for fact in facts)]
     starts = [*(fact.start for fact in facts[1:]), len(claim.without_links)]
+    wrong: list[tuple[Fact, list[str]]] = []
     for fact, least, most in zip(facts, ends, starts, strict=False):
         before, after = (
             [word for word in words if word not in own_name]  # "the travel budget" of `budget: {travel: …}`
@@ -37,8 +38,15 @@ def mislabelled(claim: Statement, record: str) -> Iterator[str]:
         named = [value for label, value in told if _names(label, before, after)]
         meant = frozenset().union(*(label for label, _ in told if _names(label, before, after)))
         own = [label - meant for label, value in told if _states(value, fact)] if named else []
-        is_elsewhere = own and all(map({*before, *after}.isdisjoint, own))
-        if is_elsewhere and all(_has_another(value, fact, facts) for value in named):
+        if (
+            own
+            and all(map({*before, *after}.isdisjoint, own))
+            and not any(_states(each, fact) for each in named)
+        ):
+            wrong.append((fact, named))
+    others = [fact for fact in facts if not any(fact is each for each, _ in wrong)]
+    for fact, named in wrong:
+        if all(_has_another(value, fact, others) for value in named):
             yield fact.text
 
 
@@ -58,7 +66,8 @@ def _content(text: str) -> list[str]:
 
 
 _MARK = lazy(r"[,;.!?()#\n]")
-"""What parts a number from the name of a field."""
+_GOING_ON = lazy(r"[,;.!?()#\n]|\b(?:to|and|but|while)\b")
+"""What parts a number from the name of a field: before it, and after it."""
 
 
 def _beside(fact: Fact, text: str, least: int, most: int) -> tuple[list[str], list[str]]:
@@ -66,7 +75,7 @@ def _beside(fact: Fact, text: str, least: int, most: int) -> tuple[list[str], li
     before = text[max(least, fact.start - FARTHEST) : fact.start]
     end = fact.end if isinstance(fact, Date) else unit_end(text, fact.end)
     after = text[end : min(most, end + FARTHEST)]
-    following = dropwhile(_BEING.__contains__, words(_MARK.split(after)[0]))
+    following = dropwhile(_BEING.__contains__, words(_GOING_ON.split(after)[0]))
     return _content(_MARK.split(before)[-1]), list(map(plain_form, following))
 
 

@@ -8,6 +8,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from agenteval.grounding.records import fields
+from agenteval.grounding.states import WEIGHTLESS
 from agenteval.language.content_words import plain_form
 from agenteval.language.signs import words
 from agenteval.lazyregex import lazy
@@ -79,8 +80,13 @@ def _value(after: str, told: dict[Phrase, Phrase]) -> Phrase:
 
 
 def _content(text: str) -> list[str]:
-    return list(filter(None, map(plain_form, words(text))))
+    return list(filter(None, map(_form, words(text))))
+
+
+def _form(word: str) -> str:
+    """The plain form of a word that carries meaning, or may be a state: `down`."""
+    return plain_form(word) or (word.lower() if word.lower() in WEIGHTLESS else "")
 
 
 def _written(text: str, value: Phrase) -> str:
-    return " ".join([word for word in words(text) if plain_form(word)][: len(value)])
+    return " ".join([word for word in words(text) if _form(word)][: len(value)])

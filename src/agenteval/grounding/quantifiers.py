@@ -21,12 +21,15 @@ _CLAUSE_END = lazy(r"[.;:!?,()\n]\s*|\b(?:but|while|whereas|so)\b")
 _QUANTIFIER = lazy(
     r"(?i)\b(?:(?P<all>all|every(?:thing|one|body)?|each|both)|(?P<none>none|neither|not one|nothing|nobody|no)|only)\b"
 )
+_EVERY = r"\b(?:all|every(?:thing|one|body)?|none|no|nothing|nobody)\b"
+_SAVE = r"(?:except|apart from|aside from|other than|besides|with the exception of|excluding)"
 _EXCEPTION = lazy(
-    r"(?i)\b(?:all|every(?:thing|one|body)?|none|no|nothing|nobody)\b[^.;:!?]*?(?P<whole>,?\s(?:except|apart from|aside from|other than|besides"
-    r"|with the exception of|excluding|(?<!,\s)but(?=[^.;:!?,]*?\s(?:is|are|was|were|has|have)\b))\b(?:\s+for\b)?"
+    rf"(?i){_EVERY}[^.;:!?]*?(?P<whole>,?\s(?:{_SAVE}|(?<!,\s)but(?=[^.;:!?,]*?\s(?:is|are|was|were|has|have)\b))\b(?:\s+for\b)?"
     r"(?P<named>[^.;:!?]*?))(?=,?\s(?:is|are|was|were|has|have)\b|[.;:!?)]|\Z)"
 )
 """What a claim about all excepts: "all services but search are up", "everything is up, except for search"."""
+_BEFORE = lazy(rf"(?i)(?:\A\W*|, )(?P<whole>{_SAVE}\b(?:\s+for\b)?(?P<named>[^.;:!?,]*), )(?={_EVERY})")
+"""The same before it: "apart from search, all services are up"."""
 _OF_SOME = lazy(
     r"(?i)\b(?:almost|nearly|but|although|though|if|unless|when|once|until|whether|respectively|not (?:all|every|each|both|only))\b"
     r"|n't (?:all|every|each|both)\b"
@@ -62,7 +65,7 @@ class _Told(NamedTuple):
 
 def is_excepting(claim: str) -> bool:
     """Whether a claim is about all but some."""
-    return len(claim) <= LONGEST and bool(_EXCEPTION.search(claim))
+    return len(claim) <= LONGEST and bool(_BEFORE.search(claim) or _EXCEPTION.search(claim))
 
 
 def _without(lists: Callable[[], Iterable[Listed]], excepted: Signs) -> Iterator[Listed]:
@@ -88,7 +91,7 @@ def overstated(
     """
     if len(claim) > LONGEST or not _QUANTIFIER.search(claim):
         return
-    if exception := _EXCEPTION.search(claim):
+    if exception := _BEFORE.search(claim) or _EXCEPTION.search(claim):
         claim = claim[: exception.start("whole")] + claim[exception.end("whole") :]
         excepted = frozenset(signs(exception["named"]))
         lists = partial(_without, lists, excepted)

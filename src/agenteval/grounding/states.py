@@ -48,14 +48,15 @@ for _line in _KINDS.strip().split("\n"):
     for _word in _others.split(", "):
         _SAID.setdefault(_word, set()).add((_kind, False))
 
-_WEIGHTLESS = ("on", "off", "up", "down", "done", "over")
+WEIGHTLESS = ("on", "off", "up", "down", "done", "over")
+"""Words that carry no meaning but where they say that something is so."""
 _LASTING = """
 pending/in progress/queued/in transit/out for delivery/tentative/unpaid/overdue/draft/inactive/disabled/open/not started/on time
 """.strip().split("/")
 """What is so for a while, and no event on the way: what is delivered was ordered."""
-_SHORT = "|".join(_WEIGHTLESS)
+_SHORT = "|".join(WEIGHTLESS)
 _LONG, _LONG_TOLD = (
-    "|".join(sorted({*said}.difference(_WEIGHTLESS), key=len, reverse=True))
+    "|".join(sorted({*said}.difference(WEIGHTLESS), key=len, reverse=True))
     for said in ([*_OWN, *_LASTING], _SAID)
 )
 _AFTER = r"\b(?=\W*(?:\Z|[.,;:!?)]|(?:and|or|but|while|in|at|now|again|since|until|so|because|for|right|today|too|yet)\b))"
