@@ -12,7 +12,7 @@ from agenteval.grounding.compared import DENYING, NEGATIVE, NONE, REACH, Words, 
 from agenteval.grounding.comparisons import is_same_turned_round, reversed_comparisons
 from agenteval.grounding.denials import denials
 from agenteval.grounding.opposites import opposed
-from agenteval.grounding.records import fields
+from agenteval.grounding.records import fields, name_of
 from agenteval.grounding.roles import other_names, other_roles
 from agenteval.language.content_words import plain_form
 from agenteval.lazyregex import lazy
@@ -43,7 +43,8 @@ def against_record(claim: str, record: str, beside: Iterable[str] = ()) -> tuple
     What is so, or not, may be told by others `beside` it: they contradict the claim if all of them do that tell it.
     """
     mine = compared(claim[:LONGEST])
-    told = list(fields(record[:LONGEST]))
+    own_name = name_of(record)
+    told = [each for each in fields(record[:LONGEST]) if not own_name or each != ("", f"no {own_name}")]
     found = [part for name, value in told for part in _against_field(mine, name, value)]
     found += _against_own(mine, [(name, value) for name, value in told if name])
     own = {compared(value).state for name, value in told if not name}
@@ -149,7 +150,7 @@ def _against_state(mine: Words, theirs: Words) -> Iterator[str]:
         return
     if theirs.denying:
         others = [word for word, stem in zip(mine.words, mine.stems, strict=True) if stem not in told]
-        is_otherwise = not (mine.denying or NEGATIVE.search(" ".join(others)))
+        is_otherwise = not (mine.denying or NEGATIVE.search(said := " ".join(others)) or _NOT_SO.search(said))
     else:
         is_otherwise = not mine.denied().keys().isdisjoint(told)
     if is_otherwise and told[0] in mine.stems:
@@ -157,6 +158,8 @@ def _against_state(mine: Words, theirs: Words) -> Iterator[str]:
         yield mine.part(at, at + 1)
 
 
+_NOT_SO = lazy(r"(?i)\b(?:off|disabled|empty|false)\b")
+"""What says that something is not so, or not there, of a field: "the list is empty"."""
 _AUXILIARIES = frozenset("is are was were has have had can be been".split())  # noqa: SIM905
 
 

@@ -202,26 +202,44 @@ class Items:
                     if words.issuperset(value) and not others.isdisjoint(value):
                         yield value
 
-    def is_of_others(self, text: int, value: str) -> bool:
-        """Whether other items only have a value, given in lower case, in a field in which the one that a text is in has another."""
+    def is_of_others(self, text: int, value: str, claim: str) -> bool:
+        """Whether other items only have a value, in a field in which the one that a text is in has another that the claim has not.
+
+        Both the value and the claim are given in lower case.
+        """
         own = self._innermost(text)
-        beside = self._lists[self._of_list[own]] if own is not None else ()
-        self._effort.spend(len(beside))
-        having = {
-            item: [field for field, each in self._told[item].items() if each.lower() == value]
-            for item in beside
-        }
-        return (
-            own is not None
-            and not having[own]
-            and any(self._told[own].get(field) for fields in having.values() for field in fields)
+        if own is None:
+            return False
+        having = self._having_value[self._of_list[own]].get(value, {})
+        self._effort.spend(len(having))
+        told = self._told[own]
+        return own not in having and any(
+            told.get(field) and told[field].lower() not in claim for field in having.values()
         )
+
+    @cached_property
+    def _having_value(self) -> dict[int, dict[str, dict[int, Field]]]:
+        """The items of each list that have a value in a field, by the value in lower case."""
+        found: dict[int, dict[str, dict[int, Field]]] = {these: {} for these in self._lists}
+        for item, told in self._told.items():
+            for field, value in told.items():
+                found[self._of_list[item]].setdefault(value.lower(), {})[item] = field
+        return found
 
     def lists(self, text: int) -> list[int]:
         """The list that a text is in, and those that its object holds."""
         item = self._innermost(text)
         own = [] if item is None else [self._of_list[item]]
         return [*own, *self._held.get(id(self._source.paths[text]), [])][:MOST_COMPARED]
+
+    def only_named(self, these: int, words: frozenset[str]) -> int | None:
+        """The only item of a list that has words which no other has, by the number of its first record."""
+        if len(self._lists[these]) > MOST_NAMED:
+            return None
+        having = self._having(these, words).having
+        count = Counter(chain.from_iterable(having.values()))
+        found = [each for each, own in having.items() if any(count[word] == 1 for word in own)]
+        return self._at[found[0]][0] if len(found) == 1 else None
 
     def named(self, these: int, words: frozenset[str]) -> tuple[int | None, bool]:
         """The item of a list that words tell, by the number of its first record; and whether they do no more than that.

@@ -1,9 +1,8 @@
 """What the passage nearest to a claim says otherwise, or a row or an object beside it that the claim names."""
 
-from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import accumulate, chain, pairwise
+from itertools import accumulate, chain, islice, pairwise
 
 from agenteval.grounding import states
 from agenteval.grounding.changes import exchanged_changes, outdated
@@ -37,6 +36,8 @@ from agenteval.language.signs import BREAK, END, words
 from agenteval.lazyregex import lazy
 from agenteval.text import fold
 
+MOST_PARTS = 50
+"""Parts of a claim in each of which codes are looked for."""
 LEAST_TOLD = 3
 """Words in a row that say something by themselves: "not the only one"."""
 
@@ -144,7 +145,7 @@ class Nearest:
                 return
             place, record = meant, items.record(meant)
         parts = self._parts
-        own = items.about(place, [(part, self._naming(part) - without) for part in parts])
+        own = items.about(place, [(part, self._named_by(part)) for part in parts])
         about = "".join(own) if len(own) < len(parts) else text
         yield from against_record(about, record, items.beside(place, said))
         yield from states.against_record(about, record)
@@ -168,19 +169,20 @@ class Nearest:
         for value in items.of_others(place, affirmed, apart, self._numbers(text), others):
             yield self._shown(value)
         for these in items.lists(place):
-            yield from self._addresses_of_others(items, these)
+            yield from self._codes_of_others(items, these)
         for these in items.lists(place) if len(parts) > 1 else ():
             yield from self._by_each_named(items, these)
 
-    def _addresses_of_others(self, items: Items, these: int) -> Iterator[str]:
-        """The e-mail addresses that only other items of a list have than the part names in which they stand."""
-        ends = list(accumulate(map(len, self._parts)))
-        for link in self._stated.links:
-            if link.kind == "email":
-                part = self._parts[bisect_right(ends, link.start)]
-                named, _ = items.named(these, self._naming(part))
-                if named is not None and items.is_of_others(named, link.text.lower()):
-                    yield link.text
+    def _codes_of_others(self, items: Items, these: int) -> Iterator[str]:
+        """The codes and e-mail addresses that only other items of a list have than the part names in which they stand."""
+        text = self._stated.text
+        ends = accumulate(map(len, self._parts), initial=0)
+        for start, end in islice(pairwise(ends), MOST_PARTS):
+            for match in _CODE.finditer(text, start, end):
+                rest = text[start : match.start()] + BREAK + text[match.end() : end]
+                named = items.only_named(these, self._named_by(rest))
+                if named is not None and items.is_of_others(named, match.group().lower(), text.lower()):
+                    yield match.group()
 
     def _records_of_changes(self) -> Iterator[str]:
         """The records that have the numbers of a claim about a change: it may name nothing else that they have."""
@@ -196,12 +198,8 @@ class Nearest:
         affirmed = self._affirmed(self._stated.without_links)
 
         def subject(part: str) -> Subject:
-            without = denied_words(part)
-            content = frozenset(
-                sign for sign in self._naming(part) if self._written.get(sign, "").lower() not in without
-            )
-            item, is_name = items.named(these, content)
-            return Subject(item, not is_name or states.has_state(part))
+            item, is_name = items.named(these, self._named_by(part))
+            return Subject(item, not is_name or states.has_state(part) or bool(_ENDS_DENYING.search(part)))
 
         for item, said in said_of_each(self._parts, subject):
             yield from against_record(said, items.record(item))
@@ -241,6 +239,13 @@ class Nearest:
         """The signs of the content words of a part, and of numbers that belong to a name: the 2 of `web-2`."""
         return self._content(part) | self._numbers(" ".join(_IN_NAME.findall(part)))
 
+    def _named_by(self, part: str) -> frozenset[str]:
+        """The same but for what the part denies: "worker-1 has no exit code" names no exit code."""
+        without = denied(part)
+        return frozenset(
+            sign for sign in self._naming(part) if self._written.get(sign, "").lower() not in without
+        )
+
     def _numbers(self, text: str) -> frozenset[str]:
         """The signs of the numbers of a text, which may be in names: `web-2`."""
         return frozenset(filter(self._signs.digits, self._signs.content(words(text))))
@@ -265,7 +270,13 @@ def _has_row(text: str, row: Sequence[str]) -> bool:
 _RESTRICTED = lazy(
     r"(?i)\W*(?:after|of|among|between|besides|except|apart from|other than|next to|unlike|without)\b"
 )
-_IN_NAME = lazy(r"(?<=[A-Za-z]-)\d+\b|(?<=[A-Za-z])\d+\b|(?<=[A-Za-z]_)\d+\b")
+_ENDS_DENYING = lazy(r"(?i)(?:n't|\b(?:not|no))\W*\Z")
+"""What says of the things named before that they are not so: "A and B are gifts; C isn't"."""
+_IN_NAME = lazy(r"(?<=[A-Za-z]-)\d+\b|(?<=[A-Za-z])\d+\b|(?<=[A-Za-z]_)\d+\b|(?<=#)\d+\b")
+_CODE = lazy(
+    r"(?<![\w@./:-])(?=[\w.:/+-]*(?:@|[A-Za-z][\w.:/+-]*\d|\d[\w.:/+-]*[A-Za-z]))[\w.:/@+-]{2,80}(?<![.:/@+-])(?![\w@])"
+)
+"""What has letters and digits: `us-west-2`, `redis:7.4`; or an e-mail address."""
 
 
 def _has_word_for_word(passage: str, text: str) -> bool:

@@ -31,8 +31,8 @@ _EXCEPTION = lazy(
 _BEFORE = lazy(rf"(?i)(?:\A\W*|, )(?P<whole>{_SAVE}\b(?:\s+for\b)?(?P<named>[^.;:!?,]*), )(?={_EVERY})")
 """The same before it: "apart from search, all services are up"."""
 _OF_SOME = lazy(
-    r"(?i)\b(?:almost|nearly|but|although|though|if|unless|when|once|until|whether|respectively|not (?:all|every|each|both|only))\b"
-    r"|n't (?:all|every|each|both)\b"
+    r"(?i)\b(?:almost|nearly|but|although|though|if|unless|when|once|until|whether|respectively|not (?:all|every\w*|each|both|only))\b"
+    r"|n't (?:all|every\w*|each|both)\b"
 )
 """What makes a claim about all one about nothing certain."""
 _BEING = lazy(
