@@ -15,6 +15,8 @@ from agenteval.lazyregex import lazy
 
 LONGEST = 1_500
 """Characters of a claim and of an object that are compared."""
+SHORTEST = 5
+"""Letters of a verb that a field is named after."""
 MOST_WORDS = 3
 """Words of a value that is not told in other words."""
 
@@ -23,6 +25,10 @@ _GIVEN = lazy(
     r"\s*(?:[:=(\u2013\u2014]|\s-\s|\b(?:is|are|was|were|remains?|stays?)\b)(?:\s*\b(?:now|currently|still|also|both|back|fully)\b)*\s*"
 )
 """What stands between the name of a field and its value."""
+_VALUE_BEFORE = lazy(r"\s*the ([\w -]+?)\s*(?:\Z|[,)])")
+"""The name of a field after its value: "Ben is the reviewer"."""
+_DONE = lazy(r"\b(\w{3,}ed) (?:by|to) ")
+"""What stands between a verb that a field is named after and its value: "assigned to Ben"."""
 _DENIED = lazy(r"(?i)(?:not|no|never|neither|n't)\b")
 
 Phrase = tuple[str, ...]
@@ -36,10 +42,30 @@ def misgiven(claim: str, record: str) -> Iterator[str]:
     for clause in _CLAUSE_END.split(claim[:LONGEST]):
         for before, after in pairwise(_GIVEN.split(clause)):
             named = _named(_content(before), told)
-            given = _value(after, told) if named else ()
-            said = frozenset(_content(f"{before} {after}")) if given else frozenset()
-            if given and any(given != told[each] and said.isdisjoint(told[each]) for each in named):
-                yield _written(after, given)
+            yield from _wrong(after, before, named, told)
+            if turned := _VALUE_BEFORE.match(after):
+                named = _named(_content(turned[1]), told)
+                yield from _wrong(before, "", named, told, ends=True)
+        done = _DONE.split(clause)
+        for participle, after in zip(done[1::2], done[2::2], strict=True):
+            verb = plain_form(participle)
+            named = [each for each in told if len(each) == 1 and _is_of_verb(each[0], verb)]
+            yield from _wrong(after, "", named, told)
+
+
+def _wrong(
+    text: str, beside: str, named: Sequence[Phrase], told: dict[Phrase, Phrase], *, ends: bool = False
+) -> Iterator[str]:
+    """The value of another field with which a text begins, or ends, where those named have others, of which it has nothing."""
+    given = _value(text, told, ends=ends) if named else ()
+    said = frozenset(_content(f"{beside} {text}")) if given else frozenset()
+    if given and any(given != told[each] and said.isdisjoint(told[each]) for each in named):
+        yield _written(text, given, ends=ends)
+
+
+def _is_of_verb(label: str, verb: str) -> bool:
+    """Whether a field is named after what somebody does: `assignee`, "assigned to"."""
+    return min(len(label), len(verb)) >= SHORTEST and (label.startswith(verb) or verb.startswith(label))
 
 
 @lru_cache(maxsize=256)  # an object is compared with many claims
@@ -70,12 +96,14 @@ def _named(before: Sequence[str], told: dict[Phrase, Phrase]) -> list[Phrase]:
     return found
 
 
-def _value(after: str, told: dict[Phrase, Phrase]) -> Phrase:
-    """The longest value of any field with which a text begins, or nothing."""
-    if _DENIED.match(after):
+def _value(text: str, told: dict[Phrase, Phrase], *, ends: bool) -> Phrase:
+    """The longest value of any field with which a text begins, or ends, or nothing."""
+    if _DENIED.match(text):
         return ()
-    said = tuple(_content(after))
-    found = [value for value in told.values() if said[: len(value)] == value]
+    said = tuple(_content(text))
+    found = [
+        value for value in told.values() if (said[-len(value) :] if ends else said[: len(value)]) == value
+    ]
     return max(found, key=len, default=())
 
 
@@ -88,5 +116,6 @@ def _form(word: str) -> str:
     return plain_form(word) or (word.lower() if word.lower() in WEIGHTLESS else "")
 
 
-def _written(text: str, value: Phrase) -> str:
-    return " ".join([word for word in words(text) if _form(word)][: len(value)])
+def _written(text: str, value: Phrase, *, ends: bool) -> str:
+    said = [word for word in words(text) if _form(word)]
+    return " ".join(said[-len(value) :] if ends else said[: len(value)])
