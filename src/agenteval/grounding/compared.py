@@ -44,7 +44,20 @@ _CONDITIONS = frozenset("if unless whether wenn falls ob si vergiss vergessen".s
 NONE = ("no", "without")
 _JOINING = ("and", "or", "und", "oder", "y", "et")
 """What stands between names of which the same is said."""
-_BECOMING = ("get", "become", "feel", "look", "seem", "suitable", "meant", "intended", "designed")
+_BECOMING = (
+    "get",
+    "become",
+    "feel",
+    "look",
+    "seem",
+    "suitable",
+    "meant",
+    "intended",
+    "designed",
+    "marked",
+    "flagged",
+    "listed",
+)
 """Words that say nothing by themselves: "does not get hot", "is not suitable for children"."""
 _NOT_DENYING = frozenset(
     [

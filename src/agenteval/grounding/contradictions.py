@@ -102,8 +102,10 @@ def _against_value(mine: Words, named: tuple[str, ...]) -> Iterator[str]:
 
 _OF_SOME = lazy(r"(?i)\b(?:\w+ of|all|some|most|others?|several|many|few|every|each|only|rest)\b")
 """What tells that several are meant: "3 of the 5 mails"."""
-_IN_ALL = frozenset("yet listed set given specified recorded available currently".split())  # noqa: SIM905
-"""What may follow that limits nothing: "no gate yet"."""
+_IN_ALL = frozenset(
+    "yet listed set given specified recorded available currently number code date name id".split()
+)  # noqa: SIM905
+"""What may follow that limits nothing: "no gate yet", "no tracking number"."""
 
 
 def _goes_no_further(text: Words, end: int) -> bool:
@@ -152,12 +154,14 @@ def _against_state(mine: Words, theirs: Words) -> Iterator[str]:
         others = [word for word, stem in zip(mine.words, mine.stems, strict=True) if stem not in told]
         is_otherwise = not (mine.denying or NEGATIVE.search(said := " ".join(others)) or _NOT_SO.search(said))
     else:
-        is_otherwise = not mine.denied().keys().isdisjoint(told)
+        is_otherwise = not mine.denied().keys().isdisjoint([*told, *_SO])
     if is_otherwise and told[0] in mine.stems:
         at = mine.stems.index(told[0])
         yield mine.part(at, at + 1)
 
 
+_SO = tuple(map(plain_form, ("enabled", "active", "true")))
+"""Forms of words that say that something is so: "the flag isn't enabled"."""
 _NOT_SO = lazy(r"(?i)\b(?:off|disabled|empty|false)\b")
 """What says that something is not so, or not there, of a field: "the list is empty"."""
 _AUXILIARIES = frozenset("is are was were has have had can be been".split())  # noqa: SIM905

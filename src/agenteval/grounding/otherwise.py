@@ -31,6 +31,7 @@ from agenteval.grounding.source_text import SourceText
 from agenteval.grounding.statements import Fact, Statement
 from agenteval.grounding.subjects import Subject, said_of_each
 from agenteval.grounding.temperatures import misplaced
+from agenteval.grounding.ways import turned_round
 from agenteval.grounding.wording import tokens as phrase
 from agenteval.language.signs import BREAK, END, words
 from agenteval.lazyregex import lazy
@@ -154,6 +155,7 @@ class Nearest:
         yield from mislabelled(self._stated, record)
         yield from misgiven(about, record)
         yield from misplaced(self._stated, record)
+        yield from turned_round(about, record)
         for each in dict.fromkeys([record, *self._records_of_changes()]):
             yield from reversed_changes(self._stated, each)
         # beside what others say, what an item says in one field is no part of what it says in the next
