@@ -252,6 +252,7 @@ class Items:
         having, telling, _ = self._having(these, words)
         count = Counter(chain.from_iterable(having.values()))
         names = frozenset(word for word in telling if count[word] == 1)
+        words = words.difference(self._content(str(self._keys.get(these, ""))))  # "order A-17" of `orders`
         told = {each: (len(own & names), len(own & telling)) for each, own in having.items()}
         most = max(told.values())
         found = [each for each, own in told.items() if own == most]

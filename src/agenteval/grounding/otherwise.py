@@ -201,7 +201,8 @@ class Nearest:
 
         def subject(part: str) -> Subject:
             item, is_name = items.named(these, self._named_by(part))
-            return Subject(item, not is_name or states.has_state(part) or bool(_ENDS_DENYING.search(part)))
+            says = not is_name or states.has_state(part) or denied(part) or _ENDS_DENYING.search(part)
+            return Subject(item, bool(says))
 
         for item, said in said_of_each(self._parts, subject):
             yield from against_record(said, items.record(item))
