@@ -127,8 +127,9 @@ def _against_own(mine: Words, told: Sequence[tuple[str, str]]) -> Iterator[str]:
     for value in named or [value for _, value in told]:
         own = compared(value).state
         for place in mine.denying if 0 < len(own) <= MOST_DENIED else ():
-            if not (mine.words[place].lower() in _NOT or mine.words[place].lower().endswith("n't")):
-                continue
+            word, following = mine.words[place].lower(), " ".join(mine.words[place + 1 : place + 2])
+            if not (word in _NOT or word.endswith("n't")) or _QUANTIFIER.fullmatch(following):
+                continue  # "not everything is operational"
             after = [at for at in range(place + 1, mine.clause(place).stop) if mine.stems[at]][: len(own)]
             if tuple(mine.stems[at] for at in after) == own and not mine.is_conditional(place):
                 yield mine.part(after[0], after[-1] + 1)
@@ -137,6 +138,7 @@ def _against_own(mine: Words, told: Sequence[tuple[str, str]]) -> Iterator[str]:
 MOST_DENIED = 3
 """Words of a value at most that may be denied."""
 _NOT = ("not", "never")
+_QUANTIFIER = lazy(r"(?i)all|every\w*|any\w*|each|both|only")
 
 
 def _against_state(mine: Words, theirs: Words) -> Iterator[str]:
@@ -152,7 +154,8 @@ def _against_state(mine: Words, theirs: Words) -> Iterator[str]:
         return
     if theirs.denying:
         others = [word for word, stem in zip(mine.words, mine.stems, strict=True) if stem not in told]
-        is_otherwise = not (mine.denying or NEGATIVE.search(said := " ".join(others)) or _NOT_SO.search(said))
+        rest = " ".join(others)
+        is_otherwise = not (mine.denying or NEGATIVE.search(rest) or _NOT_SO.search(rest))
     else:
         is_otherwise = not mine.denied().keys().isdisjoint([*told, *_SO])
     if is_otherwise and told[0] in mine.stems:

@@ -1,8 +1,10 @@
-"""Numbers that count what a list of the sources has: "three open PRs" of `open_prs` with three objects."""
+"""Numbers that count what a list of the sources has: "three open PRs" of `open_prs` with three objects, or "two are done"."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import takewhile
 
+from agenteval.grounding.exchanges import Field
+from agenteval.grounding.quantifiers import Listed, Signs
 from agenteval.grounding.quantity import Quantity
 from agenteval.grounding.sources import Path, Source
 from agenteval.language.content_words import plain_form
@@ -40,3 +42,51 @@ def counts_list(quantity: Quantity, text: str, known: Mapping[str, set[int]]) ->
     after = _CLAUSE_END.split(text[quantity.end : quantity.end + FARTHEST])[0]
     counted = takewhile(bool, map(plain_form, words(after)))  # "3 nights with tickets" are no three tickets
     return any(not quantity.values.isdisjoint(known.get(stem, ())) for stem in counted)
+
+
+_LONGEST_CLAUSE = 120
+"""Characters after a number that may say what it counts."""
+_OTHER_NUMBER = lazy(r"\W{0,2}\d")
+_OF_ALL = lazy(r"(?i)\b(?:there (?:are|were)|all|of(?: the| your)?|lists?|total) \Z")
+"""What stands before the number of all that there are."""
+_HAVING = lazy(r"(?i)\b(?:has|have|had|with|without|lacks?)\b")
+_DENIAL = lazy(r"(?i)\b(?:not|no|never|without|lacks?)\b|n't\b")
+
+
+def counts_objects(
+    quantity: Quantity, text: str, lists: Iterable[Listed], signs: Callable[[str], Signs]
+) -> bool:
+    """Whether a number of a text counts the objects of a list, or those that have what the words after it say.
+
+    "2 services are degraded", "one has no owner", "3 of the 4 tasks have a due date". `signs` gives the words that carry meaning.
+    """
+    if quantity.unit or _OTHER_NUMBER.match(text, quantity.end):
+        return False
+    after = _CLAUSE_END.split(text[quantity.end : quantity.end + _LONGEST_CLAUSE])[0]
+    having = _HAVING.search(after)
+    said, denied = signs(after), bool(_DENIAL.search(after))
+    of_fields = signs(after[having.end() :]) if having else frozenset()
+    for these in lists:
+        fields = [field for item in these.items for field in item]
+        named = [
+            each for each in dict.fromkeys(fields) if (name := signs(str(each[-1]))) and name <= of_fields
+        ]
+        if not quantity.values.isdisjoint(_sizes(these, said, named, denied=denied)) or (
+            not these.name and len(these.items) in quantity.values and _OF_ALL.search(text, 0, quantity.start)
+        ):
+            return True
+    return False
+
+
+def _sizes(these: Listed, said: Signs, named: Iterable[Field], *, denied: bool) -> Iterator[int]:
+    """How many objects of a list have, or lack, what words say, or any value in fields that they name."""
+    every = frozenset(range(len(these.items)))
+    values = {pair for item in these.items for pair in item.items() if said.issuperset(pair[1])}
+    found = [
+        frozenset(number for number in every if these.items[number].get(field) == value)
+        for field, value in values
+        if value and not these.name.issuperset(value)
+    ]
+    found += [frozenset(number for number in every if these.items[number].get(field)) for field in named]
+    for having in {*found, every.intersection(*found)} if found else ():
+        yield len(every - having if denied else having)

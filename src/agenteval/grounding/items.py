@@ -76,6 +76,7 @@ class Items:
                 self._held.setdefault(id(parent), []).append(these)
         self._of_list = {item: these for these, items in self._lists.items() for item in items}
         self._asked: dict[int, dict[frozenset[str], _Asked]] = {}
+        self._listed: dict[int, Listed] = {}
 
     def is_other(
         self,
@@ -265,12 +266,18 @@ class Items:
         """The objects of a list, with what each says is so, or not."""
         items = self._lists[these]
         self._effort.spend(len(items))
-        key = str(self._keys.get(these, ""))
-        return Listed(
-            frozenset(self._content(key)) if is_telling(key) else frozenset(),
-            [{**self._fields[item], **self._states[item]} for item in items],
-            [frozenset(self._words[item]) for item in items],
-        )
+        if these not in self._listed:
+            key = str(self._keys.get(these, ""))
+            self._listed[these] = Listed(
+                frozenset(self._content(key)) if is_telling(key) else frozenset(),
+                [{**self._fields[item], **self._states[item]} for item in items],
+                [frozenset(self._words[item]) for item in items],
+            )
+        return self._listed[these]
+
+    def all_listed(self) -> Iterator[Listed]:
+        """The same of every list."""
+        return map(self.listed, self._lists)
 
     def told_alike(self, text: int) -> Iterator[Listed]:
         """The fields of a record as objects of a list, if some have the same value: `billing: up; search: down; login: up`."""

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from agenteval.grounding.conversions import converted, in_seconds
-from agenteval.grounding.counts import counts_list
+from agenteval.grounding.counts import counts_list, counts_objects
 from agenteval.grounding.dates import Date
 from agenteval.grounding.durations import DURATION
 from agenteval.grounding.measures import is_measure, measure
@@ -48,7 +48,10 @@ def has_number(quantity: Quantity, stated: Statement, beside: Beside, sources: S
         numbers.has_written(f"Q{value}", beside) for value in quantity.values
     ):
         return True
-    if counts_list(quantity, stated.without_links, sources.lengths):
+    text = stated.without_links
+    if counts_list(quantity, text, sources.lengths) or counts_objects(
+        quantity, text, sources.passages.listed, sources.content
+    ):
         return True
     return quantity.unit != DURATION and _has_otherwise(quantity, stated, beside, sources)
 

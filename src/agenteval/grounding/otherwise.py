@@ -132,7 +132,7 @@ class Nearest:
         yield from overstated(
             text,
             lambda: chain(map(items.listed, items.lists(place)), items.told_alike(place)),
-            lambda said: self._signs.each(words(said)),
+            self._each,
         )
         if is_excepting(text):
             return
@@ -248,6 +248,12 @@ class Nearest:
         return frozenset(
             sign for sign in self._naming(part) if self._written.get(sign, "").lower() not in without
         )
+
+    def _each(self, text: str) -> list[str]:
+        """The sign of each word of a text, empty for a function word, if that says no state: `down`."""
+        said = words(text)
+        each = zip(said, self._signs.each(said), self._signs.all(said), strict=True)
+        return [own if word.lower() in states.WEIGHTLESS else sign for word, sign, own in each]
 
     def _numbers(self, text: str) -> frozenset[str]:
         """The signs of the numbers of a text, which may be in names: `web-2`."""

@@ -13,7 +13,9 @@ from itertools import accumulate, chain
 
 from agenteval.grounding.effort import Effort
 from agenteval.grounding.items import Items
+from agenteval.grounding.quantifiers import Listed
 from agenteval.grounding.sources import Source
+from agenteval.grounding.states import WEIGHTLESS
 from agenteval.language.signs import END, Signed, Signs
 
 LONGEST_KEPT = 30_000
@@ -65,7 +67,8 @@ def encoded(text: str, given: Signs) -> Signed:
 
 
 def _content(text: str, given: Signs) -> str:
-    return encoded(text, given).content
+    """The signs of the content words of a text, or of a word that says a state: `down`."""
+    return given.all([text.lower()]) if text.lower() in WEIGHTLESS else encoded(text, given).content
 
 
 @lru_cache(maxsize=256)  # the same fixture is read by many checks and tests
@@ -241,6 +244,16 @@ class Passages:
             content = partial(_content, given=self._given)
             found = self._items[source] = Items(self._sources[source], content, self._effort)
         return found
+
+    @property
+    def listed(self) -> Iterator[Listed]:
+        """The lists of objects of all sources."""
+        return (
+            each
+            for number, source in enumerate(self._sources)
+            if source.records
+            for each in self.items(number).all_listed()
+        )
 
     def place(self, best: Best) -> tuple[Items, int]:
         """The items of the source that a passage is of, and the number of its text there."""

@@ -70,6 +70,10 @@ class SourceText:
         """The signs of the words that the user said."""
         return "".join(encoded(text, self.signs).words for text in _texts(self._all[len(self._own) :]))
 
+    def content(self, text: str) -> frozenset[str]:
+        """The signs of the content words of a text."""
+        return frozenset(self.signs.content(words(text)))
+
     def has_token(self, token: str) -> bool:
         """Whether a text has a word, in any form with the same stem, or a date implies it."""
         return self.has_any([stem(token)])
