@@ -1,7 +1,7 @@
 """Objects of one kind in a source, side by side: what each says, so that a claim about one gets no value of another."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 from typing import NamedTuple
@@ -199,8 +199,13 @@ class Items:
         for field in fields if others else ():
             own = self._fields[item].get(field)
             if own is not None and words.isdisjoint(own) and denied.isdisjoint(own):
-                for value in self._values[self._of_list[item]].get(field, ()):
-                    if words.issuperset(value) and not others.isdisjoint(value):
+                values = self._values[self._of_list[item]]
+                for value in values.get(field, ()):
+                    if (
+                        words.issuperset(value)
+                        and not others.isdisjoint(value)
+                        and not _is_of_another(field, value, values)
+                    ):
                         yield value
 
     def is_of_others(self, text: int, value: str, claim: str) -> bool:
@@ -431,6 +436,13 @@ class Items:
                 if value:
                     found[self._of_list[item]].setdefault(field, {})[value] = None
         return found
+
+
+def _is_of_another(field: Field, value: str, values: Mapping[Field, Container[str]]) -> bool:
+    """Whether a value inside an item stands in a field of the same name as well: the plan of a manager, and the own one."""
+    return len(field) > 1 and any(
+        each[-1] == field[-1] and each != field and value in known for each, known in values.items()
+    )
 
 
 def in_one(text: str) -> str:

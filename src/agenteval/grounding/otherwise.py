@@ -244,10 +244,7 @@ class Nearest:
 
     def _named_by(self, part: str) -> frozenset[str]:
         """The same but for what the part denies: "worker-1 has no exit code" names no exit code."""
-        without = denied(part)
-        return frozenset(
-            sign for sign in self._naming(part) if self._written.get(sign, "").lower() not in without
-        )
+        return self._naming(part).difference(self._signs.all(denied(part)))
 
     def _each(self, text: str) -> list[str]:
         """The sign of each word of a text, empty for a function word, if that says no state: `down`."""
