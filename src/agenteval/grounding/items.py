@@ -396,10 +396,12 @@ class Items:
 
     @cached_property
     def _told(self) -> dict[int, dict[Field, str]]:
-        """The value of each field of each item, as text; empty where it has none."""
+        """The value of each field of each item, as text; empty where it has none. Its own name is one as well."""
         found: dict[int, dict[Field, str]] = {item: {} for item in self._of_list}
         for number in sorted(self._source.records):
             for item, way in self._around(number):
+                if not way and (name := name_of(self._source.texts[number])):
+                    found[item][("",)] = name
                 for name, value in fields(self._source.texts[number]):
                     if name:
                         found[item][*way, name] = value
