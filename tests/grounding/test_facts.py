@@ -231,6 +231,7 @@ def test_within() -> None:
 @pytest.mark.parametrize(
     ("text", "found"),
     [
+        ("Call Sam Altman, or ask Tim Cook.", ["Sam Altman", "Tim Cook"]),
         ("Yesterday Sam Altman met Tim Cook in Paris.", ["Sam Altman", "Tim Cook", "Paris"]),
         ("Revenue rose at Lab A.", ["Lab A"]),
         ("NVIDIA and GitHub rose. Apples fell.", ["NVIDIA", "GitHub"]),

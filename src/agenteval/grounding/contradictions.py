@@ -122,7 +122,7 @@ def _against_own(mine: Words, told: Sequence[tuple[str, str]]) -> Iterator[str]:
     """
     if not mine.denying:
         return
-    known = set(mine.stems)
+    known = set(mine.stems).difference(mine.denied())  # "isn't closed" does not mean `closed_at`
     named = [value for name, value in told if (label := compared(name).state) and known.issuperset(label)]
     for value in named or [value for _, value in told]:
         own = compared(value).state

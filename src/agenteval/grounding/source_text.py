@@ -12,6 +12,7 @@ from decimal import Decimal
 from functools import cache, cached_property
 from itertools import chain
 
+from agenteval.grounding.contradictions import denied
 from agenteval.grounding.counts import lengths
 from agenteval.grounding.dates import DAYS, MONTH_NAMES, MONTHS, Date
 from agenteval.grounding.effort import Effort
@@ -111,7 +112,8 @@ class SourceText:
         Of several objects of one kind, a place in one is not near words, or what else a claim states, that is in the others.
         `parts` are those of the claim, up to that with the fact in question.
         """
-        telling = signs.union(self.signs.content(words(" ".join(stated.identifiers))))
+        named = signs.union(self.signs.content(words(" ".join(stated.identifiers))))
+        telling = named.difference(self.signs.content(denied(stated.without_links)))
         linked = telling.union(self.signs.content(words(" ".join(link.own for link in stated.links))))
         told = [telling.intersection(self.signs.content(words(part))) for part in parts]
         about = parts[-1] if parts else stated.plain

@@ -65,7 +65,8 @@ _OPENERS = frozenset(
         r"\w+",
         "yesterday today tomorrow tonight meanwhile however additionally overall according recently earlier later"
         " finally next last previously currently neither according despite although though since unlike like instead moreover"
-        " furthermore similarly separately elsewhere notably interestingly reportedly unfortunately source sources dear",
+        " furthermore similarly separately elsewhere notably interestingly reportedly unfortunately source sources dear"
+        " call phone ring email write reach contact ask text message visit meet see open choose use try check join book",
     )
 )
 _STARTS = lazy(
