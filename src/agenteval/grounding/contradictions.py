@@ -103,8 +103,22 @@ def _against_value(mine: Words, named: tuple[str, ...]) -> Iterator[str]:
 _OF_SOME = lazy(r"(?i)\b(?:\w+ of|all|some|most|others?|several|many|few|every|each|only|rest)\b")
 """What tells that several are meant: "3 of the 5 mails"."""
 _IN_ALL = frozenset(
-    "yet listed set given specified recorded available currently number code date name id".split()
-)  # noqa: SIM905
+    [
+        "yet",
+        "listed",
+        "set",
+        "given",
+        "specified",
+        "recorded",
+        "available",
+        "currently",
+        "number",
+        "code",
+        "date",
+        "name",
+        "id",
+    ]
+)
 """What may follow that limits nothing: "no gate yet", "no tracking number"."""
 
 

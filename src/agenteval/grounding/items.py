@@ -300,6 +300,11 @@ class Items:
         """What a record says, by its number."""
         return self._source.texts[text]
 
+    def told(self, text: int) -> dict[Field, str]:
+        """The value of each field of the innermost item that a text is in."""
+        item = self._innermost(text)
+        return {} if item is None else self._told[item]
+
     def columns(self, text: int, words: frozenset[str]) -> Iterator[Column]:
         """The fields of the item that a text is in, beside those of the others, if words tell it from them."""
         told = next(self._told_apart(text, words), None)

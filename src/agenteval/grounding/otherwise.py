@@ -1,7 +1,7 @@
 """What the passage nearest to a claim says otherwise, or a row or an object beside it that the claim names."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import accumulate, chain, islice, pairwise
 
 from agenteval.grounding import states
@@ -17,7 +17,7 @@ from agenteval.grounding.contradictions import (
 )
 from agenteval.grounding.copies import replaced
 from agenteval.grounding.directions import has_direction, reversed_changes, reversed_in_prose
-from agenteval.grounding.exchanges import exchanged, exchanged_facts
+from agenteval.grounding.exchanges import Field, exchanged, exchanged_facts
 from agenteval.grounding.extremes import not_extreme
 from agenteval.grounding.items import Items, in_one
 from agenteval.grounding.known_names import is_initials, is_spelled_out
@@ -25,6 +25,7 @@ from agenteval.grounding.labels import mislabelled
 from agenteval.grounding.named_fields import misgiven
 from agenteval.grounding.passages import Best, Span
 from agenteval.grounding.quantifiers import is_excepting, overstated
+from agenteval.grounding.ranked import ranked_otherwise
 from agenteval.grounding.records import fields
 from agenteval.grounding.rows import NAMES, as_items, rows_around
 from agenteval.grounding.source_text import SourceText
@@ -172,6 +173,7 @@ class Nearest:
             yield self._shown(value)
         for these in items.lists(place):
             yield from self._codes_of_others(items, these)
+            yield from ranked_otherwise(text, partial(self._only_named, items, these))
         for these in items.lists(place) if len(parts) > 1 else ():
             yield from self._by_each_named(items, these)
 
@@ -185,6 +187,11 @@ class Nearest:
                 named = items.only_named(these, self._named_by(rest))
                 if named is not None and items.is_of_others(named, match.group().lower(), text.lower()):
                     yield match.group()
+
+    def _only_named(self, items: Items, these: int, text: str) -> Mapping[Field, str] | None:
+        """The fields of the only item of a list that a text names."""
+        named = items.only_named(these, self._naming(text))
+        return None if named is None else items.told(named)
 
     def _records_of_changes(self) -> Iterator[str]:
         """The records that have the numbers of a claim about a change: it may name nothing else that they have."""

@@ -1,6 +1,6 @@
 """Both ends of what goes from one to another, exchanged: "from Oslo to Bergen" for `origin: Bergen; destination: Oslo`."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from agenteval.grounding.records import fields
 from agenteval.grounding.statements import agree, statement

@@ -1,0 +1,50 @@
+"""What a claim says of two objects of a list that it compares: "Bo has more points than Ada", where the numbers say otherwise."""
+
+from collections.abc import Callable, Iterator, Mapping
+
+from agenteval.grounding.exchanges import Field
+from agenteval.grounding.orders import content, figures, meant_by, moments
+from agenteval.lazyregex import lazy
+
+LONGEST = 1_500
+"""Characters of a claim that is judged."""
+
+Told = Mapping[Field, str]
+"""The fields of an object, with their values as text."""
+
+_MORE = "more|higher|larger|bigger|greater|longer|taller|warmer|hotter|older|heavier|pricier|farther|further|windier"
+_LESS = "fewer|less|lower|smaller|shorter|colder|cooler|younger|cheaper|lighter|closer|nearer"
+_THAN = lazy(
+    rf"(?i)\b(?P<word>(?P<more>{_MORE})|{_LESS})\b(?P<what>[^,;.:!?()\n]{{0,60}}?)\bthan\b"
+    r"|\b(?:(?P<before>before|earlier than)|(?:after|later than))\b"
+)
+_CLAUSE_END = lazy(r"[;!?,()\n]\s*|[.:](?=\s|\Z)|\b(?:and|but|while|whereas)\b")
+_UNCERTAIN = lazy(r"(?i)\b(?:not|never|no|if|unless|when|whether|until|once)\b|n't\b")
+
+
+def ranked_otherwise(claim: str, named: Callable[[str], Told | None]) -> Iterator[str]:
+    """The comparisons of a claim that are wrong by every field that may be meant, as written.
+
+    `named` gives the fields of the only object that a text names, if there is one.
+    """
+    for clause in _CLAUSE_END.split(claim[:LONGEST]):
+        match = _THAN.search(clause)
+        if not match or _UNCERTAIN.search(clause):
+            continue
+        what = match["what"] or ""
+        one, other = named(clause[: match.start()] + what), named(clause[match.end() :])
+        if one is None or other is None or one is other:
+            continue
+        asked = content(clause[: match.end()]) | meant_by(f"{match['word']}{what}")
+        order = figures if match["word"] else moments
+        pairs = [
+            (field, values)
+            for field, own in one.items()
+            if own and (theirs := other.get(field)) and (values := order([own, theirs]))
+        ]
+        meant = [values for field, values in pairs if asked & content(str(field[-1]))]
+        if not (meant or match["word"]):
+            meant = [values for _, values in pairs]  # "leaves before" of `departs` and `arrives`
+        is_more = match["more"] if match["word"] else not match["before"]
+        if meant and all(mine <= theirs if is_more else mine >= theirs for mine, theirs in meant):
+            yield match["word"] or match.group()
