@@ -24,9 +24,7 @@ _PROGRAMS = {
 
 A port that a container publishes (`-p3306:3306`) is no password of the database that it runs.
 """
-_GIVEN = (
-    r"""(?(quote)(?P<quoted>[^"'\\\n]{2,256})(?P=quote)|(?!-)(?P<bare>[^\s"'`\\|;&<>(){}\[\]]{2,256}))"""
-)
+_GIVEN = r"""(?(quote)(?P<quoted>[^"'\\\n]{2,256})(?P=quote)|(?!-)(?P<bare>[^\s"'`\\|;&<>(){}\[\]]{2,256}))"""
 _COMMANDS = [
     (word, lazy(rf"(?x)(?<![\w-]){program}[ ]{_BETWEEN}(?<=\s){option}{_GIVEN}"))
     for word, (program, option) in _PROGRAMS.items()
