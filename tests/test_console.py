@@ -284,6 +284,14 @@ def test_a_crashed_check_is_told_once() -> None:
     assert shown(lambda console: tell_test(console, result, None)).count("boom") == 1
 
 
+def test_a_crash_is_told_with_the_line_of_the_check() -> None:
+    """The error itself has no place in the test file, and the crashed assertion is not shown."""
+    crashed = judged("skip", "a", message="reached no verdict: boom", line=12, column=5)
+    result = make_result("error", crashed, error=ErrorInfo(reason_code="assertion.crashed", message="boom"))
+    text = shown(lambda console: tell_test(console, result, None))
+    assert "  suite/case/test.yaml:12:5: error[assertion.crashed]: boom\n" in text
+
+
 def test_verbose_shows_every_assertion() -> None:
     """`-v`: all assertions with their messages, and the notes of the trace."""
     text = shown(lambda console: tell_test(console, digest(), None), verbosity=1)

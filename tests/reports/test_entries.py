@@ -134,6 +134,17 @@ def test_a_crash_is_at_the_line_of_the_check(tmp_path: Path) -> None:
     error = ErrorInfo(reason_code="assertion.crashed", message="assertion broken crashed")
     (entry,) = entries(store(tmp_path, make_result("error", crashed, error=error)))
     assert (entry.kind, entry.line) == ("error", 12)
+    assert entry.text.startswith(
+        "suite/case/test.yaml:12:5: assertion.crashed: assertion broken crashed\nnext: "
+    )
+
+
+def test_the_text_of_an_error_begins_with_its_place_in_the_test(tmp_path: Path) -> None:
+    """As that of a failure does; a server that shows a text alone shows no property beside it."""
+    error = ErrorInfo(reason_code="adapter.unknown", message="no adapter x", line=6, column=10)
+    (entry,) = entries(store(tmp_path, make_result("error", reason_code="adapter.unknown", error=error)))
+    assert entry.message == "adapter.unknown: no adapter x"
+    assert entry.text.startswith("suite/case/test.yaml:6:10: adapter.unknown: no adapter x\nnext: ")
 
 
 def test_a_skip_and_an_expected_failure_give_their_reason(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from typing import TextIO
 
 from agenteval.errors import Problem
 from agenteval.plurals import plural
+from agenteval.reporters.places import place_of_error
 from agenteval.reporters.terminal import Part, Terminal
 from agenteval.results import (
     AssertionResult,
@@ -161,9 +162,9 @@ class Console(Terminal):
     def _error(self, result: TestResult, *, indent: int) -> None:
         assert result.error is not None
         error = result.error
-        place = "" if error.line is None else f"{result.path}:{error.line}:{error.column}: "
+        place = f"{place}: " if (place := place_of_error(result)) else ""
         code = "" if error.is_located else f"{place}error[{error.reason_code}]: "
-        self.paragraph(f"{code}{result.error.message}", indent=indent)
+        self.paragraph(f"{code}{error.message}", indent=indent)
         if self.verbosity > 0 and result.error.details:
             for line in result.error.details.rstrip().split("\n"):
                 self.emit(f"    {line}")

@@ -10,6 +10,7 @@ from agenteval.plurals import grouped
 from agenteval.reporters.html.beside import Step, beside
 from agenteval.reporters.html.checks import Check, checks
 from agenteval.reporters.html.timeline import Timeline, timeline
+from agenteval.reporters.places import place_of_error
 from agenteval.results import RunSummary, TestResult, TestRow
 from agenteval.stored import StoredRun
 
@@ -77,6 +78,11 @@ class Test:
     events_of_before_left_out: int
     anchors: dict[str, str]
     """Where an event of the trace stands in the report, by its id."""
+
+    @property
+    def place_of_error(self) -> str:
+        """Where in its file is what kept it from being judged, unless the message says it."""
+        return place_of_error(self.result)
 
     @property
     def reasons(self) -> list[Check]:
