@@ -149,6 +149,17 @@ def test_an_error_is_told_with_its_place_in_the_test(tmp_path: Path) -> None:
     assert "<b>Not judged</b> <code>bundle.syntax</code>" in page
 
 
+def test_what_to_do_is_told_once(tmp_path: Path) -> None:
+    """The problems of a file say it themselves."""
+    told = ErrorInfo(
+        reason_code="bundle.syntax", message="r.json:1:2: error[bundle.syntax]: bad\n   next: mend it"
+    )
+    page = html(store(tmp_path / "a", make_result("error", error=told, next_step="mend it")))
+    assert page.count("mend it") == 1
+    page = html(store(tmp_path / "b", make_result("error", error=told, next_step="record it again")))
+    assert '<p class="next"><b>Next:</b> record it again</p>' in page
+
+
 def test_an_assertion_is_told_with_its_line(tmp_path: Path) -> None:
     """The path of the file stands above."""
     page = html(store(tmp_path, make_result("fail", NO_SEARCH)))

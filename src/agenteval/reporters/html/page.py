@@ -85,6 +85,13 @@ class Test:
         return place_of_error(self.result)
 
     @property
+    def next_step(self) -> str:
+        """What to do, unless the evidence or the error says it already."""
+        step = self.result.next_step or ""
+        said = self.result.error is not None and f"next: {step}" in self.result.error.message
+        return "" if said or self.result.reason_code == "assertion.failed" else step
+
+    @property
     def reasons(self) -> list[Check]:
         """The first assertions that failed or warned."""
         return [each for each in self.checks if each.kind in ("fail", "warn", "xfail")][:_REASONS_IN_A_ROW]
