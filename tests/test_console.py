@@ -149,6 +149,20 @@ def test_a_failing_test(width: int, expected: str) -> None:
     assert max(map(len, expected.split("\n"))) <= width
 
 
+@pytest.mark.parametrize(
+    ("refs", "line"), [(1, ""), (2, "      … and 1 more event\n"), (60, "      … and 59 more events\n")]
+)
+def test_the_events_that_are_not_shown_are_counted(refs: int, line: str) -> None:
+    """Evidence shows the first few: nobody should take them for all."""
+    evidence = Evidence(
+        event_refs=[f"evt-{number}" for number in range(1, refs + 1)],
+        excerpts=[Excerpt(event_id="evt-1", text="shell {}")],
+    )
+    failed = make_result("fail", judged("fail", "few", message="too many", evidence=evidence))
+    text = shown(lambda console: tell_test(console, failed, None))
+    assert f"      evt-1 shell {{}}\n{line}  reason.fail: next: " in text
+
+
 def test_long_lines_hang_and_excerpts_do_not_wrap() -> None:
     """A long line goes on two columns further in than it began; the caret of an excerpt stays where it points."""
     message = f"r.json:1:2: error[adapter.x]: bad\n      {'word ' * 9}end\n   1 | {'x' * 70}\n     |  ^\n"

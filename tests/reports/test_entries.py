@@ -7,7 +7,7 @@ import pytest
 
 from agenteval.errors import Problem
 from agenteval.reporters.entries import entries
-from agenteval.results import ErrorInfo
+from agenteval.results import ErrorInfo, Evidence, Excerpt
 from agenteval.stored import stored_problem
 from run_builders import judged, make_result
 from stored_runs import FAILED, PASSED, SEARCHES, SKIPPED, UNREADABLE, WARNS, XFAILED, mixed, store
@@ -99,6 +99,16 @@ def test_what_a_person_should_look_at_is_told(tmp_path: Path) -> None:
     assert first.text == "warning: input message 1 is another\nwarning: fixture 'x' is not used"
     assert second.message == "one: one says fail"
     assert "\nwarning: input message 1 is another\nnext: " in second.text
+
+
+def test_the_events_that_are_not_shown_are_counted(tmp_path: Path) -> None:
+    """Evidence shows the first few: nobody should take them for all."""
+    evidence = Evidence(
+        event_refs=["evt-1", "evt-2", "evt-3"], excerpts=[Excerpt(event_id="evt-1", text="shell {}")]
+    )
+    failed = judged("fail", "few", message="too many", evidence=evidence, line=9, column=5)
+    (entry,) = entries(store(tmp_path, make_result("fail", failed)))
+    assert "\n  evt-1 shell {}\n  … and 2 more events\n" in f"{entry.text}\n"
 
 
 def test_an_error_says_what_kept_the_test_from_being_judged(tmp_path: Path) -> None:

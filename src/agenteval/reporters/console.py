@@ -6,7 +6,7 @@ from typing import TextIO
 
 from agenteval.errors import Problem
 from agenteval.plurals import plural
-from agenteval.reporters.places import place_of_error
+from agenteval.reporters.places import other_events, place_of_error
 from agenteval.reporters.terminal import Part, Terminal
 from agenteval.results import (
     AssertionResult,
@@ -202,6 +202,8 @@ class Console(Terminal):
                 self.clipped(f"      {excerpt.event_id} {excerpt.text}")
                 if excerpt.note:
                     self.paragraph(excerpt.note, indent=10)
+            if others := other_events(result.evidence):
+                self.paragraph(others, indent=6)
 
     def _tally_line(self, results: Sequence[AssertionResult], error: ErrorInfo | None) -> None:
         vacuous = sum(r.vacuous for r in results)

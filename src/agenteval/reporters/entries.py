@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Literal
 
 from agenteval.comparing.known import known_failures, unseen_regressions
-from agenteval.reporters.places import located, place_of_error
+from agenteval.reporters.places import located, other_events, place_of_error
 from agenteval.results import AssertionResult, InvalidSpec, RunSummary, TestResult
 from agenteval.shortening import ends
 from agenteval.stored import StoredRun
@@ -111,6 +111,8 @@ def evidence_of(each: AssertionResult) -> Iterator[str]:
         yield f"{excerpt.event_id} {excerpt.text}"
         if excerpt.note:
             yield f"  {excerpt.note}"
+    if others := other_events(each.evidence):
+        yield others
 
 
 def problem_text(problem: InvalidSpec) -> str:

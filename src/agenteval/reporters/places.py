@@ -1,6 +1,7 @@
-"""Where in a test file something is, as `path:line:column`."""
+"""Where things are: in a test file, as `path:line:column`, and at which events of a trace."""
 
-from agenteval.results import TestResult
+from agenteval.plurals import counted
+from agenteval.results import Evidence, TestResult
 
 
 def located(path: str, line: int | None, column: int | None) -> str:
@@ -16,3 +17,9 @@ def place_of_error(result: TestResult) -> str:
     crashed = next((each for each in result.assertions if each.crashed), None)
     found = crashed if error.line is None else error
     return located(result.path, found.line, found.column) if found and found.line is not None else ""
+
+
+def other_events(evidence: Evidence) -> str:
+    """How many events decide a verdict beside those that are shown; empty if there are no others, or none is shown."""
+    others = len(evidence.event_refs) - len(evidence.excerpts)
+    return f"… and {counted(others, 'more event')}" if evidence.excerpts and others > 0 else ""
