@@ -18,6 +18,10 @@ _PROGRAMS = {
     b"mongo": (r"mongo[a-z]{0,8}", r"-p[ ]{1,4}(?P<quote>[\"'])?"),
     b"sshpass": (r"sshpass", r"-p[ ]{0,4}(?P<quote>[\"'])?"),
     b"redis-cli": (r"redis-cli", r"-a[ ]{1,4}(?P<quote>[\"'])?"),
+    b"configure set": (
+        r"aws[ ]configure[ ]set",
+        r"[\w.-]{0,64}(?:secret_access_key|session_token)[ ]{1,4}(?P<quote>[\"'])?",
+    ),
     b" login ": (r"(?:docker|podman)[ ]login", r"-p[ ]{0,4}(?P<quote>[\"'])?"),
 }
 """For each program a word that is in all its commands, its name, and the option with all that stands before the password.
