@@ -439,6 +439,20 @@ def test_what_did_not_pass_is_named_on_two_lines_where_one_is_too_long(
     assert told.startswith(f"FAIL nanoclaw.scheduler.digest.single  {path}\n\n")
 
 
+def test_the_type_goes_below_an_id_that_leaves_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A terminal would break the line, and go on where no assertion begins."""
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setenv("NO_COLOR", "1")
+    name = "an-id-that-is-nearly-as-long-as-the-terminal"
+    failed = make_result("fail", judged("fail", name, message="too many"))
+    screen = Screen(terminal=True)
+    tell_test(Console(screen), failed, None)
+    assert f"\n  ✗ {name}\n      must_call_tool  critical\n      too many\n" in screen.text()
+    told = shown(lambda console: tell_test(console, failed, None), width=60)
+    assert f"\n  ✗ {name}  must_call_tool  critical\n      too many\n" in told
+
+
 def test_a_long_run_names_the_invalid_files_again() -> None:
     """They are what its exit code is about: each file once, at its first problem; warnings are not named."""
 

@@ -188,9 +188,10 @@ class Console(Terminal):
     def _assertion(self, result: AssertionResult) -> None:
         kind = result.state
         mark = {"vacuous": "  vacuous", "xfail": "  expected to fail"}.get(kind, "")
-        self.emit(
-            *("  ", (self.signs[kind], _MARK_STYLE[kind]), " ", (result.id, "bold")),
-            f"  {result.type}  {result.severity}{mark}",
+        self.two(
+            ["  ", (self.signs[kind], _MARK_STYLE[kind]), " ", (result.id, "bold")],
+            f"{result.type}  {result.severity}{mark}",
+            indent=6,
         )
         if kind == "pass" and self.verbosity < 1:
             return
