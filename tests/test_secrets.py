@@ -573,6 +573,14 @@ def test_what_can_be_the_value_of_a_secret(key: str, text: str, is_one: bool) ->
     assert is_value(text, key) == is_one
 
 
+@pytest.mark.parametrize("value", ["${TOKEN}", "<token>", "YOUR_TOKEN", "sk-xxxx"])
+def test_a_scheme_makes_no_secret_of_what_stands_in_for_one(value: str) -> None:
+    """As the header of a request, which is data of its own; behind the scheme a token is one."""
+    for scheme in ("Bearer", "Basic", "token"):
+        assert not is_telling("Authorization", f"{scheme} {value}")
+        assert is_telling("Authorization", f"{scheme} a1b2c3")
+
+
 def test_words_of_everyday_language_are_no_secrets_but_for_passwords() -> None:
     """`token: cats` says nothing; `password: letmein` does."""
     for name in ("password", "db_passwd", "PASSPHRASE"):
@@ -586,6 +594,9 @@ def test_words_of_everyday_language_are_no_secrets_but_for_passwords() -> None:
     assert is_telling("token", "LetMeIn")
     assert not is_telling("token", "abcdefghijklmnopqrs")
     assert not is_telling("token", "letmein")
+    assert not is_telling("password", "[hidden]")
+    assert not is_telling("password", "(not shown)")
+    assert is_telling("password", "(hunter2)")
     assert not is_telling("token", "12.5")
     assert is_telling("token", "letmein1")
     assert is_telling("token", "abcdefghijklmnopqrst")

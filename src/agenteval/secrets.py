@@ -76,11 +76,13 @@ _NO_VALUE = lazy(
 """What may stand in the place of a secret: a variable, a blank, or what has been redacted."""
 _STAND_IN = lazy(rf"""(?sx)(?i:your)(?:[_-][A-Za-z]+)+ | (?=[A-Z_]+\Z)(?:[A-Z]+_)*(?i:{_NAMES})
   | [\w-]{{0,12}}?(?:x{{4,}}|X{{4,}}|\*{{3,}}|[•●]{{3,}}|\.{{3}}|\u2026)\w{{0,4}}
-  | (?:~|\.{{1,2}}|[A-Za-z]:)[/\\].* | ![A-Za-z_]+ | (?i:(?:[a-z_]\w*\.)+[a-z_]*{_NAMES})""")
+  | (?:~|\.{{1,2}}|[A-Za-z]:)[/\\].* | ![A-Za-z_]+ | \[[A-Za-z ]+\] | \([A-Za-z ]+\) | (?i:(?:[a-z_]\w*\.)+[a-z_]*{_NAMES})""")
 """What manuals, settings and programs write for a secret.
 
 `YOUR_TOKEN`, `your-key-here`, `sk-xxxx`, `~/.ssh/key`, `!vault`, `user.password`.
 """
+_SCHEME = lazy(r"(?i)\A(?:bearer|basic|token) (?=\S)")
+"""What stands before the value of an `Authorization`."""
 _FILLED = lazy(r"x{8}|X{8}|\*{8}")
 """What no key has, but an example of one: `ghp_xxxxxxxx`."""
 _USER = lazy(r"(?i)(?<![a-z])user(?:_?name)?:\Z")
@@ -174,7 +176,7 @@ def is_value(text: str, key: str = "") -> bool:
 def is_telling(key: str, value: str) -> bool:
     """Whether a value beside the name of a secret is one wherever it stands, and not an everyday word."""
     value = value.strip()
-    words = value.strip("*_`")  # without the marks of Markdown
+    words = _SCHEME.sub("", value.strip("*_`"))  # without the marks of Markdown
     if len(value) < SHORTEST or not is_value(value, key) or words.lower() in _NO_SECRET:
         return False
     if not is_value(words, key) or _STAND_IN.fullmatch(words):
