@@ -269,8 +269,6 @@ def test_the_value_beside_a_name_is_found(text: str, value: str) -> None:
         "sshpass -p'{}' ssh host.example",
         "redis-cli -h cache.example -a {} ping",
         "docker login -u bob -p {} registry.example",
-        "aws configure set aws_secret_access_key {}",
-        "aws configure set default.aws_session_token '{}'",
     ],
 )
 def test_a_password_that_a_command_takes_behind_a_short_option_is_found(command: str) -> None:

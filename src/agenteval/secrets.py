@@ -6,7 +6,7 @@ Times are linear in the length of the text.
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from agenteval.command_passwords import command_passwords, names_program
+from agenteval.command_passwords import command_passwords, might_be_command
 from agenteval.key_forms import KEY_KINDS, has_form, keys_in
 from agenteval.lazyregex import lazy
 
@@ -106,7 +106,7 @@ def detect(text: str) -> list[Found]:
         found += (Found(*key) for key in keys_in(text) if not _FILLED.search(text, *key[1:]))
     if "://" in text and "@" in text:
         found += _basic_auth(text)
-    if names_program(data):
+    if might_be_command(data):
         found += _in_commands(text, data)
     if _has_assignment(data):
         found += (
@@ -122,7 +122,9 @@ def detect(text: str) -> list[Found]:
 
 def might_hold(data: bytes) -> bool:
     """Whether a text, or JSON in UTF-8, has the looks of holding a secret: false means that `detect` finds none."""
-    return has_form(data) or (b"@" in data and b"://" in data) or names_program(data) or _has_assignment(data)
+    return (
+        has_form(data) or (b"@" in data and b"://" in data) or might_be_command(data) or _has_assignment(data)
+    )
 
 
 def names_secret(key: str) -> bool:
