@@ -149,6 +149,20 @@ def test_a_failing_test(width: int, expected: str) -> None:
     assert max(map(len, expected.split("\n"))) <= width
 
 
+@pytest.mark.parametrize(
+    ("refs", "line"), [(1, ""), (2, "      … and 1 more event\n"), (60, "      … and 59 more events\n")]
+)
+def test_the_events_that_are_not_shown_are_counted(refs: int, line: str) -> None:
+    """Evidence shows the first few: nobody should take them for all."""
+    evidence = Evidence(
+        event_refs=[f"evt-{number}" for number in range(1, refs + 1)],
+        excerpts=[Excerpt(event_id="evt-1", text="shell {}")],
+    )
+    failed = make_result("fail", judged("fail", "few", message="too many", evidence=evidence))
+    text = shown(lambda console: tell_test(console, failed, None))
+    assert f"      evt-1 shell {{}}\n{line}  reason.fail: next: " in text
+
+
 def test_long_lines_hang_and_excerpts_do_not_wrap() -> None:
     """A long line goes on two columns further in than it began; the caret of an excerpt stays where it points."""
     message = f"r.json:1:2: error[adapter.x]: bad\n      {'word ' * 9}end\n   1 | {'x' * 70}\n     |  ^\n"
@@ -284,6 +298,14 @@ def test_a_crashed_check_is_told_once() -> None:
     assert shown(lambda console: tell_test(console, result, None)).count("boom") == 1
 
 
+def test_a_crash_is_told_with_the_line_of_the_check() -> None:
+    """The error itself has no place in the test file, and the crashed assertion is not shown."""
+    crashed = judged("skip", "a", message="reached no verdict: boom", line=12, column=5)
+    result = make_result("error", crashed, error=ErrorInfo(reason_code="assertion.crashed", message="boom"))
+    text = shown(lambda console: tell_test(console, result, None))
+    assert "  suite/case/test.yaml:12:5: error[assertion.crashed]: boom\n" in text
+
+
 def test_verbose_shows_every_assertion() -> None:
     """`-v`: all assertions with their messages, and the notes of the trace."""
     text = shown(lambda console: tell_test(console, digest(), None), verbosity=1)
@@ -415,6 +437,20 @@ def test_what_did_not_pass_is_named_on_two_lines_where_one_is_too_long(
     assert screen.text().startswith(f"FAIL nanoclaw.scheduler.digest.single\n  {path}\n\n")
     told = shown(lambda c: c.summary(make_summary(tests=tests), summary_path=None), verbosity=-1, width=60)
     assert told.startswith(f"FAIL nanoclaw.scheduler.digest.single  {path}\n\n")
+
+
+def test_the_type_goes_below_an_id_that_leaves_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A terminal would break the line, and go on where no assertion begins."""
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setenv("NO_COLOR", "1")
+    name = "an-id-that-is-nearly-as-long-as-the-terminal"
+    failed = make_result("fail", judged("fail", name, message="too many"))
+    screen = Screen(terminal=True)
+    tell_test(Console(screen), failed, None)
+    assert f"\n  ✗ {name}\n      must_call_tool  critical\n      too many\n" in screen.text()
+    told = shown(lambda console: tell_test(console, failed, None), width=60)
+    assert f"\n  ✗ {name}  must_call_tool  critical\n      too many\n" in told
 
 
 def test_a_long_run_names_the_invalid_files_again() -> None:

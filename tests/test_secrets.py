@@ -223,6 +223,22 @@ def test_a_password_in_an_address_is_suspected() -> None:
         ("env:\n- name: DB_PASSWORD\n  value: hunter2\n- name: PORT\n  value: 80", "hunter2"),
         ("- name: DB_PASSWORD\n  value: 'hunter2'", "hunter2"),
         ('{"key": "password", "value": {"stringValue": "hunter2"}}', "hunter2"),
+        ("<server><password>hunter(2)</password></server>", "hunter(2)"),
+        ('<add key="ApiKey" value="a1b2c3" />', "a1b2c3"),
+        ("SMTP_PASS=letmein", "letmein"),
+        ("Your new password is: sunshine1", "sunshine1"),
+        ("Your new password is:\n\n    hunter22\n", "hunter22"),
+        ("The password is now:\n```\nhunter22\n```", "hunter22"),
+        ('{"content": "The password is:\\n\\n`hunter22`"}', "hunter22"),
+        ("Password: `letmein`", "`letmein`"),
+        ("password=`letmein`", "`letmein`"),
+        ("password: password", "password"),
+        ("DB_PASSWORD=password", "password"),
+        ("username: bob password: letmein host: db.example", "letmein"),
+        ("The wifi password: letmein, as ever", "letmein"),
+        ("The wifi password: letmein (for guests)", "letmein"),
+        ("password=letmein and so on", "letmein"),
+        ("password: xxxx1y2z3x4", "xxxx1y2z3x4"),
         ('{\\"key\\":\\"password\\",\\n\\"value\\":{\\n\\"stringValue\\":\\"hunter2\\"}}', "hunter2"),
         ('{"key": "pwd", "value": {"arrayValue": {"values": [{"stringValue": "hunter2"}]}}}', "hunter2"),
     ],
@@ -231,6 +247,99 @@ def test_the_value_beside_a_name_is_found(text: str, value: str) -> None:
     """As JSON, Python, YAML, a shell, an address and a header write it."""
     assert shown(text) == [(CREDENTIAL, value)]
     assert might_hold(text.encode())
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "curl -u bob:{} https://api.example",
+        "/usr/bin/curl -sSu bob:{} https://api.example",
+        "curl -s -X POST -ubob:{} https://api.example",
+        "curl https://api.example?a=1&b=2 --user bob:{}",
+        "curl --proxy-user=bob:{} https://api.example",
+        "curl \\\n  -H 'Accept: text/plain' \\\n  -u 'bob:{}' https://api.example",
+        'run `curl -u "bob:{}" https://api.example`',
+        '{{"cmd": "curl -u bob:{}", "timeout": 9}}',
+        "(curl -u bob:{})",
+        "mysql -u root -p{} shop",
+        "mysqldump -uroot -p'{}' shop > dump.sql",
+        "mariadb-dump -p{}",
+        "mongosh -u bob -p {} --authenticationDatabase admin",
+        "sshpass -p {} ssh host.example",
+        "sshpass -p'{}' ssh host.example",
+        "redis-cli -h cache.example -a {} ping",
+        "docker login -u bob -p {} registry.example",
+    ],
+)
+def test_a_password_that_a_command_takes_behind_a_short_option_is_found(command: str) -> None:
+    """Programs differ in which option that is, and whether a blank stands before it."""
+    text = command.format("hunter-2")
+    assert shown(text) == [(CREDENTIAL, "hunter-2")]
+    assert might_hold(text.encode())
+
+
+def test_a_password_in_quotes_may_hold_what_ends_another() -> None:
+    """A blank, a bracket, a semicolon."""
+    assert shown("curl -u 'bob:let me; in' x") == [(CREDENTIAL, "let me; in")]
+    assert shown('mysql -p"let(me)|in" x') == [(CREDENTIAL, "let(me)|in")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("curl -u bob https://api.example", "curl -u bob: https://api.example", "curl -u 'bob:' x"),
+        *(
+            "curl -u user:password x",
+            "curl -u username:your_password.",
+            "curl -u <user>:<password> x",
+            'curl -u "$USER:$PASSWORD" x',
+        ),
+        *("curl -u bob:$PASSWORD x", "curl -u bob:$(cat pw) x", "curl -u USER:YOUR_PASSWORD x"),
+        "curl x | docker run -u 1000:10000 app; curl x && docker run -u app:apps x",
+        "curl x\ndocker run -u app:apps x",
+        *("mysql -u root -p shop", "mysql -u root -p", "mysql -p${PASSWORD}", "mysql -pPASSWORD"),
+        "docker run --name db mysql -p3306:3306, docker run mysql -p127.0.0.1:3306:3306",
+        *("mysql -P 33061", "mysqldump --port 33061", "mkdir -p/srv/data", "ssh -p 22222 host.example"),
+        *("mongosh -u bob -p --host db.example", "docker login -u bob --password-stdin", "redis-cli -a $PW1"),
+        "sshpass -e ssh host.example, sshpass -f /run/password ssh host.example",
+        "my-curl -u bob:hunter2 x",
+    ],
+)
+def test_commands_without_a_password_are_left_alone(text: str) -> None:
+    """A password that is asked for, comes from elsewhere, or is a mere word for one; another option of that name."""
+    assert shown(text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Reset your password: click the link.",
+        "To change your password: open Settings, then Security.",
+        "Password: must be at least 12 characters long",
+        "Wrong password: please try again.",
+        "Passphrase: Enter several words",
+        "Passwort: bitte zur\u00fccksetzen",
+        "Change password: Settings > Security, reset password: Settings \u2192 Security",
+        "Password: *required*, token: `YOUR_TOKEN`, password: `$PASSWORD1`",
+        "user.password = password; connect(password=password, token = token)",
+        "password = self.password, token: req.headers.authorization, password: var.db_password",
+        "headers: { Authorization: `Bearer ${token}` }, PASSWORD=`cat password1.txt`",
+        "secret: db-credentials, existingSecret: my_db_secret, token: Next-Page",
+        "private key: ~/.ssh/id_rsa, signing_key=../keys/key1.pem, api_key: C:\\keys\\key1",
+        "password: !secret wifi_password, password: !vault |",
+        "API_KEY=YOUR_API_KEY TOKEN=TOKEN password: your-password-here password=DB_PASSWORD",
+        "OPENAI_API_KEY=sk-xxxx OPENAI_API_KEY='sk-...' TOKEN: ghp_****a1b2 SECRET=sk-\u2026a1b2",
+        f"sk-proj-{'x' * 32} ghp_{'x' * 36} sk-ant-api03-{'X' * 20} AKIA{'X' * 16} glpat-{'x' * 20}",
+        f"-----BEGIN PRIVATE KEY-----\n{'x' * 20}\n-----END PRIVATE KEY-----",
+        "Authorization: Bearer YOUR_TOKEN, Authorization: Basic base64(user:password)",
+        "https://user:password@host.example postgres://USER:PASSWORD@HOST:5432/DB x://bob:your_password@h.example",
+        "https://username:password@host.example, https://USER:PASSWORD@host.example",
+        "if (password>limit) return <token>cats</token>, <password></password>",
+    ],
+)
+def test_what_manuals_say_of_secrets_is_none(text: str) -> None:
+    """Sentences after a colon, names of other things, and what stands in for a key or a password."""
+    assert shown(text) == []
 
 
 ROW = "a1B2c3D4e5F6g7H8"
@@ -389,6 +498,11 @@ def test_what_is_no_secret_is_left_alone(text: str) -> None:
     [
         ("https://bob:hunter2@host.example/x", [(BASIC_AUTH, "hunter2")]),
         ("postgres://bob:p!w$x@db.example/x", [(BASIC_AUTH, "p!w$x")]),
+        (
+            "amqp://bob:password@mq.example, redis://superuser:secret@h.example",
+            [(BASIC_AUTH, "password"), (BASIC_AUTH, "secret")],
+        ),
+        ("run curl -u user:pw x, or mysql -psecret.", [(CREDENTIAL, "pw"), (CREDENTIAL, "secret")]),
         (f"token={GITHUB}", [("github-token", GITHUB)]),
         (f"password=x-{AWS}-x", [(CREDENTIAL, f"x-{AWS}-x")]),
         (f"{AWS} {GITHUB}", [("aws-access-key", AWS), ("github-token", GITHUB)]),
@@ -457,6 +571,14 @@ def test_what_can_be_the_value_of_a_secret(key: str, text: str, is_one: bool) ->
     assert is_value(text, key) == is_one
 
 
+@pytest.mark.parametrize("value", ["${TOKEN}", "<token>", "YOUR_TOKEN", "sk-xxxx"])
+def test_a_scheme_makes_no_secret_of_what_stands_in_for_one(value: str) -> None:
+    """As the header of a request, which is data of its own; behind the scheme a token is one."""
+    for scheme in ("Bearer", "Basic", "token"):
+        assert not is_telling("Authorization", f"{scheme} {value}")
+        assert is_telling("Authorization", f"{scheme} a1b2c3")
+
+
 def test_words_of_everyday_language_are_no_secrets_but_for_passwords() -> None:
     """`token: cats` says nothing; `password: letmein` does."""
     for name in ("password", "db_passwd", "PASSPHRASE"):
@@ -470,6 +592,9 @@ def test_words_of_everyday_language_are_no_secrets_but_for_passwords() -> None:
     assert is_telling("token", "LetMeIn")
     assert not is_telling("token", "abcdefghijklmnopqrs")
     assert not is_telling("token", "letmein")
+    assert not is_telling("password", "[hidden]")
+    assert not is_telling("password", "(not shown)")
+    assert is_telling("password", "(hunter2)")
     assert not is_telling("token", "12.5")
     assert is_telling("token", "letmein1")
     assert is_telling("token", "abcdefghijklmnopqrst")
@@ -494,6 +619,12 @@ HOSTILE: dict[str, str] = {
     "service keys": "hf_a" * 75_000 + "1",
     "words of service keys": "hf_" + " hf_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" * 8_000,
     "escaped assignments": 'token=\\"' * 40_000,
+    "programs": "curl " * 60_000,
+    "commands": "curl -u " * 37_000,
+    "lines of commands": "curl \\\n" * 40_000,
+    "blanks in commands": "mysql " + " " * 300_000,
+    "elements": "password>" * 33_000,
+    "words after colons": "password: a " * 25_000,
     "backslashes": "password" + "\\" * 300_000,
     "an open quote": 'password="' + "a\\" * 150_000,
     "keys": (AWS + " ") * 15_000,

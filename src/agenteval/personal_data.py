@@ -51,8 +51,10 @@ def _overlap(one: Span, other: Span) -> bool:
 
 
 _EMAIL = re.compile(
-    r"(?<![\w.+%-])(?!git@)[\w.+%-]{1,64}@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,8}[A-Za-z]{2,24}(?![A-Za-z0-9-])"
+    r"(?<![\w.+%-])(?!git@)[\w.+%-]{1,64}@(?![0-9]x\.|(?:[0-9]+\.){2})"
+    r"(?:[^\W_](?:(?:[^\W_]|-){0,61}[^\W_])?\.){1,8}[A-Za-z]{2,24}(?![A-Za-z0-9-])"
 )
+"""The host is no size of a picture (`logo@2x.png`), and no version (`left-pad@1.3.0.tgz`)."""
 
 
 def emails(text: str) -> Iterator[Span]:
@@ -92,7 +94,7 @@ def _phones(text: str) -> Iterator[Span]:
             yield match.span()
 
 
-_DIGIT_GROUPS = re.compile(r"(?<![A-Za-z0-9_.])[0-9]+(?:[ -][0-9]+)*(?![A-Za-z0-9_])")
+_DIGIT_GROUPS = re.compile(r"(?<![A-Za-z0-9_.])[0-9]+(?:(?:[.-]| {1,2})[0-9]+)*(?![A-Za-z0-9_])")
 _DIGITS = re.compile(r"[0-9]+")
 _MOST_CARD_DIGITS = 19
 _ISSUERS = (
@@ -111,7 +113,8 @@ def _cards(text: str) -> Iterator[Span]:
         groups = [match.span() for match in _DIGITS.finditer(text, *run.span())]
         first = 0
         while first < len(groups):
-            last = _card_from(text, groups, first)
+            is_fraction = text.endswith(".", 0, groups[first][0])
+            last = None if is_fraction else _card_from(text, groups, first)
             if last is not None:
                 yield groups[first][0], groups[last][1]
             first = first + 1 if last is None else last + 1

@@ -6,6 +6,7 @@ Times are linear in the length of the text.
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from agenteval.command_passwords import command_passwords, might_be_command
 from agenteval.key_forms import KEY_KINDS, has_form, keys_in
 from agenteval.lazyregex import lazy
 
@@ -46,7 +47,7 @@ _FLAG = lazy(
     rf"""(?i)(?<![\w-])--[\w-]{{0,32}}?{_NAMES} {{1,8}}(?:"([^\s"\\]{{4,4096}})"|'([^\s'\\]{{4,4096}})'|["']?(?!\w{{1,32}}=\w)([^\s"'\\,;&<>(){{}}\[\]|-][^\s"'\\,;&<>(){{}}\[\]|]{{3,4095}}))"""
 )
 _SPOKEN = lazy(r"""(?ix)pass(?:wor[dt]|wd|phrase)["'*_`]{0,3}[ ](?:is|was)(?:[ ]now)?:?
-    [ ]["'*_`\u201c]{0,3}(?!\$|base64|sha|md5|utf|argon|pbkdf)(?=[^\s0-9]{0,64}[0-9])(?=[^\sa-z]{0,64}[a-z])
+    (?:[ ]|(?<=:)(?:\\n|[\s`]){1,8})["'*_`\u201c]{0,3}(?!\$|base64|sha|md5|utf|argon|pbkdf)(?=[^\s0-9]{0,64}[0-9])(?=[^\sa-z]{0,64}[a-z])
     ((?:[^\s"'*`\u201d,;:|&<>(){}\[\]$]|[,;:&(){}\[\]$](?=[^\w\s]?\w)){4,256})""")
 """A password in a sentence; when it has letters and digits, as no word has."""
 _TOLD = lazy(rf"""(?ix){_NAMES}["'*_`]{{0,3}}[ ](?:is|was)(?:[ ]now)?:?(?:\\n|[\s"'*_`\\\u201c]){{1,8}}
@@ -55,14 +56,16 @@ _TOLD = lazy(rf"""(?ix){_NAMES}["'*_`]{{0,3}}[ ](?:is|was)(?:[ ]now)?:?(?:\\n|[\
 _SIGNS = r"""(?:\\n|[\\"':{\[\s]){1,64}+"""
 _WRAPPED = rf"{{{_SIGNS}(?:arrayValue{_SIGNS}values{_SIGNS})?(?:string|bytes|int|double)Value{_SIGNS}"
 """What OTLP writes before a value: `{"stringValue": "`."""
-_ENTRY = lazy(rf"""(?ix)(?P<name>{_NAMES})(?:[\\"',\s]|\\n){{1,64}}value[\\"']{{0,9}}[ \t]{{0,8}}:[ \t]{{0,8}}
+_ENTRY = lazy(rf"""(?ix)(?P<name>{_NAMES})(?:[\\"',\s]|\\n){{1,64}}value[\\"']{{0,9}}[ \t]{{0,8}}[:=][ \t]{{0,8}}
     (?:{_WRAPPED})?\\{{0,8}}["']?(?P<value>[^\s"'\\,;&<>(){{}}\[\]|\u2026][^\s"'\\]{{3,4095}})""")
 """A value below or behind the name that a list of variables gives it: `name: DB_PASSWORD`, `value: …`."""
+_ELEMENT = lazy(rf"(?i)(?P<name>{_NAMES})>(?P<value>[^\s<>]{{4,4096}})</")
+"""A value between the tags of XML: `<password>…</password>`."""
 _KEPT = r"""[^\s"',;\\()<>]{0,4096}"""
 _COOKIE = lazy(
     rf"""(?i)cookie\\{{0,8}}["']?[ \t]{{0,8}}[:=][ \t]{{0,8}}\\{{0,8}}["']?([\w.-]{{1,64}}={_KEPT}(?:; ?[\w.-]{{1,64}}{_KEPT})*)"""
 )
-_CALL = lazy(r"[A-Za-z_.]+")
+_CALL = lazy(r"[A-Za-z_.]+(?:64)?")
 _CLOSING = ".,:;!?)]}&"
 """What may stand after a value that is written without quotes."""
 _WIDER_BASIC_AUTH = lazy(r"://[^\s/@:\"'\\]{0,256}:([^\s/@\"'\\]{1,256})@")
@@ -71,6 +74,21 @@ _NO_VALUE = lazy(
     r"(?s)process\.env\b.*|os\.environ\b.*|\$\{?\w+\}?|\{\{.*|%\w+%|<[^>]*>?|\*+|\.+|[•●]+|[xX]+|\[redacted:.*"
 )
 """What may stand in the place of a secret: a variable, a blank, or what has been redacted."""
+_STAND_IN = lazy(rf"""(?sx)(?i:your)(?:[_-][A-Za-z]+)+ | (?=[A-Z_]+\Z)(?:[A-Z]+_)*(?i:{_NAMES})
+  | [\w-]{{0,12}}?(?:x{{4,}}|X{{4,}}|\*{{3,}}|[•●]{{3,}}|\.{{3}}|\u2026)\w{{0,4}}
+  | (?:~|\.{{1,2}}|[A-Za-z]:)[/\\].* | ![A-Za-z_]+ | \[[A-Za-z ]+\] | \([A-Za-z ]+\) | (?i:(?:[a-z_]\w*\.)+[a-z_]*{_NAMES})""")
+"""What manuals, settings and programs write for a secret.
+
+`YOUR_TOKEN`, `your-key-here`, `sk-xxxx`, `~/.ssh/key`, `!vault`, `user.password`.
+"""
+_SCHEME = lazy(r"(?i)\A(?:bearer|basic|token) (?=\S)")
+"""What stands before the value of an `Authorization`."""
+_FILLED = lazy(r"x{8}|X{8}|\*{8}")
+"""What no key has, but an example of one: `ghp_xxxxxxxx`."""
+_USER = lazy(r"(?i)(?<![a-z])user(?:_?name)?:\Z")
+"""Who has a password in a manual."""
+_NEXT_WORD = lazy(r"[ ](?:[^\W\d_][\w'\u2019-]{0,64}(?![\w:=@*])|[>\u203a\u2192][ ])")
+"""A word, or an arrow to it, that makes a sentence of the word before it; no name of another value."""
 _NO_SECRET = frozenset(
     {"required", "optional", "string", "null", "none", "true", "false", "unknown", "redacted"}
 )
@@ -85,9 +103,11 @@ def detect(text: str) -> list[Found]:
     data = text.encode(errors="replace")
     found: list[Found] = []
     if has_form(data):
-        found += (Found(*key) for key in keys_in(text))
+        found += (Found(*key) for key in keys_in(text) if not _FILLED.search(text, *key[1:]))
     if "://" in text and "@" in text:
         found += _basic_auth(text)
+    if might_be_command(data):
+        found += _in_commands(text, data)
     if _has_assignment(data):
         found += (
             *_credentials(text),
@@ -102,7 +122,9 @@ def detect(text: str) -> list[Found]:
 
 def might_hold(data: bytes) -> bool:
     """Whether a text, or JSON in UTF-8, has the looks of holding a secret: false means that `detect` finds none."""
-    return has_form(data) or (b"@" in data and b"://" in data) or _has_assignment(data)
+    return (
+        has_form(data) or (b"@" in data and b"://" in data) or might_be_command(data) or _has_assignment(data)
+    )
 
 
 def names_secret(key: str) -> bool:
@@ -156,11 +178,15 @@ def is_value(text: str, key: str = "") -> bool:
 def is_telling(key: str, value: str) -> bool:
     """Whether a value beside the name of a secret is one wherever it stands, and not an everyday word."""
     value = value.strip()
-    if len(value) < SHORTEST or not is_value(value, key) or value.lower() in _NO_SECRET:
+    words = _SCHEME.sub("", value.strip("*_`"))  # without the marks of Markdown
+    if len(value) < SHORTEST or not is_value(value, key) or words.lower() in _NO_SECRET:
         return False
-    if key.lower().endswith(("word", "wort", "wd", "phrase")):
+    if not is_value(words, key) or _STAND_IN.fullmatch(words):
+        return False
+    if key.lower().endswith(("word", "wort", "wd", "phrase", "_pass")):
         return True
-    in_one_case = value.isalpha() and (value.islower() or value.istitle() or value.isupper())
+    letters = words.replace("-", "").replace("_", "")
+    in_one_case = letters.isalpha() and (letters.islower() or words.istitle() or letters.isupper())
     return not (in_one_case and len(value) < _PLAIN_WORD) and not value.replace(".", "").isdigit()
 
 
@@ -174,9 +200,9 @@ _WHOSE_KEY = lazy(rf"{_WHOSE}\Z".encode())
 _LONGEST_WHOSE = len("encryption_")
 _LONGEST_FLAG = 32 + _LONGEST_WHOSE + len("--")
 """What may stand before a name in `_FLAG`."""
-_ASSIGNED = lazy(rb"\*{0,3}[ \t]{0,8}[\\\"'=:]|\s{1,64}value")
+_ASSIGNED = lazy(rb"\*{0,3}[ \t]{0,8}[\\\"'=:>]|\s{1,64}value")
 """The start of what may stand between a name and its value in `_CREDENTIAL`, in JSON, and after bold names."""
-_SAID = lazy(rb"[\"'*_`]{0,3} (?:is|was) ")
+_SAID = lazy(rb"[\"'*_`]{0,3} (?:is|was)[ :]")
 """The same in a sentence, as `_SPOKEN` has it."""
 _LONG_SAID = lazy(rb"[\"'*_`]{0,3} (?:is|was)(?: now)?:?(?:\\[nrt]|[^a-z0-9]){1,24}[!-~]{16}")
 """The same, as `_TOLD` has it: a long word follows."""
@@ -208,8 +234,23 @@ def _basic_auth(text: str) -> Iterator[Found]:
 
     for pattern in (*BasicAuthDetector.denylist, _WIDER_BASIC_AUTH):
         for match in pattern.finditer(text):
-            if is_value(match.group(1)):
+            if _is_given(text, *match.span(1)):
                 yield Found(BASIC_AUTH, *match.span(1))
+
+
+def _in_commands(text: str, data: bytes) -> Iterator[Found]:
+    return (
+        Found(CREDENTIAL, start, end)
+        for start, end in command_passwords(text, data)
+        if _is_given(text, start, end)
+    )
+
+
+def _is_given(text: str, start: int, end: int) -> bool:
+    """Whether a password in an address or a command is one, and nothing that stands in for it: `user:password`, `bob:${PW}`."""
+    value = text[start:end]
+    is_named = names_secret(value) and _USER.search(text, max(0, start - 12), start)
+    return is_value(value) and not is_named and not _STAND_IN.fullmatch(value)
 
 
 def _credentials(text: str) -> Iterator[Found]:
@@ -221,7 +262,24 @@ def _credentials(text: str) -> Iterator[Found]:
         is_call = group == "bare" and text[match.end() : match.end() + 1] in ("(", "[")
         if is_telling(match["name"], value) and not (is_call and _CALL.fullmatch(value)):
             start = match.start(group)
-            yield Found(CREDENTIAL, start, start + len(value))
+            end = start + len(value)
+            sign = text[match.end("name") : start]
+            if group != "bare" or not (
+                _begins_sentence(text, start, end) or _is_code(match["name"], sign, value)
+            ):
+                yield Found(CREDENTIAL, start, end)
+
+
+def _begins_sentence(text: str, start: int, end: int) -> bool:
+    """Whether a plain word after a colon is the first of a sentence: `Reset your password: click the link`."""
+    word = text[start:end]
+    is_plain = word.isalpha() and (word.islower() or word.istitle())
+    return is_plain and text.endswith(": ", 0, start) and _NEXT_WORD.match(text, end) is not None
+
+
+def _is_code(name: str, sign: str, value: str) -> bool:
+    """Whether a program assigns a variable of the same name, or a shell what a command in backticks prints."""
+    return "=" in sign and (value == name or (value.startswith("`") and value.count("`") == 1))
 
 
 def _unquoted(text: str) -> Iterator[Found]:
@@ -240,9 +298,10 @@ def _flags(text: str) -> Iterator[Found]:
 
 
 def _entries(text: str) -> Iterator[Found]:
-    for match in _ENTRY.finditer(text):
-        if is_telling(match["name"], match["value"]):
-            yield Found(CREDENTIAL, *match.span("value"))
+    for form in (_ENTRY, _ELEMENT):
+        for match in form.finditer(text):
+            if is_telling(match["name"], match["value"]):
+                yield Found(CREDENTIAL, *match.span("value"))
 
 
 def _spoken(text: str) -> Iterator[Found]:

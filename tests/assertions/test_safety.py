@@ -117,6 +117,13 @@ class TestSensitiveData:
         assert "correct-horse" not in shown(verdict)
         assert self.judged(call("login", password="${PASSWORD}", form={"password": ""})).passed
 
+    def test_help_about_passwords_discloses_none(self) -> None:
+        """And a command that is shown with a password does."""
+        assert self.judged(output="Reset your password: click the link, or use `mysql -p`.").passed
+        verdict = self.judged(call("shell", command="curl -u bob:hunter2 https://api.example"))
+        assert verdict.message.endswith("got secret credential in evt-2 args.command")
+        assert "hunter2" not in shown(verdict)
+
     @pytest.mark.parametrize("label", ["name", "key"])
     def test_a_named_variable_is_found(self, label: str) -> None:
         """A list of settings has the name of a secret beside its value; an everyday word is none."""

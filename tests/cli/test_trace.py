@@ -150,6 +150,16 @@ def test_a_turn_of_what_has_none(project: Project, capsys: pytest.CaptureFixture
     )
 
 
+def test_another_adapter_than_that_of_the_test(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """The option would do nothing: the test says who reads its recording. Its own name does no harm."""
+    project.add("pass")
+    assert refused(capsys, 2, "tests/pass", "--adapter", "otel") == (
+        "error[usage.invalid]: --adapter otel: the test at tests/pass/test.yaml is of the adapter nanoclaw\n"
+        "  next: leave --adapter out, or correct `adapter:` in the test\n"
+    )
+    assert main(["trace", "tests/pass", "--adapter", "nanoclaw"]) == 0
+
+
 def test_a_warning_goes_to_stderr(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     """Stdout is JSON and nothing else."""
     fixture = {"id": "unused", "tool": "web_search", "response": 1}

@@ -7,7 +7,7 @@ import pytest
 
 from agenteval.errors import Problem
 from agenteval.reporters.entries import entries
-from agenteval.results import ErrorInfo
+from agenteval.results import ErrorInfo, Evidence, Excerpt
 from agenteval.stored import stored_problem
 from run_builders import judged, make_result
 from stored_runs import FAILED, PASSED, SEARCHES, SKIPPED, UNREADABLE, WARNS, XFAILED, mixed, store
@@ -101,6 +101,16 @@ def test_what_a_person_should_look_at_is_told(tmp_path: Path) -> None:
     assert "\nwarning: input message 1 is another\nnext: " in second.text
 
 
+def test_the_events_that_are_not_shown_are_counted(tmp_path: Path) -> None:
+    """Evidence shows the first few: nobody should take them for all."""
+    evidence = Evidence(
+        event_refs=["evt-1", "evt-2", "evt-3"], excerpts=[Excerpt(event_id="evt-1", text="shell {}")]
+    )
+    failed = judged("fail", "few", message="too many", evidence=evidence, line=9, column=5)
+    (entry,) = entries(store(tmp_path, make_result("fail", failed)))
+    assert "\n  evt-1 shell {}\n  … and 2 more events\n" in f"{entry.text}\n"
+
+
 def test_an_error_says_what_kept_the_test_from_being_judged(tmp_path: Path) -> None:
     """The message is the first line of the error, under its code; an excerpt stands in the text."""
     error = ErrorInfo(reason_code="adapter.unknown", message="no adapter x\n   allowed: nanoclaw")
@@ -134,6 +144,17 @@ def test_a_crash_is_at_the_line_of_the_check(tmp_path: Path) -> None:
     error = ErrorInfo(reason_code="assertion.crashed", message="assertion broken crashed")
     (entry,) = entries(store(tmp_path, make_result("error", crashed, error=error)))
     assert (entry.kind, entry.line) == ("error", 12)
+    assert entry.text.startswith(
+        "suite/case/test.yaml:12:5: assertion.crashed: assertion broken crashed\nnext: "
+    )
+
+
+def test_the_text_of_an_error_begins_with_its_place_in_the_test(tmp_path: Path) -> None:
+    """As that of a failure does; a server that shows a text alone shows no property beside it."""
+    error = ErrorInfo(reason_code="adapter.unknown", message="no adapter x", line=6, column=10)
+    (entry,) = entries(store(tmp_path, make_result("error", reason_code="adapter.unknown", error=error)))
+    assert entry.message == "adapter.unknown: no adapter x"
+    assert entry.text.startswith("suite/case/test.yaml:6:10: adapter.unknown: no adapter x\nnext: ")
 
 
 def test_a_skip_and_an_expected_failure_give_their_reason(tmp_path: Path) -> None:

@@ -13,11 +13,15 @@ from agenteval.cli import main
 from agenteval.errors import Problem
 from agenteval.redaction import DEFAULT_RULES, RedactionRules, Redactor
 from agenteval.reporters.html import render
+from agenteval.results import ErrorInfo
 from agenteval.stored import StoredRun
 from builders import call, make_trace, result
 from html_runs import FETCHES, SEARCHES, fetched, outcome, searched, stored_run
 from projects import Project
+from run_builders import make_result
 from runs import CASES, EXAMPLES, run_command
+from stored_runs import SEARCHES as NO_SEARCH
+from stored_runs import store
 
 HOSTILE = "</noscript></style><script>alert(1)</script><img src=x onerror=alert(2)>\"'`\u202e\x00"
 
@@ -131,6 +135,35 @@ def test_without_traces_there_is_the_evidence(tmp_path: Path) -> None:
     assert "This run kept no trace of the test" in page
     assert '<ul class="excerpts"><li><code>evt-2</code>' in page
     assert 'class="events"' not in page
+
+
+def test_an_error_is_told_with_its_place_in_the_test(tmp_path: Path) -> None:
+    """As the console tells it; where the problems of a file are the message, they tell their own."""
+    told = ErrorInfo(reason_code="adapter.unknown", message="no adapter x", line=6, column=10)
+    page = html(store(tmp_path / "a", make_result("error", error=told)))
+    assert "<b>Not judged</b> <code>suite/case/test.yaml:6:10</code> <code>adapter.unknown</code>" in page
+    file = ErrorInfo(
+        reason_code="bundle.syntax", message="r.json:1:2: error[bundle.syntax]: not JSON", line=6
+    )
+    page = html(store(tmp_path / "b", make_result("error", error=file)))
+    assert "<b>Not judged</b> <code>bundle.syntax</code>" in page
+
+
+def test_what_to_do_is_told_once(tmp_path: Path) -> None:
+    """The problems of a file say it themselves."""
+    told = ErrorInfo(
+        reason_code="bundle.syntax", message="r.json:1:2: error[bundle.syntax]: bad\n   next: mend it"
+    )
+    page = html(store(tmp_path / "a", make_result("error", error=told, next_step="mend it")))
+    assert page.count("mend it") == 1
+    page = html(store(tmp_path / "b", make_result("error", error=told, next_step="record it again")))
+    assert '<p class="next"><b>Next:</b> record it again</p>' in page
+
+
+def test_an_assertion_is_told_with_its_line(tmp_path: Path) -> None:
+    """The path of the file stands above."""
+    page = html(store(tmp_path, make_result("fail", NO_SEARCH)))
+    assert "&middot; tool process, line 24</span>" in page
 
 
 def test_a_failure_without_a_failed_assertion_has_its_reason(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import typer
 
 from agenteval import __version__
 from agenteval.errors import AgentEvalError, ExitCode, FileError, UsageError
+from agenteval.lazyregex import lazy
 from agenteval.redaction import Redactor
 from agenteval.reporters.problems import redacted_problems
 from agenteval.reporters.stream import redact_with, redactor_in_force, silence
@@ -119,6 +120,7 @@ def _other(error: BaseException, argv: Sequence[str]) -> int:
     if callable(show):
         if not (text := show()):  # `agenteval` alone: the help was shown
             return int(ExitCode.ERROR)
+        text = _of_number(error) or text
         context = getattr(error, "ctx", None)
         command = context.command_path if context else " ".join(["agenteval", *COMMANDS.keys() & argv[:1]])
         return _fail(f"error[usage.invalid]: {text}\n  next: {command} --help", ExitCode.ERROR)
@@ -142,6 +144,21 @@ def _other(error: BaseException, argv: Sequence[str]) -> int:
         f"  next: report it at {REPORT_ADDRESS}, with the command and its input files{details}",
         ExitCode.ERROR,
     )
+
+
+_REFUSED_NUMBER = lazy(r"(?s)'?(.*?)'? is not (?:a valid (?:int|float)|in the range|a number).*")
+
+
+def _of_number(error: BaseException) -> str:
+    """Which number an option expects, where typer tells of types and of `x`; empty when the error is another."""
+    option = getattr(error, "param", None)
+    refused = _REFUSED_NUMBER.fullmatch(getattr(error, "message", ""))
+    if option is None or refused is None:
+        return ""
+    low, high = getattr(option.type, "min", None), getattr(option.type, "max", None)
+    limits = f" from {low} to {high}" if high is not None else "" if low is None else f", at least {low}"
+    noun = "a number" if "float" in option.type.name else "a whole number"
+    return f"{option.opts[-1]} {refused[1]}: expected {noun}{limits}"
 
 
 def _asks_for_details(argument: str) -> bool:

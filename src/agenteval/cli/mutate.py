@@ -112,6 +112,11 @@ def command(asked: MutateRequest) -> ExitCode:
 
     if not (asked.paths or asked.list_operators):
         raise UsageError("Missing argument 'PATH...'.", next_step="agenteval mutate --help")
+    if asked.list_operators and (asked.json_output or asked.html):
+        raise UsageError(
+            "--list-operators mutates nothing: there is no report for --json or --html",
+            next_step="use one or the other",
+        )
     if asked.html:
         prepare({"html": asked.html})
     project = open_project(asked.paths or ())

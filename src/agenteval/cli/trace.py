@@ -65,6 +65,11 @@ def _sealed(path: Path, turn: int | None, adapter: str, *, allow_outside: bool) 
     project = open_project([str(path)])
     registry = project.registry
     test = _test(path, project) or (_beside(path, registry) if turn is None else None)
+    if test and adapter not in ("", test.case.adapter):
+        raise UsageError(
+            f"--adapter {adapter}: the test at {test.path} is of the adapter {test.case.adapter}",
+            next_step="leave --adapter out, or correct `adapter:` in the test",
+        )
     progress = ReadingProgress()
     source = None if test else _recording(path, project, adapter, progress)
     if source:

@@ -6,6 +6,7 @@ from typing import TextIO
 
 from agenteval.errors import Problem
 from agenteval.plurals import plural
+from agenteval.reporters.places import other_events, place_of_error
 from agenteval.reporters.terminal import Part, Terminal
 from agenteval.results import (
     AssertionResult,
@@ -161,9 +162,9 @@ class Console(Terminal):
     def _error(self, result: TestResult, *, indent: int) -> None:
         assert result.error is not None
         error = result.error
-        place = "" if error.line is None else f"{result.path}:{error.line}:{error.column}: "
+        place = f"{place}: " if (place := place_of_error(result)) else ""
         code = "" if error.is_located else f"{place}error[{error.reason_code}]: "
-        self.paragraph(f"{code}{result.error.message}", indent=indent)
+        self.paragraph(f"{code}{error.message}", indent=indent)
         if self.verbosity > 0 and result.error.details:
             for line in result.error.details.rstrip().split("\n"):
                 self.emit(f"    {line}")
@@ -187,9 +188,10 @@ class Console(Terminal):
     def _assertion(self, result: AssertionResult) -> None:
         kind = result.state
         mark = {"vacuous": "  vacuous", "xfail": "  expected to fail"}.get(kind, "")
-        self.emit(
-            *("  ", (self.signs[kind], _MARK_STYLE[kind]), " ", (result.id, "bold")),
-            f"  {result.type}  {result.severity}{mark}",
+        self.two(
+            ["  ", (self.signs[kind], _MARK_STYLE[kind]), " ", (result.id, "bold")],
+            f"{result.type}  {result.severity}{mark}",
+            indent=6,
         )
         if kind == "pass" and self.verbosity < 1:
             return
@@ -201,6 +203,8 @@ class Console(Terminal):
                 self.clipped(f"      {excerpt.event_id} {excerpt.text}")
                 if excerpt.note:
                     self.paragraph(excerpt.note, indent=10)
+            if others := other_events(result.evidence):
+                self.paragraph(others, indent=6)
 
     def _tally_line(self, results: Sequence[AssertionResult], error: ErrorInfo | None) -> None:
         vacuous = sum(r.vacuous for r in results)

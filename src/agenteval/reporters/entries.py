@@ -10,6 +10,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Literal
 
 from agenteval.comparing.known import known_failures, unseen_regressions
+from agenteval.reporters.places import located, other_events, place_of_error
 from agenteval.results import AssertionResult, InvalidSpec, RunSummary, TestResult
 from agenteval.shortening import ends
 from agenteval.stored import StoredRun
@@ -102,11 +103,6 @@ def reason_of(result: TestResult) -> str:
     return _test(result).message
 
 
-def located(path: str, line: int | None, column: int | None) -> str:
-    """`path:line:column`, as far as they are known."""
-    return ":".join([path, *(str(number) for number in (line, column) if number is not None)])
-
-
 def evidence_of(each: AssertionResult) -> Iterator[str]:
     """Why an assertion is made, and the events that decide its verdict, line by line."""
     if each.description:
@@ -115,6 +111,8 @@ def evidence_of(each: AssertionResult) -> Iterator[str]:
         yield f"{excerpt.event_id} {excerpt.text}"
         if excerpt.note:
             yield f"  {excerpt.note}"
+    if others := other_events(each.evidence):
+        yield others
 
 
 def problem_text(problem: InvalidSpec) -> str:
@@ -141,6 +139,8 @@ def _test(result: TestResult, known: str = "") -> Entry:
     found = _at_fault(result)
     reasons = _reasons(result, kind, found)
     lines = [] if found and kind in ("pass", "fail") else list(reasons)
+    if place := place_of_error(result):
+        lines[0] = f"{place}: {lines[0]}"
     if known:
         kind, reasons, lines = "known", [known], [known, *lines]
     for each in found:

@@ -6,7 +6,8 @@ from html import escape
 
 from agenteval.comparing.known import known_failures
 from agenteval.redaction import Redactor
-from agenteval.reporters.entries import Entry, entries, located
+from agenteval.reporters.entries import Entry, entries
+from agenteval.reporters.places import located
 from agenteval.reporters.sealing import sealed_text
 from agenteval.results import CategoryScore, RunSummary
 from agenteval.shortening import abridged, ends, printable

@@ -10,6 +10,7 @@ from agenteval.plurals import grouped
 from agenteval.reporters.html.beside import Step, beside
 from agenteval.reporters.html.checks import Check, checks
 from agenteval.reporters.html.timeline import Timeline, timeline
+from agenteval.reporters.places import place_of_error
 from agenteval.results import RunSummary, TestResult, TestRow
 from agenteval.stored import StoredRun
 
@@ -77,6 +78,18 @@ class Test:
     events_of_before_left_out: int
     anchors: dict[str, str]
     """Where an event of the trace stands in the report, by its id."""
+
+    @property
+    def place_of_error(self) -> str:
+        """Where in its file is what kept it from being judged, unless the message says it."""
+        return place_of_error(self.result)
+
+    @property
+    def next_step(self) -> str:
+        """What to do, unless the evidence or the error says it already."""
+        step = self.result.next_step or ""
+        said = self.result.error is not None and f"next: {step}" in self.result.error.message
+        return "" if said or self.result.reason_code == "assertion.failed" else step
 
     @property
     def reasons(self) -> list[Check]:

@@ -1,0 +1,25 @@
+"""Where things are: in a test file, as `path:line:column`, and at which events of a trace."""
+
+from agenteval.plurals import counted
+from agenteval.results import Evidence, TestResult
+
+
+def located(path: str, line: int | None, column: int | None) -> str:
+    """`path:line:column`, as far as they are known; they count from 1."""
+    return ":".join([path, *(str(number) for number in (line, column) if number is not None)])
+
+
+def place_of_error(result: TestResult) -> str:
+    """The place of what kept a test from being judged; empty when it is none in the test file, or the message tells it."""
+    error = result.error
+    if error is None or error.is_located:
+        return ""
+    crashed = next((each for each in result.assertions if each.crashed), None)
+    found = crashed if error.line is None else error
+    return located(result.path, found.line, found.column) if found and found.line is not None else ""
+
+
+def other_events(evidence: Evidence) -> str:
+    """How many events decide a verdict beside those that are shown; empty if there are no others, or none is shown."""
+    others = len(evidence.event_refs) - len(evidence.excerpts)
+    return f"… and {counted(others, 'more event')}" if evidence.excerpts and others > 0 else ""
