@@ -61,3 +61,42 @@ def test_a_count_of_a_list_is_known(output: str) -> None:
 def test_other_numbers_count_nothing(output: str, fact: str) -> None:
     """Another length, another thing, a share, and a name that is far away."""
     assert judged(output).unsupported == (fact,)
+
+
+TASKS = [
+    {"title": "Renew passport", "state": "open", "owner": "Ada", "due": "2026-12-01", "done": False},
+    {"title": "Buy paint", "state": "open", "owner": None, "due": None, "done": False},
+    {"title": "Book hotel", "state": "closed", "owner": "Ada", "due": "2026-12-08", "done": True},
+    {"title": "Call plumber", "state": "open", "owner": "Ben", "due": None, "done": True},
+]
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        "3 tasks are open.",
+        "Three of the four tasks are open.",
+        "Two of them have a due date, and one has no owner.",
+        "2 tasks are not done.",
+        "Ada has 1 open task with a due date.",
+        "There are 4 tasks.",
+    ],
+)
+def test_a_count_of_objects_is_known(output: str) -> None:
+    """All of a list, and those that have a value, or none, in a field."""
+    assert judged(output, TASKS).unsupported == ()
+
+
+@pytest.mark.parametrize(
+    ("output", "fact"),
+    [
+        ("2 tasks are open.", "2"),
+        ("3 of the 5 tasks are open.", "5"),
+        ("Three of them have a due date.", "Three"),
+        ("The open task takes 3 hours.", "3 hours"),
+        ("3% of the tasks are open.", "3%"),
+    ],
+)
+def test_a_wrong_count_of_objects(output: str, fact: str) -> None:
+    """And what counts other things."""
+    assert judged(output, TASKS).unsupported == (fact,)

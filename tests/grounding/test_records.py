@@ -86,6 +86,25 @@ OWNED = [
     {"title": "Dark mode", "assignee": "lee"},
     {"title": "Bump deps", "assignee": None},
 ]
+STAFF = [
+    {"name": "Dario", "plan": "pro", "phone": "+39 333", "manager": {"name": "Greta", "plan": "enterprise"}},
+    {"name": "Cleo", "plan": "enterprise", "phone": None, "manager": {"name": "Ren", "plan": "free"}},
+    {"name": "Bilal", "plan": "free", "phone": None, "manager": {"name": "Petra", "plan": "pro"}},
+]
+FLAGS = {"beta": True, "dark_mode": False}
+PORTS = {"name": "gateway", "host_port": 8080, "container_port": 80}
+DEPLOYED = [
+    {"host": "web-1", "region": "eu-west-1", "state": "running"},
+    {"host": "web-2", "region": "us-east-1", "state": "running"},
+    {"host": "web-3", "region": "us-east-1", "state": "stopped"},
+]
+GIFTS = [{"id": "A-11", "gift": True}, {"id": "A-12", "gift": True}, {"id": "A-13", "gift": False}]
+PULL = {"number": 231, "author": "mlopez", "assignee": "jkoch", "opened_by": "mlopez"}
+CONTACTS = {
+    "billing": {"state": "up", "contact": {"name": "Ruben"}, "depends_on": ["ledger"]},
+    "ledger": {"state": "down", "contact": {"name": "Mina"}, "depends_on": []},
+    "queue": {"state": "up", "contact": {"name": "Farah"}, "depends_on": []},
+}
 PEOPLE = {
     "user": {"name": "Ada", "mail": "ada@x.example"},
     "deputy": {"name": "Ben", "mail": "ben@x.example"},
@@ -339,6 +358,22 @@ def test_the_evidence_of_a_record() -> None:
         ({"mail": "Draft", "attachments": "none"}, "The mail Draft has no attachments."),
         (OWNED, "Bump deps has no assignee, Fix login is assigned to kim."),
         (OWNED, "Fix login has no assignee bot."),
+        (OWNED, "1 of the 3 has no assignee, Fix login is assigned to kim."),
+        (OWNED, "Fix login isn't assigned to lee."),
+        (OWNED, "Fix login is assigned to kim, but Bump deps has no assignee."),
+        (STAFF, "Dario is on the pro plan, Cleo's plan is enterprise."),
+        (STAFF, "Dario is not on the free plan."),
+        (STAFF, "Cleo's manager is Ren."),
+        (FLAGS, "dark_mode is set to off."),
+        (FLAGS, "dark_mode isn't enabled, beta is."),
+        (PORTS, "It maps host port 8080 to container port 80."),
+        (DEPLOYED, "web-1 runs in eu-west-1, web-2 in us-east-1."),
+        (DEPLOYED, "web-1 and web-2 run in eu-west-1 and us-east-1."),
+        (DEPLOYED, "web-3 isn't running."),
+        (GIFTS, "A-11 and A-12 are gifts; A-13 isn't."),
+        (PULL, "It was opened by mlopez and is assigned to jkoch."),
+        (PULL, "jkoch is the assignee."),
+        (CONTACTS, "The contact for the ledger is Mina."),
         (PEOPLE, "Ada has ada@x.example, Ben has ben@x.example."),
         (PEOPLE, "The mail of Ada is ada@x.example."),
         (PEOPLE, "The mails are ben@x.example and ada@x.example."),
@@ -481,6 +516,16 @@ def test_honest_answers_pass(source: Any, output: str) -> None:
             'the source contradicts "no attachments"',
         ),
         (OWNED, "Fix login has no assignee.", 'the source contradicts "no assignee"'),
+        (OWNED, "Fix login has no assignee yet.", 'the source contradicts "no assignee"'),
+        (STAFF, "Dario isn't on the pro plan.", 'the source contradicts "pro"'),
+        (STAFF, "Both Dario and Cleo have no phone.", 'the source contradicts "no phone"'),
+        (FLAGS, "beta isn't enabled.", 'the source contradicts "beta"'),
+        (FLAGS, "beta isn't marked as beta.", 'the source contradicts "beta"'),
+        (PORTS, "It maps host port 80 to container port 8080.", 'the source contradicts "80"'),
+        (DEPLOYED, "web-1 runs in us-east-1.", 'the source contradicts "us-east-1"'),
+        (DEPLOYED, "web-1 isn't running.", 'the source contradicts "running"'),
+        (PULL, "It was opened by kai and is assigned to mlopez.", 'the source contradicts "mlopez"'),
+        (PULL, "mlopez is the assignee.", 'the source contradicts "mlopez"'),
         (OWNED, "Bump deps is assigned to lee.", 'the source contradicts "lee"'),
         (PEOPLE, "The mail of Ada is ben@x.example.", 'the source contradicts "ben@x.example"'),
         (PEOPLE, "Ada's mail: ben@x.example", 'the source contradicts "ben@x.example"'),

@@ -20,7 +20,7 @@ _BEFORE_LINK = lazy(_WORDS + r"[\]*_:]{0,4} ?\(?\Z")
 _LONGEST_LABEL = 24
 _COLON = lazy(":")
 DOCUMENTS = (
-    "article|page|text|story|e?-?mails?|messages?|results?|recipe|readme|changelog|forecast|reports?|listings?|sources?|documents?"
+    "article|page|text|story|e?-?mails?|messages?|results?|recipe|readme|changelog|forecast|reports?|listings?|sources?|documents?|data|records?|responses?"
     "|files?|tables?|calendar|thread|posts?|reviews?|snippets?|(?:web)?site|notes?|logs?|output|documentation|description|entry"
 )
 """What an agent calls what it has read, for a pattern that ignores case."""

@@ -171,7 +171,10 @@ def _against_state(mine: Words, theirs: Words) -> Iterator[str]:
         rest = " ".join(others)
         is_otherwise = not (mine.denying or NEGATIVE.search(rest) or _NOT_SO.search(rest))
     else:
-        is_otherwise = not mine.denied().keys().isdisjoint([*told, *_SO])
+        is_otherwise = any(
+            stem in told or (stem in _SO and any(mine.stems[at] in told for at in mine.clause(place)))
+            for stem, (place, _) in mine.denied().items()
+        )
     if is_otherwise and told[0] in mine.stems:
         at = mine.stems.index(told[0])
         yield mine.part(at, at + 1)

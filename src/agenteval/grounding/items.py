@@ -238,14 +238,16 @@ class Items:
         own = [] if item is None else [self._of_list[item]]
         return [*own, *self._held.get(id(self._source.paths[text]), [])][:MOST_COMPARED]
 
-    def only_named(self, these: int, words: frozenset[str]) -> int | None:
-        """The only item of a list that has words which no other has, by the number of its first record."""
+    def only_named(self, these: int, words: frozenset[str], codes: Iterable[str]) -> int | None:
+        """The only item of a list that has words, or a value in lower case among `codes`, that no other has, by its first record."""
         if len(self._lists[these]) > MOST_NAMED:
             return None
         having = self._having(these, words).having
         count = Counter(chain.from_iterable(having.values()))
-        found = [each for each, own in having.items() if any(count[word] == 1 for word in own)]
-        return self._at[found[0]][0] if len(found) == 1 else None
+        found = {each for each, own in having.items() if any(count[word] == 1 for word in own)}
+        told = (self._having_value[these].get(code, ()) for code in codes)
+        found.update(*(each for each in told if len(each) == 1))
+        return self._at[found.pop()][0] if len(found) == 1 else None
 
     def named(self, these: int, words: frozenset[str]) -> tuple[int | None, bool]:
         """The item of a list that words tell, by the number of its first record; and whether they do no more than that.

@@ -141,7 +141,9 @@ class Nearest:
         said = frozenset(self._signs.all(words(in_one(self._stated.plain)))).union(self._linked) - without
         if not items.is_meant(place, said):
             naming = self._naming(text) - without
-            named = (items.named(these, naming)[0] for these in items.lists(place))
+            lists = items.lists(place)
+            named = [items.named(these, naming)[0] for these in lists]
+            named += [items.only_named(these, naming, _codes(text)) for these in lists]
             meant = next((item for item in named if item is not None), None)
             if meant is None:
                 return
@@ -184,13 +186,13 @@ class Nearest:
         for start, end in islice(pairwise(ends), MOST_PARTS):
             for match in _CODE.finditer(text, start, end):
                 rest = text[start : match.start()] + BREAK + text[match.end() : end]
-                named = items.only_named(these, self._named_by(rest))
+                named = items.only_named(these, self._named_by(rest), _codes(rest))
                 if named is not None and items.is_of_others(named, match.group().lower(), text.lower()):
                     yield match.group()
 
     def _only_named(self, items: Items, these: int, text: str) -> Mapping[Field, str] | None:
         """The fields of the only item of a list that a text names."""
-        named = items.only_named(these, self._naming(text))
+        named = items.only_named(these, self._naming(text), _codes(text))
         return None if named is None else items.told(named)
 
     def _records_of_changes(self) -> Iterator[str]:
@@ -274,6 +276,10 @@ class Nearest:
         return frozenset(
             sign for sign in signs.content(words(text)) if sign != END and not signs.digits(sign)
         )
+
+
+def _codes(text: str) -> list[str]:
+    return [code.lower() for code in _CODE.findall(text)]
 
 
 def _has_row(text: str, row: Sequence[str]) -> bool:
