@@ -287,9 +287,13 @@ class Items:
         return map(self.listed, self._lists)
 
     def told_alike(self, text: int) -> Iterator[Listed]:
-        """The fields of a record as objects of a list, if some have the same value: `billing: up; search: down; login: up`."""
+        """The fields of a record as objects of a list, if some have the same value in words: `billing: up; search: down; login: up`."""
         record = self._source.texts[text]
-        told = [(self._content(name), self._content(value)) for name, value in fields(record) if name]
+        told = [
+            (self._content(name), self._content(value))
+            for name, value in fields(record)
+            if name and not any(map(str.isdigit, value))
+        ]
         if len({value for _, value in told}) < len(told):
             name = name_of(record)
             yield Listed(

@@ -147,10 +147,22 @@ def _meant(told: _Told, these: Listed, signs: Callable[[str], Sequence[str]]) ->
             yield _Meant(field, given, (said - set(given)) & known)
 
 
-def _is_about(told: _Told, these: Listed, signs: Callable[[str], Sequence[str]]) -> bool:
-    """Whether a clause names the list, if that has a name, or nothing else: "all of them"."""
-    named = {*signs(told.subject), *signs(told.value)}
-    return not (these.name and these.name.isdisjoint(named) and any(signs(told.subject)))
+def _names(told: _Told, these: Listed, signs: Callable[[str], Sequence[str]]) -> Signs:
+    """The words of a clause about some objects that each name one."""
+    count = Counter(chain.from_iterable(these.words))
+    return frozenset(sign for sign in signs(told.subject) if count[sign] == 1)
+
+
+def _about(told: _Told, these: Listed, signs: Callable[[str], Sequence[str]], rest: Signs) -> Iterator[Item]:
+    """The objects that a clause is about: those it names, "neither Ada nor Ben", or else those with all other words of it.
+
+    It names the list, if that has a name, or nothing else: "all of them".
+    """
+    names, subject = _names(told, these, signs), set(signs(told.subject)) - {""}
+    is_of_list = not (these.name and subject and these.name.isdisjoint({*subject, *signs(told.value)}))
+    for item, words in zip(these.items, these.words, strict=True) if names or is_of_list else ():
+        if words & names if names else words >= rest:
+            yield item
 
 
 def _stands_beside(given: str, value: Sequence[str], name: Signs) -> bool:
@@ -166,14 +178,12 @@ def _stands_beside(given: str, value: Sequence[str], name: Signs) -> bool:
 
 def _is_not_all(told: _Told, these: Listed, signs: Callable[[str], Sequence[str]]) -> bool:
     """Whether, by each field that may be meant, an object is otherwise that the clause is about, too."""
-    meant = list(_meant(told, these, signs)) if _is_about(told, these, signs) else []
+    meant = list(_meant(told, these, signs))
     value = set(signs(told.value))
     return bool(meant) and all(
         any(
-            each.field in item
-            and not (item[each.field] and value.issuperset(item[each.field]))
-            and words >= each.rest
-            for item, words in zip(these.items, these.words, strict=True)
+            each.field in item and not (item[each.field] and value.issuperset(item[each.field]))
+            for item in _about(told, these, signs, each.rest)
         )
         for each in meant
     )
@@ -181,22 +191,19 @@ def _is_not_all(told: _Told, these: Listed, signs: Callable[[str], Sequence[str]
 
 def _is_any(told: _Told, these: Listed, signs: Callable[[str], Sequence[str]]) -> bool:
     """Whether an object has the value."""
-    return _is_about(told, these, signs) and any(
-        item.get(each.field) == each.value and words >= each.rest
+    return any(
+        item.get(each.field) == each.value
         for each in _meant(told, these, signs)
-        for item, words in zip(these.items, these.words, strict=True)
+        for item in _about(told, these, signs, each.rest)
     )
 
 
 def _is_another(told: _Told, these: Listed, signs: Callable[[str], Sequence[str]]) -> bool:
     """Whether an object has the value that the clause does not name."""
+    names = _names(told, these, signs)
     said = frozenset(signs(told.subject))
-    count = Counter(chain.from_iterable(these.words))
-    names = frozenset(sign for sign in said if count[sign] == 1)
-    naming = names or said.intersection(count)
-    if not naming:
-        return False
-    return any(
+    naming = said.intersection(chain.from_iterable(these.words))
+    return bool(naming) and any(
         item.get(each.field) == each.value
         and words >= each.rest - said
         and not (words & names if names else words >= naming)
