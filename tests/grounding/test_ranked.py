@@ -15,6 +15,9 @@ ISSUES = [
     {"title": "Upload timeout", "comments": 21, "opened": "2026-11-10", "closed": None},
 ]
 ROOMS = {"hall": {"temp": 19.5, "size": "12 m2"}, "attic": {"temp": 17, "size": "30 m2"}}
+TOWNS = [{"town": "Oslo", "temp": -5}, {"town": "Bergen", "temp": -2}, {"town": "Turin", "temp": 9}]
+PRICES = {"currency": "USD", "prices": {"ACME": 142.17, "NIMB": 38.05, "ORCA": 211.9, "VELA": 76.44}}
+SPENT = [{"what": "Rent", "amount": -1150.0}, {"what": "Groceries", "amount": -64.2}]
 FLIGHTS = {
     "flights": [
         {"flight": "LH2305", "departs": "2026-12-03T18:05", "arrives": "2026-12-03T20:40", "fare": 142},
@@ -37,6 +40,10 @@ def contradicted(source: Any, output: str) -> tuple[str, ...]:
         (ROOMS, "The attic is warmer than the hall.", "warmer"),
         (ROOMS, "It is colder in the hall than in the attic.", "colder"),
         (ROOMS, "The hall has a larger size than the attic.", "larger"),
+        (TOWNS, "Turin is colder than Oslo.", "colder"),
+        (TOWNS, "Bergen is the coldest.", "coldest"),
+        (PRICES, "NIMB is the most expensive, at 38.05.", "most expensive"),
+        (PRICES, "The cheapest is ORCA.", "cheapest"),
         (FLIGHTS, "LH2305 departs before IB3721.", "before"),
         (FLIGHTS, "LH2305 leaves before IB3721.", "before"),
         (FLIGHTS, "IB3721 arrives later than LH2305.", "later than"),
@@ -61,6 +68,11 @@ def test_the_other_way_round(source: Any, output: str, word: str) -> None:
         (ISSUES, "French translation has more comments than usual."),
         (ROOMS, "The hall is warmer than the attic."),
         (ROOMS, "The attic is brighter than the hall."),
+        (TOWNS, "Oslo is colder than Bergen, and the coldest."),
+        (SPENT, "The highest amount is the rent."),
+        (SPENT, "The highest amount is the groceries."),
+        (PRICES, "NIMB is the cheapest stock."),
+        (PRICES, "ORCA is higher than NIMB."),
         (FLIGHTS, "IB3721 departs before LH2305."),
         (FLIGHTS, "LH2305 leaves after IB3721."),
         (FLIGHTS, "IB3721 is cheaper than LH2305."),

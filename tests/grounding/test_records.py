@@ -105,6 +105,10 @@ CONTACTS = {
     "ledger": {"state": "down", "contact": {"name": "Mina"}, "depends_on": []},
     "queue": {"state": "up", "contact": {"name": "Farah"}, "depends_on": []},
 }
+SERVERS = [
+    {"service": "Exports", "owner": "Data", "url": "https://s.example/exports", "mail": "exports@s.example"},
+    {"service": "Login", "owner": "Access", "payer": "Lotte", "url": "https://s.example/login"},
+]
 PEOPLE = {
     "user": {"name": "Ada", "mail": "ada@x.example"},
     "deputy": {"name": "Ben", "mail": "ben@x.example"},
@@ -374,6 +378,10 @@ def test_the_evidence_of_a_record() -> None:
         (PULL, "It was opened by mlopez and is assigned to jkoch."),
         (PULL, "jkoch is the assignee."),
         (CONTACTS, "The contact for the ledger is Mina."),
+        (SERVERS, "Data owns Exports."),
+        (SERVERS, "Lotte is paying for Login."),
+        (SERVERS, "The link to Exports is https://s.example/exports."),
+        (SERVERS, "Write to exports@s.example."),
         (PEOPLE, "Ada has ada@x.example, Ben has ben@x.example."),
         (PEOPLE, "The mail of Ada is ada@x.example."),
         (PEOPLE, "The mails are ben@x.example and ada@x.example."),

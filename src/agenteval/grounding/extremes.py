@@ -4,9 +4,10 @@ Only what is said of the whole list is judged: not "the cheapest direct flight",
 """
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 
 from agenteval.grounding.items import Column
-from agenteval.grounding.orders import content, figures, meant_by, moments
+from agenteval.grounding.orders import content, figures, is_of_warmth, meant_by, moments
 from agenteval.grounding.quantities import quantities
 from agenteval.lazyregex import lazy
 
@@ -31,7 +32,8 @@ _CLAUSE_END = lazy(r"; |, (?:and|but|while) |\. ")
 def not_extreme(claim: str, columns: Iterable[Column]) -> Iterator[str]:
     """What a claim wrongly calls the highest or the lowest, as written: by every number, or date, that may be meant, others are.
 
-    `columns` are the fields of the object that the claim is about, beside those of the others in its list.
+    `columns` are the fields of the object that the claim is about, beside those of the others in its list. One without a name is
+    all that is told of them.
     """
     if not any(map(claim.lower().__contains__, _SIGNS)):
         return
@@ -44,9 +46,10 @@ def not_extreme(claim: str, columns: Iterable[Column]) -> Iterator[str]:
         word = match["word"] or match["count"] or match["moment"]
         asked = content(match.string) | meant_by(match["word"] or "")
         stated = {value for quantity in quantities(match.string) for value in quantity.values}
-        order = moments if match["moment"] else figures
+        signed = partial(figures, below_zero=is_of_warmth(match["word"] or ""))
+        order = moments if match["moment"] else signed
         known = [(each, values) for each in columns if (values := order([each.own, *each.every]))]
-        meant = [values for each, values in known if asked & content(each.name)] or [
+        meant = [values for each, values in known if not each.name or asked & content(each.name)] or [
             values
             for each, values in known
             if match["moment"]

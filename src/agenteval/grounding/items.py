@@ -15,6 +15,8 @@ from agenteval.lazyregex import lazy
 
 LEAST_ALIKE = 0.5
 """The share of their fields that objects have in common when they are of one kind."""
+LEAST_TOLD = 3
+"""Fields of a record, each of which may be about a thing of its own."""
 MOST_NAMED = 500
 """Items of a list in which each part of a claim may name one."""
 MOST_COMPARED = 50
@@ -310,6 +312,14 @@ class Items:
         """The value of each field of the innermost item that a text is in."""
         item = self._innermost(text)
         return {} if item is None else self._told[item]
+
+    def fields_alike(self, text: int, words: frozenset[str]) -> Iterator[Column]:
+        """The fields of a named record as what is told of several things, beside the only one of them that words name."""
+        record = self._source.texts[text]
+        told = [(frozenset(self._content(name)), value) for name, value in fields(record) if name]
+        named = [value for label, value in told if label and words.issuperset(label)]
+        if name_of(record) and len(named) == 1 and len(told) >= LEAST_TOLD:
+            yield Column("", named[0], [value for _, value in told])
 
     def columns(self, text: int, words: frozenset[str]) -> Iterator[Column]:
         """The fields of the item that a text is in, beside those of the others, if words tell it from them."""

@@ -12,14 +12,14 @@ from agenteval.lazyregex import lazy
 _MOMENT = lazy(r"(?:\d{4}-\d\d-\d\d)?(?:(?:\A|[T ])\d\d:\d\d(?::\d\d)?Z?)?")
 
 
-def figures(values: Sequence[str]) -> Sequence[Decimal] | None:
-    """The number that each value is, if each is one, and all of the same unit."""
-    if any("-" in value for value in values):  # below zero, or from one to another
-        return None
-    found = [each for value in values if (each := _figure(value))]
+def figures(values: Sequence[str], *, below_zero: bool = False) -> Sequence[Decimal] | None:
+    """The number that each value is, if each is one, and all of the same unit. What is below zero may be an expense, and has no order."""
+    signs = [-1 if below_zero and value.startswith("-") else 1 for value in values]
+    told = [value.removeprefix("-") if sign < 0 else value for value, sign in zip(values, signs, strict=True)]
+    found = [each for value in told if "-" not in value and (each := _figure(value))]
     if len(found) < len(values) or len({unit for unit, _ in found}) != 1:
         return None
-    return [number for _, number in found]
+    return [number * sign for (_, number), sign in zip(found, signs, strict=True)]
 
 
 def moments(values: Sequence[str]) -> Sequence[Decimal] | None:
@@ -47,6 +47,11 @@ def meant_by(word: str) -> frozenset[str]:
     return next((names for signs, names in _MEANT.items() if signs in lowered), frozenset())
 
 
+def is_of_warmth(word: str) -> bool:
+    """Whether an adjective compares temperatures, which may be below zero."""
+    return any(map(word.lower().startswith, ("warm", "hot", "cold", "cool")))
+
+
 _MEANT = {
     signs: content(names)
     for kinds, names in {
@@ -61,3 +66,14 @@ _MEANT = {
     for signs in kinds.split()
 }
 """By letters of adjectives, the words of the names of fields."""
+
+
+RANKING = frozenset(
+    """
+    cheapest cheaper expensive lowest lower smallest smaller shortest shorter coldest colder coolest cooler nearest nearer
+    closest closer lightest lighter highest higher largest larger biggest bigger longest longer tallest taller warmest warmer
+    hottest hotter farthest farther heaviest heavier windiest windier earliest earlier oldest older newest latest later
+    fewest fewer
+    """.split()  # noqa: SIM905 - a list of them would be longer
+)
+"""Words that compare objects by their values: no object says them of itself."""

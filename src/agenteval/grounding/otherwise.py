@@ -154,7 +154,7 @@ class Nearest:
         yield from against_record(about, record, items.beside(place, said))
         yield from states.against_record(about, record)
         if not self._is_restricted:
-            yield from not_extreme(about, items.columns(place, said))
+            yield from not_extreme(about, chain(items.columns(place, said), items.fields_alike(place, said)))
         yield from mislabelled(self._stated, record)
         yield from misgiven(about, record)
         yield from misplaced(self._stated, record)

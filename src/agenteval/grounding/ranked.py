@@ -1,9 +1,10 @@
 """What a claim says of two objects of a list that it compares: "Bo has more points than Ada", where the numbers say otherwise."""
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 
 from agenteval.grounding.exchanges import Field
-from agenteval.grounding.orders import content, figures, meant_by, moments
+from agenteval.grounding.orders import content, figures, is_of_warmth, meant_by, moments
 from agenteval.lazyregex import lazy
 
 LONGEST = 1_500
@@ -36,7 +37,8 @@ def ranked_otherwise(claim: str, named: Callable[[str], Told | None]) -> Iterato
         if one is None or other is None or one is other:
             continue
         asked = content(clause[: match.end()]) | meant_by(f"{match['word']}{what}")
-        order = figures if match["word"] else moments
+        signed = partial(figures, below_zero=is_of_warmth(match["word"] or ""))
+        order = signed if match["word"] else moments
         pairs = [
             (field, values)
             for field, own in one.items()

@@ -27,11 +27,14 @@ from agenteval.grounding.sources import Source
 from agenteval.grounding.statements import Statement
 from agenteval.grounding.timed_lines import is_at_other_time
 from agenteval.grounding.weekdays import tells_week, weekday
+from agenteval.language.content_words import plain_form
 from agenteval.language.signs import END, words
 from agenteval.language.stems import stem
 from agenteval.lazyregex import lazy
 from agenteval.text import composed
 
+SHORTEST, LONGEST_ENDING = 3, 4
+"""Letters of a word that a field is named after, and letters that tell the two apart."""
 NEAR = 250
 """How many characters around a number or a date are near it."""
 
@@ -254,6 +257,25 @@ class SourceText:
     def lengths(self) -> dict[str, set[int]]:
         """How long the lists of data are, by the words of their names (see `counts`)."""
         return lengths(self._own)
+
+    @cached_property
+    def _fields(self) -> frozenset[str]:
+        """The stems of the words in the names of the fields of objects."""
+        names = {
+            name
+            for source in self._own
+            for number in source.records
+            for name, _ in fields(source.texts[number])
+        }
+        return frozenset(stem for name in names for word in words(name) if (stem := plain_form(word)))
+
+    def names_field(self, stem: str) -> bool:
+        """Whether a field of an object is named after a word: `owner`, "owns"."""
+        return len(stem) >= SHORTEST and any(
+            abs(len(each) - len(stem)) <= LONGEST_ENDING and (each.startswith(stem) or stem.startswith(each))
+            for each in self._fields
+            if len(each) >= SHORTEST
+        )
 
     # References ------------------------------------------------------------------------------------------------
 

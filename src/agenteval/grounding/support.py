@@ -15,6 +15,7 @@ from agenteval.grounding.crons import crons
 from agenteval.grounding.dates import Date
 from agenteval.grounding.known_names import has_identifier, has_name, has_other_form, is_spelled_out
 from agenteval.grounding.known_numbers import has_anywhere, has_number, has_quantity
+from agenteval.grounding.orders import RANKING
 from agenteval.grounding.otherwise import Nearest
 from agenteval.grounding.overlap import overlap
 from agenteval.grounding.passages import Best, Span
@@ -23,6 +24,7 @@ from agenteval.grounding.source_numbers import Beside, anywhere
 from agenteval.grounding.source_text import SourceText
 from agenteval.grounding.sources import Source
 from agenteval.grounding.statements import statement
+from agenteval.language.content_words import plain_form
 from agenteval.language.signs import END, tokens
 from agenteval.lazyregex import lazy
 from agenteval.text import fold
@@ -166,6 +168,8 @@ class _Reading:
             if sign and sign != END and not word[0].isdigit():
                 self._written.setdefault(sign, word)
         held, said, units = sources.passages.content, sources.said, self.stated.measuring
+        derived = _OF_LINKS if self.stated.links else frozenset()
+        derived |= RANKING if sources.passages.is_record(None) else frozenset()
         units |= frozenset(
             word
             for each in self.stated.idioms
@@ -178,7 +182,9 @@ class _Reading:
             token = fold(word)
             return (
                 word in units
+                or word.lower() in derived
                 or has_other_form(token, sources, in_small=word.islower())
+                or (word.islower() and sources.names_field(plain_form(token)))
                 or any(token in name.tokens and is_spelled_out(name, sources) for name in self.stated.names)
             )
 
@@ -225,6 +231,11 @@ class _Reading:
         wanted = frozenset(self.wanted) - self.overlap.missing
         return self.sources.beside(wanted, least, self.stated, parts)
 
+
+_OF_LINKS = frozenset(
+    "link url address contact reach write email mail call find found available site website page".split()
+)  # noqa: SIM905
+"""Words that say of what follows no more than that it is a reference."""
 
 Fact = tuple[str, bool]
 """A hard fact of a claim, and whether the sources have it."""
