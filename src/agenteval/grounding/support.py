@@ -233,8 +233,10 @@ class _Reading:
 
 
 _OF_LINKS = frozenset(
-    "link url address contact reach write email mail call find found available site website page".split()
-)  # noqa: SIM905
+    """
+    link url address contact reach write email mail call find found available site website page
+    """.split()  # noqa: SIM905 - a list of them would be longer
+)
 """Words that say of what follows no more than that it is a reference."""
 
 Fact = tuple[str, bool]
