@@ -6,7 +6,7 @@ Only what is said of the whole list is judged: not "the cheapest direct flight",
 from collections.abc import Iterable, Iterator
 from functools import partial
 
-from agenteval.grounding.items import Column
+from agenteval.grounding.objects import Column
 from agenteval.grounding.orders import content, figures, is_of_warmth, meant_by, moments
 from agenteval.grounding.quantities import quantities
 from agenteval.lazyregex import lazy

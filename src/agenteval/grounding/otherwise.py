@@ -19,10 +19,11 @@ from agenteval.grounding.copies import replaced
 from agenteval.grounding.directions import has_direction, reversed_changes, reversed_in_prose
 from agenteval.grounding.exchanges import Field, exchanged, exchanged_facts
 from agenteval.grounding.extremes import not_extreme
-from agenteval.grounding.items import Items, in_one
+from agenteval.grounding.items import Items
 from agenteval.grounding.known_names import is_initials, is_spelled_out
 from agenteval.grounding.labels import mislabelled
 from agenteval.grounding.named_fields import misgiven
+from agenteval.grounding.objects import in_one
 from agenteval.grounding.passages import Best, Span
 from agenteval.grounding.quantifiers import is_excepting, overstated
 from agenteval.grounding.ranked import ranked_otherwise
