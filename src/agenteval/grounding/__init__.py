@@ -10,7 +10,7 @@ The two beside each other: `claims` takes an output apart, and `support` judges 
 `counts` and `conversions`, and `siblings` and `timed_lines` for what a text tells of another thing) and `known_names`, the `overlap` of its
 words, and what is said `otherwise`: `contradictions` (`denials`, `opposites`, `roles` and `comparisons` of `compared` texts),
 `states`, `directions`, `changes`, `clauses`, `copies`, `exchanges`, `temperatures` and `rows`. In data also `labels` and `named_fields` (what
-belongs to another field), `ways`, `quantifiers` (all, none, only), `extremes` and `ranked` (by `orders` of values), and `subjects` where a claim
+belongs to another field), `ways`, `inner`, `quantifiers` (all, none, only), `extremes` and `ranked` (by `orders` of values), and `subjects` where a claim
 names several objects.
 `citations` judges references, `marking` shows what is wrong, `effort` bounds the search.
 """

@@ -19,6 +19,7 @@ from agenteval.grounding.copies import replaced
 from agenteval.grounding.directions import has_direction, reversed_changes, reversed_in_prose
 from agenteval.grounding.exchanges import Field, exchanged, exchanged_facts
 from agenteval.grounding.extremes import not_extreme
+from agenteval.grounding.inner import misattributed
 from agenteval.grounding.items import Items
 from agenteval.grounding.known_names import is_initials, is_spelled_out
 from agenteval.grounding.labels import mislabelled
@@ -160,6 +161,7 @@ class Nearest:
         yield from misgiven(about, record)
         yield from misplaced(self._stated, record)
         yield from turned_round(about, record)
+        yield from misattributed(about, items.told(place))
         for each in dict.fromkeys([record, *self._records_of_changes()]):
             yield from reversed_changes(self._stated, each)
         # beside what others say, what an item says in one field is no part of what it says in the next

@@ -29,13 +29,15 @@ def turned_round(claim: str, record: str) -> Iterator[str]:
     ends = [value for name, value in told if name & _LAST]
     for way in ways:
         if any(
-            _has(way["last"], begin) and _has(way["first"], end) and not _has(way["first"], begin)
+            has_value(way["last"], begin)
+            and has_value(way["first"], end)
+            and not has_value(way["first"], begin)
             for begin, end in zip(begins, ends, strict=False)
         ):
             yield way.group().rstrip(" .")
 
 
-def _has(text: str, value: str) -> bool:
+def has_value(text: str, value: str) -> bool:
     """Whether a text has the value of a field: its date or number, or else its words."""
     told = statement(value)
     if told.facts:
