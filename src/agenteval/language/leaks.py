@@ -242,7 +242,9 @@ def _count(words: set[str]) -> int:
 
 def identifiers(text: str) -> list[str]:
     """Identifiers in a text, folded, without the separators inside numbers."""
-    text = UNSPACED_RUN.sub(" ", _with_plain_hyphens(text))
+    text = _with_plain_hyphens(text)
+    if not text.isascii():
+        text = UNSPACED_RUN.sub(" ", text)
     may_have_address = "@" in text or "://" in text or text.count(".") > 2
     if not may_have_address and not any(map(str.isdigit, text)):
         return []
