@@ -97,7 +97,7 @@ class Answer:
 
     def shows(self, fact: str, known: Known) -> str | None:
         """The sentence that shows the fact, or None."""
-        for found in identifiers(fact):
+        for found in identifiers(fact) if self.identifiers else ():
             if found in self.identifiers and found not in known.identifiers:
                 return self.identifiers[found]
         as_written = _Line(fact)
