@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from agenteval import budget
 from agenteval.errors import AssertionCrashError
-from agenteval.patterns import is_glob, name_matches, pattern_error, search, shown
+from agenteval.patterns import _compiled, is_glob, name_matches, pattern_error, search, shown
 
 RUNAWAY = "(?:a|aa)+$"
 
@@ -152,6 +152,15 @@ def test_globs_do_not_run_away(pattern: str, name: str) -> None:
 def test_a_pattern_that_cannot_be_used_is_told_at_load(pattern: str, error: str | None) -> None:
     """What does not compile, or would fill the memory, is an error of the spec."""
     assert pattern_error(pattern) == error
+
+
+@pytest.mark.parametrize("case_sensitive", [False, True])
+def test_a_pattern_is_compiled_once(case_sensitive: bool) -> None:
+    """The check at load compiles what the search uses."""
+    pattern, before = r"compiled \d{1,2} times", _compiled.cache_info().misses
+    assert pattern_error(pattern, case_sensitive=case_sensitive) is None
+    assert search(pattern, "compiled 1 times", case_sensitive=case_sensitive)
+    assert _compiled.cache_info().misses == before + 1
 
 
 @given(st.text(max_size=40))

@@ -306,5 +306,6 @@ def _foreign_patterns(contents: dict[str, Any]) -> Iterator[str]:
     if isinstance(contents.get("pattern"), str):
         candidates.append(contents["pattern"])
     for pattern in candidates:
-        if error := pattern_error(pattern) or pattern_error(f"(?-m:{pattern})"):
+        errors = (pattern_error(each, case_sensitive=True) for each in (pattern, f"(?-m:{pattern})"))
+        if error := next(filter(None, errors), None):
             yield f"the pattern {shown(pattern)} is not a regular expression: {error}"

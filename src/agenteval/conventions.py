@@ -111,13 +111,16 @@ _IDLE: dict[str, tuple[str, str, str, Any]] = {
 """What leaves a parameter of a type out, that parameter, and the name and the value of what does."""
 
 
-def _texts(data: Any, path: DataPath = ()) -> Iterator[tuple[DataPath, str]]:
+def _texts(data: Any, path: DataPath = ()) -> list[tuple[DataPath, str]]:
     """Every text, with the path to it."""
-    if isinstance(data, str):
-        yield path, data
-    elif isinstance(data, dict | list):
-        for key, item in data.items() if isinstance(data, dict) else enumerate(data):
-            yield from _texts(item, (*path, key))
+    kind = type(data)
+    if kind is str:
+        return [(path, data)]
+    found: list[tuple[DataPath, str]] = []
+    if kind is dict or kind is list:
+        for key, item in data.items() if kind is dict else enumerate(data):
+            found += _texts(item, (*path, key))
+    return found
 
 
 def _unconventional(case: TestCase) -> tuple[str, str] | None:

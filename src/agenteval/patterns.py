@@ -39,8 +39,8 @@ def _glob_matches(pattern: str, name: str) -> bool:
     return fnmatchcase(name, pattern)
 
 
-def pattern_error(pattern: str) -> str | None:
-    """Why a regular expression does not compile, or None when it does."""
+def pattern_error(pattern: str, *, case_sensitive: bool = False) -> str | None:
+    """Why a regular expression does not compile, or None when it does; with the flags that `search` compiles it with."""
     if len(pattern) > MOST_CHARACTERS:
         return f"it has {len(pattern):,} characters; the limit is {MOST_CHARACTERS:,}"
     if "\b" in pattern:  # meant as a word boundary; a backspace never matches, and what it forbids passes
@@ -53,7 +53,7 @@ def pattern_error(pattern: str) -> str | None:
         with budget.spending() as allowed:
             if allowed.left <= 0:
                 return f"the patterns and schemas before it took {allowed.seconds:g} s to read; use fewer"
-            _compiled(pattern, case_sensitive=True)
+            _compiled(pattern, case_sensitive=case_sensitive)
     except RecursionError:
         return "its groups are nested too deeply"
     except (regex.error, OverflowError) as error:

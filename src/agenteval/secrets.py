@@ -191,10 +191,10 @@ def is_telling(key: str, value: str) -> bool:
 
 
 _KEY = b"key"
-_NAME_WORDS = (
-    *b"password passwort passwd passphrase _pass pwd secret token authorization cookie".split(),
-    _KEY,
-)
+_PASS = b"pass"
+_WORDS_OF_PASS = tuple(b"password passwort passwd passphrase _pass".split())
+_OTHER_WORDS = (*b"pwd secret token authorization cookie".split(), _KEY)
+_NAME_WORDS = _WORDS_OF_PASS + _OTHER_WORDS
 """All names in full, except what stands before `key`. Finding them one by one is far faster than one pattern."""
 _WHOSE_KEY = lazy(rf"{_WHOSE}\Z".encode())
 _LONGEST_WHOSE = len("encryption_")
@@ -211,7 +211,7 @@ _LONG_SAID = lazy(rb"[\"'*_`]{0,3} (?:is|was)(?: now)?:?(?:\\[nrt]|[^a-z0-9]){1,
 def _has_assignment(data: bytes) -> bool:
     """Whether a name such as `password` is followed by a sign of assignment, by a quote or by `is`, or is a flag."""
     lowered = data.lower()
-    for word in _NAME_WORDS:
+    for word in _NAME_WORDS if _PASS in lowered else _OTHER_WORDS:
         at = lowered.find(word)
         while at >= 0:
             end = at + len(word)
@@ -219,7 +219,7 @@ def _has_assignment(data: bytes) -> bool:
                 _ASSIGNED.match(lowered, end) or _LONG_SAID.match(lowered, end) or _is_flag(lowered, at, end)
             ) and (word != _KEY or _WHOSE_KEY.search(lowered, max(0, at - _LONGEST_WHOSE), at)):
                 return True
-            if word.startswith(b"pass") and _SAID.match(lowered, end):
+            if word.startswith(_PASS) and _SAID.match(lowered, end):
                 return True
             at = lowered.find(word, end)
     return False

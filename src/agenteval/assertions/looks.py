@@ -5,9 +5,9 @@ The name of a parameter says what it names: `tool`, `tools` and the others of `L
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import cache
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 from agenteval.findings import DataPath
 from agenteval.strict import Model
@@ -41,8 +41,7 @@ BY_CATEGORY: Mapping[str, tuple[str, ...]] = {
 """The types of event that assertions of a category look at, unless the type itself says otherwise."""
 
 
-@dataclass(slots=True, frozen=True)
-class Looks:
+class Looks(NamedTuple):
     """What an assertion looks at: tools (names or globs; `*` for all of them) and types of event."""
 
     tools: frozenset[str] = frozenset()

@@ -24,13 +24,13 @@ from agenteval.text import composed, fold, line_at, readings, straight
 from agenteval.trace import ToolCall, Trace
 
 
-def check_patterns(name: str, patterns: str | Sequence[str]) -> None:
+def check_patterns(name: str, patterns: str | Sequence[str], *, case_sensitive: bool) -> None:
     """Refuse a pattern that every text matches, and what is not a regular expression. Raises ValueError."""
     for index, pattern in enumerate([patterns] if isinstance(patterns, str) else patterns):
         path = (name,) if isinstance(patterns, str) else (name, index)
         if not pattern:
             raise WrongPart(f"{name} holds an empty pattern, which every output matches: remove it", *path)
-        if error := pattern_error(pattern):
+        if error := pattern_error(pattern, case_sensitive=case_sensitive):
             raise WrongPart(f"the pattern {shown(pattern)} is not a regular expression: {error}", *path)
 
 
@@ -67,7 +67,7 @@ regex: ['\\b1[0-9]:[0-5][0-9]\\b']
             raise ValueError("nothing to look for: give at least one of any_of, all_of and regex")
         check_phrases("any_of", self.any_of, blanks_count=True)
         check_phrases("all_of", self.all_of, blanks_count=True)
-        check_patterns("regex", self.regex)
+        check_patterns("regex", self.regex, case_sensitive=self.case_sensitive)
 
     @property
     def _patterns(self) -> list[str]:
@@ -174,7 +174,7 @@ patterns: [as an AI language model, I cannot browse]
             raise ValueError("patterns is empty: give at least one thing that must not occur")
         check_phrases("patterns", self.patterns, blanks_count=True)
         if self.regex:
-            check_patterns("patterns", self.patterns)
+            check_patterns("patterns", self.patterns, case_sensitive=self.case_sensitive)
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the output is all it judges
         """Judge one trace."""

@@ -245,8 +245,8 @@ _REFERENCE = lazy(
 )
 
 
-_NEARLY_BULLET = re.compile(r"^[ \t]*([-*+•·‣▪◦○●—])(?=[^\s*_-])", re.MULTILINE)
-_OTHER_SIGN = re.compile(r"^[ \t]*([·‣▪◦○●—])[ \t]", re.MULTILINE)
+_NEARLY_BULLET = lazy(r"^[ \t]*([-*+•·‣▪◦○●—])(?=[^\s*_-])", re.MULTILINE)
+_OTHER_SIGN = lazy(r"^[ \t]*([·‣▪◦○●—])[ \t]", re.MULTILINE)
 
 
 def _instead_of_bullets(output: str) -> str:
@@ -262,8 +262,8 @@ def _instead_of_bullets(output: str) -> str:
     return ""
 
 
-_FENCE = re.compile(r"(?:`{3,}|~{3,})[ \t]*(?:json)?[ \t]*", re.IGNORECASE)
-_ON_ONE_LINE = re.compile(r"```(?:json\b)?([^`\n]+)```", re.IGNORECASE)
+_FENCE = lazy(r"(?:`{3,}|~{3,})[ \t]*(?:json)?[ \t]*", re.IGNORECASE)
+_ON_ONE_LINE = lazy(r"```(?:json\b)?([^`\n]+)```", re.IGNORECASE)
 
 
 def _json_text(output: str) -> tuple[str, bool]:

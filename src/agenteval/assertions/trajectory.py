@@ -9,7 +9,7 @@ from agenteval.assertions.base import Assertion, Category, Verdict, failed, pass
 from agenteval.assertions.looks import ANY_TOOL, Looks
 from agenteval.errors import AssertionCrashError
 from agenteval.findings import WrongPart
-from agenteval.json_values import args_key, equal, lookup, show
+from agenteval.json_values import equal, lookup, show
 from agenteval.patterns import name_matches
 from agenteval.plurals import counted
 from agenteval.selectors import ArgsMatch, is_of
@@ -176,7 +176,7 @@ def _rows(expected: Sequence[ExpectedCall], calls: Sequence[ToolCall]) -> list[i
     known: dict[tuple[str, str], int] = {}
     rows = []
     for each in expected:
-        key = (each.tool, args_key(each.args))
+        key = (each.tool, repr(each.args))  # equal only for equal ones
         if key not in known:
             row = 0
             for tool, bits in of_tool.items():

@@ -2,7 +2,7 @@
 
 from agenteval.lazyregex import lazy
 
-_OTHER_MARK = lazy(r"[\x80-\U0010ffff](?<!\w)")
+_OTHER_MARK = lazy(r"[^\x00-\x7f\w]")
 _BLANKED = bytes(code if code in (0, 39) or code > 127 or chr(code).isalnum() else 32 for code in range(256))
 
 

@@ -24,6 +24,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import ceil
 
 from agenteval.language.content_words import (
@@ -53,14 +54,22 @@ class Known:
     """What may be said: texts of the group itself, of the user and of tools."""
 
     def __init__(self, texts: Sequence[str]) -> None:
-        self.text = _one_line("\n".join(texts))
+        self.texts = texts
         words = {word for text in texts for word in _content_words(text)}
         self.words = words.union(part for word in words for part in word.split("-"))
-        self.identifiers = {found for text in texts for found in identifiers(text)}
+
+    @cached_property
+    def identifiers(self) -> set[str]:
+        """The identifiers in them."""
+        return {found for text in self.texts for found in identifiers(text)}
 
     def holds(self, phrase: str) -> bool:
         """Whether one of the texts holds the phrase."""
-        return _one_line(phrase) in self.text
+        return _one_line(phrase) in self._in_one_line
+
+    @cached_property
+    def _in_one_line(self) -> str:
+        return _one_line("\n".join(self.texts))
 
 
 class Answer:
@@ -74,17 +83,21 @@ class Answer:
         ]
         written = _words(text)
         self.words = set(map(plain_form, written))
-        self.sequence = f" {fold(' '.join(written))} "
-        self.identifiers = {found: line.text for line in self.lines for found in identifiers(line.text)}
+        self.sequence = _sequence(written)
         self._having: dict[str, list[int]] = {}
         """The lines that have each word, by their numbers."""
         for number, line in enumerate(self.lines):
             for word in line.words:
                 self._having.setdefault(word, []).append(number)
 
+    @cached_property
+    def identifiers(self) -> dict[str, str]:
+        """The identifiers that were said, each with the line that has it."""
+        return {found: line.text for line in self.lines for found in identifiers(line.text)}
+
     def shows(self, fact: str, known: Known) -> str | None:
         """The sentence that shows the fact, or None."""
-        for found in identifiers(fact):
+        for found in identifiers(fact) if self.identifiers else ():
             if found in self.identifiers and found not in known.identifiers:
                 return self.identifiers[found]
         as_written = _Line(fact)
@@ -122,32 +135,34 @@ class Answer:
 
 
 class _Line:
-    """A sentence with the parts of it that are compared."""
+    """A sentence with the parts of it that are compared; those that few comparisons get to are made when they do."""
 
     def __init__(self, text: str, *, heading: bool = False) -> None:
         self.text = text
-        written = _words(text)
-        self.words = set(filter(None, map(plain_form, written)))
-        self.sequence = f" {fold(' '.join(written))} "
-        self.capitals: set[str] = set()
+        self.heading = heading
+        self.written = _words(text)
+        self.words = set(filter(None, map(plain_form, self.written)))
+
+    @cached_property
+    def sequence(self) -> str:
+        """Its words in a row."""
+        return _sequence(self.written)
+
+    @cached_property
+    def capitals(self) -> set[str]:
         """Words with a capital, the first one included."""
-        self.names: set[str] = set()
+        return _capitals(self.written)
+
+    @cached_property
+    def names(self) -> set[str]:
         """Words with a capital that is not due to the beginning of the sentence, nor to the style of headings."""
-        for place, word in enumerate(written):
-            if not word[0].isupper():
-                continue
-            plain = plain_form(word)
-            if plain and plain not in _NO_NAMES:
-                self.capitals.add(plain)
-                if place > 0 and not heading:
-                    self.names.add(plain)
-        self.short = any(word.isupper() and len(word) < 4 for word in written)
-        """Whether it has an abbreviation such as EUR, which all use."""
+        return set() if self.heading else _capitals(self.written[1:])
 
     @property
     def is_name(self) -> bool:
         """Whether it is a single name and nothing else."""
-        return len(self.words) == 1 and self.words <= self.capitals - _EVERYDAY and not self.short
+        is_short = any(word.isupper() and len(word) < 4 for word in self.written)  # EUR, which all use
+        return len(self.words) == 1 and self.words <= self.capitals - _EVERYDAY and not is_short
 
     def names_shared_with(self, other: "_Line") -> set[str]:
         return (self.names & other.capitals) | (self.capitals & other.names)
@@ -201,6 +216,15 @@ def _words(text: str) -> list[str]:
     return words_or_pairs(_with_plain_hyphens(text))
 
 
+def _sequence(written: Sequence[str]) -> str:
+    return f" {fold(' '.join(written))} "
+
+
+def _capitals(written: Sequence[str]) -> set[str]:
+    forms = (plain_form(word) for word in written if word[0].isupper())
+    return {plain for plain in forms if plain and plain not in _NO_NAMES}
+
+
 def _with_plain_hyphens(text: str) -> str:
     """Typography has hyphens that keep a code such as XK-4471 on one line."""
     return text.replace("\u2010", "-").replace("\u2011", "-")
@@ -218,14 +242,18 @@ def _count(words: set[str]) -> int:
 
 def identifiers(text: str) -> list[str]:
     """Identifiers in a text, folded, without the separators inside numbers."""
-    text = UNSPACED_RUN.sub(" ", _with_plain_hyphens(text))
-    if "@" not in text and "://" not in text and not any(map(str.isdigit, text)):
+    text = _with_plain_hyphens(text)
+    if not text.isascii():
+        text = UNSPACED_RUN.sub(" ", text)
+    may_have_address = "@" in text or "://" in text or text.count(".") > 2
+    if not may_have_address and not any(map(str.isdigit, text)):
         return []
-    found = [fold(match).rstrip(".,;:/") for match in _ADDRESS.findall(text)]
-    rest = _ADDRESS.sub(" ", text)
+    addresses = _ADDRESS.findall(text) if may_have_address else ()
+    found = [fold(match).rstrip(".,;:/") for match in addresses]
+    rest = _ADDRESS.sub(" ", text) if addresses else text
     phones = [re.sub(r"\D", "", match) for match in _PHONE.findall(rest)]
     found += [phone for phone in phones if len(phone) >= 9]
-    unphoned = _PHONE.sub(" ", rest)
+    unphoned = _PHONE.sub(" ", rest) if phones else rest
     grouped = [
         re.sub(r"[\W_]", "", fold(match)) for match in _THOUSANDS.findall(unphoned) + _FOURS.findall(rest)
     ]
@@ -257,7 +285,7 @@ def _is_code(word: str) -> bool:
         return (
             len(word) >= 4 and not (len(word) == 4 and "1900" <= word <= "2099") and not word.endswith("000")
         )
-    if not any(map(str.isdigit, word)) or len(word) < 4:
+    if word.isalpha() or len(word) < 4 or not any(map(str.isdigit, word)):
         return False
     return not _QUANTITY.fullmatch(word) and not _DATE.fullmatch(word)
 

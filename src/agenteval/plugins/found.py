@@ -13,7 +13,7 @@ Kind = Literal["assertion", "adapter", "operator"]
 _LONGEST_ERROR = 300
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Plugin:
     """One class of a plugin, or what is wrong with it.
 
