@@ -69,6 +69,12 @@ def denied_words(claim: str) -> frozenset[str]:
     return frozenset(said.words[place].lower() for _, place in said.denied().values())
 
 
+def before_denial(claim: str) -> str:
+    """The words of a claim before its first negation; none without one."""
+    said = compared(claim[:LONGEST])
+    return said.part(0, min(said.denying, default=0))
+
+
 _OFF = lazy(r"(?i)(\w+) (?:(?:is|are|was|were) )?(?:switched |turned )?off\b")
 
 

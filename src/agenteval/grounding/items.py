@@ -152,17 +152,29 @@ class Items(Objects):
         self, item: int, fields: Iterable[Field], words: frozenset[str], denied: frozenset[str] = frozenset()
     ) -> Iterator[str]:
         others = words.difference(self._words[item])
+        these = self._of_list[item]
         for field in fields if others else ():
             own = self._fields[item].get(field)
             if own is not None and words.isdisjoint(own) and denied.isdisjoint(own):
-                values = self._values[self._of_list[item]]
+                values = self._values[these]
                 for value in values.get(field, ()):
                     if (
                         words.issuperset(value)
                         and not others.isdisjoint(value)
                         and not _is_of_another(field, value, values)
+                        and not self._are_named(these, words, field, value)
                     ):
                         yield value
+
+    def _are_named(self, these: int, words: frozenset[str], field: Field, value: str) -> bool:
+        """Whether words name each item of a list that has a value in a field, by other words than these."""
+        having = self._having(these, words).having
+        count = Counter(chain.from_iterable(having.values()))
+        return all(
+            any(count[word] == 1 and word not in value for word in own)
+            for item, own in having.items()
+            if self._fields[item].get(field) == value
+        )
 
     def is_of_others(self, text: int, value: str, claim: str) -> bool:
         """Whether other items only have a value, in a field in which the one that a text is in has another that the claim has not.

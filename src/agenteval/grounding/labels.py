@@ -53,7 +53,12 @@ def mislabelled(claim: Statement, record: str) -> Iterator[str]:
 @lru_cache(maxsize=256)  # the items of a list have the same fields
 def _label(name: str) -> frozenset[str]:
     """The content words of the name of a field, without the unit, or the time that it is about: `left_h`, `low_24h`."""
-    return frozenset(_content(_UNIT.sub("", name)))
+    return frozenset(_content(without_unit(name)))
+
+
+def without_unit(name: str) -> str:
+    """The name of a field without the unit of its value: `price_eur`."""
+    return _UNIT.sub("", name)
 
 
 _UNIT = lazy(

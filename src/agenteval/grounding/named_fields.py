@@ -13,6 +13,8 @@ from agenteval.language.content_words import plain_form
 from agenteval.language.signs import words
 from agenteval.lazyregex import lazy
 
+Phrase = tuple[str, ...]
+
 LONGEST = 1_500
 """Characters of a claim and of an object that are compared."""
 SHORTEST = 5
@@ -29,9 +31,10 @@ _VALUE_BEFORE = lazy(r"\s*the ([\w -]+?)\s*(?:\Z|[,)])")
 """The name of a field after its value: "Ben is the reviewer"."""
 _DONE = lazy(r"\b(\w{3,}ed) (?:by|to) ")
 """What stands between a verb that a field is named after and its value: "assigned to Ben"."""
+_AFTER_VERB: tuple[Phrase, ...] = ((), ("by",), ("to",))
+"""What may follow the verb in the name of a field: `created_by`."""
+_JOINING = ("and", "or", "both", "the")
 _DENIED = lazy(r"(?i)(?:not|no|never|neither|n't)\b")
-
-Phrase = tuple[str, ...]
 
 
 def misgiven(claim: str, record: str) -> Iterator[str]:
@@ -41,15 +44,15 @@ def misgiven(claim: str, record: str) -> Iterator[str]:
         return
     for clause in _CLAUSE_END.split(claim[:LONGEST]):
         for before, after in pairwise(_GIVEN.split(clause)):
-            named = _named(_content(before), told)
+            named = _named(before, told)
             yield from _wrong(after, before, named, told)
             if turned := _VALUE_BEFORE.match(after):
-                named = _named(_content(turned[1]), told)
+                named = _named(turned[1], told)
                 yield from _wrong(before, "", named, told, ends=True)
         done = _DONE.split(clause)
         for participle, after in zip(done[1::2], done[2::2], strict=True):
             verb = plain_form(participle)
-            named = [each for each in told if len(each) == 1 and _is_of_verb(each[0], verb)]
+            named = [each for each in told if each[1:] in _AFTER_VERB and _is_of_verb(each[0], verb)]
             yield from _wrong(after, "", named, told)
 
 
@@ -70,29 +73,29 @@ def _is_of_verb(label: str, verb: str) -> bool:
 
 @lru_cache(maxsize=256)  # an object is compared with many claims
 def _told(record: str) -> dict[Phrase, Phrase]:
-    """The fields with a short value in words, both as the words that carry meaning."""
+    """The fields with a short value in words, by all words of their names; values by those that carry meaning."""
     told = {}
     for name, value in fields(record):
-        label, said = tuple(_content(name)), tuple(_content(value))
-        if label and 0 < len(said) <= MOST_WORDS and not any(map(str.isdigit, value)):
+        label, said = _label(name), tuple(_content(value))
+        if name and 0 < len(said) <= MOST_WORDS and not any(map(str.isdigit, value)):
             told[label] = said
     return told
 
 
-def _named(before: Sequence[str], told: dict[Phrase, Phrase]) -> list[Phrase]:
-    """The fields whose names end a text, one after the other: "billing and search"."""
-    end, found = len(before), []
-    while end:
-        label = next(
-            (each for each in told if len(each) <= end and tuple(before[end - len(each) : end]) == each), None
-        )
+def _named(text: str, told: dict[Phrase, Phrase]) -> list[Phrase]:
+    """The fields whose names end a text, one after the other: "billing and search", "the search service"."""
+    before = _label(text)
+    end, found, others = len(before), [], 0
+    while end and others < 2:
+        label = next((each for each in told if before[max(0, end - len(each)) : end] == each), None)
         if label is not None:
             found.append(label)
             end -= len(label)
-        elif found or end < len(before):
+        elif found and before[end - 1] not in _JOINING:
             break
         else:
-            end -= 1  # "the search service is …"
+            others += not found
+            end -= 1
     return found
 
 
@@ -105,6 +108,11 @@ def _value(text: str, told: dict[Phrase, Phrase], *, ends: bool) -> Phrase:
         value for value in told.values() if (said[-len(value) :] if ends else said[: len(value)]) == value
     ]
     return max(found, key=len, default=())
+
+
+def _label(text: str) -> Phrase:
+    """All words as they are compared."""
+    return tuple(_form(word) or word.lower() for word in words(text))
 
 
 def _content(text: str) -> list[str]:

@@ -10,6 +10,7 @@ from agenteval.grounding.clauses import told_otherwise
 from agenteval.grounding.contradictions import (
     LONGEST,
     against_record,
+    before_denial,
     contradictions,
     denied,
     denied_words,
@@ -139,7 +140,10 @@ class Nearest:
         )
         if is_excepting(text):
             return
-        without = frozenset(self._signs.all(denied_words(text)))
+        before = self._naming(before_denial(text))
+        is_named = any(items.only_named(these, before, ()) is not None for these in items.lists(place))
+        # "the kettle is not stored in Rome", but "it does not rain in Rome"
+        without = frozenset(self._signs.all(denied(text) if is_named else denied_words(text)))
         said = frozenset(self._signs.all(words(in_one(self._stated.plain)))).union(self._linked) - without
         if not items.is_meant(place, said):
             naming = self._naming(text) - without

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
 from agenteval.grounding.exchanges import Field
+from agenteval.grounding.labels import without_unit
 from agenteval.grounding.orders import content, figures, is_of_warmth, meant_by, moments
 from agenteval.lazyregex import lazy
 
@@ -44,9 +45,17 @@ def ranked_otherwise(claim: str, named: Callable[[str], Told | None]) -> Iterato
             for field, own in one.items()
             if own and (theirs := other.get(field)) and (values := order([own, theirs]))
         ]
-        meant = [values for field, values in pairs if asked & content(str(field[-1]))]
+        meant = [values for field, values in pairs if (name := _what(str(field[-1]))) and name <= asked]
         if not (meant or match["word"]):
             meant = [values for _, values in pairs]  # "leaves before" of `departs` and `arrives`
         is_more = match["more"] if match["word"] else not match["before"]
         if meant and all(mine <= theirs if is_more else mine >= theirs for mine, theirs in meant):
             yield match["word"] or match.group()
+
+
+def _what(name: str) -> frozenset[str]:
+    """What a field is about, by its name without the unit, and that it is a number: `price_eur`, `comment_count`."""
+    return content(without_unit(name)) - _COUNTING
+
+
+_COUNTING = content("count number total num")

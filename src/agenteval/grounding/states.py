@@ -67,7 +67,7 @@ _SAYING = (
     r"(?i)(?:\b(?:(?<!should )(?<!could )(?<!would )(?<!might )(?<!must )(?<!may )(?:has|have|(?P<had>had))(?P<no>n't| not| never)?(?: \w+)? (?P<been>been)"
     r"|(?:is|are|(?P<past>was|were)|it's|that's|they're)(?P<not>n't)?)"
     r"|[:\u2013\u2014(]|\s-"
-    rf"|\b[^\W\d]\w* (?={_DONE}\b))"
+    rf"|\b(?<!')(?!(?:not|never|nor)\b)[^\W\d]\w* (?={_DONE}\b))"
     r"(?: (?:(?P<denied>not|never|no longer)|now|still|already|currently|all|both|turned|switched|back|just|yet))*"
 )
 _STATED, _TOLD = (
