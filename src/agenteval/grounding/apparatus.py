@@ -33,6 +33,7 @@ _READ = lazy(
     rf"(?i)\A\W{{0,4}}(?:{_ACCORDING}, |as {_THE} {_OWN_WORDS}(?:{DOCUMENTS}) {_SAYS}, "
     rf"|{_THE} {_OWN_WORDS}(?:{DOCUMENTS}) (?:also )?{_SAYS}(?: that\b|:)?(?= )(?! (?:no|not|nothing|none|little|the same)\b))"
     rf"|,? {_ACCORDING}(?=\W*\Z)"
+    r"|\A\W{0,4}(?:from what (?:I|we) (?:can|could) (?:see|tell|find)|as far as (?:I|we) can (?:see|tell)), "
 )
 """What says where the rest of a sentence is from."""
 

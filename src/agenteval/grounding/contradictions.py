@@ -188,7 +188,7 @@ def _against_state(mine: Words, theirs: Words) -> Iterator[str]:
 
 _SO = tuple(map(plain_form, ("enabled", "active", "true")))
 """Forms of words that say that something is so: "the flag isn't enabled"."""
-_NOT_SO = lazy(r"(?i)\b(?:off|disabled|empty|false)\b")
+_NOT_SO = lazy(r"(?i)\b(?:off|empty|false|dis\w{3,}ed)\b")
 """What says that something is not so, or not there, of a field: "the list is empty"."""
 _AUXILIARIES = frozenset("is are was were has have had can be been".split())  # noqa: SIM905
 

@@ -1,5 +1,6 @@
 """What the passage nearest to a claim says otherwise, or a row or an object beside it that the claim names."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import accumulate, chain, islice, pairwise
@@ -191,7 +192,7 @@ class Nearest:
         text = self._stated.text
         ends = accumulate(map(len, self._parts), initial=0)
         for start, end in islice(pairwise(ends), MOST_PARTS):
-            for match in _CODE.finditer(text, start, end):
+            for match in _codes_in(text, start, end):
                 rest = text[start : match.start()] + BREAK + text[match.end() : end]
                 named = items.only_named(these, self._named_by(rest), _codes(rest))
                 if named is not None and items.is_of_others(named, match.group().lower(), text.lower()):
@@ -286,7 +287,17 @@ class Nearest:
 
 
 def _codes(text: str) -> list[str]:
-    return [code.lower() for code in _CODE.findall(text)]
+    return [match.group().lower() for match in _codes_in(text, 0, len(text))]
+
+
+def _codes_in(text: str, start: int, end: int) -> Iterator[re.Match[str]]:
+    """What has letters and digits, `us-west-2`, or two numbers, and e-mail addresses."""
+    return (match for match in _TOKEN.finditer(text, start, end) if _is_code(match.group()))
+
+
+def _is_code(token: str) -> bool:
+    has_both = any(map(str.isdigit, token)) and any(map(str.isalpha, token))
+    return has_both or "@" in token or bool(_NUMBERS.fullmatch(token))
 
 
 def _has_row(text: str, row: Sequence[str]) -> bool:
@@ -298,11 +309,9 @@ _RESTRICTED = lazy(
 )
 _ENDS_DENYING = lazy(r"(?i)(?:n't|\b(?:not|no))\W*\Z")
 """What says of the things named before that they are not so: "A and B are gifts; C isn't"."""
-_IN_NAME = lazy(r"(?<=[A-Za-z]-)\d+\b|(?<=[A-Za-z])\d+\b|(?<=[A-Za-z]_)\d+\b|(?<=#)\d+\b")
-_CODE = lazy(
-    r"(?<![\w@./:-])(?=[\w.:/+-]*(?:@|[A-Za-z][\w.:/+-]*\d|\d[\w.:/+-]*[A-Za-z]))[\w.:/@+-]{2,80}(?<![.:/@+-])(?![\w@])"
-)
-"""What has letters and digits: `us-west-2`, `redis:7.4`; or an e-mail address."""
+_IN_NAME = lazy(r"(?<=[A-Za-z]-)\d+\b|(?<=[A-Za-z])\d+\b|(?<=[A-Za-z]_)\d+\b|(?<=#)\d+\b|(?<=\d-)\d{3,}\b")
+_TOKEN = lazy(r"(?<![\w@./:-])[\w.:/@+-]{2,80}(?<![.:/@+-])(?![\w@])")
+_NUMBERS = lazy(r"\d{3,}-\d{3,}")
 
 
 def _has_word_for_word(passage: str, text: str) -> bool:

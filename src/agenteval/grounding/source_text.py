@@ -23,7 +23,7 @@ from agenteval.grounding.reading import Reading, reading
 from agenteval.grounding.records import fields
 from agenteval.grounding.siblings import is_said_of_other
 from agenteval.grounding.source_numbers import Beside, SourceNumbers, any_unit, anywhere
-from agenteval.grounding.sources import Source
+from agenteval.grounding.sources import Source, keys
 from agenteval.grounding.statements import Statement
 from agenteval.grounding.timed_lines import is_at_other_time
 from agenteval.grounding.weekdays import tells_week, weekday
@@ -115,7 +115,8 @@ class SourceText:
         Of several objects of one kind, a place in one is not near words, or what else a claim states, that is in the others.
         `parts` are those of the claim, up to that with the fact in question.
         """
-        named = signs.union(self.signs.content(words(" ".join(stated.identifiers))))
+        names = [*stated.identifiers, *stated.numbers_of_things]
+        named = signs.union(self.signs.content(words(" ".join(names))))
         telling = named.difference(self.signs.content(denied(stated.without_links)))
         linked = telling.union(self.signs.content(words(" ".join(link.own for link in stated.links))))
         told = [telling.intersection(self.signs.content(words(part))) for part in parts]
@@ -195,8 +196,15 @@ class SourceText:
         return False
 
     def has_initials(self, token: str) -> bool:
-        """Whether a token stands for a run of capitalised words: `amd` for Advanced Micro Devices."""
-        return 2 <= len(token) <= 6 and token in self._initials
+        """Whether a token stands for a run of capitalised words, `amd` for Advanced Micro Devices, or for a key: `pr` for `pull_requests`."""
+        return 2 <= len(token) <= 6 and (
+            token in self._initials or token.removesuffix("s") in self._key_initials
+        )
+
+    @cached_property
+    def _key_initials(self) -> frozenset[str]:
+        named = map(words, set().union(*map(keys, self._own)))
+        return frozenset("".join(word[0] for word in each).lower() for each in named if len(each) > 1)
 
     @cached_property
     def _initials(self) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from agenteval.grounding.records import is_field, records, row
+from agenteval.grounding.records import fields, is_field, records, row
 from agenteval.grounding.tables import Row, column_names, has_heading, named_rows
 from agenteval.json_values import json_among, json_in
 from agenteval.selectors import is_event_of
@@ -131,6 +131,18 @@ def memory_sources(trace: Trace, case: TestCase) -> list[Source]:
     if snapshot := memory_text(case.scenario.memory_snapshot):
         sources.append(Source(MEMORY_SNAPSHOT, tuple(snapshot)))
     return sources
+
+
+def keys(source: Source) -> set[str]:
+    """The keys that lead to the texts of a source, and those of the fields of its objects."""
+    found: dict[int, str | int] = {}
+    for path in source.paths:
+        here = path
+        while here and id(here) not in found:
+            found[id(here)] = here[1]
+            here = here[0]
+    names = {name for number in source.records for name, _ in fields(source.texts[number])}
+    return names.union(key for key in found.values() if isinstance(key, str))
 
 
 def texts_of(value: Any) -> tuple[str, ...]:

@@ -33,6 +33,8 @@ _PART_END = lazy(r"\n|[,;.!?] |\b(?:and|or|und|oder|y|et|while|whereas|but)\b")
 """Where a part of a sentence ends that may be about something else than the next one: "bread costs 2.49, milk 3.98"."""
 
 
+_OF_THING = lazy(r"(?<=#)\d+\b|(?<=\d-)\d{3,}\b")
+
 Fact = Quantity | Date
 """What has a value that can be compared."""
 
@@ -152,6 +154,11 @@ class Statement:
         after_dates = {date.end for date in self.dates}  # the T20 of 2026-11-21T20:55 is no name
         found = (match for match in identifiers(apart(self.plain)) if match.start() not in after_dates)
         return list(dict.fromkeys(match.group() for match in found))
+
+    @cached_property
+    def numbers_of_things(self) -> list[str]:
+        """The numbers by which things go: `#12`, the 0341 of `2026-0341`."""
+        return _OF_THING.findall(self.plain)
 
     @cached_property
     def names(self) -> list[Name]:

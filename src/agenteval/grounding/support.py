@@ -260,8 +260,7 @@ def _numbers(read: _Reading, sources: SourceText) -> Iterator[Fact]:
             listed and quantity.values == {listed} and not quantity.unit
         ):
             continue
-        is_in_name = _IN_NAME.search(read.stated.without_links, max(0, quantity.start - 2), quantity.start)
-        beside = anywhere if is_in_name else read.beside_part(quantity)
+        beside = anywhere if _is_in_name(quantity, read, sources) else read.beside_part(quantity)
         known = has_number(quantity, read.stated, beside, sources)
         yield read.stated.shown(quantity), known
     for schedule in crons(read.stated.without_links):
@@ -269,8 +268,24 @@ def _numbers(read: _Reading, sources: SourceText) -> Iterator[Fact]:
             yield schedule.text, schedule.key in sources.schedules
 
 
-_IN_NAME = lazy(r"[A-Za-z]-\Z")
-"""What stands before a number that is part of a name, as in `web-2`: what is said of that is no fact about the number."""
+_IN_NAME = lazy(r"(?:[A-Za-z]-|#)\Z")
+_NAMED = lazy(r"(?<![\w.])(?:(?P<word>[A-Z][A-Za-z]{0,11}) |(?P<code>[\w-]+-))\Z")
+_LONGEST_NAME = 30
+
+
+def _is_in_name(quantity: Quantity, read: _Reading, sources: SourceText) -> bool:
+    """Whether a number is part of a name, as in `web-2`, `#12`, or, where the sources have it so, `RE 11`: what is said of that is no fact about the number."""
+    text, start = read.stated.without_links, quantity.start
+    if _IN_NAME.search(text, max(0, start - 2), start):
+        return True
+    named = _NAMED.search(text, max(0, start - _LONGEST_NAME), start)
+    if not named or not quantity.text.isdigit():
+        return False
+    if named["word"]:
+        return sources.passages.is_record(None) and sources.has_phrase(
+            tokens(named["word"] + f" {quantity.text}")
+        )
+    return sources.numbers.has_text(named["code"] + quantity.text)
 
 
 def _dates(read: _Reading, sources: SourceText) -> Iterator[Fact]:
