@@ -14,6 +14,7 @@ _SAYS = lazy(r"(?i)(?:['\u2019]s [\w-]+)? (?:is|are|was|has|have|can|runs?|lives
 """What follows the name of what something is said of: "the manager is", "the manager's plan is"."""
 _NAMING = content("name title label")
 """Words in the names of fields that say what an object is, not how."""
+_DENIAL = lazy(r"(?i)\b(?:not|no|never|neither)\b|n't\b")
 _DIGIT = lazy(r"\d")
 
 
@@ -23,7 +24,8 @@ def misattributed(claim: str, told: Mapping[Field, str]) -> Iterator[str]:
     `told` has the fields of an object. A claim that has anything else of the inner one may be about that.
     """
     claim = claim[:LONGEST]
-    said = content(claim) if any(len(field) == 2 for field in told) else frozenset()
+    is_judged = any(len(field) == 2 for field in told) and not _DENIAL.search(claim)
+    said = content(claim) if is_judged else frozenset()
     for way, inner in told.items() if said else ():
         own = told.get(way[1:]) if len(way) == 2 else None
         if not own or not inner or own.lower() == inner.lower():

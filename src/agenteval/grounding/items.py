@@ -162,18 +162,19 @@ class Items(Objects):
                         words.issuperset(value)
                         and not others.isdisjoint(value)
                         and not _is_of_another(field, value, values)
-                        and not self._are_named(these, words, field, value)
+                        and not self._is_told_of_another(these, words, field, value)
                     ):
                         yield value
 
-    def _are_named(self, these: int, words: frozenset[str], field: Field, value: str) -> bool:
-        """Whether words name each item of a list that has a value in a field, by other words than these."""
+    def _is_told_of_another(self, these: int, words: frozenset[str], field: Field, value: str) -> bool:
+        """Whether words name an item of a list that has a value in a field, by other words than these."""
         having = self._having(these, words).having
         count = Counter(chain.from_iterable(having.values()))
-        return all(
-            any(count[word] == 1 and word not in value for word in own)
+        return any(
+            count[word] == 1 and word not in value
             for item, own in having.items()
             if self._fields[item].get(field) == value
+            for word in own
         )
 
     def is_of_others(self, text: int, value: str, claim: str) -> bool:

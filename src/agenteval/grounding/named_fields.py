@@ -33,6 +33,7 @@ _DONE = lazy(r"\b(\w{3,}ed) (?:by|to) ")
 """What stands between a verb that a field is named after and its value: "assigned to Ben"."""
 _AFTER_VERB: tuple[Phrase, ...] = ((), ("by",), ("to",))
 """What may follow the verb in the name of a field: `created_by`."""
+_RELATIVE: tuple[Phrase, ...] = (("that",), ("which",), ("who",))
 _JOINING = ("and", "or", "both", "the")
 _DENIED = lazy(r"(?i)(?:not|no|never|neither|n't)\b")
 
@@ -85,7 +86,7 @@ def _told(record: str) -> dict[Phrase, Phrase]:
 def _named(text: str, told: dict[Phrase, Phrase]) -> list[Phrase]:
     """The fields whose names end a text, one after the other: "billing and search", "the search service"."""
     before = _label(text)
-    end, found, others = len(before), [], 0
+    end, found, others = 0 if before[-1:] in _RELATIVE else len(before), [], 0
     while end and others < 2:
         label = next((each for each in told if before[max(0, end - len(each)) : end] == each), None)
         if label is not None:

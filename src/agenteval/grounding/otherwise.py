@@ -226,7 +226,8 @@ class Nearest:
             yield from states.against_record(said, items.record(item))
             if not self._is_restricted:
                 yield from not_extreme(said, items.columns(item, self._content(said)))
-                yield from map(self._shown, items.otherwise(item, affirmed & self._content(said)))
+                own = affirmed.intersection(self._content(said)).difference(self._signs.all(denied(said)))
+                yield from map(self._shown, items.otherwise(item, own))
 
     def _by_other_rows(self, text: str, sentence: str) -> Iterator[str]:
         """What rows beside that of a sentence say, of what a row says otherwise that the claim names."""

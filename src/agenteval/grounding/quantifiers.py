@@ -41,6 +41,10 @@ _BEING = lazy(
 _COUNT = lazy(r"(?i)\A(?:\s+(?:of|the|these|those|your|our|my)\b)*\s+\d+\b(?=\s+[^\W\d])")
 """A number of things: "all of the 3 services"."""
 _DENIAL = lazy(r"(?i)\b(?:not|never|no longer)\b|n't\b")
+_PART = lazy(
+    r"(?i)\b(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|some|most|many|few|half|several) (?:out )?of\b"
+)
+"""What tells of a part only: "two of the jobs have no owner"."""
 _NAMELESS = frozenset(
     ("", "results", "items", "data", "rows", "entries", "list", "records", "values", "hits", "result")
 )
@@ -99,7 +103,7 @@ def overstated(
         return
     for clause in _CLAUSE_END.split(claim):
         match = _QUANTIFIER.search(clause)
-        if match and not _DENIAL.search(clause, match.end()):
+        if match and not _DENIAL.search(clause, match.end()) and not _PART.search(clause, 0, match.start()):
             before, after = clause[: match.start()], _COUNT.sub("", clause[match.end() :])
             is_wrong = _is_not_all if match["all"] else _is_any if match["none"] else _is_another
             told = _told(before, after) if match["all"] or match["none"] else _told_only(before, after)
