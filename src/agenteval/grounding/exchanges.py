@@ -41,7 +41,7 @@ def exchanged(
         if name is None or (naming and name not in naming):
             continue
         others = words.difference(*own.values())
-        telling = words.difference(own[name])
+        telling = words.union(numbers).difference(own[name])
         rivals = [each for each in items if not frozenset(own[name]).issubset("".join(each.values()))]
         fields = list(own)
         for field in fields[fields.index(name) + 1 :]:

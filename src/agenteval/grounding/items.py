@@ -125,7 +125,7 @@ class Items(Objects):
         """
         around = [item for item, _ in self._around(text)]
         for item in around:
-            yield from self._of_rivals(item, self._fields[item], words, denied)
+            yield from self._of_rivals(item, self._fields[item], words, denied, numbers)
         inside = [self._of_list[item] for item in around]
         for these in [*inside, *self._held.get(id(self._source.paths[text]), [])][:MOST_COMPARED]:
             items = [self._fields[item] for item in self._lists[these]]
@@ -149,7 +149,12 @@ class Items(Objects):
             yield from self._of_rivals(item, shared, words)
 
     def _of_rivals(
-        self, item: int, fields: Iterable[Field], words: frozenset[str], denied: frozenset[str] = frozenset()
+        self,
+        item: int,
+        fields: Iterable[Field],
+        words: frozenset[str],
+        denied: frozenset[str] = frozenset(),
+        numbers: frozenset[str] = frozenset(),
     ) -> Iterator[str]:
         others = words.difference(self._words[item])
         these = self._of_list[item]
@@ -162,7 +167,7 @@ class Items(Objects):
                         words.issuperset(value)
                         and not others.isdisjoint(value)
                         and not _is_of_another(field, value, values)
-                        and not self._is_told_of_another(these, words, field, value)
+                        and not self._is_told_of_another(these, words | numbers, field, value)
                     ):
                         yield value
 
