@@ -48,7 +48,10 @@ def test_the_value_of_another_field(source: Any, output: str, value: str) -> Non
         (MATCH, "At home is Ajax, away is Feyenoord."),
         (MATCH, "Ajax is at home to Feyenoord."),
         (MATCH, "They play at home against Feyenoord."),
-        ({"job": "package", "result": "skipped", "next": "lint"}, "The only job that was skipped is package."),
+        (
+            {"job": "package", "result": "skipped", "next": "lint"},
+            "The only job that was skipped is package.",
+        ),
         ({"!": "blue", "wall": "red", "door": "blue"}, "The door is blue."),
     ],
 )

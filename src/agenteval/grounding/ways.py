@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
+from agenteval.grounding.orders import content
 from agenteval.grounding.records import fields
 from agenteval.grounding.statements import agree, statement
-from agenteval.language.content_words import plain_form
 from agenteval.language.signs import words
 from agenteval.lazyregex import lazy
 
@@ -46,9 +46,5 @@ def has_value(text: str, value: str) -> bool:
             for mine in statement(text).facts
             for theirs in told.facts
         )
-    own = _content(value)
-    return bool(own) and own <= _content(text)
-
-
-def _content(text: str) -> frozenset[str]:
-    return frozenset(filter(None, map(plain_form, words(text))))
+    own = content(value)
+    return bool(own) and own <= content(text)
