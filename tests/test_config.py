@@ -349,6 +349,7 @@ def test_what_is_wrong_in_the_environment(tmp_path: Path) -> None:
         "error[config.wrong_variable]: AGENTEVAL_SUITE_PASS_SCORE: expected a number, got 'nan'",
     ]
     assert found[0].split("\n")[1] == "   did you mean 'AGENTEVAL_STRICT'?"
+    assert "did you mean" not in found[1]
     assert "AGENTEVAL_SUITE_MAX_P95_LATENCY_MS" in found[0]
 
 

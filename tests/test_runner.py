@@ -227,7 +227,7 @@ def test_an_unknown_adapter_is_an_error() -> None:
         run_test(make_test(YES, adapter="nanoclown"), options),
         "adapter.unknown",
         "unknown adapter 'nanoclown' (installed: nanoclaw, otel)",
-        "correct `adapter:` in the test (did you mean 'nanoclaw'?), or install the package that provides the adapter",
+        "correct the name of the adapter (did you mean 'nanoclaw'?), or install the package that provides it",
     )
 
 

@@ -93,7 +93,7 @@ def find_adapter(name: str, *, also: Sequence[str] = ()) -> Adapter:
     raise AdapterError(
         f"unknown adapter {name!r} (installed: {', '.join(known) or 'none'})",
         reason_code="adapter.unknown",
-        next_step=f"correct `adapter:` in the test{meant}, or install the package that provides the adapter",
+        next_step=f"correct the name of the adapter{meant}, or install the package that provides it",
     )
 
 

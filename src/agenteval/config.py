@@ -269,10 +269,10 @@ def _bare(kind: Any) -> Any:
 
 
 def _unknown_variable(name: str, settings: Mapping[str, _Setting]) -> Problem:
-    near = closest(name, settings)
+    near = closest(name.removeprefix(PREFIX), [each.removeprefix(PREFIX) for each in settings])
     return Problem(
         reason_code="config.unknown_variable",
         message=f"unknown environment variable {name}",
-        hint=f"did you mean {near!r}?" if near else "",
+        hint=f"did you mean {PREFIX + near!r}?" if near else "",
         allowed=sorted(settings),
     )

@@ -55,7 +55,7 @@ class Problem:
     def advice(self) -> str:
         """What to do, on one line, for who sees no excerpt; empty when the message says all."""
         names = f"allowed: {', '.join(self.allowed)}" if self.allowed and not self.hint else ""
-        return "; ".join(filter(None, (self.hint, names, self.next_step)))
+        return "; ".join(filter(None, (self.hint, names, self.next_step))).replace("?; ", "? ")
 
     def render(self) -> str:
         """The problem as the command line shows it: location, message, excerpt with caret, JSON pointer, allowed names.

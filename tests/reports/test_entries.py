@@ -211,7 +211,7 @@ def test_a_run_that_a_test_explains_is_not_listed(tmp_path: Path) -> None:
     [
         ({"hint": "did you mean 'title'?", "allowed": ["id", "title"]}, "did you mean 'title'?"),
         ({"allowed": ["id", "title"]}, "allowed: id, title"),
-        ({"hint": "did you mean 'x'?", "next_step": "correct it"}, "did you mean 'x'?; correct it"),
+        ({"hint": "did you mean 'x'?", "next_step": "correct it"}, "did you mean 'x'? correct it"),
     ],
 )
 def test_a_broken_file_comes_with_what_to_do(said: dict[str, Any], advice: str, tmp_path: Path) -> None:
