@@ -75,6 +75,18 @@ def test_too_much(source: Any, output: str, word: str) -> None:
     assert contradicted(source, output) == (word,)
 
 
+def test_the_evidence_is_the_other_object() -> None:
+    """Not the one that the words of the claim are nearest to."""
+    (claim,) = claims("All services are operational.")
+    sources = SourceText([json_source("evt-2", SERVICES, (((), "data"), "result"))], [], [])
+    span = support(claim, sources, ("wording",)).span
+    assert span is not None
+    assert (span.pointer, span.text) == (
+        "/data/result/services/1",
+        "name: search; status: degraded; region: us",
+    )
+
+
 @pytest.mark.parametrize(
     ("source", "output"),
     [

@@ -89,6 +89,7 @@ class Objects:
                 frozenset(self._content(key)) if is_telling(key) else frozenset(),
                 [{**self._fields[item], **self._states[item]} for item in items],
                 [frozenset(self._words[item]) for item in items],
+                [self._at[item][0] for item in items],
             )
         return self._listed[these]
 
@@ -110,6 +111,7 @@ class Objects:
                 frozenset(self._content(name)) if is_telling(name) else frozenset(),
                 [{("",): value} for _, value in told],
                 [frozenset(label + value) for label, value in told],
+                [text] * len(told),
             )
 
     def record(self, text: int) -> str:

@@ -28,7 +28,7 @@ from agenteval.grounding.labels import mislabelled
 from agenteval.grounding.named_fields import misgiven
 from agenteval.grounding.objects import in_one
 from agenteval.grounding.passages import Best, Span
-from agenteval.grounding.quantifiers import is_excepting, overstated
+from agenteval.grounding.quantifiers import Listed, is_excepting, overstated
 from agenteval.grounding.ranked import ranked_otherwise
 from agenteval.grounding.records import fields
 from agenteval.grounding.rows import NAMES, as_items, rows_around
@@ -67,6 +67,8 @@ class Nearest:
         self._signs = sources.signs
         self._passages = sources.passages
         self._best = best
+        self.told_by: Span | None = None
+        """What says otherwise than the claim, where that is another object than the nearest passage."""
 
     def contradicted(self, span: Span) -> Iterator[str]:
         """What it contradicts, where it is clear that the claim refers to it, as written. `span` is the passage."""
@@ -134,11 +136,9 @@ class Nearest:
     def _by_object(self, record: str) -> Iterator[str]:
         text = self._stated.without_links
         items, place = self._passages.place(self._best)
-        yield from overstated(
-            text,
-            lambda: chain(map(items.listed, items.lists(place)), items.told_alike(place)),
-            self._each,
-        )
+        for word, other in overstated(text, partial(_listed, items, place), self._each):
+            self.told_by = self._passages.span_beside(self._best, other)
+            yield word
         if is_excepting(text):
             return
         before = self._naming(before_denial(text))
@@ -155,6 +155,7 @@ class Nearest:
             if meant is None:
                 return
             place, record = meant, items.record(meant)
+            self.told_by = self.told_by or self._passages.span_beside(self._best, meant)
         parts = self._parts
         own = items.about(place, [(part, self._named_by(part)) for part in parts])
         about = "".join(own) if len(own) < len(parts) else text
@@ -285,6 +286,12 @@ class Nearest:
         return frozenset(
             sign for sign in signs.content(words(text)) if sign != END and not signs.digits(sign)
         )
+
+
+def _listed(items: Items, place: int) -> Iterator[Listed]:
+    """The lists that a text is in, or whose object it is, and its fields, if they say the same of several things."""
+    yield from map(items.listed, items.lists(place))
+    yield from items.told_alike(place)
 
 
 def _codes(text: str) -> list[str]:

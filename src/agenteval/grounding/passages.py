@@ -285,6 +285,11 @@ class Passages:
             if (place := self._index.text_of(number)) and place[1] not in self._sources[place[0]].records
         ]
 
+    def span_beside(self, best: Best, text: int) -> Span:
+        """Another text of the source that a passage is of, by its number."""
+        source = self._sources[self._index.text_of(best.sentence)[0]]
+        return Span(source.event_id, source.texts[text], source.pointer(text))
+
     def span(self, best: Best) -> Span:
         """A sentence as it is written, with the next one when that adds to it."""
         text = self._index.written(best.sentence)

@@ -52,11 +52,15 @@ _NAMELESS = frozenset(
 
 
 class Listed(NamedTuple):
-    """A list: its name, empty if that says nothing, the fields of each object, and all words of each. Words are given as signs."""
+    """A list: its name, empty if that says nothing, the fields of each object, all words of each, and the number of its first text.
+
+    Words are given as signs.
+    """
 
     name: Signs
     items: Sequence[Item]
     words: Sequence[Signs]
+    texts: Sequence[int]
 
 
 class _Told(NamedTuple):
@@ -78,7 +82,12 @@ def _without(lists: Callable[[], Iterable[Listed]], excepted: Signs) -> Iterator
         telling = excepted.difference(frozenset.intersection(*each.words))
         kept = [at for at, words in enumerate(each.words) if words.isdisjoint(telling)]
         if len(kept) < len(each.items):
-            yield Listed(each.name, [each.items[at] for at in kept], [each.words[at] for at in kept])
+            yield Listed(
+                each.name,
+                [each.items[at] for at in kept],
+                [each.words[at] for at in kept],
+                [each.texts[at] for at in kept],
+            )
 
 
 def is_telling(name: str) -> bool:
@@ -88,8 +97,8 @@ def is_telling(name: str) -> bool:
 
 def overstated(
     claim: str, lists: Callable[[], Iterable[Listed]], signs: Callable[[str], Sequence[str]]
-) -> Iterator[str]:
-    """The words with which a claim says too much of a list, as written.
+) -> Iterator[tuple[str, int]]:
+    """The words with which a claim says too much of a list, as written, each with the text of an object that is otherwise.
 
     `signs` gives the sign of each word of a text, empty for a function word.
     """
@@ -105,10 +114,11 @@ def overstated(
         match = _QUANTIFIER.search(clause)
         if match and not _DENIAL.search(clause, match.end()) and not _PART.search(clause, 0, match.start()):
             before, after = clause[: match.start()], _COUNT.sub("", clause[match.end() :])
-            is_wrong = _is_not_all if match["all"] else _is_any if match["none"] else _is_another
+            otherwise = _not_so if match["all"] else _so if match["none"] else _so_too
             told = _told(before, after) if match["all"] or match["none"] else _told_only(before, after)
-            if any(is_wrong(told, each, signs) for each in lists()):
-                yield match.group()
+            found = (each.texts[at] for each in lists() if (at := otherwise(told, each, signs)) is not None)
+            if (text := next(found, None)) is not None:
+                yield match.group(), text
 
 
 def _told(before: str, after: str) -> _Told:
@@ -157,16 +167,18 @@ def _names(told: _Told, these: Listed, signs: Callable[[str], Sequence[str]]) ->
     return frozenset(sign for sign in signs(told.subject) if count[sign] == 1)
 
 
-def _about(told: _Told, these: Listed, signs: Callable[[str], Sequence[str]], rest: Signs) -> Iterator[Item]:
-    """The objects that a clause is about: those it names, "neither Ada nor Ben", or else those with all other words of it.
+def _about(
+    told: _Told, these: Listed, signs: Callable[[str], Sequence[str]], rest: Signs
+) -> Iterator[tuple[int, Item]]:
+    """The numbers of the objects that a clause is about: those it names, "neither Ada nor Ben", or else those with all other words of it.
 
     It names the list, if that has a name, or nothing else: "all of them".
     """
     names, subject = _names(told, these, signs), set(signs(told.subject)) - {""}
     is_of_list = not (these.name and subject and these.name.isdisjoint({*subject, *signs(told.value)}))
-    for item, words in zip(these.items, these.words, strict=True) if names or is_of_list else ():
+    for at, words in enumerate(these.words) if names or is_of_list else ():
         if words & names if names else words >= rest:
-            yield item
+            yield at, these.items[at]
 
 
 def _stands_beside(given: str, value: Sequence[str], name: Signs) -> bool:
@@ -180,37 +192,45 @@ def _stands_beside(given: str, value: Sequence[str], name: Signs) -> bool:
     return False
 
 
-def _is_not_all(told: _Told, these: Listed, signs: Callable[[str], Sequence[str]]) -> bool:
-    """Whether, by each field that may be meant, an object is otherwise that the clause is about, too."""
-    meant = list(_meant(told, these, signs))
+def _not_so(told: _Told, these: Listed, signs: Callable[[str], Sequence[str]]) -> int | None:
+    """The number of an object that the clause is about and that is otherwise, if there is one by each field that may be meant."""
     value = set(signs(told.value))
-    return bool(meant) and all(
-        any(
-            each.field in item and not (item[each.field] and value.issuperset(item[each.field]))
-            for item in _about(told, these, signs, each.rest)
+    found = [
+        next(
+            (
+                at
+                for at, item in _about(told, these, signs, each.rest)
+                if each.field in item and not (item[each.field] and value.issuperset(item[each.field]))
+            ),
+            None,
         )
-        for each in meant
-    )
-
-
-def _is_any(told: _Told, these: Listed, signs: Callable[[str], Sequence[str]]) -> bool:
-    """Whether an object has the value."""
-    return any(
-        item.get(each.field) == each.value
         for each in _meant(told, these, signs)
-        for item in _about(told, these, signs, each.rest)
+    ]
+    return found[0] if found and None not in found else None
+
+
+def _so(told: _Told, these: Listed, signs: Callable[[str], Sequence[str]]) -> int | None:
+    """The number of an object that has the value."""
+    having = (
+        at
+        for each in _meant(told, these, signs)
+        for at, item in _about(told, these, signs, each.rest)
+        if item.get(each.field) == each.value
     )
+    return next(having, None)
 
 
-def _is_another(told: _Told, these: Listed, signs: Callable[[str], Sequence[str]]) -> bool:
-    """Whether an object has the value that the clause does not name."""
+def _so_too(told: _Told, these: Listed, signs: Callable[[str], Sequence[str]]) -> int | None:
+    """The number of an object that has the value, and that the clause does not name."""
     names = _names(told, these, signs)
     said = frozenset(signs(told.subject))
     naming = said.intersection(chain.from_iterable(these.words))
-    return bool(naming) and any(
-        item.get(each.field) == each.value
+    having = (
+        at
+        for each in (_meant(told, these, signs) if naming else ())
+        for at, words in enumerate(these.words)
+        if these.items[at].get(each.field) == each.value
         and words >= each.rest - said
         and not (words & names if names else words >= naming)
-        for each in _meant(told, these, signs)
-        for item, words in zip(these.items, these.words, strict=True)
     )
+    return next(having, None)

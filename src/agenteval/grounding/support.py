@@ -18,7 +18,7 @@ from agenteval.grounding.known_numbers import has_anywhere, has_number, has_quan
 from agenteval.grounding.orders import RANKING
 from agenteval.grounding.otherwise import Nearest
 from agenteval.grounding.overlap import overlap
-from agenteval.grounding.passages import Best, Span
+from agenteval.grounding.passages import Span
 from agenteval.grounding.quantity import Quantity, counts_what_follows, is_weak
 from agenteval.grounding.source_numbers import Beside, anywhere
 from agenteval.grounding.source_text import SourceText
@@ -108,15 +108,18 @@ def support(claim: Claim, sources: SourceText, checks: Sequence[Check]) -> Suppo
     counted = [known for check in ("numbers", "dates") for _, known in found.get(check, ())]
     score = round(read.overlap.score(counted), 2) if has_wording else 1.0
     unsupported = tuple(_each_once([text for text, known in facts if not known]))
+    contradicted: tuple[str, ...] = ()
+    if has_wording and best and span:
+        nearest = Nearest(read.stated, read.written, sources, best)
+        contradicted = tuple(_whole(nearest.contradicted(span), unsupported))
+        span = (nearest.told_by if contradicted else None) or span
     return Support(
         claim=claim,
         score=score,
         span=span,
         unsupported=unsupported,
         elsewhere=tuple(read.elsewhere(unsupported)) if unsupported else (),
-        contradicted=tuple(_whole(read.contradicted(best, span), unsupported))
-        if has_wording and best and span
-        else (),
+        contradicted=contradicted,
         missing=read.missing if has_wording else (),
         judged=bool(facts) or has_wording,
     )
@@ -153,7 +156,7 @@ class _Reading:
         self.claim = claim
         self.sources = sources
         self.stated = statement(claim.text)
-        self._written: dict[str, str] = {}
+        self.written: dict[str, str] = {}
         self.wanted = self._wanted(sources)
         self.overlap = overlap(self.stated.words, self.wanted, sources.said, sources.passages, sources.signs)
 
@@ -166,7 +169,7 @@ class _Reading:
         words = self.stated.wording
         for sign, word in zip(sources.signs.each(words), words, strict=True):
             if sign and sign != END and not word[0].isdigit():
-                self._written.setdefault(sign, word)
+                self.written.setdefault(sign, word)
         held, said, units = sources.passages.content, sources.said, self.stated.measuring
         derived = _OF_LINKS if self.stated.links else frozenset()
         derived |= RANKING if sources.passages.is_record(None) else frozenset()
@@ -176,7 +179,7 @@ class _Reading:
             if has_quantity(each, anywhere, sources)
             for word in tokens(each.text)
         )
-        sources.passages.spend(len(self._written))
+        sources.passages.spend(len(self.written))
 
         def is_told_otherwise(word: str) -> bool:
             token = fold(word)
@@ -190,13 +193,9 @@ class _Reading:
 
         return [
             sign
-            for sign, word in self._written.items()
+            for sign, word in self.written.items()
             if sign in held or sign in said or not is_told_otherwise(word)
         ]
-
-    def contradicted(self, best: Best, span: Span) -> Iterator[str]:
-        """What the nearest passage says otherwise, each as written."""
-        return Nearest(self.stated, self._written, self.sources, best).contradicted(span)
 
     def elsewhere(self, unsupported: Sequence[str]) -> Iterator[str]:
         """The part of this that the sources do have, but beside other words."""
@@ -209,7 +208,7 @@ class _Reading:
     @property
     def missing(self) -> tuple[str, ...]:
         """The words that no source has."""
-        return tuple(self._written[sign] for sign in self.wanted if sign in self.overlap.missing)
+        return tuple(self.written[sign] for sign in self.wanted if sign in self.overlap.missing)
 
     @cached_property
     def beside(self) -> Beside:
