@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import takewhile
 
 from agenteval.grounding.exchanges import Field
-from agenteval.grounding.quantifiers import Listed, Signs
+from agenteval.grounding.objects import Listed, Signs
 from agenteval.grounding.quantity import Quantity
 from agenteval.grounding.sources import Path, Source
 from agenteval.language.content_words import plain_form

@@ -5,8 +5,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from agenteval.grounding.effort import Effort
-from agenteval.grounding.exchanges import Field
-from agenteval.grounding.quantifiers import Listed, is_telling
+from agenteval.grounding.exchanges import Field, Item
 from agenteval.grounding.records import fields, name_of
 from agenteval.grounding.sources import Path, Source
 from agenteval.lazyregex import lazy
@@ -24,6 +23,26 @@ _NOTHING = lazy(r"(?:\A|(?<=[;>] ))no [^;:]+(?:; |\Z)")
 _NONE, _NOT = "no ", "not "
 _DOMAIN = lazy(r"(?<=[^\s@])@[^\s@]+\Z")
 _MARK = lazy(r"(?<=\d)[.,](?=\d)")
+
+
+_NAMELESS = frozenset(
+    ("", "results", "items", "data", "rows", "entries", "list", "records", "values", "hits", "result")
+)
+"""Names of lists that do not say of what they are."""
+
+Signs = frozenset[str]
+
+
+class Listed(NamedTuple):
+    """A list: its name, empty if that says nothing, the fields of each object, all words of each, and the number of its first text.
+
+    Words are given as signs.
+    """
+
+    name: Signs
+    items: Sequence[Item]
+    words: Sequence[Signs]
+    texts: Sequence[int]
 
 
 class Column(NamedTuple):
@@ -86,7 +105,7 @@ class Objects:
         if these not in self._listed:
             key = str(self._keys.get(these, ""))
             self._listed[these] = Listed(
-                frozenset(self._content(key)) if is_telling(key) else frozenset(),
+                frozenset(self._content(key)) if _is_telling(key) else frozenset(),
                 [{**self._fields[item], **self._states[item]} for item in items],
                 [frozenset(self._words[item]) for item in items],
                 [self._at[item][0] for item in items],
@@ -108,7 +127,7 @@ class Objects:
         if len({value for _, value in told}) < len(told):
             name = name_of(record)
             yield Listed(
-                frozenset(self._content(name)) if is_telling(name) else frozenset(),
+                frozenset(self._content(name)) if _is_telling(name) else frozenset(),
                 [{("",): value} for _, value in told],
                 [frozenset(label + value) for label, value in told],
                 [text] * len(told),
@@ -217,3 +236,8 @@ def _are_alike(items: Sequence[set[str]]) -> bool:
     """Whether items are several and of one kind, by the names of their fields."""
     first = items[0]
     return len(items) > 1 and all(len(first & each) >= LEAST_ALIKE * len(first | each) for each in items)
+
+
+def _is_telling(name: str) -> bool:
+    """Whether the name of a list says of what it is."""
+    return name.lower() not in _NAMELESS

@@ -26,14 +26,14 @@ from agenteval.grounding.items import Items
 from agenteval.grounding.known_names import is_initials, is_spelled_out
 from agenteval.grounding.labels import mislabelled
 from agenteval.grounding.named_fields import misgiven
-from agenteval.grounding.objects import in_one
+from agenteval.grounding.objects import Listed, in_one
 from agenteval.grounding.passages import Best, Span
-from agenteval.grounding.quantifiers import Listed, is_excepting, overstated
+from agenteval.grounding.quantifiers import is_excepting, overstated
 from agenteval.grounding.ranked import ranked_otherwise
 from agenteval.grounding.records import fields
 from agenteval.grounding.rows import NAMES, as_items, rows_around
 from agenteval.grounding.source_text import SourceText
-from agenteval.grounding.statements import Fact, Statement
+from agenteval.grounding.statements import NUMBER_OF_THING, Fact, Statement
 from agenteval.grounding.subjects import Subject, said_of_each
 from agenteval.grounding.temperatures import misplaced
 from agenteval.grounding.ways import turned_round
@@ -142,7 +142,9 @@ class Nearest:
         if is_excepting(text):
             return
         before = self._naming(before_denial(text))
-        is_named = any(items.only_named(these, before, ()) is not None for these in items.lists(place))
+        is_named = before and any(
+            items.only_named(these, before, ()) is not None for these in items.lists(place)
+        )
         # "the kettle is not stored in Rome", but "it does not rain in Rome"
         without = frozenset(self._signs.all(denied(text) if is_named else denied_words(text)))
         said = frozenset(self._signs.all(words(in_one(self._stated.plain)))).union(self._linked) - without
@@ -259,7 +261,8 @@ class Nearest:
 
     def _naming(self, part: str) -> frozenset[str]:
         """The signs of the content words of a part, and of numbers that belong to a name: the 2 of `web-2`."""
-        return self._content(part) | self._numbers(" ".join(_IN_NAME.findall(part)))
+        numbers = [*_IN_NAME.findall(part), *NUMBER_OF_THING.findall(part)]
+        return self._content(part) | self._numbers(" ".join(numbers))
 
     def _named_by(self, part: str) -> frozenset[str]:
         """The same but for what the part denies: "worker-1 has no exit code" names no exit code."""
@@ -317,7 +320,7 @@ _RESTRICTED = lazy(
 )
 _ENDS_DENYING = lazy(r"(?i)(?:n't|\b(?:not|no))\W*\Z")
 """What says of the things named before that they are not so: "A and B are gifts; C isn't"."""
-_IN_NAME = lazy(r"(?<=[A-Za-z]-)\d+\b|(?<=[A-Za-z])\d+\b|(?<=[A-Za-z]_)\d+\b|(?<=#)\d+\b|(?<=\d-)\d{3,}\b")
+_IN_NAME = lazy(r"(?<=[A-Za-z]-)\d+\b|(?<=[A-Za-z])\d+\b|(?<=[A-Za-z]_)\d+\b")
 _TOKEN = lazy(r"(?<![\w@./:-])[\w.:/@+-]{2,80}(?<![.:/@+-])(?![\w@])")
 _NUMBERS = lazy(r"\d{3,}-\d{3,}")
 

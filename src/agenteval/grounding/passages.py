@@ -13,7 +13,7 @@ from itertools import accumulate, chain
 
 from agenteval.grounding.effort import Effort
 from agenteval.grounding.items import Items
-from agenteval.grounding.quantifiers import Listed
+from agenteval.grounding.objects import Listed
 from agenteval.grounding.sources import Source
 from agenteval.grounding.states import WEIGHTLESS
 from agenteval.language.signs import END, Signed, Signs

@@ -10,12 +10,11 @@ from itertools import chain
 from typing import NamedTuple
 
 from agenteval.grounding.exchanges import Item
+from agenteval.grounding.objects import Listed, Signs
 from agenteval.lazyregex import lazy
 
 LONGEST = 1_500
 """Characters of a claim that is judged."""
-
-Signs = frozenset[str]
 
 _CLAUSE_END = lazy(r"[.;:!?,()\n]\s*|\b(?:but|while|whereas|so)\b")
 _QUANTIFIER = lazy(
@@ -45,22 +44,6 @@ _PART = lazy(
     r"(?i)\b(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|some|most|many|few|half|several) (?:out )?of\b"
 )
 """What tells of a part only: "two of the jobs have no owner"."""
-_NAMELESS = frozenset(
-    ("", "results", "items", "data", "rows", "entries", "list", "records", "values", "hits", "result")
-)
-"""Names of lists that do not say of what they are."""
-
-
-class Listed(NamedTuple):
-    """A list: its name, empty if that says nothing, the fields of each object, all words of each, and the number of its first text.
-
-    Words are given as signs.
-    """
-
-    name: Signs
-    items: Sequence[Item]
-    words: Sequence[Signs]
-    texts: Sequence[int]
 
 
 class _Told(NamedTuple):
@@ -88,11 +71,6 @@ def _without(lists: Callable[[], Iterable[Listed]], excepted: Signs) -> Iterator
                 [each.words[at] for at in kept],
                 [each.texts[at] for at in kept],
             )
-
-
-def is_telling(name: str) -> bool:
-    """Whether the name of a list says of what it is."""
-    return name.lower() not in _NAMELESS
 
 
 def overstated(

@@ -33,7 +33,8 @@ _PART_END = lazy(r"\n|[,;.!?] |\b(?:and|or|und|oder|y|et|while|whereas|but)\b")
 """Where a part of a sentence ends that may be about something else than the next one: "bread costs 2.49, milk 3.98"."""
 
 
-_OF_THING = lazy(r"(?<=#)\d+\b|(?<=\d-)\d{3,}\b")
+NUMBER_OF_THING = lazy(r"(?<=#)\d+\b|(?<=\d-)\d{3,}\b")
+"""A number by which a thing goes: `#12`, the 0341 of `2026-0341`."""
 
 Fact = Quantity | Date
 """What has a value that can be compared."""
@@ -158,7 +159,7 @@ class Statement:
     @cached_property
     def numbers_of_things(self) -> list[str]:
         """The numbers by which things go: `#12`, the 0341 of `2026-0341`."""
-        return _OF_THING.findall(self.plain)
+        return NUMBER_OF_THING.findall(self.plain)
 
     @cached_property
     def names(self) -> list[Name]:
