@@ -227,6 +227,8 @@ def test_a_password_in_an_address_is_suspected() -> None:
         ('<add key="ApiKey" value="a1b2c3" />', "a1b2c3"),
         ("SMTP_PASS=letmein", "letmein"),
         ("Your new password is: sunshine1", "sunshine1"),
+        ("The password: sunshine for guests", "sunshine"),
+        ("Our guest Wi-Fi password: sunshine until Friday", "sunshine"),
         ("Your new password is:\n\n    hunter22\n", "hunter22"),
         ("The password is now:\n```\nhunter22\n```", "hunter22"),
         ('{"content": "The password is:\\n\\n`hunter22`"}', "hunter22"),
@@ -314,6 +316,7 @@ def test_commands_without_a_password_are_left_alone(text: str) -> None:
     "text",
     [
         "Reset your password: click the link.",
+        "Enter the password: press return.",
         "To change your password: open Settings, then Security.",
         "Password: must be at least 12 characters long",
         "Wrong password: please try again.",

@@ -87,6 +87,11 @@ _FILLED = lazy(r"x{8}|X{8}|\*{8}")
 """What no key has, but an example of one: `ghp_xxxxxxxx`."""
 _USER = lazy(r"(?i)(?<![a-z])user(?:_?name)?:\Z")
 """Who has a password in a manual."""
+_OF_ONE = lazy(r"(?i)(?<![\w'])(?:the|our|my|this|wi-?fi|guest|admin|root)(?: [\w'-]+){0,2} \Z")
+_ASKED = lazy(
+    r"(?i)\b(?:reset|chang|forg[eo]t|recover|updat|enter|set|creat|choos|confirm|typ|provid|need|us)\w*\b"
+)
+"""What one does with a password that is not told."""
 _NEXT_WORD = lazy(r"[ ](?:[^\W\d_][\w'\u2019-]{0,64}(?![\w:=@*])|[>\u203a\u2192][ ])")
 """A word, or an arrow to it, that makes a sentence of the word before it; no name of another value."""
 _NO_SECRET = frozenset(
@@ -265,16 +270,23 @@ def _credentials(text: str) -> Iterator[Found]:
             end = start + len(value)
             sign = text[match.end("name") : start]
             if group != "bare" or not (
-                _begins_sentence(text, start, end) or _is_code(match["name"], sign, value)
+                _begins_sentence(text, match.start("name"), start, end)
+                or _is_code(match["name"], sign, value)
             ):
                 yield Found(CREDENTIAL, start, end)
 
 
-def _begins_sentence(text: str, start: int, end: int) -> bool:
-    """Whether a plain word after a colon is the first of a sentence: `Reset your password: click the link`."""
+def _begins_sentence(text: str, name: int, start: int, end: int) -> bool:
+    """Whether a plain word after a name and a colon is the first of a sentence: `Reset your password: click the link`.
+
+    Not where the name is that of one password, which is told: `The guest password: sunshine for all`.
+    """
     word = text[start:end]
     is_plain = word.isalpha() and (word.islower() or word.istitle())
-    return is_plain and text.endswith(": ", 0, start) and _NEXT_WORD.match(text, end) is not None
+    if not (is_plain and text.endswith(": ", 0, start) and _NEXT_WORD.match(text, end)):
+        return False
+    before = text[max(0, name - 80) : name].rpartition("\n")[2]
+    return not _OF_ONE.search(before) or _ASKED.search(before) is not None
 
 
 def _is_code(name: str, sign: str, value: str) -> bool:
