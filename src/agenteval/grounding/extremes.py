@@ -7,18 +7,25 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 
 from agenteval.grounding.objects import Column
-from agenteval.grounding.orders import content, figures, is_of_warmth, meant_by, moments
+from agenteval.grounding.orders import (
+    EARLIEST,
+    HIGHEST,
+    LATEST,
+    LOWEST,
+    content,
+    figures,
+    is_of_warmth,
+    meant_by,
+    moments,
+)
 from agenteval.grounding.quantities import quantities
 from agenteval.lazyregex import lazy
 
-_LOWEST = "cheapest|least expensive|lowest|smallest|shortest|coldest|coolest|nearest|closest|lightest"
-_HIGHEST = "(?:best|highest|top)[- ]rated|best rating|most expensive|priciest|highest|largest|biggest|longest|tallest|warmest|hottest|farthest|heaviest"
-_EARLIEST = "earliest|soonest|oldest"
-_LATEST = "latest|newest|most recent"
+_RATED = "(?:best|highest|top)[- ]rated|best rating"
 _SIGNS = ("est", "expensive", "the most", "the least", "most recent")
 _CALLED = lazy(
-    rf"(?i)\A(?P<before>[^,;:]*?)(?:\b(?P<word>(?P<lowest>{_LOWEST})|{_HIGHEST})\b(?: [\w-]*[^\Ws])?"
-    rf"|\b(?P<moment>(?P<earliest>{_EARLIEST})|{_LATEST})\b(?: [\w-]*[^\Ws])?"
+    rf"(?i)\A(?P<before>[^,;:]*?)(?:\b(?P<word>(?P<lowest>{LOWEST})|{_RATED}|{HIGHEST})\b(?: [\w-]*[^\Ws])?"
+    rf"|\b(?P<moment>(?P<earliest>{EARLIEST})|{LATEST})\b(?: [\w-]*[^\Ws])?"
     r"|\bthe (?P<count>most|(?P<fewest>fewest|least)) (?!(?:expensive|recent)\b)[\w-]+)"
     r"(?=\W*\Z|[,:.]| ?[(\u2013\u2014]| - | (?:is|was|costs)\b| (?:at|with) (?:only |just |about )?[$€£]?\d)"
 )

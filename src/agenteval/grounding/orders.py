@@ -68,12 +68,17 @@ _MEANT = {
 """By letters of adjectives, the words of the names of fields."""
 
 
+LOWEST = "cheapest|least expensive|lowest|smallest|shortest|coldest|coolest|nearest|closest|lightest"
+HIGHEST = "most expensive|priciest|highest|largest|biggest|longest|tallest|warmest|hottest|farthest|heaviest|windiest"
+EARLIEST = "earliest|soonest|oldest"
+LATEST = "latest|newest|most recent"
+MORE = "more|higher|larger|bigger|greater|longer|taller|warmer|hotter|older|heavier|pricier|farther|further|windier"
+LESS = "fewer|less|lower|smaller|shorter|colder|cooler|younger|cheaper|lighter|closer|nearer"
+"""What compares objects by their values, as the alternatives of a pattern."""
 RANKING = frozenset(
-    """
-    cheapest cheaper expensive lowest lower smallest smaller shortest shorter coldest colder coolest cooler nearest nearer
-    closest closer lightest lighter highest higher largest larger biggest bigger longest longer tallest taller warmest warmer
-    hottest hotter farthest farther heaviest heavier windiest windier earliest earlier oldest older newest latest later
-    fewest fewer
-    """.split()  # noqa: SIM905 - a list of them would be longer
+    word
+    for alternatives in (LOWEST, HIGHEST, EARLIEST, LATEST, MORE, LESS, "earlier|later|fewest")
+    for phrase in alternatives.split("|")
+    for word in phrase.split()[-1:]
 )
-"""Words that compare objects by their values: no object says them of itself."""
+"""The words of that, which no object says of itself."""

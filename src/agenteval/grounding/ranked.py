@@ -5,7 +5,7 @@ from functools import partial
 
 from agenteval.grounding.exchanges import Field
 from agenteval.grounding.labels import without_unit
-from agenteval.grounding.orders import content, figures, is_of_warmth, meant_by, moments
+from agenteval.grounding.orders import LESS, MORE, content, figures, is_of_warmth, meant_by, moments
 from agenteval.lazyregex import lazy
 
 LONGEST = 1_500
@@ -14,10 +14,8 @@ LONGEST = 1_500
 Told = Mapping[Field, str]
 """The fields of an object, with their values as text."""
 
-_MORE = "more|higher|larger|bigger|greater|longer|taller|warmer|hotter|older|heavier|pricier|farther|further|windier"
-_LESS = "fewer|less|lower|smaller|shorter|colder|cooler|younger|cheaper|lighter|closer|nearer"
 _THAN = lazy(
-    rf"(?i)\b(?P<word>(?P<more>{_MORE})|{_LESS})\b(?P<what>[^,;.:!?()\n]{{0,60}}?)\bthan\b"
+    rf"(?i)\b(?P<word>(?P<more>{MORE})|{LESS})\b(?P<what>[^,;.:!?()\n]{{0,60}}?)\bthan\b"
     r"|\b(?:(?P<before>before|earlier than)|(?:after|later than))\b"
 )
 _CLAUSE_END = lazy(r"[;!?,()\n]\s*|[.:](?=\s|\Z)|\b(?:and|but|while|whereas)\b")
