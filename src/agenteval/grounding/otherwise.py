@@ -6,6 +6,7 @@ from functools import cached_property, partial
 from itertools import accumulate, chain, islice, pairwise
 
 from agenteval.grounding import states
+from agenteval.grounding.bounds import Told, bounds
 from agenteval.grounding.changes import exchanged_changes, outdated
 from agenteval.grounding.clauses import told_otherwise
 from agenteval.grounding.contradictions import (
@@ -29,6 +30,7 @@ from agenteval.grounding.named_fields import misgiven
 from agenteval.grounding.objects import Listed, in_one
 from agenteval.grounding.passages import Best, Span
 from agenteval.grounding.quantifiers import is_excepting, overstated
+from agenteval.grounding.quantity import Quantity
 from agenteval.grounding.ranked import ranked_otherwise
 from agenteval.grounding.records import fields
 from agenteval.grounding.rows import NAMES, as_items, rows_around
@@ -76,6 +78,23 @@ class Nearest:
             yield from self._by_object(span.text)
         elif not _has_word_for_word(span.text, self._stated.without_links.strip(f" .{BREAK}")):
             yield from self._by_prose(span.text)
+
+    def bounds(self) -> Iterator[tuple[Quantity, bool]]:
+        """The numbers that the claim calls objects to be above or below, and whether they are."""
+        if self._passages.is_record(self._best):
+            yield from bounds(self._stated, self._all_named, self._alone)
+
+    def _all_named(self, text: str) -> list[Told]:
+        """The fields of each item of a list that a text names."""
+        items, place = self._passages.place(self._best)
+        parts = _JOINED.split(text)
+        named = (self._only_named(items, these, part) for these in items.lists(place) for part in parts)
+        return [told for told in named if told is not None]
+
+    def _alone(self) -> list[Told]:
+        """The fields of the nearest object, if it is in no list."""
+        items, place = self._passages.place(self._best)
+        return [] if items.told(place) else [{(name,): value for name, value in fields(items.record(place))}]
 
     def _by_prose(self, passage: str) -> Iterator[str]:
         text = self._stated.without_links
@@ -298,7 +317,9 @@ def _listed(items: Items, place: int) -> Iterator[Listed]:
 
 
 def _codes(text: str) -> list[str]:
-    return [match.group().lower() for match in _codes_in(text, 0, len(text))]
+    """The codes of a text, and the names that end in a letter or a number, in lower case."""
+    found = [*_codes_in(text, 0, len(text)), *_NUMBERED.finditer(text)]
+    return [match.group().lower() for match in found]
 
 
 def _codes_in(text: str, start: int, end: int) -> Iterator[re.Match[str]]:
@@ -315,6 +336,7 @@ def _has_row(text: str, row: Sequence[str]) -> bool:
     return f" {' '.join(row)} " in f" {' '.join(phrase(text))} "
 
 
+_JOINED = lazy(r"[,;]|\b(?:and|or)\b")
 _RESTRICTED = lazy(
     r"(?i)\W*(?:after|of|among|between|besides|except|apart from|other than|next to|unlike|without)\b"
 )
@@ -322,6 +344,8 @@ _ENDS_DENYING = lazy(r"(?i)(?:n't|\b(?:not|no))\W*\Z")
 """What says of the things named before that they are not so: "A and B are gifts; C isn't"."""
 _IN_NAME = lazy(r"(?<=[A-Za-z]-)\d+\b|(?<=[A-Za-z])\d+\b|(?<=[A-Za-z]_)\d+\b")
 _TOKEN = lazy(r"(?<![\w@./:-])[\w.:/@+-]{2,80}(?<![.:/@+-])(?![\w@])")
+_NUMBERED = lazy(r"\b[A-Z][\w-]{1,30} (?:[A-Z]|\d{1,4})\b(?![.,]?\d)")
+"""What is told from others by its last sign only: `Hall A`, `Room 12`."""
 _NUMBERS = lazy(r"\d{3,}-\d{3,}")
 
 

@@ -109,9 +109,9 @@ def support(claim: Claim, sources: SourceText, checks: Sequence[Check]) -> Suppo
     score = round(read.overlap.score(counted), 2) if has_wording else 1.0
     unsupported = tuple(_each_once([text for text, known in facts if not known]))
     contradicted: tuple[str, ...] = ()
-    if has_wording and best and span:
-        nearest = Nearest(read.stated, read.written, sources, best)
-        contradicted = tuple(_whole(nearest.contradicted(span), unsupported))
+    if has_wording and (nearest := read.nearest) and span:
+        otherwise = (read.stated.shown(each) for each, holds in read.bounds.items() if not holds)
+        contradicted = tuple(_whole(chain(nearest.contradicted(span), otherwise), unsupported))
         span = (nearest.told_by if contradicted else None) or span
     return Support(
         claim=claim,
@@ -159,6 +159,17 @@ class _Reading:
         self.written: dict[str, str] = {}
         self.wanted = self._wanted(sources)
         self.overlap = overlap(self.stated.words, self.wanted, sources.said, sources.passages, sources.signs)
+
+    @cached_property
+    def nearest(self) -> Nearest | None:
+        """The claim beside the passage that is nearest to it."""
+        best = self.overlap.best
+        return Nearest(self.stated, self.written, self.sources, best) if best else None
+
+    @cached_property
+    def bounds(self) -> dict[Quantity, bool]:
+        """The numbers that something is called to be above or below, and whether it is."""
+        return dict(self.nearest.bounds()) if self.nearest else {}
 
     def _wanted(self, sources: SourceText) -> list[str]:
         """The signs of the content words that the sources should have, each once.
@@ -260,7 +271,7 @@ def _numbers(read: _Reading, sources: SourceText) -> Iterator[Fact]:
         ):
             continue
         beside = anywhere if _is_in_name(quantity, read, sources) else read.beside_part(quantity)
-        known = has_number(quantity, read.stated, beside, sources)
+        known = has_number(quantity, read.stated, beside, sources) or read.bounds.get(quantity, False)
         yield read.stated.shown(quantity), known
     for schedule in crons(read.stated.without_links):
         if sources.schedules:  # without any, its numbers may be told in other ways: "weekdays at 9"
