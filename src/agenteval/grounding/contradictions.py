@@ -57,10 +57,11 @@ def against_record(claim: str, record: str, beside: Iterable[str] = ()) -> tuple
 
 
 def denied(claim: str) -> frozenset[str]:
-    """The words of a claim, in lower case, that a negation in it may deny, or that it says are off."""
+    """The words of a claim, in lower case, that a negation in it may deny, or that it says are off, or almost so."""
     said = compared(claim[:LONGEST])
     negated = {word.lower() for place in said.denying for word in said.words[place + 1 : place + 1 + REACH]}
-    return frozenset(negated.union(match[1].lower() for match in _OFF.finditer(claim[:LONGEST])))
+    others = (match[1] or match[2] for match in _NOT_QUITE.finditer(claim[:LONGEST]))
+    return frozenset(negated.union(map(str.lower, others)))
 
 
 def denied_words(claim: str) -> frozenset[str]:
@@ -75,7 +76,10 @@ def before_denial(claim: str) -> str:
     return said.part(0, min(said.denying, default=0))
 
 
-_OFF = lazy(r"(?i)(\w+) (?:(?:is|are|was|were) )?(?:switched |turned )?off\b")
+_NOT_QUITE = lazy(
+    r"(?i)(\w+) (?:(?:is|are|was|were) )?(?:switched |turned )?off\b|\b(?:almost|nearly|practically|beinahe|casi|presque) (\w+)"
+)
+"""What is off, or almost so."""
 
 
 def _against_field(mine: Words, name: str, value: str) -> Iterator[str]:

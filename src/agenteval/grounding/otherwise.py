@@ -247,7 +247,8 @@ class Nearest:
             yield from against_record(said, items.record(item))
             yield from states.against_record(said, items.record(item))
             if not self._is_restricted:
-                yield from not_extreme(said, items.columns(item, self._content(said)))
+                if said in self._parts:  # "the attic is colder, then the hall" calls one of them so
+                    yield from not_extreme(said, items.columns(item, self._content(said)))
                 own = affirmed.intersection(self._content(said)).difference(self._signs.all(denied(said)))
                 yield from map(self._shown, items.otherwise(item, own))
 

@@ -12,6 +12,8 @@ _OTHERS = lazy(
     r"(?i)\W*(?:(?:and|but) )?(?:another|the (?:others?|rest)|others|someone|somebody|everyone|everybody|all|both)\b"
 )
 """How a part begins that is about something else than the thing named last."""
+_SAME = lazy(r"(?i)\W*(?:(?:and|but) )?(?:it|it's|its|he|she|they|er|sie|es)\b")
+"""How a part begins that is about the thing named last."""
 _EXCEPTION = lazy(r"(?i)\W*(?:apart from|aside from|except|excluding|besides|other than)\b")
 """How a part begins of which the next ones say nothing."""
 _LINK = lazy(r"[,;\s]*(?:\b(?:and|und|y|et|but|while|whereas)\b)?\s*\Z")
@@ -37,6 +39,8 @@ def said_of_each(parts: Sequence[str], subject: Callable[[str], Subject]) -> Ite
     saying = [place for place, each in enumerate(subjects) if each.says]
     thing = None
     for place, (named, says) in enumerate(subjects):
+        if thing is not None and _SAME.match(parts[place]):
+            named = None
         thing = (None if _OTHERS.match(parts[place]) else thing) if named is None else named
         if thing is None or (named is None and not says):
             continue
