@@ -69,7 +69,8 @@ class Objects:
             if path := source.paths[number]:
                 items = lists.setdefault(id(path[0]), {})
                 items.setdefault(id(path), set()).update(
-                    name for name, _ in fields(source.texts[number]) if name
+                    name or value.removeprefix(_NONE).removeprefix(_NOT)
+                    for name, value in fields(source.texts[number])
                 )
         self._lists = {these: list(items) for these, items in lists.items() if _are_alike([*items.values()])}
         parents = {id(path[0]): path[0][0] for path in source.paths if path and path[0]}
