@@ -201,8 +201,10 @@ class Nearest:
             else []
         )
         others = frozenset(self._written).difference(affirmed)
+        told = self._content(about).union(self._linked)
         for value in items.of_others(place, affirmed, apart, self._numbers(text), others):
-            yield self._shown(value)
+            if told.issuperset(value):  # not of the parts that name others: "and the rent went out"
+                yield self._shown(value)
         for these in items.lists(place):
             yield from self._codes_of_others(items, these)
             yield from ranked_otherwise(text, partial(self._only_named, items, these))
