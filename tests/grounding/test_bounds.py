@@ -34,7 +34,7 @@ DISKS = {"disks": {"sda": 92, "sdb": 40}}
 def judged(source: Any, output: str, asked: str = "") -> Support:
     """What a source, and a question, say to an output."""
     (claim,) = claims(output)
-    said = [Source("evt-1", (asked,), (None,))] if asked else []
+    said = [Source("evt-1", (asked,), ((),))] if asked else []
     return support(claim, SourceText([json_source("evt-2", source)], said, []), ("numbers", "wording"))
 
 

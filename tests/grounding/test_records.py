@@ -605,7 +605,7 @@ def test_a_state_of_something_else_contradicts_nothing() -> None:
     assert read(wrapped, "Backup: 3 GB, the error of the name is gone.", min_support=0).passed
     villa = {"place": "Villa", "owner": "Mika"}
     off = {"house": "Villa", "heater_on": False}
-    loft = {"house": "Villa", "area": 12, "doors": 1}
+    loft = {"house": "Villa", "area": 12, "doors": 1, "floor": 2}
     claim = "Place Villa of the owner Mika has its heater on."
     assert read({**villa, "hall": off, "loft": {**loft, "heater_on": True}}, claim).passed
     assert read({**villa, "heater_on": True, "hall": off}, claim).passed

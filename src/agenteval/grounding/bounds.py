@@ -22,10 +22,10 @@ Told = Mapping[Field, str]
 """The fields of an object, with their values as text."""
 
 _BOUND = lazy(
-    r"(?i)\b(?:(?P<more>more than|over|above|(?:greater|higher) than|exceed(?:s|ed|ing)?)|(?:less|fewer|lower) than|below|under)"
+    r"(?i)\b(?<!just )(?<!bit )(?<!slightly )(?<!barely )(?:(?P<more>more than|over|above|(?:greater|higher) than|exceed(?:s|ed|ing)?)|(?:less|fewer|lower) than|below|under)"
     r" [$€£]?(?P<minus>-|minus )?\Z"
 )
-"""What stands before a number that something is above or below. "At most 50" may be what the value itself says."""
+"""What stands before a number that something is above or below. "At most 50" may be what the value itself says, and "just below 50" is about 50."""
 _CLAUSE_END = lazy(r"[;!?\n]\s*|[.:](?=\s|\Z)|, (?:and|but|while|whereas) |\b(?:but|while|whereas)\b")
 _PART_END = lazy(r"[,;!?\n]|[.:](?=\s|\Z)|\b(?:and|or|but|while|whereas)\b")
 _NOT = lazy(r"(?i)\bnot\b|n't\b")

@@ -121,21 +121,25 @@ def _found(output: str) -> tuple[Claim, ...]:
             found += _of_source(block.text)
             continue
         listed = 0 if is_item else _items_below(parts, index)
-        pieces = [block.text] if is_item else _sentences(block.text)
+        pieces = [block.text] if is_item else [*_sentences(block.text)]
         for place, piece in enumerate(pieces):
             leads_in = place == len(pieces) - 1 and _leads_in(piece, listed)
             found += _claim(piece, leads_in=leads_in, listed=listed if leads_in else 0)
     return tuple(found)
 
 
-def _sentences(text: str) -> list[str]:
-    """The sentences of a paragraph. In a chat an emoji may end one, too, and a capital begins the next."""
-    pieces = sentences(text)
-    return pieces if text.isascii() else [part for each in pieces for part in _AFTER_EMOJI.split(each)]
+def _sentences(text: str) -> Iterator[str]:
+    """The sentences of a paragraph. In a chat an emoji may end one, too, where the next word has a capital."""
+    for sentence in sentences(text):
+        start = 0
+        for match in () if text.isascii() else _ENDS_IN_EMOJI.finditer(sentence):
+            yield sentence[start : match.end()].rstrip()
+            start = match.end()
+        yield sentence[start:]
 
 
 _PICTURE = "[\u2190-\u2bff\U0001f000-\U0001faff]"
-_AFTER_EMOJI = lazy(rf"(?<={_PICTURE})(?<![\U0001f1e6-\U0001f1ff])\ufe0f?\s+(?=[^\W\d_a-zß-ÿ])")
+_ENDS_IN_EMOJI = lazy(rf"\w\W{{0,3}}?(?![\U0001f1e6-\U0001f1ff]){_PICTURE}\ufe0f?\s+(?=[^\W\d_a-zß-ÿ])")
 _EMOJI_LIST = lazy(rf"(?m)(?:^{_PICTURE}.*(?:\n|\Z)){{2,}}")
 """Lines in a row that each begin with an emoji: chats have them in the place of bullets."""
 

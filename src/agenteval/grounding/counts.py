@@ -1,10 +1,12 @@
 """Numbers that count what a list of the sources has: "three open PRs" of `open_prs` with three objects, or "two are done"."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from decimal import Decimal
 from itertools import takewhile
 
 from agenteval.grounding.exchanges import Field
 from agenteval.grounding.objects import Listed, Signs
+from agenteval.grounding.quantities import quantities
 from agenteval.grounding.quantity import Quantity
 from agenteval.grounding.sources import Path, Source
 from agenteval.language.content_words import plain_form
@@ -60,22 +62,45 @@ def counts_objects(
 
     "2 services are degraded", "one has no owner", "3 of the 4 tasks have a due date". `signs` gives the words that carry meaning.
     """
+    lists = list(lists)
+    sizes: set[Decimal | int] = {len(these.items) for these in lists}
+    if quantity.unit in ("", "day") and _OF.search(text, max(0, quantity.start - 20), quantity.start):
+        return not sizes.isdisjoint(quantity.values)
+    if _OTHERS.search(text, max(0, quantity.start - 20), quantity.start):
+        return any(not quantity.values.isdisjoint((size - 1, size - 2)) for size in sizes)
     if quantity.unit or _OTHER_NUMBER.match(text, quantity.end):
         return False
     after = _CLAUSE_END.split(text[quantity.end : quantity.end + _LONGEST_CLAUSE])[0]
     having = _HAVING.search(after)
     said, denied = signs(after), bool(_DENIAL.search(after))
     of_fields = signs(after[having.end() :]) if having else frozenset()
+    is_told = False
     for these in lists:
         fields = [field for item in these.items for field in item]
         named = [
             each for each in dict.fromkeys(fields) if (name := signs(str(each[-1]))) and name <= of_fields
         ]
-        if not quantity.values.isdisjoint(_sizes(these, said, named, denied=denied)) or (
+        having_it = set(_sizes(these, said, named, denied=denied))
+        is_told = is_told or bool(having_it)
+        if not quantity.values.isdisjoint(having_it) or (
             not these.name and len(these.items) in quantity.values and _OF_ALL.search(text, 0, quantity.start)
         ):
             return True
-    return False
+    return not is_told and _is_part(quantity, text, sizes)
+
+
+_OF = lazy(r"(?i)\b(?:of (?:the|these|those|your|our)|von (?:den|diesen)|der) \Z")
+"""What stands before the number of a whole of which a part is told: "two of the four", "zwei der vier"."""
+_OTHERS = lazy(r"(?i)\b(?:the|die) (?:other|remaining|anderen|übrigen) \Z")
+"""What stands before the number of those that were not told of, one or two of the whole."""
+_WHOLE = lazy(r"(?i) (?:out )?(?:of (?:(?:the|these|those|your|our) )?|von (?:den |diesen )?|der )(?=\w)")
+
+
+def _is_part(quantity: Quantity, text: str, sizes: Container[Decimal | int]) -> bool:
+    """Whether a number is that of a part of a list: the 3 of "three of the four", where there are four."""
+    whole = _WHOLE.match(text, quantity.end)
+    told = quantities(text[whole.end() : whole.end() + 20])[:1] if whole else []
+    return any(most in sizes and max(quantity.values) <= most for each in told for most in each.values)
 
 
 def _sizes(these: Listed, said: Signs, named: Iterable[Field], *, denied: bool) -> Iterator[int]:

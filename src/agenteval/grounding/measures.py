@@ -62,6 +62,7 @@ _UNIT_OF = {name: names.split()[0] for names in _UNITS.splitlines() for name in 
 _AMBIGUOUS = frozenset("min h g l mi ha second day week month year hour foot".split())  # noqa: SIM905
 """Units that the name of a field means something else by: `temp_min`, `month`."""
 _OF_FIELD = {"_c": "°c", "_f": "°f", "_s": "second", "_m": METRES}
+_OF_FIELD |= {"_usd": "$", "_eur": "€", "_gbp": "£", "_jpy": "¥"}
 _AFTER = lazy(
     r"(?i)[ \u00a0\u202f-]?(?:(?:degrees?|grad|grados?|degrés?) )?(°[cf]|[^\W\d_]+(?:/[hs])?)"
     r"( (?:per|an|pro|por|par) (?:hour|stunde|hora|heure)| à l.heure)?(?![\w/²³]| de\b)"

@@ -19,8 +19,10 @@ from agenteval.grounding.quantity import (
     Quantity,
     apart,
     is_about,
+    is_exact,
     is_over,
     may_be_day,
+    may_be_german_day,
     may_be_hour,
     may_be_version,
 )
@@ -180,7 +182,9 @@ def _digits(text: str) -> Iterator[Quantity]:
         if value in _SCALE_ENDS and _OF_SCALE.search(before):
             continue
         about = is_about(before)
-        measured = unit == "%" or is_measure(unit) or is_degrees(text, end)
+        in_cents = unit in CURRENCIES and len(digits.partition(".")[2]) == 2
+        degrees = is_degrees(text, end)
+        measured = (in_cents or degrees or unit == "%" or is_measure(unit)) and not is_exact(before)
         values = frozenset(_readings(value, scale or "", unit))
         if not scale and unit != "%" and (shared := SHARED_SCALE.match(text, end)):
             values |= frozenset(_readings(value, shared[1], unit))
@@ -191,7 +195,9 @@ def _digits(text: str) -> Iterator[Quantity]:
             values=values,
             unit=unit or (METRES if scale == "m" else ""),
             about=about,
-            nearly=_nearly(digits, value, about=about, scaled=bool(scale), measured=measured),
+            nearly=_nearly(
+                digits, value, about=about, scaled=bool(scale), measured=measured, degrees=degrees
+            ),
             measured=measured,
             over=about and is_over(before),
             start=start,
@@ -200,6 +206,7 @@ def _digits(text: str) -> Iterator[Quantity]:
             if written.isdigit() and not unit and max(values) <= 24
             else "",
             day=(bool(ordinal) and may_be_day(before, text[end : end + 10]))
+            or may_be_german_day(before, text[end : end + 2])
             or text.startswith(DAY_SIGNS, end),
             version=not (unit or scale)
             and ("." in written or may_be_version(before) or bool(_ANY_LATER.match(text, end))),
@@ -227,9 +234,17 @@ _GROUPED = lazy(r"[1-9]\d{0,2}\.\d{3}")
 """A number that a comma of English would part: `1.200` in German and Spanish, though it may be 1.2."""
 
 
-def _nearly(digits: str, value: Decimal, *, about: bool, scaled: bool, measured: bool) -> Decimal:
-    """By what share a number rounds: to its last digit in `15.2k`, `31 °C` and `about 7`, and in `about 60` by as much as that allows."""
+def _nearly(
+    digits: str, value: Decimal, *, about: bool, scaled: bool, measured: bool, degrees: bool
+) -> Decimal:
+    """By what share a number may differ from the exact one.
+
+    It rounds to its last digit in `15.2k`, `31 °C` and `about 7`, and in `about 60` by as much as that allows. `-3 °C` rounds
+    only a little, but few tell degrees with more digits.
+    """
     last = Decimal("0.5").scaleb(-len(digits.partition(".")[2])) / value if value else Decimal(0)
+    if degrees and measured and not about:
+        last = min(last, NEARLY)
     rounds = ((scaled or measured) and last <= NEARLY) or (about and not scaled and value < 10)
     return max(last * rounds, NEARLY * about)
 

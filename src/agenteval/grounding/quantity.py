@@ -115,10 +115,14 @@ _RANGE_ENDS = (
     r"(?=\W*\Z|[,;.)\n](?!\d)| (?:on|and|or|every|each|in|at|during|except)\b"
     r"| (?i:(?:mon|tue|wed|thu|fri|sat|sun)(?:[a-z]{0,3}days?)?|daily|weekdays)\b)"
 )
-_FROM = lazy(rf" ?(?:-|\u2013|to|till|until|bis|a|à) ?\d{{1,2}}{_RANGE_ENDS}")
-_TO = lazy(r"(?<![\w:.,/-])\d{1,2} ?(?:-|\u2013|to|till|until|bis|a|à) ?\Z")
-_BETWEEN = lazy(r"\b(?:between|zwischen|entre)(?: \d{1,2} (?:and|und|y|et))? \Z")
-_END = lazy(rf"(?: (?:and|und|y|et) \d{{1,2}})?{_RANGE_ENDS}")
+_HOUR = (
+    r"(?:\d{1,2}|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
+    r"|eins|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf)"
+)
+_FROM = lazy(rf" ?(?:-|\u2013|to|till|until|bis|a|à) ?{_HOUR}{_RANGE_ENDS}")
+_TO = lazy(rf"(?<![\w:.,/-]){_HOUR} ?(?:-|\u2013|to|till|until|bis|a|à) ?\Z")
+_BETWEEN = lazy(rf"\b(?:between|zwischen|entre)(?: {_HOUR} (?:and|und|y|et))? \Z")
+_END = lazy(rf"(?: (?:and|und|y|et) {_HOUR})?{_RANGE_ENDS}")
 
 
 def may_be_hour(before: str, after: str) -> str:
@@ -151,6 +155,15 @@ def may_be_day(before: str, after: str) -> bool:
     )
 
 
+_BEFORE_DAY = lazy(r"\b(?:am|vom|zum|dem|den|der) \Z")
+_DAY_DOT = lazy(r"\.(?!\d)")
+
+
+def may_be_german_day(before: str, after: str) -> bool:
+    """Whether a number between these texts may be a day without its month in German: "am 10. um 11:20"."""
+    return bool(_DAY_DOT.match(after) and _BEFORE_DAY.search(before))
+
+
 _OF_WEEK = lazy(r"(?i)\b(?:mon|tue|wed|thu|fri|sat|sun)(?:[a-z]{0,3}day)?,? the \Z")
 """What stands before the day of a date: "Friday the 4th"."""
 
@@ -163,8 +176,9 @@ def may_be_version(before: str) -> bool:
 
 
 _ABOUT = (
-    *"about around roughly approximately approx. some nearly almost over under circa ca. ~ ≈".split(),  # noqa: SIM905
+    *"about around roughly approximately approx. some near nearly almost over under circa ca. ~ ≈".split(),  # noqa: SIM905
     *("more than", "less than", "up to", "at least"),
+    *("just below", "bit below", "slightly below", "just above", "bit above", "slightly above"),
     *[
         " rund",
         " etwa",
@@ -195,6 +209,9 @@ _OVER = (
     *["over", ">"],
     "more than",
     "at least",
+    "just above",
+    "bit above",
+    "slightly above",
     " über",
     "mehr als",
     "mindestens",
@@ -205,9 +222,17 @@ _OVER = (
 )
 
 
+_EXACT = ("exactly", "precisely", "genau", "exactamente", "exactement")
+
+
 def is_about(before: str) -> bool:
     """Whether the text before a number calls it approximate."""
     return _ends_in(before, _ABOUT)
+
+
+def is_exact(before: str) -> bool:
+    """Whether the text before a number says that it rounds nothing."""
+    return _ends_in(before, _EXACT)
 
 
 def is_over(before: str) -> bool:
@@ -217,4 +242,4 @@ def is_over(before: str) -> bool:
 
 def _ends_in(before: str, words: tuple[str, ...]) -> bool:
     """Whether the text before a number ends in one of these."""
-    return before.rstrip().casefold().endswith(words)
+    return before.rstrip(" -\u2212").casefold().endswith(words)

@@ -64,9 +64,9 @@ _OPENERS = frozenset(
     re.findall(
         r"\w+",
         "yesterday today tomorrow tonight meanwhile however additionally overall according recently earlier later"
-        " finally next last previously currently neither according despite although though since unlike like instead moreover"
+        " finally next last previously currently neither according one despite although though since unlike like instead moreover"
         " furthermore similarly separately elsewhere notably interestingly reportedly unfortunately source sources dear"
-        " call phone ring email write reach contact ask text message visit meet see open choose use try check join book",
+        " two three four five six seven eight nine ten call phone ring email write reach contact ask text message visit meet see open choose use try check join book",
     )
 )
 _STARTS = lazy(

@@ -1,0 +1,113 @@
+"""How agents tell of data in chats: honest answers in everyday words, and what of them is wrong."""
+
+from typing import Any
+
+import pytest
+
+from agenteval.grounding.claims import claims
+from agenteval.grounding.sources import Source, json_source
+from agenteval.grounding.support import Basis, supports
+
+RUNS = [
+    {"run": 882, "branch": "main", "status": "completed", "conclusion": "success", "failed_jobs": []},
+    {"run": 881, "branch": "csv", "status": "completed", "conclusion": "failure", "failed_jobs": ["lint"]},
+    {"run": 884, "branch": "docs", "status": "queued", "conclusion": None, "failed_jobs": []},
+]
+SENSORS = {
+    "attic": {"temperature_c": 23.2, "humidity_pct": 71, "battery_pct": 64},
+    "cellar": {"temperature_c": 13.4, "humidity_pct": 66, "battery_pct": 90},
+    "study": {"temperature_c": 17.9, "humidity_pct": 58, "battery_pct": 12},
+    "porch": {"temperature_c": -3.1, "humidity_pct": 80, "battery_pct": 40},
+}
+GARAGES = {
+    "Castle": {"capacity": 442, "free": 17, "state": "open", "rate_eur": 2.4},
+    "Market": {"capacity": 311, "free": 0, "state": "full", "rate_eur": 2.8},
+    "Station": {"capacity": 140, "free": None, "state": "closed", "rate_eur": 2.6},
+}
+CERTIFICATES = [
+    {"host": "www", "issuer": "R11", "days": 12, "status": "expiring", "auto_renewal": False, "key": "P-256"},
+    {"host": "mail", "issuer": "R10", "days": 69, "status": "valid", "auto_renewal": True, "key": "RSA"},
+    {"host": "intern", "issuer": None, "days": None, "status": "down", "auto_renewal": None, "key": None},
+]
+BANK = [
+    {"date": "2026-04-10", "amount": -890, "party": "Hausverwaltung", "category": "rent"},
+    {"date": "2026-04-09", "amount": 2710.44, "party": "Blaupause", "category": "salary"},
+]
+ROOM = {"room": "Fuji", "booked_by": "Ola", "start": "09:00", "end": "11:00"}
+SLOTS = {
+    "slots": [{"at": "2026-09-10T11:20", "kind": "check-up"}, {"at": "2026-09-15T09:30", "kind": "root"}]
+}
+RATES = {"base": "CHF", "rates": {"EUR": 1.0684, "USD": 1.2511, "GBP": 0.9237}}
+TRACK = "The track is 6.2 km long."
+
+
+def found(source: Any, output: str) -> list[str]:
+    """What a source does not have of an output, or says otherwise."""
+    basis = Basis(
+        sources=(
+            Source("evt-2", (source,), ((),)) if isinstance(source, str) else json_source("evt-2", source),
+        )
+    )
+    judged = supports(claims(output), basis, ("numbers", "dates", "names", "wording"))
+    return [part for each in judged for part in (*each.unsupported, *each.contradicted)]
+
+
+@pytest.mark.parametrize(
+    ("source", "output"),
+    [
+        (RUNS, "The csv run failed."),
+        (RUNS, "Only one failed: csv. The other two are fine."),
+        (SENSORS, "The attic is the warmest, then the study. The cellar is colder than the study."),
+        (SENSORS, "The study is just below 18 °C."),
+        (SENSORS, "On the porch it's around -3 °C."),
+        (SENSORS, "The porch is at -3 °C."),
+        (SENSORS, "Three of the four have a good battery."),
+        (SENSORS, "Of the four, the cellar has the best battery."),
+        (GARAGES, "Castle is almost full (17 left), and Station is closed."),
+        (CERTIFICATES, "Only mail has auto-renewal."),
+        (BANK, "Blaupause paid 2710.44 on 9 April, the day before the rent went out."),
+        (ROOM, "Ola has Fuji from nine to eleven."),
+        (SLOTS, "Der Termin am 10. um 11:20 ist ein check-up."),
+        (RATES, "You get about 1.07 €, $1.25 or £0.92."),
+        (TRACK, "It is near 6 km long."),
+        ("Der Kurs ist am 10. Mai um 9:30 Uhr.", "Am 10. um halb zehn ist der Kurs."),
+    ],
+)
+def test_honest(source: Any, output: str) -> None:
+    """Nothing of it is wrong."""
+    assert found(source, output) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "output", "wrong"),
+    [
+        (RUNS, "The main run failed.", ["failed"]),
+        (SENSORS, "The study is the warmest.", ["warmest"]),
+        (SENSORS, "The study is just below 21 °C.", ["21 °C"]),
+        (SENSORS, "On the porch it's around -6 °C.", ["6 °C"]),
+        (SENSORS, "Three of the five have a good battery.", ["Three", "five"]),
+        (SENSORS, "Five of the four have a good battery.", ["Five"]),
+        (SENSORS, "The other five are fine.", ["five"]),
+        (GARAGES, "Castle is full.", ["full"]),
+        (CERTIFICATES, "Only www has auto-renewal.", ["Only", "auto"]),
+        (BANK, "Blaupause paid the rent on 9 April.", ["Blaupause", "rent"]),
+        (ROOM, "Ola has Fuji from nine to twelve.", ["twelve"]),
+        (SLOTS, "Der Termin am 12. ist ein check-up.", ["12"]),
+        (RATES, "You get $1.27.", ["$1.27"]),
+        (TRACK, "It is exactly 6 km long.", ["6 km"]),
+    ],
+)
+def test_wrong(source: Any, output: str, wrong: list[str]) -> None:
+    """What is wrong is named."""
+    assert found(source, output) == wrong
+
+
+def test_an_emoji_may_end_a_sentence() -> None:
+    """Where a word with a capital follows; a flag, or an emoji that begins a line, ends none."""
+    output = "⚡ It's the hottest at 46 °C 🔥 The other disks are fine 👍️ All of them.\n\nFrom 🇯🇵 Japan to 🅿️ parking."
+    assert [claim.text for claim in claims(output)] == [
+        "⚡ It's the hottest at 46 °C 🔥",
+        "The other disks are fine 👍️",
+        "All of them.",
+        "From 🇯🇵 Japan to 🅿️ parking.",
+    ]
