@@ -38,9 +38,8 @@ def said_of_each(parts: Sequence[str], subject: Callable[[str], Subject]) -> Ite
     subjects = list(map(subject, parts))
     saying = [place for place, each in enumerate(subjects) if each.says]
     thing = None
-    for place, (named, says) in enumerate(subjects):
-        if thing is not None and _SAME.match(parts[place]):
-            named = None
+    for place, (own, says) in enumerate(subjects):
+        named = None if thing is not None and _SAME.match(parts[place]) else own
         thing = (None if _OTHERS.match(parts[place]) else thing) if named is None else named
         if thing is None or (named is None and not says):
             continue
