@@ -17,9 +17,6 @@ LEAST_TOLD = 3
 MOST_COMPARED = 50
 """Records of one item, items of an inner list, and lists of one object, that are compared with each other."""
 
-_NOTHING = lazy(r"(?:\A|(?<=[;>] ))no [^;:]+(?:; |\Z)")
-"""A field without a value: its name says nothing of the item."""
-
 _NONE, _NOT = "no ", "not "
 _DOMAIN = lazy(r"(?<=[^\s@])@[^\s@]+\Z")
 _MARK = lazy(r"(?<=\d)[.,](?=\d)")
@@ -177,9 +174,8 @@ class Objects:
         """The signs of the content words of each item."""
         found: dict[int, list[str]] = {item: [] for item in self._of_list}
         for number, text in enumerate(self._source.texts):
-            told = _NOTHING.sub("", text) if number in self._source.records else text
             for item, _ in self._around(number):
-                found[item].append(self._content(in_one(told)))
+                found[item].append(self._content(in_one(text)))
         return {item: "".join(words) for item, words in found.items()}
 
     @cached_property
