@@ -41,12 +41,19 @@ RATES = {"base": "CHF", "rates": {"EUR": 1.0684, "USD": 1.2511, "GBP": 0.9237}}
 TRACK = "The track is 6.2 km long."
 
 
-def found(source: Any, output: str) -> list[str]:
+OFFERS = [
+    {"airline": "TAP", "stops": 0, "departs": "2026-05-22T11:05", "price": 214.3, "seats_left": 4},
+    {"airline": "Ryanair", "stops": 0, "departs": "2026-05-22T20:15", "price": 98.49, "seats_left": None},
+]
+
+
+def found(source: Any, output: str, question: str = "") -> list[str]:
     """What a source does not have of an output, or says otherwise."""
     basis = Basis(
         sources=(
             Source("evt-2", (source,), ((),)) if isinstance(source, str) else json_source("evt-2", source),
-        )
+        ),
+        said=(Source("evt-1", (question,), ((),)),),
     )
     judged = supports(claims(output), basis, ("numbers", "dates", "names", "wording"))
     return [part for each in judged for part in (*each.unsupported, *each.contradicted)]
@@ -100,6 +107,26 @@ def test_honest(source: Any, output: str) -> None:
 def test_wrong(source: Any, output: str, wrong: list[str]) -> None:
     """What is wrong is named."""
     assert found(source, output) == wrong
+
+
+@pytest.mark.parametrize(
+    ("output", "question", "wrong"),
+    [
+        ("Yes, Market is. It costs 2.80 €, more than Castle.", "", []),
+        ("It costs 2.80 €, more than Castle.", "What about Market?", []),
+        ("It costs 2.80 €, more than Castle.", "What about Station?", ["2.80 €"]),
+        ("Market is full. Castle costs 2.80 €.", "", ["2.80 €"]),
+        ("Castle costs 2.80 €.", "What about Market?", ["2.80 €"]),
+    ],
+)
+def test_what_is_referred_to(output: str, question: str, wrong: list[str]) -> None:
+    """A sentence with a pronoun may be about what the sentences before it name, or the user."""
+    assert found(GARAGES, output, question) == wrong
+
+
+def test_a_field_without_a_value() -> None:
+    """Its name tells no objects apart: "leaves" is a form of the `left` of others."""
+    assert found(OFFERS, "It leaves at 20:15.") == []
 
 
 def test_an_emoji_may_end_a_sentence() -> None:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from agenteval.grounding.apparatus import DOCUMENTS
@@ -23,12 +23,16 @@ class Claim:
     `worded` says whether its wording has to be supported: not that of a lead-in to a list, nor of what the
     agent says about its own work. `listed` is the length of the list that it leads in, or how many results the agent
     says it found. `lacks` has its clauses that say what the sources lack: names in them need no support.
+    `refers` says whether it speaks of something that was named before, "It also costs …", and `before` has the sentences of its
+    paragraph before it that may have named that.
     """
 
     text: str
     worded: bool = True
     listed: int = 0
     lacks: tuple[str, ...] = ()
+    refers: bool = False
+    before: str = ""
 
 
 _LABEL = r"\W{0,4}(?:sources?|references?|citations?|links?|further reading|read more)\W{0,4}"
@@ -93,6 +97,12 @@ _CLAUSE_END = lazy(
 """Where a clause ends; "Anna, Tom or Berlin" is one list of names."""
 
 
+_REFERRING = lazy(
+    r"(?i)(?:\A\W*|[;:\u2013\u2014]\s*|, |\b(?:and|but|so|und|aber) )(?:it|it's|its|that|they|they're|he|she|both|neither|er|sie|es|beide)\b"
+)
+"""How a clause begins that is about something named before it."""
+
+
 def claims(output: str) -> tuple[Claim, ...]:
     """What an output claims: its claim units, without questions, greetings, headings, code and references."""
     return _kept(output) if len(output) <= LONGEST_KEPT else _found(output)
@@ -122,9 +132,14 @@ def _found(output: str) -> tuple[Claim, ...]:
             continue
         listed = 0 if is_item else _items_below(parts, index)
         pieces = [block.text] if is_item else [*_sentences(block.text)]
+        before = ""
         for place, piece in enumerate(pieces):
             leads_in = place == len(pieces) - 1 and _leads_in(piece, listed)
-            found += _claim(piece, leads_in=leads_in, listed=listed if leads_in else 0)
+            refers = bool(_REFERRING.search(piece))
+            before = before if refers else ""
+            claim = _claim(piece, leads_in=leads_in, listed=listed if leads_in else 0)
+            found += (replace(each, refers=refers, before=before) for each in claim)
+            before = f"{before} {piece}"
     return tuple(found)
 
 

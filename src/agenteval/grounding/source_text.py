@@ -108,12 +108,17 @@ class SourceText:
         return any(_weekday(date) == token for date in self._dates)
 
     def beside(
-        self, signs: frozenset[str], least: int, stated: Statement, parts: Sequence[str] = ()
+        self,
+        signs: frozenset[str],
+        least: int,
+        stated: Statement,
+        parts: Sequence[str] = (),
+        context: frozenset[str] = frozenset(),
     ) -> Beside:
         """Whether so many of these words, given as signs, stand near a place in a source, or the source is what the user said.
 
         Of several objects of one kind, a place in one is not near words, or what else a claim states, that is in the others.
-        `parts` are those of the claim, up to that with the fact in question.
+        `parts` are those of the claim, up to that with the fact in question. The words of its `context` may name the object as well.
         """
         names = [*stated.identifiers, *stated.numbers_of_things]
         named = signs.union(self.signs.content(words(" ".join(names))))
@@ -143,7 +148,7 @@ class SourceText:
             return not any(
                 items.is_other(text, each, told, lambda: moments(number))
                 for each in dict.fromkeys((telling, linked))
-            )
+            ) or bool(context and not items.is_other(text, telling | context, told, lambda: moments(number)))
 
         return stand
 

@@ -239,7 +239,14 @@ class _Reading:
             return anywhere
         least = min(MOST_BESIDE, (len(best.words) + 2) // 3)
         wanted = frozenset(self.wanted) - self.overlap.missing
-        return self.sources.beside(wanted, least, self.stated, parts)
+        return self.sources.beside(wanted, least, self.stated, parts, self._context)
+
+    @cached_property
+    def _context(self) -> frozenset[str]:
+        """The signs of the words that may name what the claim refers to: those before it, and those of the user."""
+        if not self.claim.refers:
+            return frozenset()
+        return self.sources.content(self.claim.before).union(self.sources.said)
 
 
 _OF_LINKS = frozenset(
