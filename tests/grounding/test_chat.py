@@ -70,6 +70,7 @@ def found(source: Any, output: str, question: str = "") -> list[str]:
         (SENSORS, "The porch is at -3 °C."),
         (SENSORS, "Three of the four have a good battery."),
         (SENSORS, "Of the four, the cellar has the best battery."),
+        (GARAGES, "Two are in use. Neither is full, both are open."),
         (GARAGES, "Castle is almost full (17 left), and Station is closed."),
         (CERTIFICATES, "Only mail has auto-renewal."),
         (BANK, "Blaupause paid 2710.44 on 9 April, the day before the rent went out."),

@@ -52,6 +52,7 @@ class _Told(NamedTuple):
     subject: str
     value: str
     has_verb: bool
+    of_two: bool = False
 
 
 def is_excepting(claim: str) -> bool:
@@ -94,6 +95,7 @@ def overstated(
             before, after = clause[: match.start()], _COUNT.sub("", clause[match.end() :])
             otherwise = _not_so if match["all"] else _so if match["none"] else _so_too
             told = _told(before, after) if match["all"] or match["none"] else _told_only(before, after)
+            told = told._replace(of_two=match.group().lower() in ("both", "neither"))
             found = (each.texts[at] for each in lists() if (at := otherwise(told, each, signs)) is not None)
             if (text := next(found, None)) is not None:
                 yield match.group(), text
@@ -153,6 +155,8 @@ def _about(
     It names the list, if that has a name, or nothing else: "all of them".
     """
     names, subject = _names(told, these, signs), set(signs(told.subject)) - {""}
+    if told.of_two and not subject and len(these.items) != 2:
+        return  # of the two that were named before
     is_of_list = not (these.name and subject and these.name.isdisjoint({*subject, *signs(told.value)}))
     for at, words in enumerate(these.words) if names or is_of_list else ():
         if words & names if names else words >= rest:
