@@ -9,8 +9,6 @@ from agenteval.grounding.quantity import Quantity
 from agenteval.grounding.statements import Fact, Statement, agree, statement
 from agenteval.lazyregex import lazy
 
-LONGEST = 1_500
-"""Characters of a claim and of a passage that are compared: a sentence or two is rarely longer."""
 _FROM = lazy(r"(?i)\bfrom (?:about |around |just |over )?[$\u20ac\u00a3]?\Z")
 _TO = lazy(r"(?i)(?![^.;,]*\b(?:and|while|but)\b)[^.;,\d]{0,25}?\b(?:to|into)\b[^.;,\d]{0,15}")
 _BEFORE = lazy(
@@ -45,10 +43,8 @@ def exchanged_changes(stated: Statement, passages: Callable[[Fact], Sequence[str
     `passages` gives those that are near a number of the claim.
     """
     text = stated.without_links
-    if len(text) > LONGEST:
-        return
     for change in _changes(stated):
-        told = [each for passage in passages(change.old) for each in _told(passage[:LONGEST])]
+        told = [each for passage in passages(change.old) for each in _told(passage)]
         back = _Change(change.new, change.old)
         if any(map(back.is_like, told)) and not any(map(change.is_like, told)):
             start, end = sorted((change.old, change.new), key=lambda each: each.start)
@@ -58,10 +54,10 @@ def exchanged_changes(stated: Statement, passages: Callable[[Fact], Sequence[str
 def outdated(stated: Statement, passage: str) -> Iterator[str]:
     """The numbers and dates that a claim says are so now, of which a passage says that others took their place."""
     text = stated.without_links
-    if len(text) > LONGEST or not _NOW.search(text) or _THEN.search(text):
+    if not _NOW.search(text) or _THEN.search(text):
         return
-    told = statement(passage[:LONGEST])
-    for change in _told(passage[:LONGEST]):
+    told = statement(passage)
+    for change in _told(passage):
         if not _is_past(change, told.without_links) or any(
             _are_equal(each, change.new) for each in stated.facts
         ):

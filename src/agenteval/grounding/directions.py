@@ -30,8 +30,6 @@ REACH = 30
 """Characters between a direction and its number."""
 MOST = 10**15
 """Up to which number one may be told with fewer digits."""
-LONGEST = 1_500
-"""Characters of a claim that is compared with prose: a sentence is rarely longer."""
 
 
 _JOINING = lazy(
@@ -48,7 +46,7 @@ def reversed_in_prose(stated: Statement, passages: Callable[[Quantity], Sequence
     `passages` gives those that are near a number of the claim: what it says of it may be told in any of them.
     """
     text = stated.without_links
-    if not stated.quantities or len(text) > LONGEST or _DENIED.search(text):
+    if not stated.quantities or _DENIED.search(text):
         return
     for quantity in stated.quantities:
         told = _change(text, quantity)
