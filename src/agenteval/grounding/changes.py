@@ -5,8 +5,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from agenteval.grounding.quantity import Quantity
-from agenteval.grounding.statements import Fact, Statement, agree, statement
+from agenteval.grounding.statements import Fact, Statement, are_same, statement
 from agenteval.lazyregex import lazy
 
 _FROM = lazy(r"(?i)\bfrom (?:about |around |just |over )?[$\u20ac\u00a3]?\Z")
@@ -34,7 +33,7 @@ class _Change(NamedTuple):
     new: Fact
 
     def is_like(self, other: "_Change") -> bool:
-        return _are_equal(self.old, other.old) and _are_equal(self.new, other.new)
+        return are_same(self.old, other.old) and are_same(self.new, other.new)
 
 
 def exchanged_changes(stated: Statement, passages: Callable[[Fact], Sequence[str]]) -> Iterator[str]:
@@ -59,11 +58,11 @@ def outdated(stated: Statement, passage: str) -> Iterator[str]:
     told = statement(passage)
     for change in _told(passage):
         if not _is_past(change, told.without_links) or any(
-            _are_equal(each, change.new) for each in stated.facts
+            are_same(each, change.new) for each in stated.facts
         ):
             continue
-        if sum(_are_equal(change.old, each) for each in told.facts) == 1:
-            yield from (each.text for each in stated.facts if _are_equal(each, change.old))
+        if sum(are_same(change.old, each) for each in told.facts) == 1:
+            yield from (each.text for each in stated.facts if are_same(each, change.old))
 
 
 def _is_past(change: _Change, passage: str) -> bool:
@@ -86,11 +85,3 @@ def _changes(stated: Statement) -> Iterator[_Change]:
             yield _Change(one, two)
         elif _BEFORE.fullmatch(between):
             yield _Change(two, one)
-
-
-def _are_equal(one: Fact, two: Fact) -> bool:
-    return agree(one, two, _are_equal_numbers)
-
-
-def _are_equal_numbers(one: Quantity, two: Quantity) -> bool:
-    return not one.values.isdisjoint(two.values) and (one.unit == two.unit or not (one.unit and two.unit))

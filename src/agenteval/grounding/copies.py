@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from agenteval.grounding.dates import Date
 from agenteval.grounding.quantity import Quantity, are_nearly_equal
-from agenteval.grounding.statements import Statement, agree, statement
+from agenteval.grounding.statements import Statement, agree, are_of_one_kind, statement
 from agenteval.grounding.weekdays import weekday
 from agenteval.grounding.wording import Name, tokens
 from agenteval.lazyregex import lazy
@@ -50,11 +50,9 @@ class _Slot(NamedTuple):
     def is_alike(self, other: "_Slot") -> bool:
         """Whether the two are of one kind, so that one can stand in the place of the other."""
         mine, theirs = self.value, other.value
-        if isinstance(mine, Quantity) and isinstance(theirs, Quantity):
-            return mine.unit == theirs.unit
-        if isinstance(mine, Name) and isinstance(theirs, Name):
-            return (_day(mine) is None) == (_day(theirs) is None)
-        return isinstance(mine, Date) and isinstance(theirs, Date)
+        if isinstance(mine, Name):
+            return isinstance(theirs, Name) and (_day(mine) is None) == (_day(theirs) is None)
+        return not isinstance(theirs, Name) and are_of_one_kind(mine, theirs)
 
     def is_same(self, other: "_Slot") -> bool:
         """Whether both may mean the same."""

@@ -36,10 +36,6 @@ def has_value(text: str, value: str) -> bool:
     """Whether a text has the value of a field: its date or number, or else its words."""
     told = statement(value)
     if told.facts:
-        return any(
-            agree(mine, theirs, lambda one, other: not one.values.isdisjoint(other.values))
-            for mine in statement(text).facts
-            for theirs in told.facts
-        )
+        return any(agree(mine, theirs) for mine in statement(text).facts for theirs in told.facts)
     own = content(value)
     return bool(own) and own <= content(text)
