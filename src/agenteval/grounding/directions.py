@@ -3,7 +3,6 @@
 The words are English. In the same place of a sentence, "rose" for "fell" is an opposite as well.
 """
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from typing import NamedTuple
@@ -63,6 +62,9 @@ def reversed_in_prose(stated: Statement, passages: Callable[[Quantity], Sequence
             yield text[min(told.start, quantity.start) : max(told.end, quantity.end)]
 
 
+_WAYS = ("up", "down")
+
+
 class _Told(NamedTuple):
     """Where a number goes, `up`, `down` or how it compares, and from where to where that is told."""
 
@@ -83,7 +85,8 @@ def _change(text: str, quantity: Quantity) -> _Told | None:
     if compared is None:
         return None
     word = compared[1].lower()
-    return _Told(plain_form(word) or word, *compared.span(1))
+    goes = _DIRECTION.fullmatch(word)
+    return _Told(str(goes.lastgroup) if goes else plain_form(word) or word, *compared.span(1))
 
 
 _COMPARED = lazy(
@@ -95,7 +98,7 @@ _COMPARED = lazy(
 
 
 def _are_opposed(one: str, other: str) -> bool:
-    return {one, other} == {"up", "down"} or has_opposite(one, (other,))
+    return {one, other} == {*_WAYS} or has_opposite(one, (other,))
 
 
 def has_direction(text: str) -> bool:
@@ -114,16 +117,10 @@ def reversed_changes(stated: Statement, record: str) -> Iterator[str]:
         if _OF_CHANGE.search(name.replace("_", " ")) and (signed := _SIGNED.fullmatch(value.strip()))
     ]
     for quantity in stated.quantities if changes else ():
-        told = _direction(text, quantity)
+        told = _change(text, quantity)
         signs = {negative for negative, value in changes if value and _rounds(quantity, value)}
-        if told and signs == {told.lastgroup == "up"}:
-            yield text[min(told.start(), quantity.start) : max(told.end(), quantity.end)]
-
-
-def _direction(text: str, quantity: Quantity) -> "re.Match[str] | None":
-    """What says where a number goes: the nearest before it, else right after it."""
-    before = list(_DIRECTION.finditer(text, max(0, quantity.start - REACH), quantity.start + 1))
-    return before[-1] if before else _DIRECTION.search(text, quantity.end, quantity.end + REACH // 2)
+        if told and told.way in _WAYS and signs == {told.way == "up"}:
+            yield text[min(told.start, quantity.start) : max(told.end, quantity.end)]
 
 
 def _rounds(quantity: Quantity, value: Decimal) -> bool:
