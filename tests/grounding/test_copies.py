@@ -67,9 +67,8 @@ def test_another_fact_in_its_place(claim: str, passage: str, facts: list[str]) -
             "Duane is a scholar of economy and of the state.",
             "Duane (born in Ohio) is a scholar of economy and of the state.",
         ),
-        ("x " * 800 + "in Leeds", "x " * 800 + "in Bath"),
     ],
 )
 def test_what_may_be_the_same(claim: str, passage: str) -> None:
-    """Another spelling or order, something left out, too little in common, and what is very long."""
+    """Another spelling or order, something left out, and too little in common."""
     assert found(claim, passage) == []

@@ -52,6 +52,7 @@ def test_the_other_direction_is_a_contradiction(claim: str, found: str) -> None:
         "MSFT rose 0.81% to $512.04",
         "MSFT is at $512.04, up 4.11",
         "MSFT is at $512.04, 0.81%",
+        "NVDA is at $187.65 and, as gold rose, moved 3.29",
         "NVDA is at $187.65 after it rose a lot last year and was the first of them all to do so",
     ],
 )
@@ -64,6 +65,7 @@ def test_the_same_direction_and_none(claim: str) -> None:
     [
         ("The index fell 2 points", {"index": "AEX", "change": "+2"}, "fell 2"),
         ("The index rose 2 points", {"index": "AEX", "points_change": -2}, "rose 2"),
+        ("The index is 2 points higher", {"index": "AEX", "points_change": -2}, "2 points higher"),
         ("Profits rose by 5m", {"company": "ASM", "profits_change": -5_000_000}, "rose by 5m"),
     ],
 )

@@ -49,6 +49,7 @@ def contradicted(source: Any, output: str) -> tuple[str, ...]:
         (SERVICES, "The services are all operational.", "all"),
         (SERVICES, "All of them are operational.", "All"),
         (SERVICES, "No service is degraded.", "No"),
+        (SERVICES, "No degraded services.", "No"),
         (SERVICES, "There are no degraded services.", "no"),
         (SERVICES, "None of the services are operational.", "None"),
         (SERVICES, "Only billing is operational.", "Only"),

@@ -5,12 +5,9 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from agenteval.grounding.quantity import Quantity
-from agenteval.grounding.statements import Fact, Statement, agree, statement
+from agenteval.grounding.statements import Fact, Statement, are_same, statement
 from agenteval.lazyregex import lazy
 
-LONGEST = 1_500
-"""Characters of a claim and of a passage that are compared: a sentence or two is rarely longer."""
 _FROM = lazy(r"(?i)\bfrom (?:about |around |just |over )?[$\u20ac\u00a3]?\Z")
 _TO = lazy(r"(?i)(?![^.;,]*\b(?:and|while|but)\b)[^.;,\d]{0,25}?\b(?:to|into)\b[^.;,\d]{0,15}")
 _BEFORE = lazy(
@@ -36,7 +33,7 @@ class _Change(NamedTuple):
     new: Fact
 
     def is_like(self, other: "_Change") -> bool:
-        return _are_equal(self.old, other.old) and _are_equal(self.new, other.new)
+        return are_same(self.old, other.old) and are_same(self.new, other.new)
 
 
 def exchanged_changes(stated: Statement, passages: Callable[[Fact], Sequence[str]]) -> Iterator[str]:
@@ -45,10 +42,8 @@ def exchanged_changes(stated: Statement, passages: Callable[[Fact], Sequence[str
     `passages` gives those that are near a number of the claim.
     """
     text = stated.without_links
-    if len(text) > LONGEST:
-        return
     for change in _changes(stated):
-        told = [each for passage in passages(change.old) for each in _told(passage[:LONGEST])]
+        told = [each for passage in passages(change.old) for each in _told(passage)]
         back = _Change(change.new, change.old)
         if any(map(back.is_like, told)) and not any(map(change.is_like, told)):
             start, end = sorted((change.old, change.new), key=lambda each: each.start)
@@ -58,16 +53,16 @@ def exchanged_changes(stated: Statement, passages: Callable[[Fact], Sequence[str
 def outdated(stated: Statement, passage: str) -> Iterator[str]:
     """The numbers and dates that a claim says are so now, of which a passage says that others took their place."""
     text = stated.without_links
-    if len(text) > LONGEST or not _NOW.search(text) or _THEN.search(text):
+    if not _NOW.search(text) or _THEN.search(text):
         return
-    told = statement(passage[:LONGEST])
-    for change in _told(passage[:LONGEST]):
+    told = statement(passage)
+    for change in _told(passage):
         if not _is_past(change, told.without_links) or any(
-            _are_equal(each, change.new) for each in stated.facts
+            are_same(each, change.new) for each in stated.facts
         ):
             continue
-        if sum(_are_equal(change.old, each) for each in told.facts) == 1:
-            yield from (each.text for each in stated.facts if _are_equal(each, change.old))
+        if sum(are_same(change.old, each) for each in told.facts) == 1:
+            yield from (each.text for each in stated.facts if are_same(each, change.old))
 
 
 def _is_past(change: _Change, passage: str) -> bool:
@@ -90,11 +85,3 @@ def _changes(stated: Statement) -> Iterator[_Change]:
             yield _Change(one, two)
         elif _BEFORE.fullmatch(between):
             yield _Change(two, one)
-
-
-def _are_equal(one: Fact, two: Fact) -> bool:
-    return agree(one, two, _are_equal_numbers)
-
-
-def _are_equal_numbers(one: Quantity, two: Quantity) -> bool:
-    return not one.values.isdisjoint(two.values) and (one.unit == two.unit or not (one.unit and two.unit))

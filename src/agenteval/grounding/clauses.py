@@ -5,7 +5,7 @@ from typing import NamedTuple, Protocol
 
 from agenteval.grounding.dates import Date
 from agenteval.grounding.quantity import Quantity, are_nearly_equal, is_weak
-from agenteval.grounding.statements import Fact, Statement, agree, statement
+from agenteval.grounding.statements import Fact, Statement, agree, are_of_one_kind, statement
 from agenteval.language.signs import tokens
 from agenteval.lazyregex import lazy
 
@@ -40,10 +40,9 @@ class _Fact(NamedTuple):
 
     def is_alike(self, other: "_Fact") -> bool:
         """Whether both are dates, of one unit, or said of the same word."""
-        mine, theirs = self.value, other.value
-        if isinstance(mine, Date) or isinstance(theirs, Date):
-            return isinstance(mine, Date) and isinstance(theirs, Date)
-        return mine.unit == theirs.unit and (bool(mine.unit) or self.after == other.after != "")
+        mine = self.value
+        has_kind = isinstance(mine, Date) or bool(mine.unit) or self.after == other.after != ""
+        return has_kind and are_of_one_kind(mine, other.value)
 
 
 class _Clause(NamedTuple):

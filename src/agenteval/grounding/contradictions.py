@@ -19,20 +19,18 @@ from agenteval.lazyregex import lazy
 
 LONGEST = 1_500
 """Characters of a claim and of a passage that are compared: a sentence or two is rarely longer."""
-
-
 LEAST_OF_SENTENCE = 4
 """Words of a field that may be a sentence, which denies or says something."""
 
 
 def contradictions(claim: str, passage: str) -> tuple[str, ...]:
     """What the claim denies, asserts or swaps against the passage, each as an excerpt of the claim."""
-    return _kept(claim[:LONGEST], passage[:LONGEST])
+    return _kept(claim, passage)
 
 
 def other_names_in(claim: str, passage: str, names: Iterable[str]) -> Iterator[str]:
     """Those of some names in whose place the passage has others, with the words beside them, as excerpts of the claim."""
-    mine, theirs = compared(claim[:LONGEST]), compared(passage[:LONGEST])
+    mine, theirs = compared(claim), compared(passage)
     if shared_words(mine, theirs):
         yield from other_names(mine, theirs, frozenset(map(plain_form, names)))
 
@@ -42,14 +40,14 @@ def against_record(claim: str, record: str, beside: Iterable[str] = ()) -> tuple
 
     What is so, or not, may be told by others `beside` it: they contradict the claim if all of them do that tell it.
     """
-    mine = compared(claim[:LONGEST])
+    mine = compared(claim)
     own_name = name_of(record)
-    told = [each for each in fields(record[:LONGEST]) if not own_name or each != ("", f"no {own_name}")]
+    told = [each for each in fields(record) if not own_name or each != ("", f"no {own_name}")]
     found = [part for name, value in told for part in _against_field(mine, name, value)]
     found += _against_own(mine, [(name, value) for name, value in told if name])
     own = {compared(value).state for name, value in told if not name}
     others: dict[tuple[str, ...], list[list[str]]] = {}
-    for value in (value for each in beside for name, value in fields(each[:LONGEST]) if not name):
+    for value in (value for each in beside for name, value in fields(each) if not name):
         theirs = compared(value)
         if theirs.state not in own and not value.startswith("no "):
             others.setdefault(theirs.state, []).append(list(_against_state(mine, theirs)))
@@ -58,21 +56,22 @@ def against_record(claim: str, record: str, beside: Iterable[str] = ()) -> tuple
 
 def denied(claim: str) -> frozenset[str]:
     """The words of a claim, in lower case, that a negation in it may deny, or that it says are off, or almost so."""
-    said = compared(claim[:LONGEST])
+    claim = claim[:LONGEST]
+    said = compared(claim)
     negated = {word.lower() for place in said.denying for word in said.words[place + 1 : place + 1 + REACH]}
-    others = (match[1] or match[2] for match in _NOT_QUITE.finditer(claim[:LONGEST]))
+    others = (match[1] or match[2] for match in _NOT_QUITE.finditer(claim))
     return frozenset(negated.union(map(str.lower, others)))
 
 
 def denied_words(claim: str) -> frozenset[str]:
     """Those words in lower case, right after a negation or before it, that it denies for certain."""
-    said = compared(claim[:LONGEST])
+    said = compared(claim)
     return frozenset(said.words[place].lower() for _, place in said.denied().values())
 
 
 def before_denial(claim: str) -> str:
     """The words of a claim before its first negation; none without one."""
-    said = compared(claim[:LONGEST])
+    said = compared(claim)
     return said.part(0, min(said.denying, default=0))
 
 

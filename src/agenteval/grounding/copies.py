@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from agenteval.grounding.dates import Date
 from agenteval.grounding.quantity import Quantity, are_nearly_equal
-from agenteval.grounding.statements import Statement, agree, statement
+from agenteval.grounding.statements import Statement, agree, are_of_one_kind, statement
 from agenteval.grounding.weekdays import weekday
 from agenteval.grounding.wording import Name, tokens
 from agenteval.lazyregex import lazy
@@ -24,8 +24,8 @@ SHARE_HELD = 0.6
 """The share of all its words, those of the fact and of other spellings among them, without which a claim is no copy."""
 SHARE_IN_ROW = 0.35
 """The share of them that have to stand in a row: before the fact or after it."""
-LONGEST = 1_500
-"""Characters of a claim and of a passage that are compared."""
+MOST_FACTS = 40
+"""Facts of a sentence at most: each of a claim is held against each of a passage, with all words around them."""
 LIST = 3
 """Words and facts from one to the next but one in a list."""
 BESIDE = 2
@@ -50,11 +50,9 @@ class _Slot(NamedTuple):
     def is_alike(self, other: "_Slot") -> bool:
         """Whether the two are of one kind, so that one can stand in the place of the other."""
         mine, theirs = self.value, other.value
-        if isinstance(mine, Quantity) and isinstance(theirs, Quantity):
-            return mine.unit == theirs.unit
-        if isinstance(mine, Name) and isinstance(theirs, Name):
-            return (_day(mine) is None) == (_day(theirs) is None)
-        return isinstance(mine, Date) and isinstance(theirs, Date)
+        if isinstance(mine, Name):
+            return isinstance(theirs, Name) and (_day(mine) is None) == (_day(theirs) is None)
+        return not isinstance(theirs, Name) and are_of_one_kind(mine, theirs)
 
     def is_same(self, other: "_Slot") -> bool:
         """Whether both may mean the same."""
@@ -108,9 +106,11 @@ def _may_be_equal(one: Quantity, other: Quantity) -> bool:
 
 def replaced(stated: Statement, passage: str) -> Iterator[Held]:
     """The facts of a claim in whose place a passage, which else says the same, has others."""
-    if len(stated.text) > LONGEST or len(passage) > LONGEST or not _may_be_copied(stated, passage):
+    if not _may_be_copied(stated, passage):
         return
     mine, theirs = _row(stated), _row(statement(passage))
+    if max(_facts(mine), _facts(theirs)) > MOST_FACTS:
+        return
     others = sum(map(bool, mine)) - 1
     is_short = others < LEAST_ALIKE
     least = others if is_short else max(LEAST_ALIKE, SHARE_ALIKE * others)
@@ -132,6 +132,10 @@ def replaced(stated: Statement, passage: str) -> Iterator[Held]:
                 for word in (tokens(each.text) if isinstance(each, _Slot) else [each] if each else [])
             ]
             yield Held(slot.text, tuple(row))
+
+
+def _facts(row: Sequence[_Part]) -> int:
+    return sum(isinstance(each, _Slot) for each in row)
 
 
 def _may_be_copied(stated: Statement, passage: str) -> bool:

@@ -3,7 +3,6 @@
 The words are English. In the same place of a sentence, "rose" for "fell" is an opposite as well.
 """
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from typing import NamedTuple
@@ -30,8 +29,6 @@ REACH = 30
 """Characters between a direction and its number."""
 MOST = 10**15
 """Up to which number one may be told with fewer digits."""
-LONGEST = 1_500
-"""Characters of a claim that is compared with prose: a sentence is rarely longer."""
 
 
 _JOINING = lazy(
@@ -48,7 +45,7 @@ def reversed_in_prose(stated: Statement, passages: Callable[[Quantity], Sequence
     `passages` gives those that are near a number of the claim: what it says of it may be told in any of them.
     """
     text = stated.without_links
-    if not stated.quantities or len(text) > LONGEST or _DENIED.search(text):
+    if not stated.quantities or _DENIED.search(text):
         return
     for quantity in stated.quantities:
         told = _change(text, quantity)
@@ -63,6 +60,9 @@ def reversed_in_prose(stated: Statement, passages: Callable[[Quantity], Sequence
         ]
         if any(_are_opposed(told.way, way) for way in ways) and told.way not in ways:
             yield text[min(told.start, quantity.start) : max(told.end, quantity.end)]
+
+
+_WAYS = ("up", "down")
 
 
 class _Told(NamedTuple):
@@ -85,7 +85,8 @@ def _change(text: str, quantity: Quantity) -> _Told | None:
     if compared is None:
         return None
     word = compared[1].lower()
-    return _Told(plain_form(word) or word, *compared.span(1))
+    goes = _DIRECTION.fullmatch(word)
+    return _Told(str(goes.lastgroup) if goes else plain_form(word) or word, *compared.span(1))
 
 
 _COMPARED = lazy(
@@ -97,7 +98,7 @@ _COMPARED = lazy(
 
 
 def _are_opposed(one: str, other: str) -> bool:
-    return {one, other} == {"up", "down"} or has_opposite(one, (other,))
+    return {one, other} == {*_WAYS} or has_opposite(one, (other,))
 
 
 def has_direction(text: str) -> bool:
@@ -116,16 +117,10 @@ def reversed_changes(stated: Statement, record: str) -> Iterator[str]:
         if _OF_CHANGE.search(name.replace("_", " ")) and (signed := _SIGNED.fullmatch(value.strip()))
     ]
     for quantity in stated.quantities if changes else ():
-        told = _direction(text, quantity)
+        told = _change(text, quantity)
         signs = {negative for negative, value in changes if value and _rounds(quantity, value)}
-        if told and signs == {told.lastgroup == "up"}:
-            yield text[min(told.start(), quantity.start) : max(told.end(), quantity.end)]
-
-
-def _direction(text: str, quantity: Quantity) -> "re.Match[str] | None":
-    """What says where a number goes: the nearest before it, else right after it."""
-    before = list(_DIRECTION.finditer(text, max(0, quantity.start - REACH), quantity.start + 1))
-    return before[-1] if before else _DIRECTION.search(text, quantity.end, quantity.end + REACH // 2)
+        if told and told.way in _WAYS and signs == {told.way == "up"}:
+            yield text[min(told.start, quantity.start) : max(told.end, quantity.end)]
 
 
 def _rounds(quantity: Quantity, value: Decimal) -> bool:

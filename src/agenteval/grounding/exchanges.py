@@ -2,9 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
-from agenteval.grounding.dates import Date
-from agenteval.grounding.quantity import Quantity
-from agenteval.grounding.statements import Fact, Statement, agree, statement
+from agenteval.grounding.statements import Fact, Statement, are_of_one_kind, are_same, statement
 
 Field = tuple[str | int, ...]
 """The keys that lead from an item to a field."""
@@ -36,7 +34,6 @@ def exchanged(
     may be a name, but no value.
     """
     names = [_name(own, items, words | denied, numbers) for own in items]
-    named = [own for own, name in zip(items, names, strict=True) if name is not None]
     for own, name in zip(items, names, strict=True):
         if name is None or (naming and name not in naming):
             continue
@@ -50,14 +47,7 @@ def exchanged(
             told = [each for each in rivals if not others.isdisjoint(each.get(field, ""))]
             having = [each for each in told if words.issuperset(each[field])]
             if having and all(telling.isdisjoint(each.get(name, "")) for each in having):
-                value = having[0][field]
-                if not any(_has_elsewhere(each, field, value) for each in named):
-                    yield value
-
-
-def _has_elsewhere(item: Item, field: Field, value: str) -> bool:
-    """Whether an item has a value in another field of the same name: the plan of the manager, beside the own one."""
-    return any(each == value and other != field and other[-1] == field[-1] for other, each in item.items())
+                yield having[0][field]
 
 
 _IDS = frozenset(("id", "key", "number", "no", "ref", "order", "ticket", "issue", "code", "sku"))
@@ -100,10 +90,10 @@ def exchanged_facts(
             if not own.isdisjoint(words)
             for each in one.facts
         ]
-        rivals = [each for each in told_beside if not any(_same(fact, each) for fact in part.facts)]
+        rivals = [each for each in told_beside if not any(are_same(fact, each) for fact in part.facts)]
         belongs = len(rivals) < len(told_beside)
         for fact in part.facts if own else ():
-            if belongs and not any(_are_alike(fact, each) for each in rivals):
+            if belongs and not any(are_of_one_kind(fact, each) for each in rivals):
                 continue
             if len(_having(fact, stated)) == 1 and len(places := _having(fact, told)) == 1:
                 beside = there[places[0]]
@@ -114,25 +104,5 @@ def exchanged_facts(
 def _having(fact: Fact, text: Statement) -> list[int]:
     """The numbers of the parts of a text that state this."""
     return [
-        number for number, part in enumerate(text.stating) if any(_same(fact, each) for each in part.facts)
+        number for number, part in enumerate(text.stating) if any(are_same(fact, each) for each in part.facts)
     ]
-
-
-def _are_alike(fact: Fact, other: Fact) -> bool:
-    """Whether two facts are dates, or numbers of one unit."""
-    if isinstance(fact, Date) or isinstance(other, Date):
-        return isinstance(fact, Date) and isinstance(other, Date)
-    return fact.unit == other.unit
-
-
-def _same(fact: Fact, other: Fact) -> bool:
-    return agree(fact, other, _are_same_numbers)
-
-
-def _are_same_numbers(one: Quantity, other: Quantity) -> bool:
-    if one.values.isdisjoint(other.values):
-        return False
-    in_words = (
-        one.text.isalpha() or other.text.isalpha()
-    )  # "two years longer" has nothing to do with "the two phones"
-    return one.unit == other.unit or not (in_words or (one.unit and other.unit))

@@ -7,9 +7,6 @@ from agenteval.grounding.orders import content
 from agenteval.grounding.ways import has_value
 from agenteval.lazyregex import lazy
 
-LONGEST = 1_500
-"""Characters of a claim that is judged."""
-
 _SAYS = lazy(r"(?i)(?:['\u2019]s [\w-]+)? (?:is|are|was|has|have|can|runs?|lives|works|uses)\b")
 """What follows the name of what something is said of: "the manager is", "the manager's plan is"."""
 _NAMING = content("name title label")
@@ -23,7 +20,6 @@ def misattributed(claim: str, told: Mapping[Field, str]) -> Iterator[str]:
 
     `told` has the fields of an object. A claim that has anything else of the inner one may be about that.
     """
-    claim = claim[:LONGEST]
     is_judged = any(len(field) == 2 for field in told) and not _DENIAL.search(claim)
     said = content(claim) if is_judged else frozenset()
     for way, inner in told.items() if said else ():

@@ -98,13 +98,13 @@ def _names(label: frozenset[str], before: Sequence[str], after: Sequence[str]) -
 
 def _states(value: str, fact: Fact) -> bool:
     """Whether the value of a field is, or has, a fact."""
-    return any(_are_same(fact, each) for each in _facts(value, fact))
+    return any(agree(fact, each) for each in _facts(value, fact))
 
 
 def _has_another(value: str, fact: Fact, facts: Sequence[Fact]) -> bool:
     """Whether the value of a field has a fact of the kind of one, but none that the claim has. Zero is often told in words."""
     others = [each for each in _facts(value, fact) if isinstance(each, Date) or any(each.values)]
-    return bool(others) and not any(_are_same(mine, each) for mine in facts for each in others)
+    return bool(others) and not any(agree(mine, each) for mine in facts for each in others)
 
 
 def _facts(value: str, kind: Fact) -> list[Fact]:
@@ -113,7 +113,3 @@ def _facts(value: str, kind: Fact) -> list[Fact]:
     if isinstance(kind, Date):
         return [*stated.dates]
     return [each for each in stated.quantities if (each.unit == ":") == (kind.unit == ":")]
-
-
-def _are_same(mine: Fact, theirs: Fact) -> bool:
-    return agree(mine, theirs, lambda one, other: not one.values.isdisjoint(other.values))

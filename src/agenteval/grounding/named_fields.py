@@ -15,8 +15,6 @@ from agenteval.lazyregex import lazy
 
 Phrase = tuple[str, ...]
 
-LONGEST = 1_500
-"""Characters of a claim and of an object that are compared."""
 SHORTEST = 5
 """Letters of a verb that a field is named after."""
 MOST_WORDS = 3
@@ -40,10 +38,10 @@ _DENIED = lazy(r"(?i)(?:not|no|never|neither|n't)\b")
 
 def misgiven(claim: str, record: str) -> Iterator[str]:
     """What a claim gives as the value of a field that has another one, of which the claim has nothing, as written."""
-    told = _told(record[:LONGEST])
+    told = _told(record)
     if len(told) < 2:
         return
-    for clause in _CLAUSE_END.split(claim[:LONGEST]):
+    for clause in _CLAUSE_END.split(claim):
         for before, after in pairwise(_GIVEN.split(clause)):
             named = _named(before, told)
             yield from _wrong(after, before, named, told)

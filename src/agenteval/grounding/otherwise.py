@@ -35,7 +35,7 @@ from agenteval.grounding.ranked import ranked_otherwise
 from agenteval.grounding.records import fields
 from agenteval.grounding.rows import NAMES, as_items, rows_around
 from agenteval.grounding.source_text import SourceText
-from agenteval.grounding.statements import NUMBER_OF_THING, Fact, Statement
+from agenteval.grounding.statements import NUMBER_OF_THING, Fact, Statement, statement
 from agenteval.grounding.subjects import Subject, said_of_each
 from agenteval.grounding.temperatures import misplaced
 from agenteval.grounding.ways import turned_round
@@ -56,6 +56,8 @@ class Nearest:
     def __init__(
         self, stated: Statement, written: Mapping[str, str], sources: SourceText, best: Best
     ) -> None:
+        if len(stated.text) > LONGEST:
+            stated = statement(stated.text[:LONGEST])
         self._stated = stated
         self._linked = {
             sign: link.text
@@ -77,7 +79,7 @@ class Nearest:
         if self._passages.is_record(self._best):
             yield from self._by_object(span.text)
         elif not _has_word_for_word(span.text, self._stated.without_links.strip(f" .{BREAK}")):
-            yield from self._by_prose(span.text)
+            yield from self._by_prose(span.text[:LONGEST])
 
     def bounds(self) -> Iterator[tuple[Quantity, bool]]:
         """The numbers that the claim calls objects to be above or below, and whether they are."""
@@ -126,7 +128,7 @@ class Nearest:
         rest = [sign for sign in said if fold(self._written[sign]) not in names] if names else []
         best = self._passages.best(rest) if rest else None
         if best and not self._passages.is_record(best):
-            yield from other_names_in(self._stated.without_links, self._passages.span(best).text, names)
+            yield from other_names_in(self._stated.without_links, self._text(best), names)
 
     def _is_told(self, part: str) -> bool:
         """Whether an excerpt of the claim is told just so: in any source, or when it is short, in the passage nearest to its own part.
@@ -138,7 +140,7 @@ class Nearest:
             return self._sources.has_phrase(row)
         own = next((each for each in self._parts if _has_row(each, row)), "") if len(row) > 1 else ""
         best = self._passages.best(list(self._content(own))) if own else None
-        return best is not None and _has_row(self._passages.span(best).text, row)
+        return best is not None and _has_row(self._text(best), row)
 
     def _near(self, fact: Fact) -> Iterator[str]:
         """The passages nearest to a number or a date of the claim: that of the part which states it, and the one that has it."""
@@ -150,7 +152,11 @@ class Nearest:
         found.append(self._passages.best(list(number), list(self._content(stated.plain))))
         for best in found:
             if best and not self._passages.is_record(best):
-                yield self._passages.span(best).text
+                yield self._text(best)
+
+    def _text(self, best: Best) -> str:
+        """A passage, as far as it is compared."""
+        return self._passages.span(best).text[:LONGEST]
 
     def _by_object(self, record: str) -> Iterator[str]:
         text = self._stated.without_links
@@ -230,11 +236,11 @@ class Nearest:
     def _records_of_changes(self) -> Iterator[str]:
         """The records that have the numbers of a claim about a change: it may name nothing else that they have."""
         text = self._stated.without_links
-        for fact in self._stated.quantities if len(text) <= LONGEST and has_direction(text) else ():
+        for fact in self._stated.quantities if has_direction(text) else ():
             number = list(self._signs.content(words(fact.text)))
             best = self._passages.best(number, list(self._content(self._stated.plain)), joined=False)
             if best and len(best.words) >= len(number) and self._passages.is_record(best):
-                yield self._passages.span(best).text
+                yield self._text(best)
 
     def _by_each_named(self, items: Items, these: int) -> Iterator[str]:
         """What the items of a list say otherwise than the parts of the claim that name them."""

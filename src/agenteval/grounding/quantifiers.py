@@ -13,9 +13,6 @@ from agenteval.grounding.exchanges import Item
 from agenteval.grounding.objects import Listed, Signs
 from agenteval.lazyregex import lazy
 
-LONGEST = 1_500
-"""Characters of a claim that is judged."""
-
 _CLAUSE_END = lazy(r"[.;:!?,()\n]\s*|\b(?:but|while|whereas|so)\b")
 _QUANTIFIER = lazy(
     r"(?i)\b(?:(?P<all>all|every(?:thing|one|body)?|each|both)|(?P<none>none|neither|not one|nothing|nobody|no)|only)\b"
@@ -57,7 +54,7 @@ class _Told(NamedTuple):
 
 def is_excepting(claim: str) -> bool:
     """Whether a claim is about all but some."""
-    return len(claim) <= LONGEST and bool(_BEFORE.search(claim) or _EXCEPTION.search(claim))
+    return bool(_BEFORE.search(claim) or _EXCEPTION.search(claim))
 
 
 def _without(lists: Callable[[], Iterable[Listed]], excepted: Signs) -> Iterator[Listed]:
@@ -81,7 +78,7 @@ def overstated(
 
     `signs` gives the sign of each word of a text, empty for a function word.
     """
-    if len(claim) > LONGEST or not _QUANTIFIER.search(claim):
+    if not _QUANTIFIER.search(claim):
         return
     if exception := _BEFORE.search(claim) or _EXCEPTION.search(claim):
         claim = claim[: exception.start("whole")] + claim[exception.end("whole") :]

@@ -8,9 +8,6 @@ from agenteval.grounding.labels import without_unit
 from agenteval.grounding.orders import LESS, MORE, content, figures, is_of_warmth, meant_by, moments
 from agenteval.lazyregex import lazy
 
-LONGEST = 1_500
-"""Characters of a claim that is judged."""
-
 Told = Mapping[Field, str]
 """The fields of an object, with their values as text."""
 
@@ -27,7 +24,7 @@ def ranked_otherwise(claim: str, named: Callable[[str], Told | None]) -> Iterato
 
     `named` gives the fields of the only object that a text names, if there is one.
     """
-    for clause in _CLAUSE_END.split(claim[:LONGEST]):
+    for clause in _CLAUSE_END.split(claim):
         match = _THAN.search(clause)
         if not match or _UNCERTAIN.search(clause):
             continue

@@ -40,11 +40,33 @@ Fact = Quantity | Date
 """What has a value that can be compared."""
 
 
-def agree(one: Fact, other: Fact, alike: Callable[[Quantity, Quantity], bool]) -> bool:
+def _share_a_value(one: Quantity, other: Quantity) -> bool:
+    return not one.values.isdisjoint(other.values)
+
+
+def agree(one: Fact, other: Fact, alike: Callable[[Quantity, Quantity], bool] = _share_a_value) -> bool:
     """Whether two dates say the same, or two numbers are alike by this rule."""
     if isinstance(one, Date):
         return isinstance(other, Date) and one.agrees(other)
     return isinstance(other, Quantity) and alike(one, other)
+
+
+def are_of_one_kind(one: Fact, other: Fact) -> bool:
+    """Whether two facts are dates, or numbers of one unit."""
+    if isinstance(one, Date) or isinstance(other, Date):
+        return isinstance(one, Date) and isinstance(other, Date)
+    return one.unit == other.unit
+
+
+def are_same(one: Fact, other: Fact) -> bool:
+    """Whether two facts agree, and have no other units: "two years longer" has nothing to do with "the two phones"."""
+    return agree(one, other, _are_same_numbers)
+
+
+def _are_same_numbers(one: Quantity, other: Quantity) -> bool:
+    in_words = one.text.isalpha() or other.text.isalpha()
+    is_any_unit = not (in_words or (one.unit and other.unit))
+    return _share_a_value(one, other) and (one.unit == other.unit or is_any_unit)
 
 
 class Part(NamedTuple):

@@ -93,8 +93,6 @@ _OF_ANYTHING = frozenset(
     )
 )
 """Names of fields whose value is a state of the object itself."""
-LONGEST = 1_500
-"""Characters of a claim and of a passage that are compared: a sentence or two is rarely longer."""
 _GENERIC = frozenset(map(plain_form, ("state", "status")))
 
 
@@ -132,13 +130,13 @@ def against_prose(claim: str, passage: str) -> Iterator[str]:
     """The same against what a sentence says of something with the same words."""
 
     def told(about: frozenset[str], past: bool) -> Iterator[State]:
-        for clause in _CLAUSE_END.split(passage[:LONGEST]):
+        for clause in _CLAUSE_END.split(passage):
             if about and about <= _content(clause):
                 for each in _stated(clause, _TOLD):
                     if each.past == past:
                         yield from each.states
 
-    return _against(claim[:LONGEST], told)
+    return _against(claim, told)
 
 
 def _against(claim: str, told: Callable[[frozenset[str], bool], Iterator[State]]) -> Iterator[str]:
