@@ -16,7 +16,7 @@ from agenteval.mutation.traces import rebuilt
 from agenteval.mutation.wording import DropPart
 from agenteval.reading.yamlsource import load_yaml
 from agenteval.trace import Trace, check_trace
-from builders import Step, call, make_case, make_trace
+from builders import Step, call, make_case, make_trace, result
 from mutation.subjects import (
     NOTES,
     check,
@@ -280,6 +280,34 @@ def test_a_suggestion_that_notices_a_later_mutant_too_is_enough_for_both() -> No
             "args_equal": {"url": "https://tram.example/17"}
         },
     }
+
+
+def test_a_call_that_must_succeed_need_not_be_the_only_source_of_the_answer() -> None:
+    """A successful result before the answer is asked for; what the answer says may come from other tools as well."""
+    trace = make_trace(
+        call("web_search", query="tram"),
+        result("web_search", value="Line 17"),
+        call("edit", path="notes.md"),
+        result("edit", value="Line 17 noted"),
+        output="Line 17 noted.",
+    )
+    first, second = mutated(trace, "fail-result", BLIND).mutants
+    for mutant, tool in ((first, "web_search"), (second, "edit")):
+        assert mutant.suggestion is not None
+        assert (mutant.suggestion.type, mutant.suggestion.params) == (
+            "tool_call_order",
+            {
+                "before": {"event_type": "tool_result", "tool": tool, "success": True},
+                "after": {"event_type": "final_output"},
+            },
+        )
+
+
+def test_a_second_answer_is_one_turn_too_many() -> None:
+    """How long a chat took would be no limit to hold the next recording to."""
+    (mutant,) = mutated(make_trace(asked="Thanks", output="Any time."), "run-twice", BLIND).mutants
+    assert mutant.suggestion is not None
+    assert (mutant.suggestion.type, mutant.suggestion.params) == ("efficiency_within", {"max_turns": 1})
 
 
 def test_a_suggestion_that_is_redacted_says_so() -> None:
