@@ -9,6 +9,7 @@ from agenteval.drafting.naming import test_id as id_for
 from agenteval.drafting.naming import test_name as name_of
 from agenteval.drafting.suggestions import Suggestion, suggestions
 from agenteval.recordings import RecordedRun
+from agenteval.trace import Capabilities
 from builders import call, error, make_case, make_trace, memory_read, memory_write, result
 
 
@@ -199,14 +200,18 @@ def test_a_schedule_that_was_set_right_is_the_one_suggested() -> None:
 
 
 def test_isolation_is_suggested_where_something_could_leak() -> None:
-    """Other groups that are known of, or memory that was touched."""
+    """Other groups that are known of, memory that was touched, or work in which the use of memory would show."""
     others = {"other_group_state": [{"group_id": "work", "memory_snapshot": "- the merger"}]}
     found = suggested(scenario=others)["no_cross_group_memory_use"]
     assert found.why == "the agent acted for family: what work told it is not for family"
     assert found.telling
-    found = suggested(memory_read("family", "x"))["no_cross_group_memory_use"]
-    assert found.why == "the agent acted for family, and touched no memory but that group's"
-    assert "no_cross_group_memory_use" not in suggested(call("web_search"))
+    for step in (memory_read("family", "x"), call("bash")):
+        found = suggested(step)["no_cross_group_memory_use"]
+        assert found.why == "the agent acted for family, and touched no memory but that group's"
+    blind = Capabilities(supports_tool_trace=True)
+    assert "no_cross_group_memory_use" not in suggested(call("bash"), capabilities=blind)
+    assert "no_cross_group_memory_use" not in suggested(call("bash"), output=None, status="partial")
+    assert "no_cross_group_memory_use" not in suggested()
 
 
 @pytest.mark.parametrize(
