@@ -306,6 +306,29 @@ def test_what_of_the_claims_holds_is_kept(project: Logbooks, capsys: pytest.Capt
     assert main(["run", "evals"]) == 0
 
 
+def test_numbers_that_have_a_source_are_held_to_where_one_has_none(
+    project: Logbooks, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Else a single made-up number would leave all of them unchecked: another window would stay green."""
+    said = "- Lab A released model X with a window of 2 million tokens (https://news.example.com/a)\n- It took 19 months"
+    record(project.keep(changed(said)), "--out", "evals", "--name", "news")
+    (numbers,) = [each for each in spec(Path("evals/news"))["assertions"] if "numbers" in each["id"]]
+    assert numbers == {
+        "id": "states-these-numbers",
+        "type": "output_contains",
+        "params": {"all_of": ["2 million"]},
+    }
+    assert (
+        "  # the answer has these numbers from its sources; others it has not, so that not all can be checked\n"
+        "  # decide: must it be these numbers?\n"
+    ) in Path("evals/news/test.yaml").read_text(encoding="utf-8")
+    replay = Path("evals/news/replay.json")
+    replay.write_text(replay.read_text(encoding="utf-8").replace("of 2 million", "of 5 million"))
+    capsys.readouterr()
+    assert main(["run", "evals"]) == 1
+    assert 'expected the output to contain "2 million"; "2 million" is missing' in capsys.readouterr().out
+
+
 def test_a_bug_becomes_an_expected_failure(project: Logbooks, capsys: pytest.CaptureFixture[str]) -> None:
     """With --xfail the assertion that shows the bug is kept, expected to fail; the test is XFAIL until it is mended."""
     record(project.keep(LEAK), "--out", "evals", "--xfail")
