@@ -736,6 +736,29 @@ def test_tests_that_share_a_recording_are_told(project: Logbooks, capsys: pytest
     assert json.loads(capsys.readouterr().out)["shared"] == {}
 
 
+def test_long_lines_show_where_they_differ(project: Logbooks, capsys: pytest.CaptureFixture[str]) -> None:
+    """Else both would be cut before the difference, and look the same; others are cut at their end."""
+    long = (
+        "AI news of today, from papers and pages in English, German and French, without rumours or adverts,"
+    )
+    news = changed("- Lab A released model X", f"{long} with 5 sources at least, please")
+    record(project.keep(news), "--out", "evals", "--name", "news")
+    capsys.readouterr()
+    later = changed("- Lab A released model X", f"{long} with 6 sources at least, please")
+    record(project.keep(later, name="later"), "--update", "evals/news")
+    other = changed("- Lab A released model X", f"Other {long * 2}")
+    record(project.keep(other, name="other"), "--update", "evals/news")
+    told = [line for line in capsys.readouterr().out.splitlines() if "web_search {" in line]
+    start = '{"query": "AI news of today,'
+    rest = "from papers and pages in English, German and French, without rumours or"
+    assert told == [
+        f'    - web_search {start} … without rumours or adverts, with 5 sources at least, please"}}',
+        f'    + web_search {start} … without rumours or adverts, with 6 sources at least, please"}}',
+        f"    - web_search {start} {rest} …",
+        f"    + web_search {start.replace('AI', 'Other AI')} {rest} …",
+    ]
+
+
 def test_a_recording_that_was_broken_is_recorded_anew(
     project: Logbooks, capsys: pytest.CaptureFixture[str]
 ) -> None:
