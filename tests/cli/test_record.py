@@ -329,6 +329,23 @@ def test_numbers_that_have_a_source_are_held_to_where_one_has_none(
     assert 'expected the output to contain "2 million"; "2 million" is missing' in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(("second", "least"), [(12, 10_000), (2, 1000), (0, None)])
+def test_a_run_that_waited_before_it_tried_again_is_held_to_it(
+    second: int, least: int | None, project: Logbooks
+) -> None:
+    """Which another run that hammers on at once does not pass; one that did not wait either says nothing of it."""
+    failed, again = tool("c1", "web_search", query="AI"), tool("c2", "web_search", "news", query="AI")
+    failed[1] |= {"success": False, "result": {"error": "timed out"}}
+    script = [
+        {**step, "ts": f"2026-11-21T20:53:{at:02}Z"}
+        for step, at in zip([*failed, *again], (0, 0, second, second), strict=True)
+    ]
+    record(project.keep(run(*script, output="There are news.")), "--out", "evals", "--name", "news")
+    entries = spec(Path("evals/news"))["assertions"]
+    (policy,) = [each["params"] for each in entries if each["type"] == "retry_policy_respected"]
+    assert policy.get("min_backoff_ms") == least
+
+
 def test_a_bug_becomes_an_expected_failure(project: Logbooks, capsys: pytest.CaptureFixture[str]) -> None:
     """With --xfail the assertion that shows the bug is kept, expected to fail; the test is XFAIL until it is mended."""
     record(project.keep(LEAK), "--out", "evals", "--xfail")

@@ -144,11 +144,14 @@ def test_a_failure_to_the_end_suggests_honesty() -> None:
         call("web_search"), error("web_search"), call("web_search"), result("web_search", value="x")
     )
     assert "graceful_failure_output" not in found
-    assert found["retry_policy_respected"].params == {
-        "tool": "web_search",
-        "max_retries": 1,
-        "retry_on_error_types": ["timeout"],
-    }
+    policy = {"tool": "web_search", "max_retries": 1, "retry_on_error_types": ["timeout"]}
+    waited = found["retry_policy_respected"]
+    assert [each.params for each in (waited, *waited.instead)] == [
+        *({**policy, "min_backoff_ms": pause} for pause in (60_000, 10_000, 1000)),
+        policy,
+    ]
+    assert waited.why == "web_search failed 1 time, and was retried 1 time, 60 s or more later"
+    assert waited.decide == "how often may it be retried, and after which errors, and how soon?"
 
 
 @pytest.mark.parametrize(
@@ -528,7 +531,8 @@ def test_how_often_a_tool_may_be_tried_again() -> None:
         result("c"),
     ]
     case = make_case()
-    made = [each for each in suggestions(make_trace(*steps), case) if each.type == "retry_policy_respected"]
+    found = [each for each in suggestions(make_trace(*steps), case) if each.type == "retry_policy_respected"]
+    made = [(each, *each.instead)[-1] for each in found]
     assert [(each.id, each.params, each.why) for each in made] == [
         (
             "b-retried-in-bounds",
