@@ -153,10 +153,20 @@ def test_the_file_begins_with_where_it_comes_from(project: Logbooks) -> None:
         .read_text(encoding="utf-8")
         .startswith("""\
 # Recorded by agenteval record from logbook: the run of 2026-11-21T20:53:01.527Z.
-# Sensitive values are redacted. Lines that begin with `decide:` need your decision.
+# Redacted: secrets, e-mail addresses, home folders. Names, phone numbers and the like are not.
+# Lines that begin with `decide:` need your decision.
 # Not in the recording: costs
 schema_version:""")
     )
+
+
+def test_the_file_says_what_is_redacted_by_the_settings(project: Logbooks) -> None:
+    """Who leaves addresses alone is not told that they were taken out."""
+    with Path("agenteval.yaml").open("a", encoding="utf-8") as config:
+        config.write("\nredaction: {kinds: [secrets]}\n")
+    record(project.keep(NEWS), "--out", "evals")
+    text = Path("evals/what-is-new-in-ai/test.yaml").read_text(encoding="utf-8")
+    assert "\n# Redacted: secrets, home folders. Names, phone numbers and the like are not.\n" in text
 
 
 def test_a_run_that_did_not_succeed_is_told(project: Logbooks, capsys: pytest.CaptureFixture[str]) -> None:
