@@ -228,7 +228,7 @@ def test_the_first_test_may_be_a_recorded_run(book: Path, capsys: pytest.Capture
         "created  .vscode/extensions.json",
         "created  .github/workflows/agenteval.yml",
         "updated  .gitignore",
-        "  logbook.web.what-is-new-in-ai.as-recorded: 6 assertions, all pass as expected",
+        "  logbook.web.what-is-new-in-ai.as-recorded: 7 assertions, all pass as expected",
         "  7 suggestions left out: the others already catch what they would",
         "  4 lines marked `decide:` need your decision",
         "next: agenteval run evals",
@@ -259,6 +259,33 @@ def test_a_recorded_first_test_is_kept(book: Path, capsys: pytest.CaptureFixture
     assert main(["init", "--from", str(book), "--turn", "1"]) == 0
     assert f"kept     {test}\n" in capsys.readouterr().out
     assert test.read_text(encoding="utf-8") == "mine"
+
+
+def test_a_test_of_another_run_is_not_mixed_with_the_recorded_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its folder gets no file of this run, of which nothing is told as if it were a test now."""
+    monkeypatch.chdir(tmp_path)
+    own = Path("evals/what-is-new-in-ai")
+    book = Logbooks(tmp_path).keep(NEWS, run(output="Nothing."))
+    assert main(["init", "--from", str(book), "--turn", "2"]) == 0
+    capsys.readouterr()
+    assert main(["init", "--from", str(book), "--turn", "1"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "kept     agenteval.yaml",
+        f"kept     {own}/test.yaml",
+        f"kept     {own}/replay.json",
+        "kept     .agenteval/test-case.schema.json",
+        "kept     .agenteval/config.schema.json",
+        "kept     .vscode/settings.json",
+        "kept     .vscode/extensions.json",
+        "kept     .github/workflows/agenteval.yml",
+        "kept     .gitignore",
+        "  ! that test was there before, and may be of another run; this one as a test of its own:",
+        "    agenteval record book.logbook.json --turn 1 --out evals --name NAME",
+        "next: agenteval run evals",
+    ]
+    assert sorted(each.name for each in own.iterdir()) == ["replay.json", "test.yaml"]
 
 
 def test_workflow_runs_the_tests_and_keeps_artifacts(

@@ -193,7 +193,9 @@ def test_nothing_to_mutate_is_no_success(tmp_path: Path, capsys: pytest.CaptureF
     assert capsys.readouterr().out.endswith("exit 3: there was nothing to mutate\n")
     (tmp_path / "empty").mkdir()
     assert main(["mutate", str(tmp_path / "empty")]) == 3
-    assert capsys.readouterr().out.endswith("exit 3: not every path has a test file\n")
+    out = capsys.readouterr().out
+    assert out.endswith("\n\nexit 3: not every path has a test file\n")
+    assert "0 mutants" not in out
 
 
 def test_equivalent_mutants_alone_are_not_green(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

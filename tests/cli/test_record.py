@@ -109,7 +109,7 @@ def test_a_recorded_test_passes_at_once(project: Logbooks, capsys: pytest.Captur
         "written  evals/what-is-new-in-ai/test.yaml",
         "written  evals/what-is-new-in-ai/replay.json",
         "written  evals/what-is-new-in-ai/fx.web_search.news.json",
-        "  logbook.web.what-is-new-in-ai.as-recorded: 6 assertions, all pass as expected",
+        "  logbook.web.what-is-new-in-ai.as-recorded: 7 assertions, all pass as expected",
         "  7 suggestions left out: the others already catch what they would",
         "  4 lines marked `decide:` need your decision",
         "next: agenteval run evals/what-is-new-in-ai",
@@ -117,6 +117,7 @@ def test_a_recorded_test_passes_at_once(project: Logbooks, capsys: pytest.Captur
     assert main(["validate", "evals"]) == 0
     assert main(["run", "evals", "--strict", "--fail-on-vacuous", "--strict-capabilities"]) == 0
     assert types(Path("evals/what-is-new-in-ai")) == [
+        "no_cross_group_memory_use",
         "claims_supported_by_fixtures",
         "no_sensitive_data",
         "no_duplicate_tool_calls",
@@ -152,10 +153,20 @@ def test_the_file_begins_with_where_it_comes_from(project: Logbooks) -> None:
         .read_text(encoding="utf-8")
         .startswith("""\
 # Recorded by agenteval record from logbook: the run of 2026-11-21T20:53:01.527Z.
-# Sensitive values are redacted. Lines that begin with `decide:` need your decision.
+# Redacted: secrets, e-mail addresses, home folders. Names, phone numbers and the like are not.
+# Lines that begin with `decide:` need your decision.
 # Not in the recording: costs
 schema_version:""")
     )
+
+
+def test_the_file_says_what_is_redacted_by_the_settings(project: Logbooks) -> None:
+    """Who leaves addresses alone is not told that they were taken out."""
+    with Path("agenteval.yaml").open("a", encoding="utf-8") as config:
+        config.write("\nredaction: {kinds: [secrets]}\n")
+    record(project.keep(NEWS), "--out", "evals")
+    text = Path("evals/what-is-new-in-ai/test.yaml").read_text(encoding="utf-8")
+    assert "\n# Redacted: secrets, home folders. Names, phone numbers and the like are not.\n" in text
 
 
 def test_a_run_that_did_not_succeed_is_told(project: Logbooks, capsys: pytest.CaptureFixture[str]) -> None:
@@ -190,7 +201,7 @@ def test_each_assertion_says_why(project: Logbooks) -> None:
     lines = text.splitlines()
     firsts = [number for number, line in enumerate(lines) if line.startswith("  - id: ")]
     starts = [number for number in firsts if number > lines.index("assertions:")]
-    assert len(starts) == 6
+    assert len(starts) == 7
     assert all(lines[number - 1].startswith("  # ") for number in starts)
     assert "# decide: say in one line what this test is for\ntitle: " in text
     assert "  # decide: must it be these sources?\n" in text
@@ -303,6 +314,46 @@ def test_what_of_the_claims_holds_is_kept(project: Logbooks, capsys: pytest.Capt
     assert bug["expected"]["assertions"] == ["states-only-known-facts"]
     assert claims in bug["assertions"]
     assert main(["run", "evals"]) == 0
+
+
+def test_numbers_that_have_a_source_are_held_to_where_one_has_none(
+    project: Logbooks, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Else a single made-up number would leave all of them unchecked: another window would stay green."""
+    said = "- Lab A released model X with a window of 2 million tokens (https://news.example.com/a)\n- It took 19 months"
+    record(project.keep(changed(said)), "--out", "evals", "--name", "news")
+    (numbers,) = [each for each in spec(Path("evals/news"))["assertions"] if "numbers" in each["id"]]
+    assert numbers == {
+        "id": "states-these-numbers",
+        "type": "output_contains",
+        "params": {"all_of": ["2 million"]},
+    }
+    assert (
+        "  # the answer has these numbers from its sources; others it has not, so that not all can be checked\n"
+        "  # decide: must it be these numbers?\n"
+    ) in Path("evals/news/test.yaml").read_text(encoding="utf-8")
+    replay = Path("evals/news/replay.json")
+    replay.write_text(replay.read_text(encoding="utf-8").replace("of 2 million", "of 5 million"))
+    capsys.readouterr()
+    assert main(["run", "evals"]) == 1
+    assert 'expected the output to contain "2 million"; "2 million" is missing' in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("second", "least"), [(12, 10_000), (2, 1000), (0, None)])
+def test_a_run_that_waited_before_it_tried_again_is_held_to_it(
+    second: int, least: int | None, project: Logbooks
+) -> None:
+    """Which another run that hammers on at once does not pass; one that did not wait either says nothing of it."""
+    failed, again = tool("c1", "web_search", query="AI"), tool("c2", "web_search", "news", query="AI")
+    failed[1] |= {"success": False, "result": {"error": "timed out"}}
+    script = [
+        {**step, "ts": f"2026-11-21T20:53:{at:02}Z"}
+        for step, at in zip([*failed, *again], (0, 0, second, second), strict=True)
+    ]
+    record(project.keep(run(*script, output="There are news.")), "--out", "evals", "--name", "news")
+    entries = spec(Path("evals/news"))["assertions"]
+    (policy,) = [each["params"] for each in entries if each["type"] == "retry_policy_respected"]
+    assert policy.get("min_backoff_ms") == least
 
 
 def test_a_bug_becomes_an_expected_failure(project: Logbooks, capsys: pytest.CaptureFixture[str]) -> None:
@@ -712,6 +763,29 @@ def test_tests_that_share_a_recording_are_told(project: Logbooks, capsys: pytest
     assert json.loads(capsys.readouterr().out)["shared"] == {}
 
 
+def test_long_lines_show_where_they_differ(project: Logbooks, capsys: pytest.CaptureFixture[str]) -> None:
+    """Else both would be cut before the difference, and look the same; others are cut at their end."""
+    long = (
+        "AI news of today, from papers and pages in English, German and French, without rumours or adverts,"
+    )
+    news = changed("- Lab A released model X", f"{long} with 5 sources at least, please")
+    record(project.keep(news), "--out", "evals", "--name", "news")
+    capsys.readouterr()
+    later = changed("- Lab A released model X", f"{long} with 6 sources at least, please")
+    record(project.keep(later, name="later"), "--update", "evals/news")
+    other = changed("- Lab A released model X", f"Other {long * 2}")
+    record(project.keep(other, name="other"), "--update", "evals/news")
+    told = [line for line in capsys.readouterr().out.splitlines() if "web_search {" in line]
+    start = '{"query": "AI news of today,'
+    rest = "from papers and pages in English, German and French, without rumours or"
+    assert told == [
+        f'    - web_search {start} … without rumours or adverts, with 5 sources at least, please"}}',
+        f'    + web_search {start} … without rumours or adverts, with 6 sources at least, please"}}',
+        f"    - web_search {start} {rest} …",
+        f"    + web_search {start.replace('AI', 'Other AI')} {rest} …",
+    ]
+
+
 def test_a_recording_that_was_broken_is_recorded_anew(
     project: Logbooks, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -721,7 +795,7 @@ def test_a_recording_that_was_broken_is_recorded_anew(
     capsys.readouterr()
     record(project.keep(NEWS), "--update", "evals/news")
     told = capsys.readouterr().out.splitlines()
-    assert told[1:3] == [
+    assert [told[1], told[3]] == [
         (
             "  the old recording could not be replayed: evals/news/replay.json:1:2: error[bundle.syntax]: not valid JSON: "
             "expected a key in double quotes, got the end of the file"

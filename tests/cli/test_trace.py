@@ -113,6 +113,18 @@ def test_neither_home_folders_nor_files_in_base64_are_told(
     assert "~/notes" in told
 
 
+def test_a_folder_of_several_tests_is_no_unreadable_recording(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Who names it wanted the trace of a test: one is named."""
+    project.add("pass", "a")
+    project.add("pass", "b")
+    assert refused(capsys, 2, "tests") == (
+        "error[usage.invalid]: tests is a folder of tests; a trace is of one\n"
+        "  next: agenteval trace tests/a/test.yaml\n"
+    )
+
+
 def test_what_cannot_be_read(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     """Exit 2 with the reason; a test file that is invalid is 3, as everywhere."""
     assert refused(capsys, 2, "nowhere") == (

@@ -9,6 +9,7 @@ from agenteval.drafting.naming import test_id as id_for
 from agenteval.drafting.naming import test_name as name_of
 from agenteval.drafting.suggestions import Suggestion, suggestions
 from agenteval.recordings import RecordedRun
+from agenteval.trace import Capabilities
 from builders import call, error, make_case, make_trace, memory_read, memory_write, result
 
 
@@ -143,11 +144,14 @@ def test_a_failure_to_the_end_suggests_honesty() -> None:
         call("web_search"), error("web_search"), call("web_search"), result("web_search", value="x")
     )
     assert "graceful_failure_output" not in found
-    assert found["retry_policy_respected"].params == {
-        "tool": "web_search",
-        "max_retries": 1,
-        "retry_on_error_types": ["timeout"],
-    }
+    policy = {"tool": "web_search", "max_retries": 1, "retry_on_error_types": ["timeout"]}
+    waited = found["retry_policy_respected"]
+    assert [each.params for each in (waited, *waited.instead)] == [
+        *({**policy, "min_backoff_ms": pause} for pause in (60_000, 10_000, 1000)),
+        policy,
+    ]
+    assert waited.why == "web_search failed 1 time, and was retried 1 time, 60 s or more later"
+    assert waited.decide == "how often may it be retried, and after which errors, and how soon?"
 
 
 @pytest.mark.parametrize(
@@ -199,14 +203,18 @@ def test_a_schedule_that_was_set_right_is_the_one_suggested() -> None:
 
 
 def test_isolation_is_suggested_where_something_could_leak() -> None:
-    """Other groups that are known of, or memory that was touched."""
+    """Other groups that are known of, memory that was touched, or work in which the use of memory would show."""
     others = {"other_group_state": [{"group_id": "work", "memory_snapshot": "- the merger"}]}
     found = suggested(scenario=others)["no_cross_group_memory_use"]
     assert found.why == "the agent acted for family: what work told it is not for family"
     assert found.telling
-    found = suggested(memory_read("family", "x"))["no_cross_group_memory_use"]
-    assert found.why == "the agent acted for family, and touched no memory but that group's"
-    assert "no_cross_group_memory_use" not in suggested(call("web_search"))
+    for step in (memory_read("family", "x"), call("bash")):
+        found = suggested(step)["no_cross_group_memory_use"]
+        assert found.why == "the agent acted for family, and touched no memory but that group's"
+    blind = Capabilities(supports_tool_trace=True)
+    assert "no_cross_group_memory_use" not in suggested(call("bash"), capabilities=blind)
+    assert "no_cross_group_memory_use" not in suggested(call("bash"), output=None, status="partial")
+    assert "no_cross_group_memory_use" not in suggested()
 
 
 @pytest.mark.parametrize(
@@ -523,7 +531,8 @@ def test_how_often_a_tool_may_be_tried_again() -> None:
         result("c"),
     ]
     case = make_case()
-    made = [each for each in suggestions(make_trace(*steps), case) if each.type == "retry_policy_respected"]
+    found = [each for each in suggestions(make_trace(*steps), case) if each.type == "retry_policy_respected"]
+    made = [(each, *each.instead)[-1] for each in found]
     assert [(each.id, each.params, each.why) for each in made] == [
         (
             "b-retried-in-bounds",

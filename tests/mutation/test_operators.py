@@ -16,7 +16,7 @@ from agenteval.mutation.traces import rebuilt
 from agenteval.mutation.wording import DropPart
 from agenteval.reading.yamlsource import load_yaml
 from agenteval.trace import Trace, check_trace
-from builders import Step, call, make_case, make_trace
+from builders import Step, call, make_case, make_trace, result
 from mutation.subjects import (
     NOTES,
     check,
@@ -253,16 +253,61 @@ def test_suggestions_for_one_test_have_ids_of_their_own() -> None:
     """All of them can be pasted together: no id is one of the test's, or of another suggestion."""
     mutation = mutated(searching(), "change-argument,drop-argument", {**BLIND, "id": "tool-args-match-2"})
     suggested = [mutant.suggestion.yaml for mutant in mutation.mutants if mutant.suggestion]
-    assert [text.splitlines()[0] for text in suggested] == [
+    assert [text.splitlines()[0] for text in dict.fromkeys(suggested)] == [
         "  - id: tool-args-match",
         "  - id: tool-args-match-3",
         "  - id: tool-args-match-4",
         "  - id: tool-args-match-5",
-        "  - id: tool-args-match-6",
-        "  - id: tool-args-match-7",
-        "  - id: tool-args-match-8",
-        "  - id: tool-args-match-9",
     ]
+
+
+def test_a_suggestion_that_notices_a_later_mutant_too_is_enough_for_both() -> None:
+    """An argument that must have its value must be there, and be told from another: that needs one assertion, not three."""
+    mutation = mutated(searching(), "change-argument,drop-argument,swap-arguments", BLIND)
+    matched = {
+        mutant.what: mutant.suggestion.params["match"] for mutant in mutation.mutants if mutant.suggestion
+    }
+    assert matched == {
+        "query of the call of web_search is changed": {"args_equal": {"query": "tram lines Oslo"}},
+        "limit of the call of web_search is changed": {"args_equal": {"limit": 3}},
+        "url of the call of web_fetch is changed": {"args_equal": {"url": "https://tram.example/17"}},
+        "format of the call of web_fetch is changed": {"args_equal": {"format": "text"}},
+        "the call of web_search has no query": {"args_equal": {"query": "tram lines Oslo"}},
+        "the call of web_search has no limit": {"args_equal": {"limit": 3}},
+        "the call of web_fetch has no url": {"args_equal": {"url": "https://tram.example/17"}},
+        "the call of web_fetch has no format": {"args_equal": {"format": "text"}},
+        "url and format of the call of web_fetch are swapped": {
+            "args_equal": {"url": "https://tram.example/17"}
+        },
+    }
+
+
+def test_a_call_that_must_succeed_need_not_be_the_only_source_of_the_answer() -> None:
+    """A successful result before the answer is asked for; what the answer says may come from other tools as well."""
+    trace = make_trace(
+        call("web_search", query="tram"),
+        result("web_search", value="Line 17"),
+        call("edit", path="notes.md"),
+        result("edit", value="Line 17 noted"),
+        output="Line 17 noted.",
+    )
+    first, second = mutated(trace, "fail-result", BLIND).mutants
+    for mutant, tool in ((first, "web_search"), (second, "edit")):
+        assert mutant.suggestion is not None
+        assert (mutant.suggestion.type, mutant.suggestion.params) == (
+            "tool_call_order",
+            {
+                "before": {"event_type": "tool_result", "tool": tool, "success": True},
+                "after": {"event_type": "final_output"},
+            },
+        )
+
+
+def test_a_second_answer_is_one_turn_too_many() -> None:
+    """How long a chat took would be no limit to hold the next recording to."""
+    (mutant,) = mutated(make_trace(asked="Thanks", output="Any time."), "run-twice", BLIND).mutants
+    assert mutant.suggestion is not None
+    assert (mutant.suggestion.type, mutant.suggestion.params) == ("efficiency_within", {"max_turns": 1})
 
 
 def test_a_suggestion_that_is_redacted_says_so() -> None:

@@ -1,7 +1,7 @@
 """`agenteval init [DIR]`: a first test that passes, its recording, configuration, CI and editor support."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from shlex import quote
@@ -57,9 +57,18 @@ def command(
         )
     terminal = Terminal(sys.stdout)
     draft = _drafted(source, turn, folder) if source else None
-    for path, done in _make_all(folder, draft):
+    there = draft is not None and (folder / "evals" / draft.name).exists()
+    for path, done in _make_all(folder, _test_files(draft, folder if there else None)):
         terminal.emit(f"{done:<7}  {path}")
-    if draft:
+    if draft and there:
+        terminal.emit(
+            "  ! that test was there before, and may be of another run; this one as a test of its own:"
+        )
+        chosen = f" --turn {turn}" if turn else ""
+        terminal.emit(
+            f"    agenteval record {quote(str(source))}{chosen} --out {quote(str(folder / 'evals'))} --name NAME"
+        )
+    elif draft:
         from agenteval.cli.recording_report import remarks_on
 
         remarks_on(draft, terminal)
@@ -79,13 +88,13 @@ def _drafted(source: Path, turn: int | None, folder: Path) -> "Draft":
     return draft
 
 
-def _make_all(folder: Path, draft: "Draft | None") -> Iterator[tuple[Path, str]]:
+def _make_all(folder: Path, tests: Sequence[_File]) -> Iterator[tuple[Path, str]]:
     from agenteval.config import config_files, refuse_misnamed
 
     refuse_misnamed(folder)
     pyproject = folder / "pyproject.toml"
     in_pyproject = config_files(folder) == [pyproject]
-    for file in _files(draft):
+    for file in _files(tests):
         path = folder / file.path
         if in_pyproject and file.path == "agenteval.yaml":
             yield pyproject, "kept"  # a second configuration would be an error
@@ -95,10 +104,10 @@ def _make_all(folder: Path, draft: "Draft | None") -> Iterator[tuple[Path, str]]
     yield path, _ignore(path)
 
 
-def _files(draft: "Draft | None") -> list[_File]:
+def _files(tests: Sequence[_File]) -> list[_File]:
     return [
         _File("agenteval.yaml", _template("agenteval.yaml")),
-        *(_recorded(draft) if draft else _first_test()),
+        *tests,
         *(
             _File(f".agenteval/{name}.schema.json", partial(_schema, name))
             for name in ("test-case", "config")
@@ -107,6 +116,13 @@ def _files(draft: "Draft | None") -> list[_File]:
         _File(".vscode/extensions.json", _template("vscode-extensions.json")),
         _File(".github/workflows/agenteval.yml", _template("workflow.yml")),
     ]
+
+
+def _test_files(draft: "Draft | None", taken: Path | None) -> list[_File]:
+    """The files of the first test. Of a recorded one whose folder is `taken`, no file is added to those of another."""
+    if draft is None:
+        return _first_test()
+    return [each for each in _recorded(draft) if taken is None or (taken / each.path).exists()]
 
 
 def _first_test() -> list[_File]:

@@ -191,7 +191,8 @@ def _tell(total: "MutationReport", asked: MutateRequest, project: "OpenProject",
     from agenteval.reporters.stream import write_json
     from agenteval.strict import plain
 
-    tell_summary(console, total)
+    if total.tests:
+        tell_summary(console, total)
     if asked.json_output:
         write_json(sys.stdout, plain(total))
     if asked.html:

@@ -134,9 +134,23 @@ def _recording(
     try:
         return find_source(path, project.registry, context, adapter=adapter)
     except AdapterError as error:
-        if error.reason_code in NO_RECORDING and replay_reader(path, project.registry, adapter=adapter):
+        if error.reason_code not in NO_RECORDING:
+            raise
+        if replay_reader(path, project.registry, adapter=adapter):
             return None
+        if test := _first_test(path):
+            raise UsageError(
+                f"{path} is a folder of tests; a trace is of one", next_step=f"agenteval trace {test}"
+            ) from error
         raise
+
+
+def _first_test(path: Path) -> "Path | None":
+    """The first test below a folder; None without one."""
+    from agenteval.discovery import Selected, discover
+
+    found = discover([str(path)]) if path.is_dir() else ()
+    return next((each.path for each in found if isinstance(each, Selected)), None)
 
 
 def _made_for(path: Path, registry: "Registry", adapter: str) -> "LoadedTest":

@@ -1,17 +1,19 @@
 """What changed in behaviour between two recordings of one test: calls, outcome, answer, verdicts."""
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
+from itertools import zip_longest
 from typing import Any
 
+from agenteval.differences import first_difference
 from agenteval.json_values import args_key
 from agenteval.results import TestResult
 from agenteval.runner import Outcome
-from agenteval.shortening import cut
+from agenteval.shortening import around, cut
 from agenteval.spec import TestCase
 from agenteval.trace import Trace
 
 LONGEST_LINE = 120
+LONGEST_START = 40
 
 
 def changes(before: Outcome, after: Outcome) -> list[str]:
@@ -91,11 +93,26 @@ def _titled(title: str, before: Sequence[str], after: Sequence[str]) -> Iterator
     """The lines that are gone and those that are new, under a title."""
     import difflib
 
-    lines = islice(difflib.unified_diff(before, after, n=0), 2, None)  # without the names of files
-    found = [line for line in lines if not line.startswith("@@")]
+    found = []
+    for kind, *ends in difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        if kind != "equal":
+            gone, new = before[ends[0] : ends[1]], after[ends[2] : ends[3]]
+            both = zip_longest(gone, new)
+            shown = [(old and _shown(old, other), other and _shown(other, old)) for old, other in both]
+            found += [f"- {old}" for old, _ in shown if old is not None]
+            found += [f"+ {other}" for _, other in shown if other is not None]
     if found:
         yield f"{title}:"
-        yield from (f"  {line[0]} {cut(line[1:], LONGEST_LINE)}" for line in found)
+        yield from (f"  {line}" for line in found)
+
+
+def _shown(line: str, other: str | None) -> str:
+    """A line, cut when it is long; one that would look like the other has what is different after its beginning."""
+    short = cut(line, LONGEST_LINE)
+    if other is None or short != cut(other, LONGEST_LINE):
+        return short
+    start = cut(line, LONGEST_START).removesuffix(" …")
+    return f"{start} {around(line, first_difference(line, other), LONGEST_LINE - LONGEST_START)}"
 
 
 def _of_verdicts(before: TestResult, after: TestResult) -> Iterator[str]:

@@ -17,7 +17,7 @@ from agenteval.drafting.trial import Finding, Trial, trial
 from agenteval.errors import AdapterError
 from agenteval.plugins.registry import Registry
 from agenteval.recordings import REPLAY_FILE, RecordedRun, RecordedTest
-from agenteval.redaction import RedactionRules
+from agenteval.redaction import EMAIL, SECRETS, RedactionRules
 from agenteval.shortening import cut
 from agenteval.spec import SCHEMA_VERSION, TestCase
 from agenteval.strict import parse
@@ -195,9 +195,14 @@ class Drafting:
         recording = self.source.recording
         return [
             f"Recorded by agenteval record from {cleaner.text(recording.kind)}: the run of {run.started_at}.",
-            f"Sensitive values are redacted. Lines that begin with `{DECIDE}:` need your decision.",
+            f"Redacted: {', '.join(self._redacted())}. Names, phone numbers and the like are not.",
+            f"Lines that begin with `{DECIDE}:` need your decision.",
             *(f"Not in the recording: {cleaner.text(lack)}" for lack in recording.lacks),
         ]
+
+    def _redacted(self) -> list[str]:
+        named = {SECRETS: "secrets", EMAIL: "e-mail addresses"}
+        return [*(told for kind, told in named.items() if kind in self.rules.kinds), "home folders"]
 
 
 @dataclass(slots=True, kw_only=True)

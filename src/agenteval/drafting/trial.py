@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -100,9 +99,12 @@ class Trial:
         return kept, findings
 
     def _first_passing(self, spec: dict[str, Any], ways: Sequence[Suggestion]) -> list[Suggestion]:
-        """One at a time: there may be many, and one of the first mostly passes."""
-        passing = (way for way in ways if _passes(self._results(spec, [way]).get(id(way))))
-        return [*islice(passing, 1)]
+        """The first of each type. One at a time: there may be many, and one of the first mostly passes."""
+        taken: dict[str, Suggestion] = {}
+        for way in ways:
+            if way.type not in taken and _passes(self._results(spec, [way]).get(id(way))):
+                taken[way.type] = way
+        return [*taken.values()]
 
     def worthwhile(
         self, spec: dict[str, Any], suggested: Sequence[Suggestion], trace: Trace

@@ -34,8 +34,8 @@ class FailResult(Operator):
                 build=partial(rebuilt, trace, with_data(happens, last, success=False, result=ERROR)),
                 lines=(f"  {told(call)}", "- ok", "+ failed: 500 Internal Server Error"),
                 remedies=[
-                    ("claims_supported_by_fixtures", {"allowed_sources": [call.tool]}),
                     in_order(happened, ANSWER),
+                    ("claims_supported_by_fixtures", {"allowed_sources": [call.tool]}),
                     in_order(this, ANSWER),
                     *([_succeeded(trace, call)] if trace.scenario.trigger == "scheduler" else []),
                 ],

@@ -23,10 +23,16 @@ class Suggestions:
         self.registry = registry
         self.redactor = redactor
         self.ids = {spec.id for spec in test.case.assertions}
-        self.made: list[Suggestion] = []
+        self.made: list[tuple[Assertion, Suggestion]] = []
 
     def against(self, mutant: Mutant, changed: Trace) -> Suggestion | None:
-        """The first remedy that has something to judge in the recording, passes there, and fails on the mutant."""
+        """One that was made already, if it fails on the mutant too: else each mutant of a call would add an assertion.
+
+        Otherwise the first remedy that has something to judge in the recording, passes there, and fails on the mutant.
+        """
+        for made, suggestion in self.made:
+            if _objects(made, changed, self.test):
+                return suggestion
         for kind, params in mutant.remedies:
             check = _check(kind, params, self.registry)
             if (
@@ -34,19 +40,16 @@ class Suggestions:
                 and _holds(check, self.original, self.test)
                 and _objects(check, changed, self.test)
             ):
-                return self._suggestion(kind, params)
+                return self._suggestion(check, kind, params)
         return None
 
-    def _suggestion(self, kind: str, tried: dict[str, Any]) -> Suggestion:
+    def _suggestion(self, check: Assertion, kind: str, tried: dict[str, Any]) -> Suggestion:
         params = self.redactor.data(tried)
-        for each in self.made:
-            if (each.type, each.params) == (kind, params):
-                return each
         yaml = _as_yaml(self._new_id(kind), kind, params)
         if params != tried:
             yaml += "    # tried with the real values, which are redacted here: fill them in\n"
         made = Suggestion(type=kind, params=params, yaml=yaml)
-        self.made.append(made)
+        self.made.append((check, made))
         return made
 
     def _new_id(self, kind: str) -> str:

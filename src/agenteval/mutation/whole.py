@@ -33,7 +33,7 @@ class RunTwice(Operator):
             what="the whole run happens twice",
             build=partial(rebuilt, trace, _twice(trace.events), times=2),
             lines=(f"+ all {len(trace.events)} events again",),
-            remedies=[*remedies, ("efficiency_within", {"max_duration_ms": trace.metrics.timing_ms_total})],
+            remedies=[*remedies, ("efficiency_within", {"max_turns": len(trace.of_type("final_output"))})],
         )
 
 

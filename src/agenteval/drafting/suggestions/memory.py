@@ -19,7 +19,7 @@ LONGEST_VALUE = 4
 
 def memory_suggestions(trace: Trace, case: TestCase) -> Iterator[Suggestion]:
     """What memory events, and the memory that the scenario tells of, suggest."""
-    if other_groups(case.scenario) or trace.of_type(*MEMORY_EVENTS):
+    if other_groups(case.scenario) or trace.of_type(*MEMORY_EVENTS) or _would_show_memory(trace):
         yield _isolation(case)
     reads = [event for event in trace.of_type("memory_read") if owner(event) == case.scenario.group_id]
     writes = [event for event in trace.of_type("memory_write") if owner(event) == case.scenario.group_id]
@@ -32,6 +32,11 @@ def memory_suggestions(trace: Trace, case: TestCase) -> Iterator[Suggestion]:
     elif not writes and not reads:
         known = memory_text(case.scenario.memory_snapshot)
         yield from _recall(known, "output", "the group's memory held this line, and the answer honours it")
+
+
+def _would_show_memory(trace: Trace) -> bool:
+    """Whether a run did work in which a use of another group's memory would have been recorded."""
+    return bool(trace.capabilities.supports_memory_events and trace.calls() and trace.output)
 
 
 def _isolation(case: TestCase) -> Suggestion:

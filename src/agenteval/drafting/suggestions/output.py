@@ -5,8 +5,11 @@ from itertools import combinations
 from typing import Any
 
 from agenteval.drafting.suggestions.suggestion import Suggestion
+from agenteval.grounding.claims import claims
 from agenteval.grounding.links import links
-from agenteval.grounding.sources import result_sources, successful_results, texts_of
+from agenteval.grounding.sources import input_sources, result_sources, successful_results, texts_of
+from agenteval.grounding.statements import Statement
+from agenteval.grounding.support import Basis, supports
 from agenteval.language.questions import questions
 from agenteval.outbound import OUTBOUND
 from agenteval.plurals import counted
@@ -14,6 +17,7 @@ from agenteval.text import blocks, words
 from agenteval.trace import Trace
 
 MOST_LINKS = 3
+MOST_NUMBERS = 5
 FEW_WORDS = 3
 HARD_FACTS = ["numbers", "dates", "urls", "names", "quotes"]
 """What an answer must not make up; what it most often has in words of its own comes last."""
@@ -127,7 +131,8 @@ def _grounded(trace: Trace) -> Iterator[Suggestion]:
             _states_known(kinds, params)
             for size in range(len(HARD_FACTS) - 1, 0, -1)
             for kinds in combinations(HARD_FACTS, size)
-        ],
+        ]
+        + _known_numbers(trace, tools),
     )
     yield Suggestion(
         id="invents-no-source",
@@ -149,6 +154,26 @@ def _states_known(kinds: Sequence[str], params: dict[str, Any]) -> Suggestion:
         why=f"all {', '.join(kinds)} of the answer are in what the tools returned, in memory, or in what the user "
         f"said; not all of its {', '.join(others)} are",
     )
+
+
+def _known_numbers(trace: Trace, tools: Sequence[str]) -> list[Suggestion]:
+    """The numbers of the answer that the sources have, by themselves: where one has no source, all go unchecked."""
+    results = successful_results(trace, tools)
+    basis = Basis(sources=tuple(result_sources(results)), said=tuple(input_sources(trace)))
+    judged = supports(claims(trace.output), basis, ["numbers"])
+    stated = [Statement(each.claim.text) for each in judged if not each.unsupported]
+    known = [each.shown(quantity) for each in stated for quantity in each.quantities]
+    if not known or len(stated) == len(judged):
+        return []
+    return [
+        Suggestion(
+            id="states-these-numbers",
+            type="output_contains",
+            params={"all_of": list(dict.fromkeys(known))[:MOST_NUMBERS]},
+            why="the answer has these numbers from its sources; others it has not, so that not all can be checked",
+            decide="must it be these numbers?",
+        )
+    ]
 
 
 def _question(trace: Trace, number: int) -> Iterator[Suggestion]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import pairwise
+from typing import Any
 
 from agenteval.drafting.naming import slug
 from agenteval.drafting.suggestions.suggestion import Suggestion
@@ -13,6 +14,8 @@ from agenteval.trace import ToolCall, Trace, retries
 
 MOST_TOOLS = 3
 """Tools that get an assertion of their own: more would repeat what the course of calls says."""
+PAUSES = (60, 10, 1)
+"""Seconds of which a run may have waited as many before it tried again: less is no pause that anybody meant."""
 HARNESS_TOOLS = ("toolsearch", "todowrite")
 """Tools with which an agent only organises itself: in lower case, without underscores."""
 
@@ -145,13 +148,15 @@ def _failures(trace: Trace) -> Iterator[Suggestion]:
         params = {"tool": tool, "max_retries": most}
         if most and kinds:
             params["retry_on_error_types"] = kinds
-        yield Suggestion(
-            id=f"{slug(tool)}-retried-in-bounds",
-            type="retry_policy_respected",
-            params=params,
-            why=f"{tool} failed {counted(len(calls), 'time')}, and was retried {counted(most, 'time')}",
-            decide="how often may it be retried, and after which errors?",
-        )
+        why = f"{tool} failed {counted(len(calls), 'time')}, and was retried {counted(most, 'time')}"
+        pauses = PAUSES if most else ()
+        tried = [
+            _retried({**params, "min_backoff_ms": 1000 * pause}, f"{why}, {pause} s or more later")
+            for pause in pauses
+        ]
+        tried.append(_retried(params, why))
+        tried[0].instead = tried[1:]
+        yield tried[0]
     lost = [tool for tool, calls in failed.items() if not _recovered(trace, tool)]
     if lost and trace.output:
         yield Suggestion(
@@ -160,6 +165,17 @@ def _failures(trace: Trace) -> Iterator[Suggestion]:
             type="graceful_failure_output",
             why=f"{', '.join(lost)} never succeeded, and the answer says so and claims no success",
         )
+
+
+def _retried(params: dict[str, Any], why: str) -> Suggestion:
+    waits = ", and how soon" if "min_backoff_ms" in params else ""
+    return Suggestion(
+        id=f"{slug(params['tool'])}-retried-in-bounds",
+        type="retry_policy_respected",
+        params=params,
+        why=why,
+        decide=f"how often may it be retried, and after which errors{waits}?",
+    )
 
 
 def _recovered(trace: Trace, tool: str) -> bool:

@@ -20,7 +20,8 @@ class Suggestion:
     instead: "list[Suggestion]" = field(default_factory=list)
     """Weaker ones, of which the first that passes is taken when this one does not."""
     beside: "list[Suggestion]" = field(default_factory=list)
-    """Narrower ones, of which the first that passes is taken when none of the others does, which is told all the same."""
+    """Narrower ones, of which the first of each type that passes is taken when none of the others does, which is told
+    all the same."""
 
     def as_data(self) -> dict[str, Any]:
         """The entry of `assertions`."""
