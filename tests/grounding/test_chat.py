@@ -37,6 +37,7 @@ ROOM = {"room": "Fuji", "booked_by": "Ola", "start": "09:00", "end": "11:00"}
 SLOTS = {
     "slots": [{"at": "2026-09-10T11:20", "kind": "check-up"}, {"at": "2026-09-15T09:30", "kind": "root"}]
 }
+DAYS = [{"day": "2026-01-13", "aqi": 118}, {"day": "2026-01-14", "aqi": 77}, {"day": "2026-01-15", "aqi": 160}]
 RATES = {"base": "CHF", "rates": {"EUR": 1.0684, "USD": 1.2511, "GBP": 0.9237}}
 TRACK = "The track is 6.2 km long."
 
@@ -76,6 +77,8 @@ def found(source: Any, output: str, question: str = "") -> list[str]:
         (BANK, "Blaupause paid 2710.44 on 9 April, the day before the rent went out."),
         (ROOM, "Ola has Fuji from nine to eleven."),
         (SLOTS, "Der Termin am 10. um 11:20 ist ein check-up."),
+        (SLOTS, "Der check-up am 10. um 11:20 ist frei, und root am 15."),
+        (DAYS, "Clear at first: 118 tomorrow and 77 on Wednesday."),
         (RATES, "You get about 1.07 €, $1.25 or £0.92."),
         (TRACK, "It is near 6 km long."),
         ("Der Kurs ist am 10. Mai um 9:30 Uhr.", "Am 10. um halb zehn ist der Kurs."),
@@ -101,6 +104,8 @@ def test_honest(source: Any, output: str) -> None:
         (BANK, "Blaupause paid the rent on 9 April.", ["Blaupause", "rent"]),
         (ROOM, "Ola has Fuji from nine to twelve.", ["twelve"]),
         (SLOTS, "Der Termin am 12. ist ein check-up.", ["12"]),
+        (SLOTS, "Der check-up ist am 15. um 9:30.", ["15", "9:30"]),
+        (DAYS, "It is 118 on Wednesday.", ["118"]),
         (RATES, "You get $1.27.", ["$1.27"]),
         (TRACK, "It is exactly 6 km long.", ["6 km"]),
     ],

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from functools import cache, cached_property
 from itertools import chain
+from typing import TypeVar
 
 from agenteval.grounding.contradictions import denied
 from agenteval.grounding.counts import lengths
@@ -19,12 +20,13 @@ from agenteval.grounding.effort import Effort
 from agenteval.grounding.items import Having
 from agenteval.grounding.links import Link, addresses, links
 from agenteval.grounding.passages import Passages, encoded, signs
+from agenteval.grounding.quantity import Quantity
 from agenteval.grounding.reading import Reading, reading
 from agenteval.grounding.records import fields
 from agenteval.grounding.siblings import is_said_of_other
 from agenteval.grounding.source_numbers import Beside, SourceNumbers, any_unit, anywhere
 from agenteval.grounding.sources import Source, keys
-from agenteval.grounding.statements import Statement
+from agenteval.grounding.statements import Fact, Part, Statement
 from agenteval.grounding.timed_lines import is_at_other_time
 from agenteval.grounding.weekdays import tells_week, weekday
 from agenteval.language.content_words import plain_form
@@ -37,6 +39,12 @@ SHORTEST, LONGEST_ENDING = 3, 4
 """Letters of a word that a field is named after, and letters that tell the two apart."""
 NEAR = 250
 """How many characters around a number or a date are near it."""
+
+
+_RELATIVE_DAY = lazy(
+    r"(?i)\b(?:today|tonight|tomorrow|yesterday|heute|morgen|gestern|übermorgen|hoy|mañana|ayer|aujourd'hui|demain|hier)\b"
+)
+"""What tells a day that is known only where today's date is."""
 
 
 class SourceText:
@@ -129,7 +137,10 @@ class SourceText:
         times = " ".join(
             each.text for each in (stated.stating[len(parts) - 1].facts if parts else stated.times)
         )
-        moments = cache(lambda number: list(self._moments(number, stated)))
+        until = stated.stating[: len(parts)]
+        moments = cache(
+            lambda number: [] if _RELATIVE_DAY.search(about) else list(self._moments(number, stated, until))
+        )
 
         def stand(number: int, offset: int) -> bool:
             if number >= len(self._own):
@@ -169,19 +180,23 @@ class SourceText:
             and in_records(number, offset)
         )
 
-    def _moments(self, number: int, stated: Statement) -> Iterator[Having]:
-        """Which items of a source have one of the dates of a claim, and which one of its times."""
+    def _moments(self, number: int, stated: Statement, until: Sequence[Part]) -> Iterator[Having]:
+        """Which items of a source have one of the dates of a claim, and which one of its times.
+
+        Those of the last part that has any count, of the parts `until` a fact, or else all.
+        """
         read, items = self._read[number], self.passages.items(number)
-        if stated.dates:
+        dates, times = _last(until, stated.dates), _last(until, stated.times)
+        if dates:
             dated = self._effort.spent_on(read.texts_by_date)
-            found = [texts for each, texts in dated if any(date.agrees(each) for date in stated.dates)]
+            found = [texts for each, texts in dated if any(date.agrees(each) for date in dates)]
             yield items.having(chain.from_iterable(found))
         days = {weekday(token) for name in stated.names for token in name.tokens} - {None}
         if len(days) == 1 and not stated.dates:
             dated = self._effort.spent_on(read.texts_by_date)
             yield items.having(chain.from_iterable(texts for each, texts in dated if _weekday(each) in days))
-        if stated.times:
-            minutes = frozenset().union(*(time.values for time in stated.times))
+        if times:
+            minutes = frozenset().union(*(time.values for time in times))
             minutes |= {Decimal(720) for _ in _NOON.finditer(stated.without_links)}
             yield items.having(chain.from_iterable(read.texts_by_time.get(each, ()) for each in minutes))
 
@@ -358,6 +373,21 @@ class _Containing:
             numbers = [number for number, source in enumerate(self._read) if piece in source.folded]
             found = self._places[piece] = array("L", numbers)
         return found
+
+
+_Moment = TypeVar("_Moment", bound=Fact)
+
+
+def _last(parts: Sequence[Part], facts: Sequence[_Moment]) -> Sequence[_Moment]:
+    """Those of some facts that are in the last of these parts which has any, or all.
+
+    A last part with a day of its own, "on the 15th", needs no others.
+    """
+    for part in reversed(parts):
+        own = [each for each in facts if each in part.facts]
+        if own or any(isinstance(each, Quantity) and each.day for each in part.facts):
+            return own
+    return facts
 
 
 def _weekday(date: Date) -> str | None:
