@@ -58,6 +58,8 @@ _FEASTS = {
     "christmas day": (12, 25),
     "christmas eve": (12, 24),
     "boxing day": (12, 26),
+    "halloween": (10, 31),
+    "valentine day": (2, 14),
     "new year day": (1, 1),
     "new year eve": (12, 31),
 }

@@ -190,6 +190,8 @@ def _digits(text: str) -> Iterator[Quantity]:
             values |= frozenset(_readings(value, shared[1], unit))
         if _GROUPED.fullmatch(written):
             values |= {each * 1000 for each in values}
+        if _CENTS.match(text, end):
+            values |= {value.scaleb(-2).normalize()}
         yield Quantity(
             text=text[start:end],
             values=values,
@@ -227,6 +229,7 @@ SHARED_SCALE = lazy(
     r"(thousand|million|billion|trillion|bn|mn|[kKM]|[Mm]ill(?:ion(?:s|en)|ones|iard(?:s|en?)))(?!\w)"
 )
 """The scale of the next number, which is that of both: "from 260 to 210 million"."""
+_CENTS = lazy(r"(?i) ?(?:cents?|ct)\b")
 _RANGE = lazy(r" ?(?:-|\u2013|to|bis|a|à) ?(?=\d)")
 """Between two numbers of one unit: "24 to 26 °C"."""
 _GROUPS = lazy(r"\d{1,3}(?:\.\d{3}){2,}")

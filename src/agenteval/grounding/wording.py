@@ -3,8 +3,9 @@
 # ruff: noqa: RUF001 - the quotation marks and apostrophes that outputs use are meant
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from agenteval.grounding.weekdays import weekday, weekdays_in_small
 from agenteval.language.bare_words import bare_words
@@ -87,7 +88,7 @@ def names(text: str) -> list[Name]:
     runs = list(_runs(text))
     german = bool(runs) and is_german(text)
     found = []
-    for run in runs:
+    for run in _without_days(runs) if german else runs:
         words = [word for word in run if not _is_function_word(word, text, first=word is run[0])]
         if german:
             words = _german_name(run, words, text)
@@ -129,6 +130,14 @@ def _german_name(run: list[re.Match[str]], words: list[re.Match[str]], text: str
         for word in words
         if word not in usual or (is_name and word is usual[-1]) or weekday(fold(word.group()))
     ]
+
+
+def _without_days(runs: Iterable[list[re.Match[str]]]) -> Iterator[list[re.Match[str]]]:
+    """The runs, each day of the week as one of its own: "Mittwoch Nudeln"."""
+    for run in runs:
+        days = [at for at, word in enumerate(run) if weekday(fold(word.group()))]
+        ends = sorted({0, *days, *(at + 1 for at in days), len(run)})
+        yield from (run[start:end] for start, end in pairwise(ends))
 
 
 def _runs(text: str) -> Iterator[list[re.Match[str]]]:
