@@ -24,6 +24,14 @@ FLIGHTS = {
 }
 
 
+LAMPS = [{"lamp": "Kitchen", "brightness_pct": 100}, {"lamp": "Sofa", "brightness_pct": 35}]
+FILMS = [
+    {"film": "Stalker", "runtime_min": 163, "start": "15:00"},
+    {"film": "Mirror", "runtime_min": 107, "start": "22:30"},
+    {"film": "Solaris", "runtime_min": 167, "start": "20:45"},
+]
+
+
 def contradicted(source: Any, output: str) -> tuple[str, ...]:
     """What a source says otherwise."""
     (claim,) = claims(output)
@@ -37,6 +45,11 @@ def contradicted(source: Any, output: str) -> tuple[str, ...]:
     [
         (HOTELS, "The cheapest is Birch Inn at 95."),
         (HOTELS, "Cheapest: Birch Inn"),
+        (LAMPS, "The Kitchen lamp is the brighter of the two."),
+        (LAMPS, "The Sofa lamp is the dimmest of the two."),
+        (FILMS, "The longest film on the programme is Solaris."),
+        (FILMS, "The longest film on Monday is Stalker."),
+        (FILMS, "Stalker is the longer of the two."),
         (HOTELS, "Birch Inn is the nearest, Cedar House has the best rating."),
         (FLIGHTS, "LH40 has the most stops."),
         (FLIGHTS, "KL12 takes the fewest hours, but is not the cheapest."),
@@ -77,6 +90,10 @@ def test_what_is_so_or_is_not_known(source: Any, output: str) -> None:
     ("source", "output", "found"),
     [
         (HOTELS, "The cheapest is Aster Hotel at 120.", "cheapest"),
+        (LAMPS, "The Sofa lamp is the brighter of the two.", "brighter"),
+        (LAMPS, "The Kitchen lamp is the dimmest of the two.", "dimmest"),
+        (FILMS, "The longest film on the programme is Mirror at 22:30.", "longest"),
+        (FILMS, "Overall, the shortest film is Stalker.", "shortest"),
         (HOTELS, "The cheapest is Aster Hotel.", "cheapest"),
         (FLIGHTS, "KL12 has the most stops.", "most"),
         (HOTELS, "Cedar House is the closest.", "closest"),

@@ -174,6 +174,7 @@ def test_what_agrees_or_is_about_something_else(source: Any, output: str) -> Non
         ("The order of Friday is in transit.", "The order of Friday has been delivered.", "delivered"),
         ({"order": "A-17", "status": "delivered"}, "Order A-17 is in transit.", "in transit"),
         ({"order": "A-17", "status": "delivered"}, "Order A-17 is shipped.", "shipped"),
+        ({"event": "Gala", "status": "rescheduled"}, "The Gala has been cancelled.", "cancelled"),
         ({"order": "A-17", "status": "pending"}, "Order A-17 was shipped.", "shipped"),
         ({"order": "A-17", "status": "delivered"}, "Order A-17 has never been delivered.", "delivered"),
         (

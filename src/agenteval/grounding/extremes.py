@@ -11,7 +11,9 @@ from agenteval.grounding.orders import (
     EARLIEST,
     HIGHEST,
     LATEST,
+    LESS,
     LOWEST,
+    MORE,
     content,
     figures,
     is_of_warmth,
@@ -22,11 +24,17 @@ from agenteval.grounding.quantities import quantities
 from agenteval.lazyregex import lazy
 
 _RATED = "(?:best|highest|top)[- ]rated|best rating"
-_SIGNS = ("est", "expensive", "the most", "the least", "most recent")
+_SIGNS = ("est", "expensive", "the most", "the least", "most recent", " of the two")
+_OF_ALL = (
+    r" (?:overall|of (?:all|them|them all|the (?:two|three|four|five|six|bunch|lot|list))"
+    r"|[io]n (?:the|your|our|this) (?:whole )?(?:list|program(?:me)?|menu|schedule|table|bunch|results?|week|day|month))\b"
+)
 _CALLED = lazy(
     rf"(?i)\A(?P<before>[^,;:]*?)(?:\b(?P<word>(?P<lowest>{LOWEST})|{_RATED}|{HIGHEST})\b(?: [\w-]*[^\Ws])?"
     rf"|\b(?P<moment>(?P<earliest>{EARLIEST})|{LATEST})\b(?: [\w-]*[^\Ws])?"
+    rf"|\bthe (?P<of_two>(?P<lesser>{LESS})|{MORE})(?= of the two\b)"
     r"|\bthe (?P<count>most|(?P<fewest>fewest|least)) (?!(?:expensive|recent)\b)[\w-]+)"
+    rf"(?:{_OF_ALL})?"
     r"(?=\W*\Z|[,:.]| ?[(\u2013\u2014]| - | (?:is|was|costs)\b| (?:at|with) (?:only |just |about )?[$€£]?\d)"
 )
 """At most one word after it says what is compared: others may say of which of them. Of several, one may be called so."""
@@ -50,18 +58,24 @@ def not_extreme(claim: str, columns: Iterable[Column]) -> Iterator[str]:
         return
     columns = list(columns)
     for match in called:
-        word = match["word"] or match["count"] or match["moment"]
-        asked = content(match.string) | meant_by(match["word"] or "")
+        compared = match["word"] or match["of_two"] or ""
+        word = compared or match["count"] or match["moment"]
+        asked = content(match.string) | meant_by(compared)
         stated = {value for quantity in quantities(match.string) for value in quantity.values}
-        signed = partial(figures, below_zero=is_of_warmth(match["word"] or ""))
+        signed = partial(figures, below_zero=is_of_warmth(compared))
         order = moments if match["moment"] else signed
-        known = [(each, values) for each in columns if (values := order([each.own, *each.every]))]
+        known = [
+            (each, values)
+            for each in columns
+            if (values := order([each.own, *each.every])) and (len(each.every) == 2 or not match["of_two"])
+        ]
         meant = [values for each, values in known if not each.name or asked & content(each.name)] or [
             values
             for each, values in known
             if match["moment"]
-            or (match["word"] and any(not stated.isdisjoint(one.values) for one in quantities(each.own)))
+            or (compared and any(not stated.isdisjoint(one.values) for one in quantities(each.own)))
         ]
-        extreme = min if match["lowest"] or match["fewest"] or match["earliest"] else max
+        least = match["lowest"] or match["fewest"] or match["earliest"] or match["lesser"]
+        extreme = min if least else max
         if meant and all(own != extreme(every) for own, *every in meant):
             yield word

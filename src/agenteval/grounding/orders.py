@@ -61,18 +61,20 @@ _MEANT = {
         "warm hott cold cool": "temp temperature",
         "wind": "wind",
         "old young": "age",
-        "long short": "duration length hours minutes",
+        "long short": "duration length hours minutes runtime",
+        "big larg small": "size area",
+        "bright dim": "brightness",
     }.items()
     for signs in kinds.split()
 }
 """By letters of adjectives, the words of the names of fields."""
 
 
-LOWEST = "cheapest|least expensive|lowest|smallest|shortest|coldest|coolest|nearest|closest|lightest"
-HIGHEST = "most expensive|priciest|highest|largest|biggest|longest|tallest|warmest|hottest|farthest|heaviest|windiest"
+LOWEST = "cheapest|least expensive|lowest|smallest|shortest|coldest|coolest|nearest|closest|lightest|dimmest"
+HIGHEST = "most expensive|priciest|highest|largest|biggest|longest|tallest|warmest|hottest|farthest|heaviest|windiest|brightest"
 EARLIEST = "earliest|soonest|oldest"
 LATEST = "latest|newest|most recent"
-MORE = "more|higher|larger|bigger|greater|longer|taller|warmer|hotter|older|heavier|pricier|farther|further|windier"
+MORE = "more|higher|larger|bigger|greater|longer|taller|warmer|hotter|older|heavier|pricier|farther|further|windier|brighter"
 LESS = "fewer|less|lower|smaller|shorter|colder|cooler|younger|cheaper|lighter|closer|nearer"
 """What compares objects by their values, as the alternatives of a pattern."""
 RANKING = frozenset(

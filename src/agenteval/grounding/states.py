@@ -22,7 +22,7 @@ completed finished resolved done: open, pending, in progress, queued, running, t
 running: stopped, exited, crashed, failed, queued, completed, paused, finished
 delivered: in transit, out for delivery, shipped, dispatched, processing, pending, ordered
 shipped dispatched: processing, pending, ordered, cancelled, canceled
-cancelled canceled: confirmed, active, scheduled, on time, booked, planned, processing, shipped, in transit, delivered
+cancelled canceled: rescheduled, postponed, confirmed, active, scheduled, on time, booked, planned, processing, shipped, in transit, delivered
 confirmed: cancelled, canceled, pending, tentative, requested
 paid: unpaid, overdue, due, outstanding, pending, open, failed
 approved accepted: pending, rejected, declined, changes requested, draft, requested
