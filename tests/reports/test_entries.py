@@ -177,6 +177,10 @@ def test_an_unexpected_pass_says_so(tmp_path: Path) -> None:
     (entry,) = entries(store(tmp_path, result))
     assert (entry.kind, entry.message) == ("fail", "xfail.unexpected_pass: a passed")
     assert entry.text == "xfail.unexpected_pass: a passed"
+    result.line, result.column = 31, 16
+    (entry,) = entries(store(tmp_path / "located", result))
+    assert (entry.line, entry.column) == (31, 16)
+    assert entry.text == "suite/case/test.yaml:31:16: xfail.unexpected_pass: a passed"
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Literal
 
 from agenteval.comparing.known import known_failures, unseen_regressions
-from agenteval.reporters.places import located, other_events, place_of_error
+from agenteval.reporters.places import located, other_events, place_of_error, place_of_expectation
 from agenteval.results import AssertionResult, InvalidSpec, RunSummary, TestResult
 from agenteval.shortening import ends
 from agenteval.stored import StoredRun
@@ -139,7 +139,7 @@ def _test(result: TestResult, known: str = "") -> Entry:
     found = _at_fault(result)
     reasons = _reasons(result, kind, found)
     lines = [] if found and kind in ("pass", "fail") else list(reasons)
-    if place := place_of_error(result):
+    if lines and (place := place_of_error(result) or place_of_expectation(result)):
         lines[0] = f"{place}: {lines[0]}"
     if known:
         kind, reasons, lines = "known", [known], [known, *lines]
@@ -152,7 +152,9 @@ def _test(result: TestResult, known: str = "") -> Entry:
     if result.next_step and result.next_step not in "\n".join(lines):
         lines.append(f"next: {result.next_step}")
     decisive = found or [each for each in result.assertions if each.crashed]
-    placed = next((each for each in (*decisive, result.error) if each and each.line is not None), None)
+    placed = next(
+        (each for each in (*decisive, result.error, result) if each and each.line is not None), None
+    )
     return Entry(
         kind=kind,
         name=result.test_case_id,

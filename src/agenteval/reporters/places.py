@@ -19,6 +19,11 @@ def place_of_error(result: TestResult) -> str:
     return located(result.path, found.line, found.column) if found and found.line is not None else ""
 
 
+def place_of_expectation(result: TestResult) -> str:
+    """The place where the test file expects a failure that did not come; empty when there is none."""
+    return located(result.path, result.line, result.column) if result.line is not None else ""
+
+
 def other_events(evidence: Evidence) -> str:
     """How many events decide a verdict beside those that are shown; empty if there are no others, or none is shown."""
     others = len(evidence.event_refs) - len(evidence.excerpts)
