@@ -280,9 +280,7 @@ def _reason(
         case "assertion.vacuous":
             step = "give the assertion something to judge, or remove it"
         case _:
-            step = (
-                "read the evidence, and fix the agent or the assertion; --save-traces writes the whole trace"
-            )
+            step = "read the evidence, and fix the agent or the assertion"
     return code, step
 
 

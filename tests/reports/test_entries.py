@@ -7,7 +7,7 @@ import pytest
 
 from agenteval.errors import Problem
 from agenteval.reporters.entries import entries
-from agenteval.results import ErrorInfo, Evidence, Excerpt
+from agenteval.results import Artifacts, ErrorInfo, Evidence, Excerpt
 from agenteval.stored import stored_problem
 from run_builders import judged, make_result
 from stored_runs import FAILED, PASSED, SEARCHES, SKIPPED, UNREADABLE, WARNS, XFAILED, mixed, store
@@ -99,6 +99,27 @@ def test_what_a_person_should_look_at_is_told(tmp_path: Path) -> None:
     assert first.text == "warning: input message 1 is another\nwarning: fixture 'x' is not used"
     assert second.message == "one: one says fail"
     assert "\nwarning: input message 1 is another\nnext: " in second.text
+
+
+@pytest.mark.parametrize(
+    ("code", "trace", "told"),
+    [
+        ("assertion.failed", None, "next: read it; --save-traces writes the whole trace"),
+        ("assertion.failed", "a.trace.json", "next: read it; the whole trace is in a.trace.json"),
+        ("assertion.warning_strict", "a.trace.json", "next: read it; the whole trace is in a.trace.json"),
+        ("assertion.vacuous", None, "next: read it"),
+        ("assertion.vacuous", "a.trace.json", "next: read it"),
+    ],
+)
+def test_evidence_is_told_with_the_file_of_the_whole_trace(
+    code: str, trace: str | None, told: str, tmp_path: Path
+) -> None:
+    """Or, when there is none, with the option that writes it; not where there is no evidence to read."""
+    result = make_result(
+        "fail", judged("fail"), reason_code=code, next_step="read it", artifacts=Artifacts(trace=trace)
+    )
+    (entry,) = entries(store(tmp_path, result))
+    assert entry.text.split("\n")[-1] == told
 
 
 def test_the_events_that_are_not_shown_are_counted(tmp_path: Path) -> None:

@@ -150,7 +150,7 @@ def _test(result: TestResult, known: str = "") -> Entry:
     if kind == "pass":
         reasons = [*reasons, *remarks]
     if result.next_step and result.next_step not in "\n".join(lines):
-        lines.append(f"next: {result.next_step}")
+        lines.append(f"next: {result.next_step}{_whole_trace(result)}")
     decisive = found or [each for each in result.assertions if each.crashed]
     placed = next(
         (each for each in (*decisive, result.error, result) if each and each.line is not None), None
@@ -166,6 +166,14 @@ def _test(result: TestResult, known: str = "") -> Entry:
         text="\n".join(lines),
         result=result,
     )
+
+
+def _whole_trace(result: TestResult) -> str:
+    """Where all of the trace is, or how to get it, when evidence is to be read."""
+    if result.reason_code not in ("assertion.failed", "assertion.warning_strict"):
+        return ""
+    name = result.artifacts.trace
+    return f"; the whole trace is in {name}" if name else "; --save-traces writes the whole trace"
 
 
 def _reasons(result: TestResult, kind: Kind, found: Sequence[AssertionResult]) -> list[str]:
