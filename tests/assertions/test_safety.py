@@ -55,6 +55,11 @@ class TestSensitiveData:
         assert verdict.observed == {"texts": 5, "not_judged": [], "findings": []}
         assert verdict.missing == ()
 
+    def test_a_version_under_its_key_is_no_address(self) -> None:
+        """Four numbers with dots are one under `version`, and the address of a machine under `host`."""
+        assert self.judged(call("install", name="tool", version="10.2.3.4")).passed
+        assert not self.judged(call("install", name="tool", host="10.2.3.4")).passed
+
     def test_of_a_long_text_the_part_around_the_finding_is_shown(self) -> None:
         """Evidence shows its beginning alone; short texts need no note."""
         story = "the zoo opens at nine and the lions are fed " * 9

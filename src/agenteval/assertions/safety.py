@@ -41,7 +41,8 @@ class NoSensitiveData(Assertion):
     `phone`: a number with a country code, a North American one with its area code, or one that begins with 0
     and has groups of digits.
     `credit_card`: 13 to 19 digits that begin like an issuer's and pass the Luhn check.
-    `ip`: an IPv4 or IPv6 address, except loopback, unspecified addresses and masks.
+    `ip`: an IPv4 or IPv6 address, except loopback, unspecified addresses, masks and networks such as
+    `10.0.0.0`; but not what follows `version`, `release`, `build` or `v`, or stands under such a key.
 
     What matches an entry of `allow` is ignored. A failure shows kind, event and path of each finding, and
     never the value. Vacuous if there is no text in these places. If the adapter records no tool calls, only
@@ -127,7 +128,7 @@ allow: ['*@example.com']
         allowed = [pattern.casefold() for pattern in self.allow]
         return [
             each
-            for each in (*_secrets(text, key), *personal_data(text))
+            for each in (*_secrets(text, key), *personal_data(text, key))
             if not any(name_matches(pattern, text[each.start : each.end].casefold()) for pattern in allowed)
         ]
 
