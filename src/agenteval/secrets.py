@@ -46,6 +46,11 @@ _EXPRESSION = lazy(r"[\w.]+[(\[](?:.*(?:,|[()\[\]](?:\.[\w.]*)?))?[;:]?")
 _FLAG = lazy(
     rf"""(?i)(?<![\w-])--[\w-]{{0,32}}?{_NAMES} {{1,8}}(?:"([^\s"\\]{{4,4096}})"|'([^\s'\\]{{4,4096}})'|["']?(?!\w{{1,32}}=\w)([^\s"'\\,;&<>(){{}}\[\]|-][^\s"'\\,;&<>(){{}}\[\]|]{{3,4095}}))"""
 )
+_GAP = r"(?:\\[nrt]|\s){1,16}"
+_NETRC = lazy(
+    rf"""(?i)\b(?:machine{_GAP}[^\s\\]{{1,256}}|default){_GAP}login{_GAP}[^\s\\]{{1,128}}{_GAP}password{_GAP}([^\s"'\\]{{4,256}})"""
+)
+"""A password in `.netrc`: `machine ftp.example login bob password …`, on one line or several."""
 _SPOKEN = lazy(r"""(?ix)pass(?:wor[dt]|wd|phrase)["'*_`]{0,3}[ ](?:is|was)(?:[ ]now)?:?
     (?:[ ]|(?<=:)(?:\\n|[\s`]){1,8})["'*_`\u201c]{0,3}(?!\$|base64|sha|md5|utf|argon|pbkdf)(?=[^\s0-9]{0,64}[0-9])(?=[^\sa-z]{0,64}[a-z])
     ((?:[^\s"'*`\u201d,;:|&<>(){}\[\]$]|[,;:&(){}\[\]$](?=[^\w\s]?\w)){4,256})""")
@@ -119,6 +124,7 @@ def detect(text: str) -> list[Found]:
             *_unquoted(text),
             *_spoken(text),
             *_flags(text),
+            *_netrc(text),
             *_entries(text),
             *_cookies(text),
         )
@@ -213,8 +219,13 @@ _LONG_SAID = lazy(rb"[\"'*_`]{0,3} (?:is|was)(?: now)?:?(?:\\[nrt]|[^a-z0-9]){1,
 """The same, as `_TOLD` has it: a long word follows."""
 
 
+_LOGIN = lazy(rf"login{_GAP}[^\s\\]{{1,128}}{_GAP}\Z".encode())
+"""What stands before `password` in `_NETRC`."""
+_LONGEST_LOGIN = len("login") + 2 * 16 * 2 + 128
+
+
 def _has_assignment(data: bytes) -> bool:
-    """Whether a name such as `password` is followed by a sign of assignment, by a quote or by `is`, or is a flag."""
+    """Whether a name such as `password` is followed by a sign of assignment, by a quote or `is`, a flag, or in a `.netrc`."""
     lowered = data.lower()
     for word in _NAME_WORDS if _PASS in lowered else _OTHER_WORDS:
         at = lowered.find(word)
@@ -224,7 +235,7 @@ def _has_assignment(data: bytes) -> bool:
                 _ASSIGNED.match(lowered, end) or _LONG_SAID.match(lowered, end) or _is_flag(lowered, at, end)
             ) and (word != _KEY or _WHOSE_KEY.search(lowered, max(0, at - _LONGEST_WHOSE), at)):
                 return True
-            if word.startswith(_PASS) and _SAID.match(lowered, end):
+            if word.startswith(_PASS) and (_SAID.match(lowered, end) or _is_in_netrc(lowered, at, end)):
                 return True
             at = lowered.find(word, end)
     return False
@@ -232,6 +243,11 @@ def _has_assignment(data: bytes) -> bool:
 
 def _is_flag(lowered: bytes, at: int, end: int) -> bool:
     return lowered.startswith(b" ", end) and lowered.rfind(b"--", max(0, at - _LONGEST_FLAG), at) >= 0
+
+
+def _is_in_netrc(lowered: bytes, at: int, end: int) -> bool:
+    is_whole = lowered.startswith((b" ", b"\n", b"\r", b"\t"), end)
+    return is_whole and _LOGIN.search(lowered, max(0, at - _LONGEST_LOGIN), at) is not None
 
 
 def _basic_auth(text: str) -> Iterator[Found]:
@@ -307,6 +323,12 @@ def _flags(text: str) -> Iterator[Found]:
         group = match.lastindex or 0
         if is_telling("token", match[group]):
             yield Found(CREDENTIAL, *match.span(group))
+
+
+def _netrc(text: str) -> Iterator[Found]:
+    for match in _NETRC.finditer(text):
+        if is_telling("password", match[1]):
+            yield Found(CREDENTIAL, *match.span(1))
 
 
 def _entries(text: str) -> Iterator[Found]:
