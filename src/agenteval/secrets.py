@@ -44,8 +44,12 @@ _UNQUOTED = lazy(rf"""(?ix)(?P<name>{_NAMES})\*{{0,3}}{_IS}(?![$(\[{{])(?=\S{{0,
 _EXPRESSION = lazy(r"[\w.]+[(\[](?:.*(?:,|[()\[\]](?:\.[\w.]*)?))?[;:]?")
 """A call or an index, perhaps up to the first blank or quote in it."""
 _FLAG = lazy(
-    rf"""(?i)(?<![\w-])--[\w-]{{0,32}}?{_NAMES} {{1,8}}(?:"([^\s"\\]{{4,4096}})"|'([^\s'\\]{{4,4096}})'|["']?(?!\w{{1,32}}=\w)([^\s"'\\,;&<>(){{}}\[\]|-][^\s"'\\,;&<>(){{}}\[\]|]{{3,4095}}))"""
+    rf"""(?i)(?<![\w-])--(?!no-)[\w-]{{0,32}}?{_NAMES} {{1,8}}(?:"([^\s"\\]{{4,4096}})"|'([^\s'\\]{{4,4096}})'|["']?(?!\w{{1,32}}=\w)([^\s"'\\,;&<>(){{}}\[\]|-][^\s"'\\,;&<>(){{}}\[\]|]{{3,4095}}))"""
 )
+_ARGUMENT = lazy(rf"""(?ix)(?<![\w-])--(?!no-)[\w-]{{0,32}}?{_NAMES}(?:
+    \\{{0,8}}["'],(?:\\n|\s){{0,64}}\\{{0,8}}["'](?P<quoted>[^\s"'\\-][^"'\\\n]{{3,4095}})
+  | ["']?(?:\\n|\n)[ \t]{{0,64}}-[ ]["']?(?P<item>[^\s"'\\-][^\s"'\\]{{3,4095}}) )""")
+"""The argument after an option, in a list as JSON and Python write it, or YAML."""
 _GAP = r"(?:\\[nrt]|\s){1,16}"
 _NETRC = lazy(
     rf"""(?i)\b(?:machine{_GAP}[^\s\\]{{1,256}}|default){_GAP}login{_GAP}[^\s\\]{{1,128}}{_GAP}password{_GAP}([^\s"'\\]{{4,256}})"""
@@ -164,6 +168,18 @@ def key_of(mapping: Mapping[Any, Any], key: Any, outer: str = "") -> str:
     return str(key)
 
 
+_OPTION = lazy(rf"(?i)-(?!-?no-)[\w-]*{_NAMES}")
+
+
+def named_items(items: Iterable[Any], key: str = "") -> Iterator[tuple[str, Any]]:
+    """The items of a list, each with what names it: the option before it (`["--password", "…"]`), else `key`."""
+    option = ""
+    for item in items:
+        is_text = isinstance(item, str)
+        yield (key if is_text and item.startswith("-") else option or key), item
+        option = item if is_text and item.startswith("-") and _OPTION.fullmatch(item) else ""
+
+
 def _is_typed(value: Any) -> bool:
     return isinstance(value, Mapping) and len(value) == 1 and not _TYPED.isdisjoint(value)
 
@@ -242,7 +258,9 @@ def _has_assignment(data: bytes) -> bool:
 
 
 def _is_flag(lowered: bytes, at: int, end: int) -> bool:
-    return lowered.startswith(b" ", end) and lowered.rfind(b"--", max(0, at - _LONGEST_FLAG), at) >= 0
+    return (
+        lowered.startswith((b" ", b"\n"), end) and lowered.rfind(b"--", max(0, at - _LONGEST_FLAG), at) >= 0
+    )
 
 
 def _is_in_netrc(lowered: bytes, at: int, end: int) -> bool:
@@ -318,11 +336,12 @@ def _unquoted(text: str) -> Iterator[Found]:
 
 
 def _flags(text: str) -> Iterator[Found]:
-    """What follows `--password` and the like on a command line, unless it is a word, as in manuals."""
-    for match in _FLAG.finditer(text) if "--" in text else ():
-        group = match.lastindex or 0
-        if is_telling("token", match[group]):
-            yield Found(CREDENTIAL, *match.span(group))
+    """What follows `--password` and the like in a command or a list of arguments, unless it is a word, as in manuals."""
+    for form in (_FLAG, _ARGUMENT) if "--" in text else ():
+        for match in form.finditer(text):
+            group = match.lastindex or 0
+            if is_telling("token", match[group]):
+                yield Found(CREDENTIAL, *match.span(group))
 
 
 def _netrc(text: str) -> Iterator[Found]:

@@ -55,6 +55,16 @@ class TestSensitiveData:
         assert verdict.observed == {"texts": 5, "not_judged": [], "findings": []}
         assert verdict.missing == ()
 
+    def test_an_argument_behind_its_option_is_a_secret(self) -> None:
+        """Told by its place in the list, and masked in the evidence."""
+        verdict = self.judged(call("shell", argv=["mysql", "--password", "hunter2", "shop"]))
+        assert verdict.message == (
+            "expected no secrets, email, phone, credit_card or ip in output, tool_args or outbound, "
+            "got secret credential in evt-2 args.argv[2]"
+        )
+        assert '"--password", "[secret credential]", "shop"' in shown(verdict)
+        assert "hunter2" not in shown(verdict)
+
     def test_a_version_under_its_key_is_no_address(self) -> None:
         """Four numbers with dots are one under `version`, and the address of a machine under `host`."""
         assert self.judged(call("install", name="tool", version="10.2.3.4")).passed

@@ -11,7 +11,7 @@ from agenteval.outbound import OUTBOUND
 from agenteval.patterns import name_matches
 from agenteval.personal_data import personal_data
 from agenteval.plurals import counted
-from agenteval.secrets import CREDENTIAL, Found, detect, is_telling, key_of, names_secret
+from agenteval.secrets import CREDENTIAL, Found, detect, is_telling, key_of, named_items, names_secret
 from agenteval.selectors import is_any_of, is_of
 from agenteval.shortening import around
 from agenteval.spec import Name, TestCase, ToolPolicy
@@ -146,7 +146,7 @@ allow: ['*@example.com']
                 for name, value in data.items()
             }
         if isinstance(data, list):
-            return [self._masked(item, key) for item in data]
+            return [self._masked(item, name) for name, item in named_items(data, key)]
         text = _spelled(data)
         if text is None:
             return data
@@ -189,8 +189,8 @@ def _inside(event: Event, path: DataPath, value: Any, key: str = "") -> Iterator
             yield _Text(event, (*path, str(name)), str(name), is_key=True)
             yield from _inside(event, (*path, str(name)), item, key_of(value, name, key))
     elif isinstance(value, list):
-        for index, item in enumerate(value):
-            yield from _inside(event, (*path, index), item, key)
+        for index, (name, item) in enumerate(named_items(value, key)):
+            yield from _inside(event, (*path, index), item, name)
     elif (text := _spelled(value)) and text.strip():
         yield _Text(event, path, text, key)
 
