@@ -65,6 +65,17 @@ class TestSensitiveData:
         assert '"--password", "[secret credential]", "shop"' in shown(verdict)
         assert "hunter2" not in shown(verdict)
 
+    def test_different_secrets_do_not_look_equal(self) -> None:
+        """What is masked under the name of a secret is not redacted once more, to one token for all of them."""
+        sends = call("login", password="hunter2", pin_password="4711-abc", argv=["--password", "letmein1"])
+        (event,) = self.judged(sends).events
+        redactor = Redactor()
+        redactor.learn(sends.data)
+        assert describe(event, redactor) == (
+            'login {"password": "[secret credential]", "pin_password": "[secret credential]", '
+            '"argv": ["--password", "[secret credential]"]}'
+        )
+
     def test_a_version_under_its_key_is_no_address(self) -> None:
         """Four numbers with dots are one under `version`, and the address of a machine under `host`."""
         assert self.judged(call("install", name="tool", version="10.2.3.4")).passed
