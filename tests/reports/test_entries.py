@@ -235,7 +235,10 @@ def test_a_run_that_a_test_explains_is_not_listed(tmp_path: Path) -> None:
     ("said", "advice"),
     [
         ({"hint": "did you mean 'title'?", "allowed": ["id", "title"]}, "did you mean 'title'?"),
-        ({"allowed": ["id", "title"]}, "allowed: id, title"),
+        ({"allowed": ["id", "title"]}, "write one of: id, title"),
+        ({"allowed": ["id"]}, "write id"),
+        ({"allowed": ["id", "title"], "next_step": "correct it"}, "correct it (allowed: id, title)"),
+        ({"next_step": "correct it"}, "correct it"),
         ({"hint": "did you mean 'x'?", "next_step": "correct it"}, "did you mean 'x'? correct it"),
     ],
 )
