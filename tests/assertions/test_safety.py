@@ -300,6 +300,8 @@ class TestPolicy:
         verdict = self.judged(self.TRACE, ["web_*", "shell"])
         assert (verdict.passed, verdict.exercised) == (True, True)
         assert verdict.message == "4 calls, all within tools.available"
+        one = self.judged(make_trace(call("shell")), ["shell"])
+        assert one.message == "1 call, within tools.available"
         assert refs(verdict) == ["evt-2", "evt-3", "evt-4", "evt-5"]
         assert verdict.observed == {
             "calls": 4,

@@ -67,7 +67,7 @@ def test_what_is_wrong_stands_out(visit: Open, tmp_path: Path, described: dict[s
     run = stored_run(tmp_path / "run", outcome("lacks", lacks))
     page = visit(written(run, tmp_path / "report.html"))
     message = page.locator(".check.is-fail .verdict > .text").first
-    expect(message).to_contain_text('none of "gnus" occurs')
+    expect(message).to_contain_text('"gnus" is missing')
     expect(message).to_have_css("border-left-width", "3px")
 
 

@@ -87,14 +87,19 @@ regex: ['\\b1[0-9]:[0-5][0-9]\\b']
         reasons = [f"{_quoted([phrase])} is missing{_near(phrase, output)}" for phrase in missing]
         if self.any_of and not any(phrase in found for phrase in self.any_of):
             missing += [phrase for phrase in self.any_of if phrase not in missing]
-            near = next((hint for phrase in self.any_of if (hint := _near(phrase, output))), "")
-            reasons.append(f"none of {_quoted(self.any_of)} occurs{near}")
+            reasons.append(self._none_of_any(output))
         reasons += [f"/{pattern}/ does not match" for pattern in unmatched]
         observed: dict[str, Any] = {"found": found + matched, "missing": missing + unmatched}
         if reasons:
             message = f"expected the output to contain {self._wanted()}; {'; '.join(reasons)}"
             return failed(message, events=events, **observed)
         return passed(f"the output contains {_quoted(found + matched)}", events=events, **observed)
+
+    def _none_of_any(self, output: str) -> str:
+        if len(self.any_of) == 1:
+            return f"{_quoted(self.any_of)} is missing{_near(self.any_of[0], output)}"
+        hints = (_near(phrase, output, name=_quoted([phrase])) for phrase in self.any_of)
+        return f"none of {_quoted(self.any_of)} occurs{next(filter(None, hints), '')}"
 
     def _occurs(self, phrase: str, folded: Sequence[str]) -> bool:
         wanted = _comparable(phrase, case_sensitive=self.case_sensitive)
@@ -123,13 +128,13 @@ def _quoted(phrases: Sequence[str]) -> str:
     return ", ".join(f'"{phrase}"' for phrase in phrases)
 
 
-def _near(phrase: str, output: str) -> str:
-    """How the output almost contains a phrase, as the end of a sentence; empty when it does not."""
+def _near(phrase: str, output: str, *, name: str = "it") -> str:
+    """How the output almost contains a phrase, which is called `name`, as the end of a sentence; empty when it does not."""
     wanted, text = _comparable(phrase), _comparable(output)
     if wanted in text:
-        return " (it occurs in a different case)"
+        return f" ({name} occurs in a different case)"
     if " ".join(wanted.split()) in " ".join(text.split()):
-        return " (it occurs with different spaces or line breaks)"
+        return f" ({name} occurs with different spaces or line breaks)"
     pairs = _pairs(phrase)
     best, closest = 0.0, ""
     for line in output.splitlines()[:500]:
@@ -284,8 +289,8 @@ max_questions: 2
         if not asked:
             yield "expected the output to ask the user a question, but it asks none"
         elif not on_topic:
-            topics = ", ".join(f'"{topic}"' for topic in self.topics)
-            yield f'expected a question about one of {topics}, but the output asks: "{cut(asked[0], 120)}"'
+            topics = ("one of " if len(self.topics) > 1 else "") + _quoted(self.topics)
+            yield f'expected a question about {topics}, but the output asks: "{cut(asked[0], 120)}"'
         if self.max_questions is not None and len(asked) > self.max_questions:
             yield f"expected at most {counted(self.max_questions, 'question')}, got {len(asked)}"
         if hasty:

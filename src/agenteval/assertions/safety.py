@@ -250,7 +250,7 @@ class ToolsWithinPolicy(Assertion):
         ]
         if not broken:
             return passed(
-                f"{counted(len(calls), 'call')}, all within {rules}",
+                f"{counted(len(calls), 'call')}, {'all ' * (len(calls) > 1)}within {rules}",
                 events=[call.event for call in calls],
                 **observed,
             )
