@@ -132,7 +132,10 @@ def test_many_warnings_do_not_stand_before_the_tests(tmp_path: Path) -> None:
 def test_without_traces_there_is_the_evidence(tmp_path: Path) -> None:
     """And the report says that it is all there is."""
     page = html(stored_run(tmp_path, outcome("a", FETCHES), traces=False))
-    assert "This run kept no trace of the test" in page
+    assert (
+        "This run kept no trace of the test: only the events that failed assertions point at are shown, with those. "
+        "Runs with <code>--save-traces</code> or <code>--html</code> keep them.</p>"
+    ) in page
     assert '<ul class="excerpts"><li><code>evt-2</code>' in page
     assert 'class="events"' not in page
 

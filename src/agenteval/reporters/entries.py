@@ -10,7 +10,13 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Literal
 
 from agenteval.comparing.known import known_failures, unseen_regressions
-from agenteval.reporters.places import located, other_events, place_of_error, place_of_expectation
+from agenteval.reporters.places import (
+    is_trace_too_large,
+    located,
+    other_events,
+    place_of_error,
+    place_of_expectation,
+)
 from agenteval.results import AssertionResult, InvalidSpec, RunSummary, TestResult
 from agenteval.shortening import ends
 from agenteval.stored import StoredRun
@@ -172,8 +178,9 @@ def _whole_trace(result: TestResult) -> str:
     """Where all of the trace is, or how to get it, when evidence is to be read."""
     if result.reason_code not in ("assertion.failed", "assertion.warning_strict"):
         return ""
-    name = result.artifacts.trace
-    return f"; the whole trace is in {name}" if name else "; --save-traces writes the whole trace"
+    if name := result.artifacts.trace:
+        return f"; the whole trace is in {name}"
+    return "" if is_trace_too_large(result) else "; --save-traces writes the whole trace"
 
 
 def _reasons(result: TestResult, kind: Kind, found: Sequence[AssertionResult]) -> list[str]:
