@@ -132,6 +132,29 @@ def test_blanks_are_looked_for_as_they_are() -> None:
     assert of(OMITS, {"patterns": ["\n", "("]}, "a b").passed
 
 
+def test_of_many_phrases_the_first_are_named() -> None:
+    """What is wrong must not drown in a list; what is observed has all of them."""
+    names = [f"p{number}" for number in range(7)]
+    first = '"p0", "p1", "p2", "p3", "p4" and 2 more'
+    verdict = of(CONTAINS, {"any_of": names}, "No.")
+    assert verdict.message == (
+        f"expected the output to contain at least one of {first}; none of {first} occurs"
+    )
+    assert verdict.observed == {"found": [], "missing": names}
+    verdict = of(CONTAINS, {"all_of": names}, "No.")
+    assert verdict.message == (
+        f'expected the output to contain all of {first}; "p0" is missing; "p1" is missing; "p2" is missing; '
+        '"p3" is missing; "p4" is missing; 2 more'
+    )
+    verdict = of(OMITS, {"patterns": names}, "It is p6.")
+    assert verdict.message == f'expected none of {first} in the output; "p6" occurs in line 1: "It is p6."'
+    assert of(OMITS, {"patterns": names}, "No.").message == f"the output holds no {first}"
+    verdict = of(ASKS, {"topics": names}, "Shall I wait?")
+    assert (
+        verdict.message == f'expected a question about one of {first}, but the output asks: "Shall I wait?"'
+    )
+
+
 def test_contains_tells_what_it_wanted() -> None:
     """A phrase that is asked for in both lists is missing once."""
     verdict = of(CONTAINS, {"any_of": ["melon"]}, "No.")

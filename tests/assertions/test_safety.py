@@ -367,6 +367,15 @@ class TestPolicy:
         ]
         assert refs(verdict) == ["evt-2", "evt-3", "evt-4", "evt-5"]
 
+    def test_many_violations_are_cut(self) -> None:
+        """What is observed has all of them."""
+        verdict = self.judged(make_trace(*[call(f"t{number}") for number in range(7)]), ["shell"])
+        told = "; ".join(
+            f"t{number} (evt-{number + 2}), which is not in tools.available" for number in range(5)
+        )
+        assert verdict.message == f"expected calls within tools.available, got {told}; 2 more"
+        assert len(verdict.observed["violations"]) == 7
+
     def test_many_events_are_cut(self) -> None:
         """A message names five."""
         verdict = self.judged(make_trace(*(call("shell") for _ in range(7))), ["web_search"])

@@ -12,6 +12,7 @@ from agenteval.assertions.final_output import (
     nothing_said,
     output_events,
 )
+from agenteval.assertions.telling import first_of, listed_names
 from agenteval.findings import WrongPart
 from agenteval.language.questions import questions
 from agenteval.patterns import pattern_error, search, shown
@@ -91,7 +92,7 @@ regex: ['\\b1[0-9]:[0-5][0-9]\\b']
         reasons += [f"/{pattern}/ does not match" for pattern in unmatched]
         observed: dict[str, Any] = {"found": found + matched, "missing": missing + unmatched}
         if reasons:
-            message = f"expected the output to contain {self._wanted()}; {'; '.join(reasons)}"
+            message = f"expected the output to contain {self._wanted()}; {first_of(reasons)}"
             return failed(message, events=events, **observed)
         return passed(f"the output contains {_quoted(found + matched)}", events=events, **observed)
 
@@ -125,7 +126,7 @@ def _comparable(text: str, *, case_sensitive: bool = False) -> str:
 
 
 def _quoted(phrases: Sequence[str]) -> str:
-    return ", ".join(f'"{phrase}"' for phrase in phrases)
+    return listed_names([f'"{phrase}"' for phrase in phrases])
 
 
 def _near(phrase: str, output: str, *, name: str = "it") -> str:
@@ -190,16 +191,18 @@ patterns: [as an AI language model, I cannot browse]
         absent = [pattern for pattern in self.patterns if all(pattern != hit["pattern"] for hit in found)]
         events = output_events(trace)
         if found:
-            places = "; ".join(
-                f'{self._shown(hit["pattern"])} occurs in line {hit["line"]}: "{hit["text"]}"'
-                for hit in found
+            places = first_of(
+                [
+                    f'{self._shown(hit["pattern"])} occurs in line {hit["line"]}: "{hit["text"]}"'
+                    for hit in found
+                ]
             )
-            none = ", ".join(map(self._shown, self.patterns))
+            none = listed_names([*map(self._shown, self.patterns)])
             none = f"none of {none}" if len(self.patterns) > 1 else f"no {none}"
             return failed(
                 f"expected {none} in the output; {places}", events=events, found=found, absent=absent
             )
-        shown = ", ".join(map(self._shown, absent))
+        shown = listed_names([*map(self._shown, absent)])
         return passed(f"the output holds no {shown}", events=events, found=[], absent=absent)
 
     def _hit(self, pattern: str, texts: Sequence[str]) -> dict[str, Any] | None:

@@ -255,7 +255,7 @@ class ToolsWithinPolicy(Assertion):
                 **observed,
             )
         return failed(
-            f"expected calls within {rules}, got {'; '.join(each.text for each in broken)}",
+            f"expected calls within {rules}, got {first_of([each.text for each in broken])}",
             events=in_order(event for each in broken for event in each.events),
             **observed,
         )
