@@ -120,6 +120,32 @@ def test_one_thing_wrong(data: Any, expected: str) -> None:
     assert said(data) == [expected]
 
 
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        ({"shape": {"kind": "circle", "radios": 1}}, ["unknown key 'radios' in shape: radius"]),
+        (
+            {"shape": {"kind": "circle", "Radius": 1, "radios": 2}},
+            ["unknown key 'Radius' in shape: radius", "unknown key 'radios' in shape: radius"],
+        ),
+        ({"shape": {"knid": "circle", "radius": 1}}, ["unknown key 'knid' in shape: kind"]),
+        (
+            {"shapes": [{"kind": "circle", "radios": 1}, {"kind": "circle"}]},
+            ["unknown key 'radios' in shapes[0]: radius", "missing required key 'radius' in shapes[1]: None"],
+        ),
+        (
+            {"shape": {"kind": "ray", "size": 1}},
+            ["missing required key 'name' in shape: None", "unknown key 'size' in shape: None"],
+        ),
+    ],
+)
+def test_a_misspelt_key_is_not_missing_as_well(data: Any, expected: list[str]) -> None:
+    """One mistake is one finding, with the name that is meant; what is not clear is told in full."""
+    with pytest.raises(Invalid) as caught:
+        parse_slowly(Drawing, data)
+    assert [f"{each.sentence}: {each.suggestion}" for each in caught.value.findings] == expected
+
+
 def test_everything_wrong_is_said_in_the_order_of_the_data() -> None:
     """Unknown keys stand where they are written, missing ones where they are missed."""
     data = {
@@ -141,9 +167,9 @@ def test_everything_wrong_is_said_in_the_order_of_the_data() -> None:
 def test_an_unknown_key_comes_with_the_names_allowed() -> None:
     """Those of the mapping that it stands in, and the one that was meant."""
     with pytest.raises(Invalid) as caught:
-        parse_slowly(Drawing, {"shape": {"kind": "line", "nam": "x"}})
-    missing, unknown = caught.value.findings
-    assert (missing.path, missing.at_key, missing.name) == (("shape",), True, "name")
+        parse_slowly(Drawing, {"shape": {"kind": "line", "nam": "x"}, "shapes": [{"kind": "circle"}]})
+    unknown, missing = caught.value.findings
+    assert (missing.path, missing.at_key, missing.name) == (("shapes", 0), True, "radius")
     assert (unknown.path, unknown.at_key, unknown.name) == (("shape", "nam"), True, "nam")
     assert (unknown.suggestion, unknown.allowed) == ("name", ["kind", "name"])
 

@@ -315,6 +315,36 @@ def test_a_control_that_fails_no_longer_fails_the_run(
     )
 
 
+def test_an_unexpected_pass_is_located_where_it_is_expected_to_fail(
+    controls: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In the result, and for whatever shows lines of the file: at the name in `expected` that has to go."""
+    path = controls / "must_call_tool" / "test.yaml"
+    text = path.read_text(encoding="utf-8").replace("params: {tool: web_search}", "params: {tool: web_fetch}")
+    path.write_text(text, encoding="utf-8")
+    line = text.split("\n").index("  - searches") + 1
+    run = run_command([path], controls.parent / "artifacts", "--github")
+    result = run.only_result()
+    assert (result["line"], result["column"]) == (line, 5)
+    told = capsys.readouterr().out.partition("::error ")[2].partition("\n")[0]
+    assert told.startswith(f"file={path},line={line},col=5,title=nanoclaw.control.must-call-tool.fails::")
+    assert told.partition("::")[2].startswith(
+        f"{path}:{line}:5: xfail.unexpected_pass: searches passed, though "
+    )
+
+
+def test_only_an_expectation_that_is_not_met_is_located(controls: Path) -> None:
+    """The place of a failure that is as expected, or that nobody expects, is that of its assertion."""
+    as_expected, other = controls / "must_call_tool" / "test.yaml", controls / "output_omits" / "test.yaml"
+    text = other.read_text(encoding="utf-8")
+    other.write_text(text.partition("\nexpected:")[0], encoding="utf-8")
+    results = list(run_command([as_expected, other], controls.parent / "artifacts").results())
+    assert [(each["status"], each["line"], each["column"]) for each in results] == [
+        ("pass", None, None),
+        ("fail", None, None),
+    ]
+
+
 def test_one_assertion_of_a_control(controls: Path) -> None:
     """Selected alone, the assertion that has to fail is judged so; another one is judged as it is."""
     spec = controls / "must_call_tool" / "test.yaml"

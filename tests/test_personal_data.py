@@ -199,6 +199,10 @@ def test_a_phone_number_may_follow_its_name(before: str, number: str) -> None:
         "ISBN 978-3-16-148410-0",
         "version 10.2.3.4, v1.2.3.4 and 1.2.3.4.5",
         "Release 10.2.3.4, build   10.2.3.4, ver 10.2.3.4, ver. 10.2.3.4",
+        "v10.0.19045.3570, 31.0.15.3623, v 10.2.3.4, Versions 10.2.3.4, the version is 10.2.3.4",
+        "version: 10.2.3.4, Version=10.2.3.4, release-10.2.3.4, build (10.2.3.4), releases/10.2.3.4/notes",
+        '{"version": "10.2.3.4"}, **Version:** `10.2.3.4`, <version>10.2.3.4</version>, | build | 10.2.3.4 |',
+        "Mozilla/5.0 (Windows NT 10.0) Chrome/120.0.0.0, 10.0.0.0/8",
         "127.0.0.1, 0.0.0.0, ::1 and 255.255.255.0",
         "256.1.1.1 or 01.2.3.4",
         "2026:11:21, dead:beef, 12001:db8::1, 2001:db8::1:, x.2001:db8::1, 2001:db8::1g",
@@ -216,6 +220,26 @@ def test_a_phone_number_may_follow_its_name(before: str, number: str) -> None:
 def test_what_only_looks_like_it(text: str) -> None:
     """Dates, times, amounts, versions, ids and numbers that fail the check are no personal data."""
     assert found(text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("the build server 10.2.3.4", "build -> 10.2.3.4", "Release:\n- 10.2.3.4 is the server"),
+        *("deployed version 2.1 to 10.2.3.4", "ipv4: 10.2.3.4", "dev 10.2.3.4", "10.0.0.1", "10.2.0.0"),
+    ],
+)
+def test_an_address_near_a_version_is_one(text: str) -> None:
+    """What stands elsewhere than right after the word for a version names a machine."""
+    assert [kind for kind, _ in found(text)] == ["ip"]
+
+
+@pytest.mark.parametrize("key", ["version", "appVersion", "os_build", "release", "v", "versions"])
+def test_what_a_key_calls_a_version_is_no_address(key: str) -> None:
+    """The value itself; an address in a text under that key is one, and so is the value under another key."""
+    assert personal_data("10.2.3.4", key) == []
+    assert [each.kind for each in personal_data("10.2.3.4 runs on 10.2.3.5", key)] == ["ip"]
+    assert [each.kind for each in personal_data("10.2.3.4", f"{key}_host")] == ["ip"]
 
 
 def test_places_are_in_order() -> None:

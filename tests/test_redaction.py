@@ -284,6 +284,40 @@ def test_json_inside_a_text_is_read() -> None:
     assert redactor("token", learned={"result": deep}).data(deep) == deep.replace(SECRET, token(SECRET))
 
 
+@pytest.mark.parametrize("secret", ["hunter2-4711", "let me in"])
+@pytest.mark.parametrize("option", ["--password", "-password", "--db-password", "--API_KEY"])
+def test_an_argument_is_hidden_behind_its_option(option: str, secret: str) -> None:
+    """A list of arguments names its items: learned, swept, and told of as a leak."""
+    args = ["mysql", option, secret, "shop"]
+    redactor = Redactor()
+    redactor.learn({"args": args})
+    hidden = ["mysql", option, token(secret, "credential"), "shop"]
+    assert redactor.data({"args": args}) == {"args": hidden}
+    assert redactor.text(f"could not log in with {secret}!") == f"could not log in with {hidden[2]}!"
+    assert Redactor().swept(args) == hidden
+    assert Redactor().leaks(args, ()) == ["credential"]
+    assert Redactor().leaks(hidden, ()) == []
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["mysql", "--password", "--user", "bob"],
+        ["pg_dump", "--no-password", "shop"],
+        ["- what to do with the password", "forget it"],
+        ["the password", "is asked for"],
+        ["--password-file", "/run/password"],
+        ["--password", ""],
+        ["--password"],
+    ],
+)
+def test_other_arguments_stay(args: list[str]) -> None:
+    """What follows no option for a secret, or is the next option."""
+    redactor = Redactor()
+    redactor.learn(args)
+    assert redactor.data(args) == Redactor().swept(args) == args
+
+
 @pytest.mark.parametrize("label", ["name", "key"])
 def test_the_value_of_a_named_variable_is_learned(label: str) -> None:
     """As containers and services list their settings: the name of a secret stands beside its value."""

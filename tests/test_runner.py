@@ -37,7 +37,7 @@ ALL_SKIPPED = (
     "no assertion could be judged: record what they need, with an adapter that can, "
     "or add an assertion that needs less"
 )
-EVIDENCE = "read the evidence, and fix the agent or the assertion; --save-traces writes the whole trace"
+EVIDENCE = "read the evidence, and fix the agent or the assertion"
 
 
 @pytest.mark.parametrize(

@@ -44,6 +44,14 @@ def test_around_keeps_what_is_at_a_place() -> None:
     assert around(text, 30, 16) == "… six seven"
 
 
+def test_around_keeps_a_part_of_a_long_word() -> None:
+    """What it is about is shown, though no blank is near."""
+    word = f"{'x' * 30}NEEDLE{'y' * 30}"
+    assert around(f"one {word} two", 34, 20) == f"… {'x' * 10}NEEDLE{'y' * 4} …"
+    assert around(f"one NEEDLE{'y' * 30} two", 4, 20) == f"one NEEDLE{'y' * 10} …"
+    assert around(f"one two {'x' * 30}NEEDLE two", 38, 20) == f"… {'x' * 10}NEEDLE two"
+
+
 def test_around_words_finds_the_longest_that_is_there() -> None:
     """In any case; without any of them the beginning is kept."""
     text = "one two three four FIVE six seven"

@@ -7,7 +7,7 @@ from io import StringIO
 import pytest
 
 from agenteval.reporters.stream import write_json
-from agenteval.reporters.terminal import Terminal
+from agenteval.reporters.terminal import Part, Terminal
 from screen import Screen
 
 
@@ -79,6 +79,23 @@ def test_a_clipped_line_ends_where_the_width_does() -> None:
     terminal.clipped("x" * 40)
     terminal.clipped("x" * 41)
     assert screen.text() == f"{'x' * 40}\n{'x' * 39}…\n"
+
+
+def test_a_series_is_broken_between_its_items(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a terminal that is too narrow; a log has it on one line, and what just fits stays on it."""
+    items: list[Part] = ["12 passed", ("1 xfailed", "yellow"), "26 failed", "18 errors", "2 warnings"]
+    for columns, wanted in (
+        ("54", "12 passed, 1 xfailed, 26 failed, 18 errors, 2 warnings\n"),
+        ("53", "12 passed, 1 xfailed, 26 failed, 18 errors,\n  2 warnings\n"),
+        ("40", "12 passed, 1 xfailed, 26 failed,\n  18 errors, 2 warnings\n"),
+    ):
+        monkeypatch.setenv("COLUMNS", columns)
+        screen = Screen(terminal=True)
+        Terminal(screen, color="never").series(items)
+        assert screen.text() == wanted
+    log = Screen()
+    Terminal(log).series(["x" * 100, "y" * 100], " in 0.01 s")
+    assert log.text() == f"{'x' * 100}, {'y' * 100} in 0.01 s\n"
 
 
 def test_wide_signs_take_two_cells() -> None:

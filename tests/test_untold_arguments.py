@@ -108,8 +108,8 @@ def test_a_check_that_needs_what_is_not_told_is_skipped(
                 f"expected the arguments of {named} of web_search to match, {got}; evt-2: {UNTOLD}",
             )
             for which, named, got in (
-                ("any", "any of 1 call", "none does"),
-                ("all", "each of 1 call", "1 of 1 does not"),
+                ("any", "the only call", "they do not"),
+                ("all", "the only call", "they do not"),
                 ("last", "the last call", "they do not"),
             )
         ),

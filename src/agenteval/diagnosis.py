@@ -14,7 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from agenteval.declared import field_names, flatten, kinds_at, model_at, models_in
 from agenteval.findings import DataPath, Finding, Invalid, WrongPart, describe
-from agenteval.misspelling import closest
+from agenteval.misspelling import closest, slip_of
 from agenteval.strict import EXTENSION_PREFIX, Model
 
 MAX_FINDINGS = 1000
@@ -113,15 +113,26 @@ def _findings(cls: type[Model], data: Any, details: Sequence[Any]) -> list[Findi
             finding = finding._replace(next_step=_remedy(kinds_at(cls, data, path), value))
         found[path, finding.message if finding.at_key else finding.code] = finding
     outer = {finding.path[:length] for finding in found.values() for length in range(len(finding.path))}
+    meant = {
+        (*each.path[:-1], each.suggestion)
+        for each in found.values()
+        if each.code == "unknown_key" and each.suggestion
+    }
     order = _Order(data)
     return sorted(
-        (finding for finding in found.values() if not _outdone(finding, outer)),
+        (finding for finding in found.values() if not _outdone(finding, outer, meant)),
         key=lambda finding: order.of(finding.path),
     )
 
 
-def _outdone(finding: Finding, outer: set[DataPath]) -> bool:
-    """A union complains once per member; the complaint of the best fit, which is the deepest, is kept."""
+def _outdone(finding: Finding, outer: set[DataPath], meant: set[DataPath]) -> bool:
+    """Whether another finding says it better.
+
+    A union complains once per member; the complaint of the best fit, which is the deepest, is kept. And a key that is
+    there under a misspelt name, one of those `meant`, is not missing as well.
+    """
+    if finding.code == "missing_key":
+        return (*finding.path, finding.name) in meant
     return finding.code == "wrong_type" and finding.path in outer
 
 
@@ -200,7 +211,8 @@ def _bad_tag(data: Any, path: DataPath, detail: Any) -> Finding:
     key = str(detail["ctx"]["discriminator"]).strip("'")
     value = _value_at(data, path)
     if not isinstance(value, dict) or key not in value:
-        return _missing(path, key)
+        misspelt = slip_of(key, value) if isinstance(value, dict) else None
+        return _unknown((*path, misspelt), suggestion=key) if misspelt else _missing(path, key)
     allowed = [tag.strip().strip("'") for tag in str(detail["ctx"]["expected_tags"]).split(",")]
     return Finding(
         code="wrong_value",
@@ -242,7 +254,8 @@ def _expectation(detail: Any) -> str:
     context = detail.get("ctx", {})
     match detail["type"]:
         case "literal_error":
-            return f"one of {', '.join(_choices(detail))}"
+            choices = _choices(detail)
+            return f"one of {', '.join(choices)}" if len(choices) > 1 else repr(choices[0])
         case "greater_than_equal":
             return f"at least {context['ge']:g}"
         case "less_than_equal":

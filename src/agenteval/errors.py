@@ -54,8 +54,12 @@ class Problem:
     @property
     def advice(self) -> str:
         """What to do, on one line, for who sees no excerpt; empty when the message says all."""
-        names = f"allowed: {', '.join(self.allowed)}" if self.allowed and not self.hint else ""
-        return "; ".join(filter(None, (self.hint, names, self.next_step))).replace("?; ", "? ")
+        if self.hint or not self.allowed:
+            return "; ".join(filter(None, (self.hint, self.next_step))).replace("?; ", "? ")
+        names = ", ".join(self.allowed)
+        if self.next_step:
+            return f"{self.next_step} (allowed: {names})"
+        return f"write one of: {names}" if len(self.allowed) > 1 else f"write {names}"
 
     def render(self) -> str:
         """The problem as the command line shows it: location, message, excerpt with caret, JSON pointer, allowed names.

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 
 from agenteval.loading import LoadedTest
+from agenteval.reading.faults import Place
+from agenteval.reading.yamlsource import places
 from agenteval.results import AssertionResult, failing
 
 
@@ -62,6 +64,16 @@ def unexpected(
     if not said:
         return None, None
     return "xfail.other_failure" if others else "xfail.unexpected_pass", "; ".join(said)
+
+
+def place_of_unmet(test: LoadedTest, judged: Sequence[AssertionResult]) -> Place | None:
+    """Where `expected` names the first assertion that did not fail; None when all did. `unexpected` has to mark them before."""
+    assert test.case.expected is not None
+    failed = {each.id for each in judged if each.xfail}
+    unmet = [index for index, name in enumerate(test.case.expected.assertions) if name not in failed]
+    if not unmet or test.written is None:
+        return None
+    return places(test.written.text, [(("expected", "assertions", unmet[0]), False)])[0]
 
 
 def _instead(result: AssertionResult) -> str:

@@ -12,8 +12,9 @@ phone
 credit_card
     13 to 19 digits, in one piece or in groups, that begin as an issuer's do, are as many, and pass the Luhn check.
 ip
-    An IPv4 address, or an IPv6 address whose first group has four digits. Loopback, unspecified and mask addresses
-    (`127.0.0.1`, `0.0.0.0`, `255.255.255.0`) name no machine and are none.
+    An IPv4 address, or an IPv6 address whose first group has four digits. Loopback, unspecified and mask addresses and
+    large networks (`127.0.0.1`, `0.0.0.0`, `255.255.255.0`, `10.0.0.0`) name no machine and are none. Nor is what
+    follows `version`, `release`, `build` or `v`, or stands under such a key.
 """
 
 import re
@@ -24,8 +25,8 @@ from agenteval.secrets import Found
 Span = tuple[int, int]
 
 
-def personal_data(text: str) -> list[Found]:
-    """What a text holds, in order. The time is linear in its length."""
+def personal_data(text: str, key: str = "") -> list[Found]:
+    """What a text holds, in order; `key` is what names it in the data. The time is linear in its length."""
     if not text.isascii():
         text = text.translate(_PLAIN)
     if not _DIGITS.search(text):
@@ -34,6 +35,8 @@ def personal_data(text: str) -> list[Found]:
     found["phone"] = [
         span for span in found["phone"] if not any(_overlap(span, card) for card in found["credit_card"])
     ]
+    if _VERSION.search(f"{key}:"):
+        found["ip"] = [span for span in found["ip"] if span[0] > 0]
     every = [Found(kind, *span) for kind, spans in found.items() for span in spans]
     return sorted(every, key=lambda each: (each.start, each.end))
 
@@ -143,14 +146,19 @@ def _is_card(number: str) -> bool:
 
 
 _IPV4 = re.compile(r"(?<![A-Za-z0-9_.])[0-9]{1,3}(?:\.[0-9]{1,3}){3}(?![A-Za-z0-9_]|\.[0-9])")
-_VERSION = re.compile(r"(?:version|release|build|(?<![a-z])ver\.?)\s{1,3}$", re.IGNORECASE)
+_VERSION = re.compile(
+    r"""(?:(?:version|release|build)s?(?:[ ]is)?|(?<![a-z])v(?:er)?\.?)(?:>|[ \t"'`*:=(|/-]{1,8})$""",
+    re.IGNORECASE,
+)
+"""What stands before a version of four parts."""
+_VERSION_SIZE = 20
 _IPV6 = re.compile(r"(?<![A-Za-z0-9_:.])[0-9A-Fa-f]{4}:[0-9A-Fa-f:]{2,34}(?![A-Za-z0-9_:])")
 
 
 def _addresses(text: str) -> Iterator[Span]:
     for match in _IPV4.finditer(text):
         if _names_a_machine(match.group()) and not _VERSION.search(
-            text, max(0, match.start() - 12), match.start()
+            text, max(0, match.start() - _VERSION_SIZE), match.start()
         ):
             yield match.span()
     for match in _IPV6.finditer(text):
@@ -166,7 +174,7 @@ def _addresses(text: str) -> Iterator[Span]:
 def _names_a_machine(address: str) -> bool:
     octets = address.split(".")
     real = all(int(octet) <= 255 and octet == str(int(octet)) for octet in octets)
-    return real and octets[0] not in ("0", "127", "255")
+    return real and octets[0] not in ("0", "127", "255") and octets[1:] != ["0", "0", "0"]
 
 
 _FINDERS: dict[str, Callable[[str], Iterator[Span]]] = {

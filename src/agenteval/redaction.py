@@ -27,6 +27,7 @@ from agenteval.secrets import (
     is_value,
     key_of,
     might_hold,
+    named_items,
     names_secret,
     spelled,
 )
@@ -236,7 +237,8 @@ class Redactor:
                 for name, value in data.items()
             }
         if isinstance(data, list | tuple):
-            return [self._data(value, (*path, place), key) for place, value in enumerate(data)]
+            named = enumerate(named_items(data, key))
+            return [self._data(value, (*path, place), name) for place, (name, value) in named]
         if (number := spelled(data)) is not None:
             if self._is_credential(key, number):
                 return self._token(number, CREDENTIAL)
@@ -276,7 +278,7 @@ class Redactor:
                 for name, value in data.items()
             }
         if isinstance(data, list | tuple):
-            return [self.swept(value, key) for value in data]
+            return [self.swept(value, name) for name, value in named_items(data, key)]
         if (number := spelled(data)) is not None and self._is_credential(key, number):
             return self._token(number, CREDENTIAL)
         return data
@@ -339,7 +341,7 @@ def _strings(data: Any, key: str = "") -> Iterator[tuple[str, str]]:
             yield "", str(name)
             yield from _strings(value, key_of(data, name, key))
     elif isinstance(data, list | tuple):
-        for value in data:
-            yield from _strings(value, key)
+        for name, value in named_items(data, key):
+            yield from _strings(value, name)
     elif (number := spelled(data)) is not None and names_secret(key):
         yield key, number

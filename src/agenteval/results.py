@@ -146,7 +146,8 @@ class TestResult(Model):
     """The outcome of one test. `path` is the spec file, as it was named or found.
 
     `xfail` is true of a test that passes because it fails as `expected` says; `xfail_reason` is the reason given
-    there, of every test that expects a failure.
+    there, of every test that expects a failure. `line` and `column`, counted from 1, say where the test file expects
+    a failure that did not come; they are null for all other tests.
     """
 
     __test__: ClassVar[bool] = False  # not a pytest class
@@ -177,6 +178,8 @@ class TestResult(Model):
     artifacts: Artifacts
     xfail: bool = False
     xfail_reason: str | None = None
+    line: int | None = None
+    column: int | None = None
 
 
 @model

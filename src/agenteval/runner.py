@@ -9,7 +9,7 @@ from pathlib import Path
 from agenteval.adapter_input import part_at_fault
 from agenteval.adapters import Adapter, AdapterContext, check_mode
 from agenteval.errors import AdapterError, AgentEvalError, saying
-from agenteval.expected_failures import expects_failure, not_selected, unexpected
+from agenteval.expected_failures import expects_failure, not_selected, place_of_unmet, unexpected
 from agenteval.judging import Failure, JudgingRules, judge_all, locate, said_no
 from agenteval.loading import BoundAssertion, LoadedTest
 from agenteval.plugins.registry import BUILT_IN, Registry
@@ -160,8 +160,10 @@ def _outcome(test: LoadedTest, options: RunOptions, redactor: Redactor, attempt:
     judged, failure, trace = attempt.judged, attempt.failure, attempt.trace
     locate(test, judged)
     xfail = failure is None and expects_failure(test)
+    place = None
     if xfail:
         reason_code, next_step = unexpected(test, judged, strict=options.strict)
+        place = place_of_unmet(test, judged)
         status: TestStatus = "fail" if reason_code else "pass"
     else:
         status = _status(judged, failure, options)
@@ -194,6 +196,8 @@ def _outcome(test: LoadedTest, options: RunOptions, redactor: Redactor, attempt:
         artifacts=Artifacts(),
         xfail=xfail and status == "pass",
         xfail_reason=redactor.text(expected.reason) if expected and expected.reason else None,
+        line=place.line if place else None,
+        column=place.column if place else None,
     )
     return Outcome(test, result, trace, redactor)
 
@@ -276,9 +280,7 @@ def _reason(
         case "assertion.vacuous":
             step = "give the assertion something to judge, or remove it"
         case _:
-            step = (
-                "read the evidence, and fix the agent or the assertion; --save-traces writes the whole trace"
-            )
+            step = "read the evidence, and fix the agent or the assertion"
     return code, step
 
 

@@ -44,8 +44,17 @@ _UNQUOTED = lazy(rf"""(?ix)(?P<name>{_NAMES})\*{{0,3}}{_IS}(?![$(\[{{])(?=\S{{0,
 _EXPRESSION = lazy(r"[\w.]+[(\[](?:.*(?:,|[()\[\]](?:\.[\w.]*)?))?[;:]?")
 """A call or an index, perhaps up to the first blank or quote in it."""
 _FLAG = lazy(
-    rf"""(?i)(?<![\w-])--[\w-]{{0,32}}?{_NAMES} {{1,8}}(?:"([^\s"\\]{{4,4096}})"|'([^\s'\\]{{4,4096}})'|["']?(?!\w{{1,32}}=\w)([^\s"'\\,;&<>(){{}}\[\]|-][^\s"'\\,;&<>(){{}}\[\]|]{{3,4095}}))"""
+    rf"""(?i)(?<![\w-])--(?!no-)[\w-]{{0,32}}?{_NAMES} {{1,8}}(?:"([^\s"\\]{{4,4096}})"|'([^\s'\\]{{4,4096}})'|["']?(?!\w{{1,32}}=\w)([^\s"'\\,;&<>(){{}}\[\]|-][^\s"'\\,;&<>(){{}}\[\]|]{{3,4095}}))"""
 )
+_ARGUMENT = lazy(rf"""(?ix)(?<![\w-])--(?!no-)[\w-]{{0,32}}?{_NAMES}(?:
+    \\{{0,8}}["'],(?:\\n|\s){{0,64}}\\{{0,8}}["'](?P<quoted>[^\s"'\\-][^"'\\\n]{{3,4095}})
+  | ["']?(?:\\n|\n)[ \t]{{0,64}}-[ ]["']?(?P<item>[^\s"'\\-][^\s"'\\]{{3,4095}}) )""")
+"""The argument after an option, in a list as JSON and Python write it, or YAML."""
+_GAP = r"(?:\\[nrt]|\s){1,16}"
+_NETRC = lazy(
+    rf"""(?i)\b(?:machine{_GAP}[^\s\\]{{1,256}}|default){_GAP}login{_GAP}[^\s\\]{{1,128}}{_GAP}password{_GAP}([^\s"'\\]{{4,256}})"""
+)
+"""A password in `.netrc`: `machine ftp.example login bob password …`, on one line or several."""
 _SPOKEN = lazy(r"""(?ix)pass(?:wor[dt]|wd|phrase)["'*_`]{0,3}[ ](?:is|was)(?:[ ]now)?:?
     (?:[ ]|(?<=:)(?:\\n|[\s`]){1,8})["'*_`\u201c]{0,3}(?!\$|base64|sha|md5|utf|argon|pbkdf)(?=[^\s0-9]{0,64}[0-9])(?=[^\sa-z]{0,64}[a-z])
     ((?:[^\s"'*`\u201d,;:|&<>(){}\[\]$]|[,;:&(){}\[\]$](?=[^\w\s]?\w)){4,256})""")
@@ -71,9 +80,10 @@ _CLOSING = ".,:;!?)]}&"
 _WIDER_BASIC_AUTH = lazy(r"://[^\s/@:\"'\\]{0,256}:([^\s/@\"'\\]{1,256})@")
 _FOLDER = lazy(r"(?:~|[A-Za-z]:)?[/\\].*")
 _NO_VALUE = lazy(
-    r"(?s)process\.env\b.*|os\.environ\b.*|\$\{?\w+\}?|\{\{.*|%\w+%|<[^>]*>?|\*+|\.+|[•●]+|[xX]+|\[redacted:.*"
+    r"(?s)process\.env\b.*|os\.environ\b.*|\$\{?\w+\}?|\{\{.*|%\w+%|<[^>]*>?|\*+|\.+|[•●]+|[xX]+"
+    r"|\[redacted:.*|\[secret [a-z-]+\]"
 )
-"""What may stand in the place of a secret: a variable, a blank, or what has been redacted."""
+"""What may stand in the place of a secret: a variable, a blank, or what has been redacted or masked."""
 _STAND_IN = lazy(rf"""(?sx)(?i:your)(?:[_-][A-Za-z]+)+ | (?=[A-Z_]+\Z)(?:[A-Z]+_)*(?i:{_NAMES})
   | [\w-]{{0,12}}?(?:x{{4,}}|X{{4,}}|\*{{3,}}|[•●]{{3,}}|\.{{3}}|\u2026)\w{{0,4}}
   | (?:~|\.{{1,2}}|[A-Za-z]:)[/\\].* | ![A-Za-z_]+ | \[[A-Za-z ]+\] | \([A-Za-z ]+\) | (?i:(?:[a-z_]\w*\.)+[a-z_]*{_NAMES})""")
@@ -119,6 +129,7 @@ def detect(text: str) -> list[Found]:
             *_unquoted(text),
             *_spoken(text),
             *_flags(text),
+            *_netrc(text),
             *_entries(text),
             *_cookies(text),
         )
@@ -156,6 +167,18 @@ def key_of(mapping: Mapping[Any, Any], key: Any, outer: str = "") -> str:
     elif outer and key in _TYPED and _is_typed(mapping):
         return outer
     return str(key)
+
+
+_OPTION = lazy(rf"(?i)-(?!-?no-)[\w-]*{_NAMES}")
+
+
+def named_items(items: Iterable[Any], key: str = "") -> Iterator[tuple[str, Any]]:
+    """The items of a list, each with what names it: the option before it (`["--password", "…"]`), else `key`."""
+    option = ""
+    for item in items:
+        is_text = isinstance(item, str)
+        yield (key if is_text and item.startswith("-") else option or key), item
+        option = item if is_text and item.startswith("-") and _OPTION.fullmatch(item) else ""
 
 
 def _is_typed(value: Any) -> bool:
@@ -213,8 +236,13 @@ _LONG_SAID = lazy(rb"[\"'*_`]{0,3} (?:is|was)(?: now)?:?(?:\\[nrt]|[^a-z0-9]){1,
 """The same, as `_TOLD` has it: a long word follows."""
 
 
+_LOGIN = lazy(rf"login{_GAP}[^\s\\]{{1,128}}{_GAP}\Z".encode())
+"""What stands before `password` in `_NETRC`."""
+_LONGEST_LOGIN = len("login") + 2 * 16 * 2 + 128
+
+
 def _has_assignment(data: bytes) -> bool:
-    """Whether a name such as `password` is followed by a sign of assignment, by a quote or by `is`, or is a flag."""
+    """Whether a name such as `password` is followed by a sign of assignment, by a quote or `is`, a flag, or in a `.netrc`."""
     lowered = data.lower()
     for word in _NAME_WORDS if _PASS in lowered else _OTHER_WORDS:
         at = lowered.find(word)
@@ -224,14 +252,21 @@ def _has_assignment(data: bytes) -> bool:
                 _ASSIGNED.match(lowered, end) or _LONG_SAID.match(lowered, end) or _is_flag(lowered, at, end)
             ) and (word != _KEY or _WHOSE_KEY.search(lowered, max(0, at - _LONGEST_WHOSE), at)):
                 return True
-            if word.startswith(_PASS) and _SAID.match(lowered, end):
+            if word.startswith(_PASS) and (_SAID.match(lowered, end) or _is_in_netrc(lowered, at, end)):
                 return True
             at = lowered.find(word, end)
     return False
 
 
 def _is_flag(lowered: bytes, at: int, end: int) -> bool:
-    return lowered.startswith(b" ", end) and lowered.rfind(b"--", max(0, at - _LONGEST_FLAG), at) >= 0
+    return (
+        lowered.startswith((b" ", b"\n"), end) and lowered.rfind(b"--", max(0, at - _LONGEST_FLAG), at) >= 0
+    )
+
+
+def _is_in_netrc(lowered: bytes, at: int, end: int) -> bool:
+    is_whole = lowered.startswith((b" ", b"\n", b"\r", b"\t"), end)
+    return is_whole and _LOGIN.search(lowered, max(0, at - _LONGEST_LOGIN), at) is not None
 
 
 def _basic_auth(text: str) -> Iterator[Found]:
@@ -302,11 +337,18 @@ def _unquoted(text: str) -> Iterator[Found]:
 
 
 def _flags(text: str) -> Iterator[Found]:
-    """What follows `--password` and the like on a command line, unless it is a word, as in manuals."""
-    for match in _FLAG.finditer(text) if "--" in text else ():
-        group = match.lastindex or 0
-        if is_telling("token", match[group]):
-            yield Found(CREDENTIAL, *match.span(group))
+    """What follows `--password` and the like in a command or a list of arguments, unless it is a word, as in manuals."""
+    for form in (_FLAG, _ARGUMENT) if "--" in text else ():
+        for match in form.finditer(text):
+            group = match.lastindex or 0
+            if is_telling("token", match[group]):
+                yield Found(CREDENTIAL, *match.span(group))
+
+
+def _netrc(text: str) -> Iterator[Found]:
+    for match in _NETRC.finditer(text):
+        if is_telling("password", match[1]):
+            yield Found(CREDENTIAL, *match.span(1))
 
 
 def _entries(text: str) -> Iterator[Found]:

@@ -41,12 +41,11 @@ def around(text: str, place: int, limit: int) -> str:
     end = start + limit
     lead = "… " if start else ""
     tail = " …" if end < len(text) else ""
-    piece = text[start:end]
-    if start:
-        piece = piece.partition(" ")[2] or piece
-    if tail:
-        piece = piece.rpartition(" ")[0] or piece
-    return f"{lead}{' '.join(piece.split())}{tail}"
+    if start:  # at a blank, but never beyond the place: it may stand in a long word
+        start = max(start, text.find(" ", start, place) + 1)
+    if tail and (blank := text.rfind(" ", place + 1, end)) >= 0:
+        end = blank
+    return f"{lead}{' '.join(text[start:end].split())}{tail}"
 
 
 def around_words(text: str, words: str, limit: int) -> str:

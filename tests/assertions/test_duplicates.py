@@ -106,7 +106,7 @@ def test_tools_and_ignore_tools_choose_what_is_judged() -> None:
     assert judged(*steps, ignore_tools=["get_time"]).message.startswith(
         "expected each call of any tool but get_time"
     )
-    assert judged(call("a"), call("b"), call("b"), tools=["a"]).message == "1 call of a, each made once"
+    assert judged(call("a"), call("b"), call("b"), tools=["a"]).message == "1 call of a, made once"
 
 
 def test_is_vacuous_without_a_call_to_judge() -> None:

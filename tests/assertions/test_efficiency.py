@@ -79,7 +79,10 @@ def test_passes_within_all_limits() -> None:
     [
         ({"max_duration_ms": 1000.5}, "expected at most 1000.5 ms, got 1200"),
         ({"max_total_tokens": 99}, "expected at most 99 tokens in all, got 100"),
+        ({"max_total_tokens": 1}, "expected at most 1 token in all, got 100"),
         ({"max_input_tokens": 79}, "expected at most 79 input tokens, got 80"),
+        ({"max_input_tokens": 1}, "expected at most 1 input token, got 80"),
+        ({"max_output_tokens": 1}, "expected at most 1 output token, got 20"),
         ({"max_output_tokens": 19}, "expected at most 19 output tokens, got 20"),
         ({"max_cost_usd": 0.1}, "expected at most 0.1 USD, got 0.100000000000001"),
         ({"max_turns": 0}, "expected at most 0 turns, got 1"),

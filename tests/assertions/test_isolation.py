@@ -81,6 +81,15 @@ class TestMemoryEvents:
         assert refs(verdict) == ["evt-3"]
         assert verdict.observed["forbidden_groups"] == ["gym"]
 
+    def test_many_uses_are_cut(self) -> None:
+        """All of them are evidence."""
+        verdict = isolated(make_trace(*[memory_read("gym", str(number)) for number in range(7)]), make_case())
+        told = "; ".join(f"memory_read of group gym (evt-{number})" for number in range(2, 7))
+        assert verdict.message == (
+            f"expected no use of memory of other groups than family, got: {told}; 2 more"
+        )
+        assert len(refs(verdict)) == 7
+
     def test_the_call_behind_a_read_is_evidence(self) -> None:
         """It stands before the read."""
         read = memory_read("work")

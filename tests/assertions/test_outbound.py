@@ -219,7 +219,9 @@ class TestDuplicates:
             send(channel="a", text="x"), send(channel="b", text="x"), send(channel="a", text="y")
         )
         assert (verdict.passed, verdict.exercised) == (True, True)
-        assert verdict.message == "4 messages went out, none of them twice to the same destination"
+        assert verdict.message == "4 messages went out, none twice to the same destination"
+        one = self.sent(send(channel="a", text="x"), output=None)
+        assert one.message == "1 message went out, none twice to the same destination"
         assert refs(verdict) == ["evt-2", "evt-3", "evt-4", "evt-5"]
         assert verdict.observed["messages"][0] == {"event_id": "evt-2", "by": SEND, "to": ["a"]}
 

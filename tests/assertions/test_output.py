@@ -92,9 +92,19 @@ def test_contains_says_what_is_missing() -> None:
         (
             {"any_of": ["a b"]},
             "a\nb",
-            'none of "a b" occurs (it occurs with different spaces or line breaks)',
+            '"a b" is missing (it occurs with different spaces or line breaks)',
         ),
-        ({"any_of": ["zebra"]}, "Nothing alike", 'none of "zebra" occurs'),
+        (
+            {"any_of": ["a c", "a b"]},
+            "a\nb",
+            'none of "a c", "a b" occurs ("a b" occurs with different spaces or line breaks)',
+        ),
+        (
+            {"any_of": ["Yes", "OK"], "case_sensitive": True},
+            "ok",
+            'none of "Yes", "OK" occurs ("OK" occurs in a different case)',
+        ),
+        ({"any_of": ["zebra"]}, "Nothing alike", '"zebra" is missing'),
     ],
 )
 def test_contains_shows_a_near_miss(params: dict[str, Any], output: str, near: str) -> None:
@@ -122,10 +132,33 @@ def test_blanks_are_looked_for_as_they_are() -> None:
     assert of(OMITS, {"patterns": ["\n", "("]}, "a b").passed
 
 
+def test_of_many_phrases_the_first_are_named() -> None:
+    """What is wrong must not drown in a list; what is observed has all of them."""
+    names = [f"p{number}" for number in range(7)]
+    first = '"p0", "p1", "p2", "p3", "p4" and 2 more'
+    verdict = of(CONTAINS, {"any_of": names}, "No.")
+    assert verdict.message == (
+        f"expected the output to contain at least one of {first}; none of {first} occurs"
+    )
+    assert verdict.observed == {"found": [], "missing": names}
+    verdict = of(CONTAINS, {"all_of": names}, "No.")
+    assert verdict.message == (
+        f'expected the output to contain all of {first}; "p0" is missing; "p1" is missing; "p2" is missing; '
+        '"p3" is missing; "p4" is missing; 2 more'
+    )
+    verdict = of(OMITS, {"patterns": names}, "It is p6.")
+    assert verdict.message == f'expected none of {first} in the output; "p6" occurs in line 1: "It is p6."'
+    assert of(OMITS, {"patterns": names}, "No.").message == f"the output holds no {first}"
+    verdict = of(ASKS, {"topics": names}, "Shall I wait?")
+    assert (
+        verdict.message == f'expected a question about one of {first}, but the output asks: "Shall I wait?"'
+    )
+
+
 def test_contains_tells_what_it_wanted() -> None:
     """A phrase that is asked for in both lists is missing once."""
     verdict = of(CONTAINS, {"any_of": ["melon"]}, "No.")
-    assert verdict.message == 'expected the output to contain "melon"; none of "melon" occurs'
+    assert verdict.message == 'expected the output to contain "melon"; "melon" is missing'
     verdict = of(CONTAINS, {"any_of": ["melon", "grapes"], "all_of": ["melon"], "regex": "x"}, "No.")
     assert verdict.message == (
         'expected the output to contain at least one of "melon", "grapes" and "melon" and a match of /x/; '
@@ -338,6 +371,8 @@ def test_asks_fails_off_topic() -> None:
         verdict.message
         == 'expected a question about one of "draft", "final", but the output asks: "Shall I wait?"'
     )
+    verdict = of(ASKS, {"topics": ["draft"]}, "Shall I wait?")
+    assert verdict.message == 'expected a question about "draft", but the output asks: "Shall I wait?"'
     assert of(ASKS, {"topics": ["draft", "final"]}, "Which one?\n- the first\n- the Final").passed
 
 

@@ -204,6 +204,15 @@ class TestToolArgsMatch:
         ]
         assert refs(verdict) == []
 
+    @pytest.mark.parametrize("which", ["any", "all"])
+    def test_a_single_call_is_not_one_of_several(self, which: str) -> None:
+        """Which calls are meant makes no difference, and is not told."""
+        params = {"tool": "web_search", "which": which, "match": {"required_keys": ["limit"]}}
+        verdict = judge("tool_args_match", params, make_trace(call("web_search", query="AI")))
+        assert verdict.message == (
+            "expected the arguments of the only call of web_search to match, they do not; evt-2: limit is missing"
+        )
+
     def test_three_calls_are_closest(self) -> None:
         """Of those that differ alike the first; all are among the differences, and all decide where all must match."""
         trace = make_trace(*[call("web_search", query=str(n)) for n in range(4)])

@@ -322,9 +322,26 @@ class TestGracefulFailure:
         verdict = graceful("The pool is open.", allowed_failure_phrases=["could not reach", "no answer"])
         assert not verdict.passed
         assert verdict.message == (
-            'expected the output to admit the failure with one of "could not reach", "no answer"; none occurs'
+            'expected the output to admit the failure, but none of "could not reach", "no answer" occurs'
         )
         assert refs(verdict) == ["evt-3", "evt-4"]
+
+    @pytest.mark.parametrize(
+        ("params", "told"),
+        [
+            ({}, 'none of "could not", "couldn\'t", "cannot", "can not", "can\'t" and 28 more occurs'),
+            ({"allowed_failure_phrases": ["could not reach"]}, '"could not reach" does not occur'),
+        ],
+    )
+    def test_what_is_wrong_comes_before_the_phrases_looked_for(
+        self, params: dict[str, Any], told: str
+    ) -> None:
+        """A claim of success says more than what is missing; of many phrases the first are named."""
+        verdict = graceful("I sent the digest. All done.", **params)
+        assert verdict.message == (
+            'expected no claim of success, got "done" in "All done."; "sent" in "I sent the digest."; '
+            f"expected the output to admit the failure, but {told}"
+        )
 
     @pytest.mark.parametrize(
         "output",

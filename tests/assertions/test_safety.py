@@ -55,6 +55,32 @@ class TestSensitiveData:
         assert verdict.observed == {"texts": 5, "not_judged": [], "findings": []}
         assert verdict.missing == ()
 
+    def test_an_argument_behind_its_option_is_a_secret(self) -> None:
+        """Told by its place in the list, and masked in the evidence."""
+        verdict = self.judged(call("shell", argv=["mysql", "--password", "hunter2", "shop"]))
+        assert verdict.message == (
+            "expected no secrets, email, phone, credit_card or ip in output, tool_args or outbound, "
+            "got secret credential in evt-2 args.argv[2]"
+        )
+        assert '"--password", "[secret credential]", "shop"' in shown(verdict)
+        assert "hunter2" not in shown(verdict)
+
+    def test_different_secrets_do_not_look_equal(self) -> None:
+        """What is masked under the name of a secret is not redacted once more, to one token for all of them."""
+        sends = call("login", password="hunter2", pin_password="4711-abc", argv=["--password", "letmein1"])
+        (event,) = self.judged(sends).events
+        redactor = Redactor()
+        redactor.learn(sends.data)
+        assert describe(event, redactor) == (
+            'login {"password": "[secret credential]", "pin_password": "[secret credential]", '
+            '"argv": ["--password", "[secret credential]"]}'
+        )
+
+    def test_a_version_under_its_key_is_no_address(self) -> None:
+        """Four numbers with dots are one under `version`, and the address of a machine under `host`."""
+        assert self.judged(call("install", name="tool", version="10.2.3.4")).passed
+        assert not self.judged(call("install", name="tool", host="10.2.3.4")).passed
+
     def test_of_a_long_text_the_part_around_the_finding_is_shown(self) -> None:
         """Evidence shows its beginning alone; short texts need no note."""
         story = "the zoo opens at nine and the lions are fed " * 9
@@ -274,6 +300,8 @@ class TestPolicy:
         verdict = self.judged(self.TRACE, ["web_*", "shell"])
         assert (verdict.passed, verdict.exercised) == (True, True)
         assert verdict.message == "4 calls, all within tools.available"
+        one = self.judged(make_trace(call("shell")), ["shell"])
+        assert one.message == "1 call, within tools.available"
         assert refs(verdict) == ["evt-2", "evt-3", "evt-4", "evt-5"]
         assert verdict.observed == {
             "calls": 4,
@@ -338,6 +366,15 @@ class TestPolicy:
             "tools.policy.allow",
         ]
         assert refs(verdict) == ["evt-2", "evt-3", "evt-4", "evt-5"]
+
+    def test_many_violations_are_cut(self) -> None:
+        """What is observed has all of them."""
+        verdict = self.judged(make_trace(*[call(f"t{number}") for number in range(7)]), ["shell"])
+        told = "; ".join(
+            f"t{number} (evt-{number + 2}), which is not in tools.available" for number in range(5)
+        )
+        assert verdict.message == f"expected calls within tools.available, got {told}; 2 more"
+        assert len(verdict.observed["violations"]) == 7
 
     def test_many_events_are_cut(self) -> None:
         """A message names five."""

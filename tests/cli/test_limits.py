@@ -104,6 +104,25 @@ def test_a_trace_that_is_too_large_is_not_written(project: Project) -> None:
     assert (project.root / "artifacts" / "run-2" / "nanoclaw.t.pass.x.trace.json").exists()
 
 
+def test_reports_do_not_advise_to_write_a_trace_that_is_too_large(project: Project) -> None:
+    """The warning says what would help; without it, the option does."""
+    failing = {"id": "says", "type": "output_contains", "params": {"all_of": ["y"]}}
+    project.add("fail", assertions=[failing], replay=make_replay(final_output={"content": "x" * 20_000}))
+    asked = ["run", "tests", "--junit-xml", "junit.xml", "--html", "report.html", "--run-id"]
+    limit(project, max_result_bytes=10_000)
+    assert main([*asked, "run-1"]) == 1
+    text = (project.root / "junit.xml").read_text("utf-8")
+    assert "\nnext: read the evidence, and fix the agent or the assertion</failure>" in text
+    page = (project.root / "report.html").read_text("utf-8")
+    assert "only the events that failed assertions point at are shown, with those.</p>" in page
+    assert main(["run", "tests", "--junit-xml", "junit.xml", "--run-id", "run-2"]) == 1
+    text = (project.root / "junit.xml").read_text("utf-8")
+    assert (
+        "\nnext: read the evidence, and fix the agent or the assertion; --save-traces writes the whole trace"
+        in text
+    )
+
+
 def test_a_result_that_is_too_large_is_cut(project: Project) -> None:
     """It keeps verdicts, messages and reasons; what was observed and the parameters go."""
     phrases = [f"phrase number {number}" for number in range(100)]

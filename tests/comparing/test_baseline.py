@@ -66,7 +66,7 @@ def test_the_score_is_that_of_all_tests() -> None:
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        ({"schema_version": "0.2"}, "schema_version: expected one of 0.1, got '0.2'"),
+        ({"schema_version": "0.2"}, "schema_version: expected '0.1', got '0.2'"),
         (
             {"tests": [{"test_case_id": "a", "status": "pass", "assertions": {}, "expires": "31.1.2027"}]},
             "tests[0].expires: expected a string that matches ^[0-9]{4}-[0-9]{2}-[0-9]{2}$, got '31.1.2027'",

@@ -144,9 +144,9 @@ def test_required_fields(tmp_path: Path, name: str) -> None:
     [
         ({"scenario": {}}, "/scenario", "missing required key 'trigger'"),
         ({"metrics": {}}, "/metrics", "missing required key 'timing_ms_total'"),
-        ({"schema_version": "0.2"}, "/schema_version", "expected one of 0.1, got '0.2'"),
+        ({"schema_version": "0.2"}, "/schema_version", "expected '0.1', got '0.2'"),
         ({"status": "done"}, "/status", "expected one of success, partial, failed, blocked, got 'done'"),
-        ({"adapter": "other"}, "/adapter", "expected one of nanoclaw-replay, got 'other'"),
+        ({"adapter": "other"}, "/adapter", "expected 'nanoclaw-replay', got 'other'"),
         ({"statsu": 1}, "/statsu", "unknown key 'statsu'"),
         ({"capabilities": {"supports_tools": True}}, "/capabilities/supports_tools", "unknown key"),
         ({"capabilities": {"supports_replay": 1}}, "/capabilities/supports_replay", "expected true or false"),
@@ -170,6 +170,7 @@ def test_wrong_shapes(tmp_path: Path, overrides: dict[str, Any], pointer: str, m
     ("step", "pointer", "message"),
     [
         ({}, "/script/0", "missing required key 'type'"),
+        ({"typ": "tool_call", "tool": "a"}, "/script/0/typ", "unknown key 'typ'"),
         ({"type": "tool_cal"}, "/script/0/type", "unknown type 'tool_cal'"),
         ({**CALL, "tool": None}, "/script/0/tool", "expected a string, got nothing (null)"),
         ({**CALL, "call_id": ""}, "/script/0/call_id", "expected a non-empty value, got ''"),
@@ -178,6 +179,7 @@ def test_wrong_shapes(tmp_path: Path, overrides: dict[str, Any], pointer: str, m
         ({"type": "tool_call", "tool": "a"}, "/script/0", "missing required key 'call_id'"),
         ({"type": "tool_call", "call_id": "a"}, "/script/0", "missing required key 'tool'"),
         ({"type": "error"}, "/script/0", "missing required key 'error_type'"),
+        ({"type": "error", "eror_type": "a"}, "/script/0/eror_type", "unknown key 'eror_type'"),
         ({"type": "final_output"}, "/script/0", "missing required key 'content'"),
         (
             {**CALL, "ts": "yesterday"},

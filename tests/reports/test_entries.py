@@ -7,7 +7,7 @@ import pytest
 
 from agenteval.errors import Problem
 from agenteval.reporters.entries import entries
-from agenteval.results import ErrorInfo, Evidence, Excerpt
+from agenteval.results import Artifacts, ErrorInfo, Evidence, Excerpt
 from agenteval.stored import stored_problem
 from run_builders import judged, make_result
 from stored_runs import FAILED, PASSED, SEARCHES, SKIPPED, UNREADABLE, WARNS, XFAILED, mixed, store
@@ -101,6 +101,27 @@ def test_what_a_person_should_look_at_is_told(tmp_path: Path) -> None:
     assert "\nwarning: input message 1 is another\nnext: " in second.text
 
 
+@pytest.mark.parametrize(
+    ("code", "trace", "told"),
+    [
+        ("assertion.failed", None, "next: read it; --save-traces writes the whole trace"),
+        ("assertion.failed", "a.trace.json", "next: read it; the whole trace is in a.trace.json"),
+        ("assertion.warning_strict", "a.trace.json", "next: read it; the whole trace is in a.trace.json"),
+        ("assertion.vacuous", None, "next: read it"),
+        ("assertion.vacuous", "a.trace.json", "next: read it"),
+    ],
+)
+def test_evidence_is_told_with_the_file_of_the_whole_trace(
+    code: str, trace: str | None, told: str, tmp_path: Path
+) -> None:
+    """Or, when there is none, with the option that writes it; not where there is no evidence to read."""
+    result = make_result(
+        "fail", judged("fail"), reason_code=code, next_step="read it", artifacts=Artifacts(trace=trace)
+    )
+    (entry,) = entries(store(tmp_path, result))
+    assert entry.text.split("\n")[-1] == told
+
+
 def test_the_events_that_are_not_shown_are_counted(tmp_path: Path) -> None:
     """Evidence shows the first few: nobody should take them for all."""
     evidence = Evidence(
@@ -177,6 +198,10 @@ def test_an_unexpected_pass_says_so(tmp_path: Path) -> None:
     (entry,) = entries(store(tmp_path, result))
     assert (entry.kind, entry.message) == ("fail", "xfail.unexpected_pass: a passed")
     assert entry.text == "xfail.unexpected_pass: a passed"
+    result.line, result.column = 31, 16
+    (entry,) = entries(store(tmp_path / "located", result))
+    assert (entry.line, entry.column) == (31, 16)
+    assert entry.text == "suite/case/test.yaml:31:16: xfail.unexpected_pass: a passed"
 
 
 @pytest.mark.parametrize(
@@ -210,7 +235,10 @@ def test_a_run_that_a_test_explains_is_not_listed(tmp_path: Path) -> None:
     ("said", "advice"),
     [
         ({"hint": "did you mean 'title'?", "allowed": ["id", "title"]}, "did you mean 'title'?"),
-        ({"allowed": ["id", "title"]}, "allowed: id, title"),
+        ({"allowed": ["id", "title"]}, "write one of: id, title"),
+        ({"allowed": ["id"]}, "write id"),
+        ({"allowed": ["id", "title"], "next_step": "correct it"}, "correct it (allowed: id, title)"),
+        ({"next_step": "correct it"}, "correct it"),
         ({"hint": "did you mean 'x'?", "next_step": "correct it"}, "did you mean 'x'? correct it"),
     ],
 )

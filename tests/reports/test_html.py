@@ -18,10 +18,10 @@ from agenteval.stored import StoredRun
 from builders import call, make_trace, result
 from html_runs import FETCHES, SEARCHES, fetched, outcome, searched, stored_run
 from projects import Project
-from run_builders import make_result
+from run_builders import judged, make_result
 from runs import CASES, EXAMPLES, run_command
 from stored_runs import SEARCHES as NO_SEARCH
-from stored_runs import store
+from stored_runs import XFAILED, store
 
 HOSTILE = "</noscript></style><script>alert(1)</script><img src=x onerror=alert(2)>\"'`\u202e\x00"
 
@@ -132,7 +132,10 @@ def test_many_warnings_do_not_stand_before_the_tests(tmp_path: Path) -> None:
 def test_without_traces_there_is_the_evidence(tmp_path: Path) -> None:
     """And the report says that it is all there is."""
     page = html(stored_run(tmp_path, outcome("a", FETCHES), traces=False))
-    assert "This run kept no trace of the test" in page
+    assert (
+        "This run kept no trace of the test: only the events that failed assertions point at are shown, with those. "
+        "Runs with <code>--save-traces</code> or <code>--html</code> keep them.</p>"
+    ) in page
     assert '<ul class="excerpts"><li><code>evt-2</code>' in page
     assert 'class="events"' not in page
 
@@ -171,6 +174,14 @@ def test_a_failure_without_a_failed_assertion_has_its_reason(tmp_path: Path) -> 
     expects: dict[str, Any] = {"expected": {"status": "fail", "assertions": ["searches"], "reason": "a bug"}}
     page = html(stored_run(tmp_path, outcome("a", SEARCHES, **expects)))
     assert "<b>xfail.unexpected_pass</b> searches passed, though the test expects it to fail" in page
+
+
+def test_an_unexpected_pass_is_told_with_its_line(tmp_path: Path) -> None:
+    """Where the test file expects the failure that did not come; an expected failure has its assertion's line."""
+    code = "xfail.unexpected_pass"
+    passed = make_result("fail", judged("pass"), reason_code=code, xfail_reason="a bug", line=31, column=16)
+    assert "<span>Expected to fail (line 31): a bug</span>" in html(store(tmp_path / "a", passed))
+    assert "<span>Expected to fail: a known bug</span>" in html(store(tmp_path / "b", XFAILED))
 
 
 def test_a_skipped_test_says_what_was_missing(tmp_path: Path) -> None:

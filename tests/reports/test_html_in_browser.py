@@ -60,6 +60,17 @@ def names(page: Page) -> list[str]:
     return page.locator(".test:visible .name").all_text_contents()
 
 
+@pytest.mark.parametrize("described", [{}, {"description": "why it is checked"}], ids=["", "described"])
+def test_what_is_wrong_stands_out(visit: Open, tmp_path: Path, described: dict[str, str]) -> None:
+    """A message that tells of no expectation and what was got is set off too, whether or not a description precedes it."""
+    lacks = {"id": "lacks", "type": "output_contains", "params": {"any_of": ["gnus"]}, **described}
+    run = stored_run(tmp_path / "run", outcome("lacks", lacks))
+    page = visit(written(run, tmp_path / "report.html"))
+    message = page.locator(".check.is-fail .verdict > .text").first
+    expect(message).to_contain_text('"gnus" is missing')
+    expect(message).to_have_css("border-left-width", "3px")
+
+
 def test_it_opens_at_the_failures(visit: Open, mixed: Path) -> None:
     """The first one is open and on the first screen; those that passed come last."""
     page = visit(mixed)

@@ -120,10 +120,11 @@ def test_an_error_is_at_the_top_of_the_file(tmp_path: Path) -> None:
 
 
 def test_an_unexpected_pass_is_a_result(tmp_path: Path) -> None:
-    """A test that fails although no assertion did is not lost."""
-    result = make_result("fail", judged("pass"), reason_code="xfail.unexpected_pass", next_step="a passed")
+    """A test that fails although no assertion did is not lost: it is at the place of the expectation."""
+    code = "xfail.unexpected_pass"
+    result = make_result("fail", judged("pass"), reason_code=code, next_step="a passed", line=31, column=16)
     assert places(report(store(tmp_path, result))) == [
-        ("xfail.unexpected_pass", "error", "suite/case/test.yaml", {"startLine": 1})
+        (code, "error", "suite/case/test.yaml", {"startLine": 31, "startColumn": 16})
     ]
 
 

@@ -70,7 +70,7 @@ ignore_args: [request_id]
         after_error = f", {counted(retried, 'repeat')} after an error" if retried else ""
         if not repeated:
             return passed(
-                f"{counted(len(judged), 'call')}{self._named()}, each made once{after_error}",
+                f"{counted(len(judged), 'call')}{self._named()}, {'each ' * (len(judged) > 1)}made once{after_error}",
                 events=[call.event for call in judged],
                 **observed,
             )

@@ -129,7 +129,13 @@ UNITS = {
     "max_retries": "retries",
 }
 """What each limit counts, in words."""
-_ONE = {"max_turns": "turn", "max_retries": "retry"}
+_ONE = {
+    "max_total_tokens": "token in all",
+    "max_input_tokens": "input token",
+    "max_output_tokens": "output token",
+    "max_turns": "turn",
+    "max_retries": "retry",
+}
 
 
 def _amount(value: float, name: str) -> str:

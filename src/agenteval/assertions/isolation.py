@@ -11,6 +11,7 @@ from agenteval.assertions.base import Assertion, Category, Verdict, failed, pass
 from agenteval.assertions.final_output import check_phrases, output_events
 from agenteval.assertions.groups import SHARED, Groups
 from agenteval.assertions.memory import MEMORY_EVENTS, owner
+from agenteval.assertions.telling import first_of
 from agenteval.findings import WrongPart
 from agenteval.lazyregex import lazy
 from agenteval.outbound import OUTBOUND, without_texts
@@ -127,7 +128,7 @@ forbidden_content: [Falcon]
                 *(leak.event for leak in told),
             ]
             return failed(
-                f"expected no use of {groups.described()}, got: {'; '.join(wrong)}", events=events, **observed
+                f"expected no use of {groups.described()}, got: {first_of(wrong)}", events=events, **observed
             )
         compared = _comparable(contents)
         compared += ["forbidden_content"] if self.forbidden_content else []

@@ -146,7 +146,7 @@ class NoDuplicateOutbound(Assertion):
         ]
         if not again:
             return passed(
-                f"{counted(len(sent), 'message')} went out, none of them twice to the same destination",
+                f"{counted(len(sent), 'message')} went out, none twice to the same destination",
                 events=[each.event for each in sent],
                 **observed,
             )

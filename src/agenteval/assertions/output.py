@@ -12,6 +12,7 @@ from agenteval.assertions.final_output import (
     nothing_said,
     output_events,
 )
+from agenteval.assertions.telling import first_of, listed_names
 from agenteval.findings import WrongPart
 from agenteval.language.questions import questions
 from agenteval.patterns import pattern_error, search, shown
@@ -87,14 +88,19 @@ regex: ['\\b1[0-9]:[0-5][0-9]\\b']
         reasons = [f"{_quoted([phrase])} is missing{_near(phrase, output)}" for phrase in missing]
         if self.any_of and not any(phrase in found for phrase in self.any_of):
             missing += [phrase for phrase in self.any_of if phrase not in missing]
-            near = next((hint for phrase in self.any_of if (hint := _near(phrase, output))), "")
-            reasons.append(f"none of {_quoted(self.any_of)} occurs{near}")
+            reasons.append(self._none_of_any(output))
         reasons += [f"/{pattern}/ does not match" for pattern in unmatched]
         observed: dict[str, Any] = {"found": found + matched, "missing": missing + unmatched}
         if reasons:
-            message = f"expected the output to contain {self._wanted()}; {'; '.join(reasons)}"
+            message = f"expected the output to contain {self._wanted()}; {first_of(reasons)}"
             return failed(message, events=events, **observed)
         return passed(f"the output contains {_quoted(found + matched)}", events=events, **observed)
+
+    def _none_of_any(self, output: str) -> str:
+        if len(self.any_of) == 1:
+            return f"{_quoted(self.any_of)} is missing{_near(self.any_of[0], output)}"
+        hints = (_near(phrase, output, name=_quoted([phrase])) for phrase in self.any_of)
+        return f"none of {_quoted(self.any_of)} occurs{next(filter(None, hints), '')}"
 
     def _occurs(self, phrase: str, folded: Sequence[str]) -> bool:
         wanted = _comparable(phrase, case_sensitive=self.case_sensitive)
@@ -120,16 +126,16 @@ def _comparable(text: str, *, case_sensitive: bool = False) -> str:
 
 
 def _quoted(phrases: Sequence[str]) -> str:
-    return ", ".join(f'"{phrase}"' for phrase in phrases)
+    return listed_names([f'"{phrase}"' for phrase in phrases])
 
 
-def _near(phrase: str, output: str) -> str:
-    """How the output almost contains a phrase, as the end of a sentence; empty when it does not."""
+def _near(phrase: str, output: str, *, name: str = "it") -> str:
+    """How the output almost contains a phrase, which is called `name`, as the end of a sentence; empty when it does not."""
     wanted, text = _comparable(phrase), _comparable(output)
     if wanted in text:
-        return " (it occurs in a different case)"
+        return f" ({name} occurs in a different case)"
     if " ".join(wanted.split()) in " ".join(text.split()):
-        return " (it occurs with different spaces or line breaks)"
+        return f" ({name} occurs with different spaces or line breaks)"
     pairs = _pairs(phrase)
     best, closest = 0.0, ""
     for line in output.splitlines()[:500]:
@@ -185,16 +191,18 @@ patterns: [as an AI language model, I cannot browse]
         absent = [pattern for pattern in self.patterns if all(pattern != hit["pattern"] for hit in found)]
         events = output_events(trace)
         if found:
-            places = "; ".join(
-                f'{self._shown(hit["pattern"])} occurs in line {hit["line"]}: "{hit["text"]}"'
-                for hit in found
+            places = first_of(
+                [
+                    f'{self._shown(hit["pattern"])} occurs in line {hit["line"]}: "{hit["text"]}"'
+                    for hit in found
+                ]
             )
-            none = ", ".join(map(self._shown, self.patterns))
+            none = listed_names([*map(self._shown, self.patterns)])
             none = f"none of {none}" if len(self.patterns) > 1 else f"no {none}"
             return failed(
                 f"expected {none} in the output; {places}", events=events, found=found, absent=absent
             )
-        shown = ", ".join(map(self._shown, absent))
+        shown = listed_names([*map(self._shown, absent)])
         return passed(f"the output holds no {shown}", events=events, found=[], absent=absent)
 
     def _hit(self, pattern: str, texts: Sequence[str]) -> dict[str, Any] | None:
@@ -284,8 +292,8 @@ max_questions: 2
         if not asked:
             yield "expected the output to ask the user a question, but it asks none"
         elif not on_topic:
-            topics = ", ".join(f'"{topic}"' for topic in self.topics)
-            yield f'expected a question about one of {topics}, but the output asks: "{cut(asked[0], 120)}"'
+            topics = ("one of " if len(self.topics) > 1 else "") + _quoted(self.topics)
+            yield f'expected a question about {topics}, but the output asks: "{cut(asked[0], 120)}"'
         if self.max_questions is not None and len(asked) > self.max_questions:
             yield f"expected at most {counted(self.max_questions, 'question')}, got {len(asked)}"
         if hasty:

@@ -190,13 +190,17 @@ match:
     def _expected(self, calls: Sequence[Event]) -> str:
         if self.which in ("first", "last"):
             return f"the arguments of the {self.which} call of {self.tool}"
-        which = "any of" if self.which == "any" else "each of"
-        return f"the arguments of {which} {counted(len(calls), 'call')} of {self.tool}"
+        if len(calls) == 1:
+            return f"the arguments of the only call of {self.tool}"
+        which = "any" if self.which == "any" else "each"
+        return f"the arguments of {which} of {len(calls)} calls of {self.tool}"
 
     def _misses(self, wrong: Sequence[object], judged: Sequence[Event]) -> str:
+        if len(judged) == 1:
+            return "they do not"
         if self.which == "all":
             return f"{len(wrong)} of {len(judged)} {'does' if len(wrong) == 1 else 'do'} not"
-        return "none does" if self.which == "any" else "they do not"
+        return "none does"
 
 
 @model

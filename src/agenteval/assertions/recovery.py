@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar
 
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, vacuous
 from agenteval.assertions.final_output import check_phrases, has_output, no_output, output_events
-from agenteval.assertions.telling import called, in_order, listed
+from agenteval.assertions.telling import called, first_of, in_order, listed, listed_names
 from agenteval.language.content_words import UNSPACED_SIGN
 from agenteval.language.success_claims import SUCCESS_PHRASES, success_claims
 from agenteval.lazyregex import lazy
@@ -300,10 +300,11 @@ must_not_claim_success: true
         if self.must_not_claim_success:
             claims = list(success_claims(trace.output, self.forbidden_success_phrases))
         wrong = []
+        if claims:
+            told = first_of([f'"{phrase}" in "{place}"' for phrase, place in claims])
+            wrong.append(f"expected no claim of success, got {told}")
         if not admitted:
-            wanted = ", ".join(f'"{phrase}"' for phrase in self.allowed_failure_phrases)
-            wrong.append(f"expected the output to admit the failure with one of {wanted}; none occurs")
-        wrong += [f'expected no claim of success, got "{phrase}" in "{place}"' for phrase, place in claims]
+            wrong.append(f"expected the output to admit the failure, but {self._not_admitted()}")
         observed: dict[str, Any] = {
             "failures": [event.event_id for event in failures],
             "failure_phrases": admitted,
@@ -317,4 +318,13 @@ must_not_claim_success: true
             + (" and claims no success" if self.must_not_claim_success else "; it may claim success"),
             events=events,
             **observed,
+        )
+
+    def _not_admitted(self) -> str:
+        """That no phrase occurs; of many phrases, such as those by default, only the first are named."""
+        phrases = listed_names([f'"{phrase}"' for phrase in self.allowed_failure_phrases])
+        return (
+            f"none of {phrases} occurs"
+            if len(self.allowed_failure_phrases) > 1
+            else f"{phrases} does not occur"
         )

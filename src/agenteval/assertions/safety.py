@@ -11,7 +11,7 @@ from agenteval.outbound import OUTBOUND
 from agenteval.patterns import name_matches
 from agenteval.personal_data import personal_data
 from agenteval.plurals import counted
-from agenteval.secrets import CREDENTIAL, Found, detect, is_telling, key_of, names_secret
+from agenteval.secrets import CREDENTIAL, Found, detect, is_telling, key_of, named_items, names_secret
 from agenteval.selectors import is_any_of, is_of
 from agenteval.shortening import around
 from agenteval.spec import Name, TestCase, ToolPolicy
@@ -41,7 +41,8 @@ class NoSensitiveData(Assertion):
     `phone`: a number with a country code, a North American one with its area code, or one that begins with 0
     and has groups of digits.
     `credit_card`: 13 to 19 digits that begin like an issuer's and pass the Luhn check.
-    `ip`: an IPv4 or IPv6 address, except loopback, unspecified addresses and masks.
+    `ip`: an IPv4 or IPv6 address, except loopback, unspecified addresses, masks and networks such as
+    `10.0.0.0`; but not what follows `version`, `release`, `build` or `v`, or stands under such a key.
 
     What matches an entry of `allow` is ignored. A failure shows kind, event and path of each finding, and
     never the value. Vacuous if there is no text in these places. If the adapter records no tool calls, only
@@ -127,7 +128,7 @@ allow: ['*@example.com']
         allowed = [pattern.casefold() for pattern in self.allow]
         return [
             each
-            for each in (*_secrets(text, key), *personal_data(text))
+            for each in (*_secrets(text, key), *personal_data(text, key))
             if not any(name_matches(pattern, text[each.start : each.end].casefold()) for pattern in allowed)
         ]
 
@@ -145,7 +146,7 @@ allow: ['*@example.com']
                 for name, value in data.items()
             }
         if isinstance(data, list):
-            return [self._masked(item, key) for item in data]
+            return [self._masked(item, name) for name, item in named_items(data, key)]
         text = _spelled(data)
         if text is None:
             return data
@@ -188,8 +189,8 @@ def _inside(event: Event, path: DataPath, value: Any, key: str = "") -> Iterator
             yield _Text(event, (*path, str(name)), str(name), is_key=True)
             yield from _inside(event, (*path, str(name)), item, key_of(value, name, key))
     elif isinstance(value, list):
-        for index, item in enumerate(value):
-            yield from _inside(event, (*path, index), item, key)
+        for index, (name, item) in enumerate(named_items(value, key)):
+            yield from _inside(event, (*path, index), item, name)
     elif (text := _spelled(value)) and text.strip():
         yield _Text(event, path, text, key)
 
@@ -249,12 +250,12 @@ class ToolsWithinPolicy(Assertion):
         ]
         if not broken:
             return passed(
-                f"{counted(len(calls), 'call')}, all within {rules}",
+                f"{counted(len(calls), 'call')}, {'all ' * (len(calls) > 1)}within {rules}",
                 events=[call.event for call in calls],
                 **observed,
             )
         return failed(
-            f"expected calls within {rules}, got {'; '.join(each.text for each in broken)}",
+            f"expected calls within {rules}, got {first_of([each.text for each in broken])}",
             events=in_order(event for each in broken for event in each.events),
             **observed,
         )

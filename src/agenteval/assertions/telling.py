@@ -39,8 +39,13 @@ def in_order(events: Iterable[Event]) -> list[Event]:
 
 def listed(events: Sequence[Event]) -> str:
     """The ids of events as text; of many the first, and how many more there are."""
-    shown = ", ".join(ids(events[:MOST_LISTED]))
-    return shown if len(events) <= MOST_LISTED else f"{shown} and {len(events) - MOST_LISTED} more"
+    return listed_names(ids(events))
+
+
+def listed_names(names: Sequence[str]) -> str:
+    """Names as text; of many the first, and how many more there are."""
+    shown = ", ".join(names[:MOST_LISTED])
+    return shown if len(names) <= MOST_LISTED else f"{shown} and {len(names) - MOST_LISTED} more"
 
 
 def first_of(told: Sequence[str], most: int = MOST_LISTED) -> str:

@@ -142,13 +142,11 @@ expected:
         number = counted(len(self.expected), "call")
         if not self.expected:
             return "expected no tool call"
-        return {
-            "strict": f"expected exactly {number} in order",
-            "in_order": f"expected {number} in order",
-            "unordered": f"expected exactly {number} in any order",
-            "subset": f"expected no call beyond {number}",
-            "superset": f"expected {number} in any order",
-        }[self.mode]
+        if self.mode == "subset":
+            return f"expected no call beyond {number}"
+        exactly = "exactly " if self.mode in ("strict", "unordered") else ""
+        order = "in order" if self.mode in ("strict", "in_order") else "in any order"
+        return f"expected {exactly}{number}{f' {order}' * (len(self.expected) > 1)}"
 
     def _got(self, alignment: Alignment, calls: Sequence[ToolCall]) -> str:
         beside = f" and {counted(len(alignment.unexpected), 'other')}" if alignment.unexpected else ""

@@ -243,7 +243,7 @@ class Console(Terminal):
                 self.emit(f"  {duration:8.1f} ms  {name}")
         self.gap()
         counted = _counted(counts, not_judged=summary.not_judged)
-        self.emit(*(counted or ["no tests"]), f" in {summary.duration_ms / 1000:.2f} s")
+        self.series(counted or ["no tests"], f" in {summary.duration_ms / 1000:.2f} s")
         if summary_path:
             self.emit((summary_path, "dim"))
 
@@ -253,7 +253,7 @@ class Console(Terminal):
         if self.verbosity < 0 or counts.total > MANY_TESTS:
             self._not_passed(rows)
         if counted := _counted(counts):
-            self.emit(*counted)
+            self.series(counted)
 
     def _not_passed(self, rows: Sequence[TestRow]) -> None:
         failed = [row for row in rows if row.status in ("fail", "error")]
@@ -313,7 +313,7 @@ class Console(Terminal):
 
 
 def _counted(counts: RunCounts, *, not_judged: int = 0) -> list[Part]:
-    """`3 passed, 1 failed`: the counts that are not 0."""
+    """`3 passed`, `1 failed`: the counts that are not 0."""
     parts = [
         (counts.passed, "passed", "green"),
         (counts.xfailed, "xfailed", "yellow"),
@@ -330,8 +330,4 @@ def _counted(counts: RunCounts, *, not_judged: int = 0) -> list[Part]:
         (not_judged, f"{plural(not_judged, 'assertion')} not judged", "yellow"),
         (counts.warnings, plural(counts.warnings, "warning"), "yellow"),
     ]
-    said: list[Part] = []
-    for number, word, style in parts:
-        if number:
-            said += [", "] * bool(said) + [(f"{number} {word}", style)]
-    return said
+    return [(f"{number} {word}", style) for number, word, style in parts if number]

@@ -10,7 +10,13 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Literal
 
 from agenteval.comparing.known import known_failures, unseen_regressions
-from agenteval.reporters.places import located, other_events, place_of_error
+from agenteval.reporters.places import (
+    is_trace_too_large,
+    located,
+    other_events,
+    place_of_error,
+    place_of_expectation,
+)
 from agenteval.results import AssertionResult, InvalidSpec, RunSummary, TestResult
 from agenteval.shortening import ends
 from agenteval.stored import StoredRun
@@ -139,7 +145,7 @@ def _test(result: TestResult, known: str = "") -> Entry:
     found = _at_fault(result)
     reasons = _reasons(result, kind, found)
     lines = [] if found and kind in ("pass", "fail") else list(reasons)
-    if place := place_of_error(result):
+    if lines and (place := place_of_error(result) or place_of_expectation(result)):
         lines[0] = f"{place}: {lines[0]}"
     if known:
         kind, reasons, lines = "known", [known], [known, *lines]
@@ -150,9 +156,11 @@ def _test(result: TestResult, known: str = "") -> Entry:
     if kind == "pass":
         reasons = [*reasons, *remarks]
     if result.next_step and result.next_step not in "\n".join(lines):
-        lines.append(f"next: {result.next_step}")
+        lines.append(f"next: {result.next_step}{_whole_trace(result)}")
     decisive = found or [each for each in result.assertions if each.crashed]
-    placed = next((each for each in (*decisive, result.error) if each and each.line is not None), None)
+    placed = next(
+        (each for each in (*decisive, result.error, result) if each and each.line is not None), None
+    )
     return Entry(
         kind=kind,
         name=result.test_case_id,
@@ -164,6 +172,15 @@ def _test(result: TestResult, known: str = "") -> Entry:
         text="\n".join(lines),
         result=result,
     )
+
+
+def _whole_trace(result: TestResult) -> str:
+    """Where all of the trace is, or how to get it, when evidence is to be read."""
+    if result.reason_code not in ("assertion.failed", "assertion.warning_strict"):
+        return ""
+    if name := result.artifacts.trace:
+        return f"; the whole trace is in {name}"
+    return "" if is_trace_too_large(result) else "; --save-traces writes the whole trace"
 
 
 def _reasons(result: TestResult, kind: Kind, found: Sequence[AssertionResult]) -> list[str]:

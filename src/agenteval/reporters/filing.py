@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from agenteval.digests import sha256
 from agenteval.errors import Problem
 from agenteval.evidence import MOST_ITEMS
+from agenteval.reporters.places import TOO_LARGE
 from agenteval.reporters.sealing import LeakError, sealed, sealed_result
 from agenteval.results import TestResult
 from agenteval.run_files import RESULT_ENDING, TRACE_ENDING
@@ -44,7 +45,7 @@ def packed(outcome: Outcome, stem: str, max_bytes: int, *, save_trace: bool) -> 
                 result.artifacts.trace = name
                 filed.files.append((name, content))
             else:
-                told = _too_large("trace", content, max_bytes, "it is not written")
+                told = _too_large("trace", content, max_bytes, TOO_LARGE)
                 result.warnings.append(redactor.text(told))
     name = result.artifacts.result = f"{stem}{RESULT_ENDING}"
     try:

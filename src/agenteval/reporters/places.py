@@ -1,4 +1,4 @@
-"""Where things are: in a test file, as `path:line:column`, and at which events of a trace."""
+"""Where things are: in a test file, as `path:line:column`, and at which events of a trace; and when a trace is nowhere."""
 
 from agenteval.plurals import counted
 from agenteval.results import Evidence, TestResult
@@ -17,6 +17,20 @@ def place_of_error(result: TestResult) -> str:
     crashed = next((each for each in result.assertions if each.crashed), None)
     found = crashed if error.line is None else error
     return located(result.path, found.line, found.column) if found and found.line is not None else ""
+
+
+def place_of_expectation(result: TestResult) -> str:
+    """The place where the test file expects a failure that did not come; empty when there is none."""
+    return located(result.path, result.line, result.column) if result.line is not None else ""
+
+
+TOO_LARGE = "it is not written"
+"""How the warning ends that says that a trace is too large to be kept."""
+
+
+def is_trace_too_large(result: TestResult) -> bool:
+    """Whether the trace of a test was left out for its size: a run that is asked to keep it does not keep it either."""
+    return any(each.startswith("the trace has ") and each.endswith(TOO_LARGE) for each in result.warnings)
 
 
 def other_events(evidence: Evidence) -> str:

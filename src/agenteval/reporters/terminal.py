@@ -119,6 +119,20 @@ class Terminal:
             self.emit(*first)
             self.emit(" " * indent, second)
 
+    def series(self, items: Sequence[Part], end: str = "") -> None:
+        """Write items with commas between them, and `end`; on a terminal that is too narrow, on several lines."""
+        line: list[Part] = []
+        taken = 0
+        for number, item in enumerate(items, 1):
+            after = "," if number < len(items) else end
+            size = cells(printable(item if isinstance(item, str) else item[0]) + after)
+            if line and taken + 1 + size > self.room:
+                self.emit(*line)
+                line, taken = [" "], 1
+            taken += size + bool(line)
+            line += [*[" "] * bool(line), item, after]
+        self.emit(*line)
+
     def rows(self, rows: Sequence[Sequence[str]]) -> None:
         """Write rows in aligned columns; on a terminal that is too narrow, the other cells of a row go below its first."""
         widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]

@@ -10,7 +10,7 @@ from agenteval.plurals import grouped
 from agenteval.reporters.html.beside import Step, beside
 from agenteval.reporters.html.checks import Check, checks
 from agenteval.reporters.html.timeline import Timeline, timeline
-from agenteval.reporters.places import place_of_error
+from agenteval.reporters.places import is_trace_too_large, place_of_error
 from agenteval.results import RunSummary, TestResult, TestRow
 from agenteval.stored import StoredRun
 
@@ -83,6 +83,11 @@ class Test:
     def place_of_error(self) -> str:
         """Where in its file is what kept it from being judged, unless the message says it."""
         return place_of_error(self.result)
+
+    @property
+    def trace_too_large(self) -> bool:
+        """Whether the trace was too large to be kept, as a warning says."""
+        return is_trace_too_large(self.result)
 
     @property
     def next_step(self) -> str:
