@@ -31,10 +31,11 @@ class StoredRun:
 
     Raises `StoredRunError` for a directory that is not there (`run.missing`), whose run did not finish
     (`run.incomplete`) or is of another version of the format (`run.other_version`), and `FileError` for a file that
-    does not say what it should.
+    does not say what it should. A run that is not kept is removed once its reports are written, which must not refer to it.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, is_kept: bool = True) -> None:
+        self.is_kept = is_kept
         self.path = path.parent if path.name == SUMMARY else path
         if not self.path.is_dir():
             why = "it is a file" if path.exists() else "there is no such directory"

@@ -37,7 +37,11 @@ ROOM = {"room": "Fuji", "booked_by": "Ola", "start": "09:00", "end": "11:00"}
 SLOTS = {
     "slots": [{"at": "2026-09-10T11:20", "kind": "check-up"}, {"at": "2026-09-15T09:30", "kind": "root"}]
 }
-DAYS = [{"day": "2026-01-13", "aqi": 118}, {"day": "2026-01-14", "aqi": 77}, {"day": "2026-01-15", "aqi": 160}]
+DAYS = [
+    {"day": "2026-01-13", "aqi": 118},
+    {"day": "2026-01-14", "aqi": 77},
+    {"day": "2026-01-15", "aqi": 160},
+]
 RATES = {"base": "CHF", "rates": {"EUR": 1.0684, "USD": 1.2511, "GBP": 0.9237}}
 TRACK = "The track is 6.2 km long."
 

@@ -307,11 +307,12 @@ def test_no_artifacts_leaves_the_report_alone(tmp_path: Path) -> None:
     """It still shows the traces: they are kept as long as it is made."""
     project = Project(tmp_path)
     project.add("fail")
-    code = main(
-        ["run", str(tmp_path / "tests"), "--no-artifacts", "--html", str(tmp_path / "out" / "r.html")]
-    )
+    page, junit = (str(tmp_path / "out" / name) for name in ("r.html", "r.xml"))
+    code = main(["run", str(tmp_path / "tests"), "--no-artifacts", "--html", page, "--junit-xml", junit])
     assert code == 1
-    assert 'class="events"' in (tmp_path / "out" / "r.html").read_text(encoding="utf-8")
+    assert 'class="events"' in Path(page).read_text(encoding="utf-8")
+    told = Path(junit).read_text(encoding="utf-8")
+    assert "next: read the evidence, and fix the agent or the assertion</failure>" in told
     assert not (tmp_path / "artifacts").exists()
 
 

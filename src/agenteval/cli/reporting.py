@@ -70,7 +70,7 @@ class Reporting:
             if is_run(parent / run_id):
                 code, reason = ExitCode.PASSED, ""
                 try:
-                    run = StoredRun(parent / run_id)
+                    run = StoredRun(parent / run_id, is_kept=artifacts is not None)
                     code, reason = ExitCode(run.summary.exit_code), run.summary.exit_reason
                     self.write(run)
                     self.annotate(run)

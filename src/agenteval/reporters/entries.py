@@ -69,7 +69,7 @@ def entries(run: StoredRun, *, files_first: bool = False) -> Iterator[Entry]:
     for result in run.results():
         if run.summary.forbidden_warnings:
             warnings += [(result.path, warning) for warning in result.warnings]
-        entry = _test(result, known.get(result.test_case_id, ""))
+        entry = _test(result, known.get(result.test_case_id, ""), is_kept=run.is_kept)
         bad |= entry.kind in ("fail", "error")
         yield entry
     if not files_first:
@@ -139,8 +139,8 @@ def _told(result: TestResult, each: AssertionResult) -> list[str]:
     return lines + [f"  {line}" for line in (*each.message.split("\n"), *evidence_of(each))]
 
 
-def _test(result: TestResult, known: str = "") -> Entry:
-    """The entry of a test; `known` says why its failure is accepted."""
+def _test(result: TestResult, known: str = "", *, is_kept: bool = True) -> Entry:
+    """The entry of a test; `known` says why its failure is accepted, `is_kept` whether its files stay."""
     kind: Kind = "xfail" if result.xfail else "skip" if result.status == "skipped" else result.status
     found = _at_fault(result)
     reasons = _reasons(result, kind, found)
@@ -156,7 +156,7 @@ def _test(result: TestResult, known: str = "") -> Entry:
     if kind == "pass":
         reasons = [*reasons, *remarks]
     if result.next_step and result.next_step not in "\n".join(lines):
-        lines.append(f"next: {result.next_step}{_whole_trace(result)}")
+        lines.append(f"next: {result.next_step}{_whole_trace(result, is_kept=is_kept)}")
     decisive = found or [each for each in result.assertions if each.crashed]
     placed = next(
         (each for each in (*decisive, result.error, result) if each and each.line is not None), None
@@ -174,12 +174,12 @@ def _test(result: TestResult, known: str = "") -> Entry:
     )
 
 
-def _whole_trace(result: TestResult) -> str:
+def _whole_trace(result: TestResult, *, is_kept: bool) -> str:
     """Where all of the trace is, or how to get it, when evidence is to be read."""
     if result.reason_code not in ("assertion.failed", "assertion.warning_strict"):
         return ""
     if name := result.artifacts.trace:
-        return f"; the whole trace is in {name}"
+        return f"; the whole trace is in {name}" if is_kept else ""
     return "" if is_trace_too_large(result) else "; --save-traces writes the whole trace"
 
 
