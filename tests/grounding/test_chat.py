@@ -127,6 +127,9 @@ def test_wrong(source: Any, output: str, wrong: list[str]) -> None:
     [
         ("Yes, Market is. It costs 2.80 €, more than Castle.", "", []),
         ("It costs 2.80 €, more than Castle.", "What about Market?", []),
+        ("It is full.", "What about Market?", []),
+        ("It isn't full.", "What about Market?", ["full"]),
+        ("Market is near. It isn't full.", "", ["full"]),
         ("It costs 2.80 €, more than Castle.", "What about Station?", ["2.80 €"]),
         ("Market is full. Castle costs 2.80 €.", "", ["2.80 €"]),
         ("Castle costs 2.80 €.", "What about Market?", ["2.80 €"]),

@@ -51,11 +51,20 @@ LEAST_TOLD = 3
 
 
 class Nearest:
-    """A claim beside the passage that is nearest to it. `written` has the words of the claim by their signs."""
+    """A claim beside the passage that is nearest to it.
+
+    `written` has the words of the claim by their signs, `context` those that may name what it refers to.
+    """
 
     def __init__(
-        self, stated: Statement, written: Mapping[str, str], sources: SourceText, best: Best
+        self,
+        stated: Statement,
+        written: Mapping[str, str],
+        sources: SourceText,
+        best: Best,
+        context: frozenset[str] = frozenset(),
     ) -> None:
+        self._context = context
         if len(stated.text) > LONGEST:
             stated = statement(stated.text[:LONGEST])
         self._stated = stated
@@ -173,19 +182,15 @@ class Nearest:
         # "the kettle is not stored in Rome", but "it does not rain in Rome"
         without = frozenset(self._signs.all(denied(text) if is_named else denied_words(text)))
         said = frozenset(self._signs.all(words(in_one(self._stated.plain)))).union(self._linked) - without
-        if not items.is_meant(place, said):
-            naming = self._naming(text) - without
-            lists = items.lists(place)
-            named = [items.named(these, naming)[0] for these in lists]
-            named += [items.only_named(these, naming, _codes(text)) for these in lists]
-            meant = next((item for item in named if item is not None), None)
-            if meant is None:
-                return
+        meant = self._meant(items, place, said, self._naming(text) - without)
+        if meant is None:
+            return
+        if meant != place:
             place, record = meant, items.record(meant)
             self.told_by = self.told_by or self._passages.span_beside(self._best, meant)
         parts = self._parts
-        own = items.about(place, [(part, self._named_by(part)) for part in parts])
-        about = "".join(own) if len(own) < len(parts) else text
+        mine = items.about(place, [(part, self._named_by(part)) for part in parts])
+        about = "".join(mine) if len(mine) < len(parts) else text
         yield from against_record(about, record, items.beside(place, said))
         yield from states.against_record(about, record)
         if not self._is_restricted:
@@ -216,6 +221,17 @@ class Nearest:
             yield from ranked_otherwise(text, partial(self._only_named, items, these))
         for these in items.lists(place) if len(parts) > 1 else ():
             yield from self._by_each_named(items, these)
+
+    def _meant(self, items: Items, place: int, said: frozenset[str], naming: frozenset[str]) -> int | None:
+        """The record of the object that the claim is about: of what it refers to, the nearest one, or another that it names."""
+        lists = items.lists(place)
+        own = lists[:1] if self._context and items.told(place) else []
+        named = [items.only_named(these, self._context, ()) for these in own]
+        if not any(item is not None for item in named) and items.is_meant(place, said):
+            return place
+        named += [items.named(these, naming)[0] for these in lists]
+        named += [items.only_named(these, naming, _codes(self._stated.without_links)) for these in lists]
+        return next((item for item in named if item is not None), None)
 
     def _codes_of_others(self, items: Items, these: int) -> Iterator[str]:
         """The codes and e-mail addresses that only other items of a list have than the part names in which they stand."""

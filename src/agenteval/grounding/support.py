@@ -164,7 +164,7 @@ class _Reading:
     def nearest(self) -> Nearest | None:
         """The claim beside the passage that is nearest to it."""
         best = self.overlap.best
-        return Nearest(self.stated, self.written, self.sources, best) if best else None
+        return Nearest(self.stated, self.written, self.sources, best, self._context) if best else None
 
     @cached_property
     def bounds(self) -> dict[Quantity, bool]:
