@@ -175,6 +175,11 @@ def test_what_agrees_or_is_about_something_else(source: Any, output: str) -> Non
         ({"order": "A-17", "status": "delivered"}, "Order A-17 is in transit.", "in transit"),
         ({"order": "A-17", "status": "delivered"}, "Order A-17 is shipped.", "shipped"),
         ({"event": "Gala", "status": "rescheduled"}, "The Gala has been cancelled.", "cancelled"),
+        (
+            {"number": "A-17", "status": "out_for_delivery"},
+            "Good news, your parcel is delivered!",
+            "delivered",
+        ),
         ({"order": "A-17", "status": "pending"}, "Order A-17 was shipped.", "shipped"),
         ({"order": "A-17", "status": "delivered"}, "Order A-17 has never been delivered.", "delivered"),
         (

@@ -89,6 +89,7 @@ class Nearest:
             yield from self._by_object(span.text)
         elif not _has_word_for_word(span.text, self._stated.without_links.strip(f" .{BREAK}")):
             yield from self._by_prose(span.text[:LONGEST])
+        yield from self._by_only_state()
 
     def bounds(self) -> Iterator[tuple[Quantity, bool]]:
         """The numbers that the claim calls objects to be above or below, and whether they are."""
@@ -106,6 +107,14 @@ class Nearest:
         """The fields of the nearest object, if it is in no list."""
         items, place = self._passages.place(self._best)
         return [] if items.told(place) else [{(name,): value for name, value in fields(items.record(place))}]
+
+    def _by_only_state(self) -> Iterator[str]:
+        """What contradicts the only state that there is, where the claim is about something that the sources have no word for."""
+        text = self._stated.without_links[:LONGEST]
+        if not states.has_state(text) or self._passages.has_any(states.beside_states(text)):
+            return
+        if record := self._passages.only_record(states.OWN):
+            yield from states.against_record(text, record, is_only=True)
 
     def _by_prose(self, passage: str) -> Iterator[str]:
         text = self._stated.without_links

@@ -6,14 +6,15 @@ searching in these strings, and where a word stands is found out once.
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from itertools import accumulate, chain
+from itertools import accumulate, chain, islice
 
 from agenteval.grounding.effort import Effort
 from agenteval.grounding.items import Items
 from agenteval.grounding.objects import Listed
+from agenteval.grounding.records import fields
 from agenteval.grounding.sources import Source
 from agenteval.grounding.states import WEIGHTLESS
 from agenteval.language.signs import END, Signed, Signs
@@ -166,6 +167,10 @@ class Passages:
         self.spend(1)
         return sign in self.content
 
+    def has_any(self, stems: Iterable[str]) -> bool:
+        """Whether the sources have a word with one of these stems."""
+        return any(map(self.words.__contains__, self._given.known(stems)))
+
     def displaces(self, before: str, number: str, after: str) -> bool:
         """Whether the sources have another number between these words, and this one nowhere beside them.
 
@@ -254,6 +259,17 @@ class Passages:
             if source.records
             for each in self.items(number).all_listed()
         )
+
+    def only_record(self, names: Container[str]) -> str | None:
+        """The only text of an object, in all sources, that has a field with one of these names."""
+        found = (
+            source.texts[number]
+            for source in self._sources
+            for number in source.records
+            if any(name.lower() in names for name, _ in fields(source.texts[number]))
+        )
+        records = [*islice(found, 2)]
+        return records[0] if len(records) == 1 else None
 
     def place(self, best: Best) -> tuple[Items, int]:
         """The items of the source that a passage is of, and the number of its text there."""

@@ -93,7 +93,9 @@ _OF_ANYTHING = frozenset(
     )
 )
 """Names of fields whose value is a state of the object itself."""
-_GENERIC = frozenset(map(plain_form, ("state", "status")))
+OWN = ("status", "state")
+"""Names of fields with the state of the very object."""
+_GENERIC = frozenset(map(plain_form, OWN))
 
 
 def has_state(text: str) -> bool:
@@ -101,11 +103,14 @@ def has_state(text: str) -> bool:
     return bool(_WORD.search(text))
 
 
-def against_record(claim: str, record: str) -> Iterator[str]:
-    """What a claim says of the state of an object that the object says otherwise, as written."""
+def against_record(claim: str, record: str, *, is_only: bool = False) -> Iterator[str]:
+    """What a claim says of the state of an object that the object says otherwise, as written.
+
+    Unless the object `is_only` one, a claim with none of its words is about something else.
+    """
 
     def told(about: frozenset[str]) -> Iterator[State]:
-        if about and about.isdisjoint(_content(record)):
+        if about and not is_only and about.isdisjoint(_content(record)):
             return
         own = list(fields(record))
         meant = [
@@ -118,6 +123,12 @@ def against_record(claim: str, record: str) -> Iterator[str]:
                 yield from _states(said, denied=denied)
 
     return _against(claim, lambda about, past: told(about))  # noqa: ARG005 - what an object says has no tense
+
+
+def beside_states(claim: str) -> frozenset[str]:
+    """The content words of a claim, as they are compared, but for those that say a state."""
+    said = (_content(each.word) for part in _CLAUSE_END.split(claim) for each in _stated(part, _STATED))
+    return _content(claim).difference(*said)
 
 
 def _of(name: str) -> frozenset[str]:
