@@ -46,6 +46,23 @@ RATES = {"base": "CHF", "rates": {"EUR": 1.0684, "USD": 1.2511, "GBP": 0.9237}}
 TRACK = "The track is 6.2 km long."
 
 
+HOURS = [
+    {"time": "2025-04-12T16:00", "rain_pct": 55, "condition": "light_rain"},
+    {"time": "2025-04-12T17:00", "rain_pct": 80, "condition": "rain"},
+    {"time": "2025-04-12T18:00", "rain_pct": 40, "condition": "cloudy"},
+    {"time": "2025-04-12T19:00", "rain_pct": 20, "condition": "cloudy"},
+]
+PLOTS = [
+    {"nr": "A3", "tenant": "Yildiz", "rent_eur_year": 198, "paid": True},
+    {"nr": "A7", "tenant": "Kolb", "rent_eur_year": 215, "paid": False},
+    {"nr": "B9", "tenant": "Zawadzki", "rent_eur_year": 229, "paid": True},
+]
+MAILS = [
+    {"subject": "Spring seeds", "opened_pct": 42.6, "clicked_pct": 8.9},
+    {"subject": "Grafting workshop", "opened_pct": 37.1, "clicked_pct": 11.3},
+]
+BEDS = {"101": {"status": "clean", "by": "Ana"}, "203": {"status": "dirty", "by": "Ana"}}
+STEPS = {"steps": [{"version": "0041", "status": "applied"}, {"version": "0042", "status": "failed"}]}
 OFFERS = [
     {"airline": "TAP", "stops": 0, "departs": "2026-05-22T11:05", "price": 214.3, "seats_left": 4},
     {"airline": "Ryanair", "stops": 0, "departs": "2026-05-22T20:15", "price": 98.49, "seats_left": None},
@@ -87,6 +104,18 @@ def found(source: Any, output: str, question: str = "") -> list[str]:
         ({"price_eur_per_kwh": 0.44}, "It's 44 cents per kWh."),
         ({"service": "iCloud", "renews": "2026-02-14"}, "iCloud renews on Valentine's Day."),
         ({"mittwoch": "Nudeln mit Salat"}, "Am Mittwoch Nudeln, dazu gibt es Salat für die Kinder."),
+        (HOURS, "By 6 pm it's cloudy, with a 40 % chance of rain."),
+        (PLOTS, "Kolb is still open, 215 € for the year."),
+        (PLOTS, "Yildiz and Zawadzki are, only Kolb hasn't paid yet."),
+        (MAILS, "The seeds were opened more (42.6 % vs. 37.1 %), the workshop got 11.3 % against 8.9 %."),
+        (BEDS, "Ana has 101, which is clean, and 203, which is dirty."),
+        (STEPS, "0041 is applied, 0042 failed."),
+        ({"route": "Barro", "duration_h": 4.5}, "Barro takes four and a half hours."),
+        ({"ts": "2025-07-21T06:50:30Z", "message": "Mismatch"}, "There was a mismatch at ten to seven."),
+        ({"site": "Roof", "power_w": 5230}, "The roof gives close to 5.2 kW."),
+        ({"lists": [{"visitors": 14902, "page": "a"}]}, "Mostly visitors: close to 15,000."),
+        ({"room": "204", "status": "do_not_disturb"}, "Room 204 is on do-not-disturb."),
+        (SENSORS, "That's four so far."),
         (TRACK, "It is near 6 km long."),
         ("Der Kurs ist am 10. Mai um 9:30 Uhr.", "Am 10. um halb zehn ist der Kurs."),
     ],
@@ -113,6 +142,16 @@ def test_honest(source: Any, output: str) -> None:
         (SLOTS, "Der Termin am 12. ist ein check-up.", ["12"]),
         (SLOTS, "Der check-up ist am 15. um 9:30.", ["15", "9:30"]),
         (DAYS, "It is 118 on Wednesday.", ["118"]),
+        (HOURS, "By 6 pm it's cloudy, with a 55 % chance of rain.", ["55 %"]),
+        (PLOTS, "Kolb pays 229 €.", ["229 €", "pays"]),
+        (MAILS, "The workshop got 8.9 %.", ["8.9 %"]),
+        (
+            {"route": "Barro", "duration_h": 4.5},
+            "Barro takes three and a half hours.",
+            ["three and a half hours"],
+        ),
+        ({"site": "Roof", "power_w": 5230}, "The roof gives 6.2 kW.", ["6.2 kW"]),
+        (SENSORS, "That's seven so far.", ["seven"]),
         (RATES, "You get $1.27.", ["$1.27"]),
         (TRACK, "It is exactly 6 km long.", ["6 km"]),
     ],

@@ -176,7 +176,7 @@ def test_what_agrees_or_is_about_something_else(source: Any, output: str) -> Non
         ({"order": "A-17", "status": "delivered"}, "Order A-17 is shipped.", "shipped"),
         ({"event": "Gala", "status": "rescheduled"}, "The Gala has been cancelled.", "cancelled"),
         (
-            {"number": "A-17", "status": "out_for_delivery"},
+            {"number": "A-17", "status": "out_for_delivery", "delivered_at": None},
             "Good news, your parcel is delivered!",
             "delivered",
         ),

@@ -102,6 +102,8 @@ _RESTRICTING = frozenset("only nur seulement solo sólo".split())  # noqa: SIM90
 _CHANGING = lazy(r"(?i)\b(?:moved|rescheduled|replaced|changed|switched)\b")
 _OF_DEGREES = lazy(r"° ?[CF]\b")
 """The letter would be taken for a name."""
+_IN_WORD = lazy(r"(?i)(?<=\w)-not-(?=\w)")
+"""What denies nothing: `do-not-disturb`."""
 _ANSWERED = lazy(
     r"(?i)(?:\A|(?<=[.:;,|()\n]))(?P<label>[^.:;,|()\n]+): ?[*_]*no\b(?=[*_]*\s*(?:[.,;|)\n]|\Z))"
 )
@@ -120,7 +122,7 @@ class Words:
     """The words of a text, the stem of each (empty for a function word), and which deny what follows."""
 
     def __init__(self, text: str) -> None:
-        self._text = text = _OF_DEGREES.sub("°", text)
+        self._text = text = _IN_WORD.sub("-", _OF_DEGREES.sub("°", text))
         self.words = words(text)
         self.stems = list(map(plain_form, self.words))
         for place in [at for at, word in enumerate(self.words) if len(word) == 1]:

@@ -8,6 +8,7 @@ from decimal import Decimal
 from itertools import product
 
 from agenteval.grounding.durations import DURATION, seconds_of_clock
+from agenteval.grounding.measures import names_of, unit_of
 from agenteval.grounding.quantity import METRES, NEARLY, Quantity, rounding
 
 _KINDS = """
@@ -19,6 +20,8 @@ ml=0.001 litre=1
 km/h=1 mph=1.609344 m/s=3.6
 acre=0.40468564224 hectare=1
 kwh=1 mwh=1000
+watt=1 kilowatt=1000
+hertz=1 kilohertz=1000 megahertz=1000000 gigahertz=1000000000
 byte=1 kb=1000|1024 mb=1000000|1048576 gb=1000000000|1073741824 tb=1000000000000|1099511627776
 """
 """The units of each kind: by powers of 1000 or of 1024, those of data."""
@@ -53,6 +56,13 @@ def converted(quantity: Quantity) -> Iterator[tuple[str, Decimal, Decimal]]:
         else:
             found = _in_units(quantity.unit, least, most)
             yield from (each for each in found if each[0] != quantity.unit)
+
+
+def ways_to_write(name: str) -> list[str]:
+    """All names, in lower case, of the unit that has this name, and of those that it may be converted to: `watt` for `kW`."""
+    unit = unit_of(name)
+    units = dict.fromkeys([unit, *(other for other, _, _ in _FACTORS.get(unit, ()))])
+    return [way for each in units for way in names_of(each)]
 
 
 def in_seconds(quantity: Quantity) -> list[tuple[Decimal, Decimal]]:

@@ -68,6 +68,8 @@ def counts_objects(
         return not sizes.isdisjoint(quantity.values)
     if _OTHERS.search(text, max(0, quantity.start - 20), quantity.start):
         return any(not quantity.values.isdisjoint((size - 1, size - 2)) for size in sizes)
+    if _SO_FAR.match(text, quantity.end) and not sizes.isdisjoint(quantity.values):
+        return True
     if quantity.unit or _OTHER_NUMBER.match(text, quantity.end):
         return False
     after = _CLAUSE_END.split(text[quantity.end : quantity.end + _LONGEST_CLAUSE])[0]
@@ -93,6 +95,7 @@ _OF = lazy(r"(?i)\b(?:of (?:the|these|those|your|our)|von (?:den|diesen)|der) \Z
 """What stands before the number of a whole of which a part is told: "two of the four", "zwei der vier"."""
 _OTHERS = lazy(r"(?i)\b(?:the|die) (?:other|remaining|anderen|übrigen) \Z")
 """What stands before the number of those that were not told of, one or two of the whole."""
+_SO_FAR = lazy(r"(?i) (?:so far|in total|in all|altogether|all told)\b")
 _WHOLE = lazy(r"(?i) (?:out )?(?:of (?:(?:the|these|those|your|our) )?|von (?:den |diesen )?|der )(?=\w)")
 
 

@@ -47,14 +47,27 @@ class Items(Objects):
         those words in each part of a claim, the first up to its first fact, the last with the fact in question.
         """
         told = list(self._told_apart(text, words))
+        around = [(item, self._of_list[item]) for item, _ in self._around(text)]
         if any(telling for _, telling in told):
+            if not self._names_one(around[0][1], words) and self._is_only_one_at(around, moments()):
+                return False  # "by 6 pm the chance of rain is 40 %", and it rains at other times
             return (
                 any(telling and not own for own, telling in told)
                 or self._is_less(text, words)
                 or self._has_rival(text, words, parts)
             )
-        around = [(item, self._of_list[item]) for item, _ in self._around(text)]
         return any(item not in having.get(these, (item,)) for having in moments() for item, these in around)
+
+    def _is_only_one_at(self, around: Sequence[tuple[int, int]], moments: Iterable[Having]) -> bool:
+        """Whether every moment is one of the innermost of these items only, and there is one."""
+        item, these = around[0]
+        having = [each.get(these) for each in moments]
+        return bool(having) and all(each == {item} for each in having)
+
+    def _names_one(self, these: int, words: frozenset[str]) -> bool:
+        """Whether a word is in one item of a list only."""
+        count = Counter(chain.from_iterable(self._having(these, words).having.values()))
+        return 1 in count.values()
 
     def _is_less(self, text: int, words: frozenset[str]) -> bool:
         """Whether one item beside that of a text has all words that tell it, and more."""

@@ -2,8 +2,8 @@
 
 from functools import lru_cache
 
+from agenteval.grounding.conversions import ways_to_write
 from agenteval.grounding.dates import Date
-from agenteval.grounding.measures import ways_to_write
 from agenteval.grounding.reading import squash
 from agenteval.grounding.source_numbers import Beside
 from agenteval.grounding.source_text import SourceText

@@ -63,6 +63,8 @@ _AMBIGUOUS = frozenset("min h g l mi ha second day week month year hour foot".sp
 """Units that the name of a field means something else by: `temp_min`, `month`."""
 _OF_FIELD = {"_c": "°c", "_f": "°f", "_s": "second", "_m": METRES}
 _OF_FIELD |= {"_usd": "$", "_eur": "€", "_gbp": "£", "_jpy": "¥"}
+_MONEY = lazy(r"(?i)\w_(usd|eur|gbp|jpy)(?:_\w+)?[\"')]{0,2}: ?[\"']?\Z")
+"""The name of a field with an amount of money: `price_eur_per_kwh`."""
 _AFTER = lazy(
     r"(?i)[ \u00a0\u202f-]?(?:(?:degrees?|grad|grados?|degrés?) )?(°[cf]|[^\W\d_]+(?:/[hs])?)"
     r"( (?:per|an|pro|por|par) (?:hour|stunde|hora|heure)| à l.heure)?(?![\w/²³]| de\b)"
@@ -75,9 +77,9 @@ _MINUS = lazy(r"(?i)\b(?:minus|negative|menos|moins) ?\Z")
 _SPEED_MS = lazy(r"(?i)(?:wind|speed|gusts?|velocity)\w*?[_ ]ms[\"')]{0,2}: ?[\"']?\Z")
 """The name of a field in metres per second: of others `ms` are milliseconds."""
 _LASTING = lazy(
-    r"(?i)(?:duration|length|delay|wait|travel|walk|ride|drive|cook|prep|total|elapsed)(?:[_ ][a-z]+){0,3}[_ ]?min[\"')]{0,2}: ?[\"']?\Z"
+    r"(?i)(?:duration|length|delay|wait|travel|walk|ride|drive|cook|prep|total|elapsed)(?:[_ ][a-z]+){0,3}[_ ]?(?:min|h)[\"')]{0,2}: ?[\"']?\Z"
 )
-"""The name of a field in minutes: `temp_min` is the least."""
+"""The name of a field in minutes or hours: `temp_min` is the least."""
 _BEFORE = lazy(r"(_?[^\W_]+)[\"')]{0,2}: ?[\"']?\Z")
 
 
@@ -86,9 +88,9 @@ def names_of(unit: str) -> list[str]:
     return [name for name, each in _UNIT_OF.items() if each == unit]
 
 
-def ways_to_write(unit: str) -> list[str]:
-    """All the names of the unit that has this name, in lower case: `decibels` for `dB`."""
-    return names_of(_UNIT_OF.get(unit.lower(), ""))
+def unit_of(name: str) -> str:
+    """The unit that has this name, or nothing: `decibel` for `dB`."""
+    return _UNIT_OF.get(name.lower(), "")
 
 
 def is_unit(word: str) -> bool:
@@ -129,8 +131,10 @@ def measure(text: str, start: int, end: int) -> str:
     before = _BEFORE.search(text, max(0, start - 40), start)
     name = before[1].lower() if before else ""
     word = name.removeprefix("_")
-    if word == "min" and _LASTING.search(text, max(0, start - 40), start):
-        return "minute"
+    if word in ("min", "h") and _LASTING.search(text, max(0, start - 40), start):
+        return _UNIT_OF[word]
+    if money := _MONEY.search(text, max(0, start - 40), start):
+        return _OF_FIELD[f"_{money[1].lower()}"]
     if word == "ms" and _SPEED_MS.search(text, max(0, start - 40), start):
         return "m/s"
     if (word == "hours" and _TO_ANOTHER.match(text, end)) or _COUNTED.match(text, end):

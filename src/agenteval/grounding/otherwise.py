@@ -273,7 +273,7 @@ class Nearest:
 
         def subject(part: str) -> Subject:
             item, is_name = items.named(these, self._named_by(part))
-            says = not is_name or states.has_state(part) or denied(part) or _ENDS_DENYING.search(part)
+            says = not is_name or states.has_state(part) or denied(part) or _ENDS_SAYING.search(part)
             return Subject(item, bool(says))
 
         for item, said in said_of_each(self._parts, subject):
@@ -374,8 +374,8 @@ _JOINED = lazy(r"[,;]|\b(?:and|or)\b")
 _RESTRICTED = lazy(
     r"(?i)\W*(?:after|of|among|between|besides|except|apart from|other than|next to|unlike|without)\b"
 )
-_ENDS_DENYING = lazy(r"(?i)(?:n't|\b(?:not|no))\W*\Z")
-"""What says of the things named before that they are not so: "A and B are gifts; C isn't"."""
+_ENDS_SAYING = lazy(r"(?i)(?:n't|\b(?:not|no|is|are|was|were|has|have|do|does|did))\W*\Z")
+"""What says of the things named before that they are so, or not: "A and B are gifts; C isn't"."""
 _IN_NAME = lazy(r"(?<=[A-Za-z]-)\d+\b|(?<=[A-Za-z])\d+\b|(?<=[A-Za-z]_)\d+\b")
 _TOKEN = lazy(r"(?<![\w@./:-])[\w.:/@+-]{2,80}(?<![.:/@+-])(?![\w@])")
 _NUMBERED = lazy(r"\b[A-Z][\w-]{1,30} (?:[A-Z]|\d{1,4})\b(?![.,]?\d)")

@@ -88,7 +88,18 @@ IDENTIFIER = lazy(
 _IDENTIFIER_SIGN = lazy(r"\d(?:(?<=[A-Za-z]\d)|(?<=[A-Za-z]-\d)|\.\d)")
 
 FRACTIONS = {"½": Decimal("0.5"), "¼": Decimal("0.25"), "¾": Decimal("0.75")}
-_IN_WORDS = ("half", "halb", "quarter", " past ", " nach ", " vor ", "clock")
+_IN_WORDS = (
+    "half",
+    "halb",
+    "quarter",
+    "five to ",
+    "ten to ",
+    "twenty to ",
+    " past ",
+    " nach ",
+    " vor ",
+    "clock",
+)
 """What a time of day or a length of time may be told with that has no digits."""
 _DIGITS = lazy(r"\d+")
 _PHONE = lazy(r"\+\d{1,3}[ ()/-]{1,2}\d[\d ()/-]{4,16}\d")

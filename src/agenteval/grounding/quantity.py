@@ -71,7 +71,7 @@ def apart(text: str) -> str:
     return text if text.isascii() else _UNSPACED.sub("、", text)
 
 
-_LISTED = lazy(r"(?: [\w'-]{1,30}){1,4}[*_]{0,2}:(?!\d)")
+_LISTED = lazy(r"(?: [\w'-]{1,30}){0,4}[*_]{0,2}:(?!\d)")
 _COMMA = lazy(r"[,;]\s*(?:and|und|y|et)?\b")
 _AND = lazy(r"\b(?:and|und|y|et)\b")
 
@@ -82,9 +82,7 @@ def counts_what_follows(quantity: Quantity, text: str) -> bool:
     if not match:
         return False
     listed, joined = _COMMA.subn(" ", text[match.end() :])
-    return not listed.strip(" *_") or joined + 1 <= max(quantity.values) <= joined + 1 + len(
-        _AND.findall(listed)
-    )
+    return not listed.strip(" *_") or max(quantity.values) <= joined + 1 + len(_AND.findall(listed))
 
 
 _QUARTER = lazy(r"[ -]quarter\b")
@@ -178,6 +176,7 @@ def may_be_version(before: str) -> bool:
 _ABOUT = (
     *"about around roughly approximately approx. some near nearly almost over under circa ca. ~ ≈".split(),  # noqa: SIM905
     *("more than", "less than", "up to", "at least"),
+    *("close to", "just shy of", " gut"),
     *("just below", "bit below", "slightly below", "just above", "bit above", "slightly above"),
     *[
         " rund",

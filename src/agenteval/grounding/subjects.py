@@ -9,7 +9,7 @@ _ASIDE = lazy(r"\W*(?:which|who|whose|that|where|with)\b")
 """How a part begins that is about the last thing named only."""
 
 _OTHERS = lazy(
-    r"(?i)\W*(?:(?:and|but) )?(?:another|the (?:others?|rest)|others|someone|somebody|everyone|everybody|all|both)\b"
+    r"(?i)\W*(?:(?:and|but) )?(?:another|the (?:others?|rest|(?:last|first|next) (?:two|three|four|five|few))|others|someone|somebody|everyone|everybody|all|both)\b"
 )
 """How a part begins that is about something else than the thing named last."""
 _SAME = lazy(r"(?i)\W*(?:(?:and|but) )?(?:it|it's|its|he|she|they|er|sie|es)\b")

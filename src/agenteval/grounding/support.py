@@ -20,6 +20,7 @@ from agenteval.grounding.otherwise import Nearest
 from agenteval.grounding.overlap import overlap
 from agenteval.grounding.passages import Span
 from agenteval.grounding.quantity import Quantity, counts_what_follows, is_weak
+from agenteval.grounding.records import UNDER
 from agenteval.grounding.source_numbers import Beside, anywhere
 from agenteval.grounding.source_text import SourceText
 from agenteval.grounding.sources import Source
@@ -277,7 +278,10 @@ def _numbers(read: _Reading, sources: SourceText) -> Iterator[Fact]:
             listed and quantity.values == {listed} and not quantity.unit
         ):
             continue
-        beside = anywhere if _is_in_name(quantity, read, sources) else read.beside_part(quantity)
+        is_free = _is_in_name(quantity, read, sources) or _COMPARED.search(
+            read.stated.without_links, max(0, quantity.start - LONGEST_COMPARED), quantity.start
+        )
+        beside = anywhere if is_free else read.beside_part(quantity)
         known = has_number(quantity, read.stated, beside, sources) or read.bounds.get(quantity, False)
         yield read.stated.shown(quantity), known
     for schedule in crons(read.stated.without_links):
@@ -288,14 +292,23 @@ def _numbers(read: _Reading, sources: SourceText) -> Iterator[Fact]:
 _IN_NAME = lazy(r"(?:[A-Za-z]-|#)\Z")
 _NAMED = lazy(r"(?<![\w.])(?:(?P<word>[A-Z][A-Za-z]{0,11}) |(?P<code>[\w-]+-))\Z")
 _LONGEST_NAME = 30
+_COMPARED = lazy(
+    r"(?i)\b(?:vs\.?|versus|against|compared (?:to|with)|instead of|rather than|gegenüber|statt) (?:only |just |about )?[$€£]?\Z"
+)
+"""What stands before the number of something else: "11.3 % against 8.9 %"."""
+LONGEST_COMPARED = 30
 
 
 def _is_in_name(quantity: Quantity, read: _Reading, sources: SourceText) -> bool:
-    """Whether a number is part of a name, as in `web-2`, `#12`, or, where the sources have it so, `RE 11`: what is said of that is no fact about the number."""
+    """Whether a number is part of a name, as in `web-2`, `#12`, `0041`, or, where the sources have it so, `RE 11`, or is one: what is said of that is no fact about the number."""
     text, start = read.stated.without_links, quantity.start
     if _IN_NAME.search(text, max(0, start - 2), start):
         return True
     named = _NAMED.search(text, max(0, start - _LONGEST_NAME), start)
+    if quantity.text.isdigit() and (
+        quantity.text.startswith("0") or sources.numbers.has_text(f"{quantity.text}{UNDER} ")
+    ):
+        return len(quantity.text) > 1
     if not named or not quantity.text.isdigit():
         return False
     if named["word"]:

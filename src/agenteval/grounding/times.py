@@ -37,11 +37,11 @@ _MINUTES = {"five": 5, "ten": 10, "twenty": 20, "twenty-five": 25, "quarter": 15
 _MINUTES |= {"fünf": 5, "zehn": 10, "zwanzig": 20, "viertel": 15}
 _PAST = lazy(
     r"\b(?:(?P<past>(?:(?:twenty-)?five|ten|twenty|quarter) past|(?:fünf|zehn|zwanzig|viertel) nach)"
-    r"|(?P<to>quarter to|(?:fünf|zehn|zwanzig|viertel) vor)) (?P<hour>1?\d\b(?!:)|[a-zöü]{3,6}\b)",
+    r"|(?P<to>quarter to|(?<=\bat )(?:(?:twenty-)?five|ten|twenty) to|(?:fünf|zehn|zwanzig|viertel) vor)) (?P<hour>1?\d\b(?!:)|[a-zöü]{3,6}\b)",
     re.IGNORECASE,
 )
 """Minutes after or before an hour: `ten past four`, `Viertel vor drei`. "Five to ten" may be a range."""
-_PAST_SIGNS = (" past ", "uarter to ", " nach ", " vor ")
+_PAST_SIGNS = (" past ", "uarter to ", "five to ", "ten to ", "twenty to ", " nach ", " vor ")
 
 _O_CLOCK = lazy(r"(?<!past )(?<!to )\b(?P<hour>1?\d|[a-z]{3,6}) o['’]clock\b(?P<minute>)", re.IGNORECASE)  # noqa: RUF001
 

@@ -64,7 +64,7 @@ _OF_NUMBERS = (
 _OPENERS = frozenset(
     re.findall(
         r"\w+",
-        "yesterday today tomorrow tonight meanwhile however additionally overall according recently earlier later"
+        "mostly mainly largely primarily yesterday today tomorrow tonight meanwhile however additionally overall according recently earlier later"
         " finally next last previously currently neither according one despite although though since unlike like instead moreover"
         " furthermore similarly separately elsewhere notably interestingly reportedly unfortunately source sources dear"
         " two three four five six seven eight nine ten call phone ring email write reach contact ask text message visit meet see open choose use try check join book",
