@@ -63,32 +63,52 @@ def counts_objects(
     "2 services are degraded", "one has no owner", "3 of the 4 tasks have a due date". `signs` gives the words that carry meaning.
     """
     lists = list(lists)
-    sizes: set[Decimal | int] = {len(these.items) for these in lists}
-    if quantity.unit in ("", "day") and _OF.search(text, max(0, quantity.start - 20), quantity.start):
-        return not sizes.isdisjoint(quantity.values)
-    if _OTHERS.search(text, max(0, quantity.start - 20), quantity.start):
-        return any(not quantity.values.isdisjoint((size - 1, size - 2)) for size in sizes)
-    if _SO_FAR.match(text, quantity.end) and not sizes.isdisjoint(quantity.values):
+    sizes, values = _lengths(lists), quantity.values
+    before = text[max(0, quantity.start - FARTHEST) : quantity.start]
+    if quantity.unit in ("", "day") and _OF.search(before):
+        return not sizes.isdisjoint(values)
+    if _OTHERS.search(before):
+        return any(not values.isdisjoint((size - 1, size - 2)) for size in sizes)
+    if _SO_FAR.match(text, quantity.end) and not sizes.isdisjoint(values):
         return True
     if quantity.unit or _OTHER_NUMBER.match(text, quantity.end):
         return False
+    having = _having(quantity, text, lists, signs)
+    nameless = _lengths(these for these in lists if not these.name)
+    return (
+        not having.isdisjoint(values)
+        or (bool(_OF_ALL.search(before)) and not nameless.isdisjoint(values))
+        or (not having and _is_part(quantity, text, sizes))
+    )
+
+
+def miscounts(quantity: Quantity, text: str, lists: Iterable[Listed], signs: Callable[[str], Signs]) -> bool:
+    """Whether a number is that of a part of a list, "two of the four are open", and other than that of the objects that are so."""
+    if quantity.unit or not _WHOLE.match(text, quantity.end):
+        return False
+    lists = list(lists)
+    having = _having(quantity, text, lists, signs)
+    return bool(having) and having.isdisjoint(quantity.values) and _is_part(quantity, text, _lengths(lists))
+
+
+def _lengths(lists: Iterable[Listed]) -> set[Decimal | int]:
+    return {len(these.items) for these in lists}
+
+
+def _having(
+    quantity: Quantity, text: str, lists: Iterable[Listed], signs: Callable[[str], Signs]
+) -> set[int]:
+    """How many objects of each list have what the words after a number say."""
     after = _CLAUSE_END.split(text[quantity.end : quantity.end + _LONGEST_CLAUSE])[0]
-    having = _HAVING.search(after)
+    verb = _HAVING.search(after)
     said, denied = signs(after), bool(_DENIAL.search(after))
-    of_fields = signs(after[having.end() :]) if having else frozenset()
-    is_told = False
+    of_fields = signs(after[verb.end() :]) if verb else frozenset()
+    found: set[int] = set()
     for these in lists:
-        fields = [field for item in these.items for field in item]
-        named = [
-            each for each in dict.fromkeys(fields) if (name := signs(str(each[-1]))) and name <= of_fields
-        ]
-        having_it = set(_sizes(these, said, named, denied=denied))
-        is_told = is_told or bool(having_it)
-        if not quantity.values.isdisjoint(having_it) or (
-            not these.name and len(these.items) in quantity.values and _OF_ALL.search(text, 0, quantity.start)
-        ):
-            return True
-    return not is_told and _is_part(quantity, text, sizes)
+        fields = dict.fromkeys(field for item in these.items for field in item)
+        named = [each for each in fields if (name := signs(str(each[-1]))) and name <= of_fields]
+        found.update(_sizes(these, said, named, denied=denied))
+    return found
 
 
 _OF = lazy(r"(?i)\b(?:of (?:the|these|those|your|our)|von (?:den|diesen)|der) \Z")

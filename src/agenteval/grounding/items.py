@@ -221,6 +221,12 @@ class Items(Objects):
         found.update(*(each for each in told if len(each) == 1))
         return self._at[found.pop()][0] if len(found) == 1 else None
 
+    def only_at(self, these: int, moments: Iterable[Having]) -> int | None:
+        """The only item of a list that every one of some moments is of, by its first record."""
+        having = [each.get(these, set()) for each in moments]
+        found = set.intersection(*having) if having else set()
+        return self._at[found.pop()][0] if len(found) == 1 else None
+
     def named(self, these: int, words: frozenset[str]) -> tuple[int | None, bool]:
         """The item of a list that words tell, by the number of its first record; and whether they do no more than that.
 

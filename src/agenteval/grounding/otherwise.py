@@ -191,7 +191,9 @@ class Nearest:
         # "the kettle is not stored in Rome", but "it does not rain in Rome"
         without = frozenset(self._signs.all(denied(text) if is_named else denied_words(text)))
         said = frozenset(self._signs.all(words(in_one(self._stated.plain)))).union(self._linked) - without
-        meant = self._meant(items, place, said, self._naming(text) - without)
+        naming = self._naming(text) - without
+        referred = self._referred(items, place, naming)
+        meant = referred if referred is not None else self._named(items, place, said, naming)
         if meant is None:
             return
         if meant != place:
@@ -231,14 +233,22 @@ class Nearest:
         for these in items.lists(place) if len(parts) > 1 else ():
             yield from self._by_each_named(items, these)
 
-    def _meant(self, items: Items, place: int, said: frozenset[str], naming: frozenset[str]) -> int | None:
-        """The record of the object that the claim is about: of what it refers to, the nearest one, or another that it names."""
-        lists = items.lists(place)
-        own = lists[:1] if self._context and items.told(place) else []
-        named = [items.only_named(these, self._context, ()) for these in own]
-        if not any(item is not None for item in named) and items.is_meant(place, said):
+    def _referred(self, items: Items, place: int, naming: frozenset[str]) -> int | None:
+        """The record of the object, beside the nearest one, that the claim refers to, or else that only has its times and dates."""
+        for these in items.lists(place)[:1] if items.told(place) else ():
+            if self._context and (item := items.only_named(these, self._context, ())) is not None:
+                return item
+            if items.only_named(these, naming, _codes(self._stated.without_links)) is None:
+                moments = self._sources.moments(self._passages.source(self._best), self._stated)
+                return items.only_at(these, moments)
+        return None
+
+    def _named(self, items: Items, place: int, said: frozenset[str], naming: frozenset[str]) -> int | None:
+        """The record of the nearest object, if the claim may be about that, or of another one that it names."""
+        if items.is_meant(place, said):
             return place
-        named += [items.named(these, naming)[0] for these in lists]
+        lists = items.lists(place)
+        named = [items.named(these, naming)[0] for these in lists]
         named += [items.only_named(these, naming, _codes(self._stated.without_links)) for these in lists]
         return next((item for item in named if item is not None), None)
 

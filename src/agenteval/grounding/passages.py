@@ -271,6 +271,10 @@ class Passages:
         records = [*islice(found, 2)]
         return records[0] if len(records) == 1 else None
 
+    def source(self, best: Best) -> int:
+        """The source that a passage is of, by its number."""
+        return self._index.text_of(best.sentence)[0]
+
     def place(self, best: Best) -> tuple[Items, int]:
         """The items of the source that a passage is of, and the number of its text there."""
         source, text = self._index.text_of(best.sentence)

@@ -139,7 +139,7 @@ class SourceText:
         )
         until = stated.stating[: len(parts)]
         moments = cache(
-            lambda number: [] if _RELATIVE_DAY.search(about) else list(self._moments(number, stated, until))
+            lambda number: [] if _RELATIVE_DAY.search(about) else list(self.moments(number, stated, until))
         )
 
         def stand(number: int, offset: int) -> bool:
@@ -180,7 +180,7 @@ class SourceText:
             and in_records(number, offset)
         )
 
-    def _moments(self, number: int, stated: Statement, until: Sequence[Part]) -> Iterator[Having]:
+    def moments(self, number: int, stated: Statement, until: Sequence[Part] = ()) -> Iterator[Having]:
         """Which items of a source have one of the dates of a claim, and which one of its times.
 
         Those of the last part that has any count, of the parts `until` a fact, or else all.

@@ -11,6 +11,7 @@ from itertools import chain
 from typing import Literal
 
 from agenteval.grounding.claims import Claim
+from agenteval.grounding.counts import miscounts
 from agenteval.grounding.crons import crons
 from agenteval.grounding.dates import Date
 from agenteval.grounding.known_names import has_identifier, has_name, has_other_form, is_spelled_out
@@ -274,9 +275,11 @@ def _numbers(read: _Reading, sources: SourceText) -> Iterator[Fact]:
         listed = read.claim.listed
         if not listed and counts_what_follows(quantity, read.stated.without_links):
             continue
-        if is_weak(quantity, read.stated.without_links) or (
-            listed and quantity.values == {listed} and not quantity.unit
-        ):
+        if listed and quantity.values == {listed} and not quantity.unit:
+            continue
+        if is_weak(quantity, read.stated.without_links):
+            if miscounts(quantity, read.stated.without_links, sources.passages.listed, sources.content):
+                yield quantity.text, False
             continue
         is_free = _is_in_name(quantity, read, sources) or _COMPARED.search(
             read.stated.without_links, max(0, quantity.start - LONGEST_COMPARED), quantity.start
