@@ -31,7 +31,7 @@ def has_number(quantity: Quantity, stated: Statement, beside: Beside, sources: S
     """Whether the sources have it, or the exact number that it rounds, or the hour that it may be."""
     if has_quantity(quantity, beside, sources) and (
         not _is_displaced(quantity, stated, sources)
-        or has_quantity(quantity, sources.in_fields(beside), sources)
+        or has_quantity(quantity, sources.near.in_fields(beside), sources)
     ):
         return True
     numbers, fits = sources.numbers, _fits(quantity)
@@ -78,7 +78,7 @@ def has_quantity(quantity: Quantity, beside: Beside, sources: SourceText) -> boo
     if quantity.unit in ("hour", "day") and numbers.has_text(f"_{quantity.text}{quantity.unit[0]}"):
         return True  # the name of a field: `change_24h`
     if quantity.unit == "+":  # no other item's number: only objects of one kind have to be distinguished
-        in_records = sources.in_records(anywhere)
+        in_records = sources.near.in_records(anywhere)
         digits = re.findall(r"\d+", quantity.text)
         written = (quantity.text, *(f"+{mark.join(digits)}" for mark in (" ", "-", "")))
         return any(
@@ -95,7 +95,7 @@ def has_quantity(quantity: Quantity, beside: Beside, sources: SourceText) -> boo
         return True
     ways = [(value, fits, beside) for value in quantity.values]
     if power := _POWERS_OF_DATA.get(quantity.unit):
-        where = sources.in_records(beside) if power > 0 else beside
+        where = sources.near.in_records(beside) if power > 0 else beside
         ways += [(value.scaleb(power).normalize(), _is_bare, where) for value in quantity.values]
     return any(
         numbers.has(value, quantity.unit, fits_here, place)

@@ -239,7 +239,7 @@ class Nearest:
             if self._context and (item := items.only_named(these, self._context, ())) is not None:
                 return item
             if items.only_named(these, naming, _codes(self._stated.without_links)) is None:
-                moments = self._sources.moments(self._passages.source(self._best), self._stated)
+                moments = self._sources.near.moments(self._passages.source(self._best), self._stated)
                 return items.only_at(these, moments)
         return None
 

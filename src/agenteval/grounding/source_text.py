@@ -9,42 +9,27 @@ import re
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import chain
-from typing import TypeVar
 
-from agenteval.grounding.contradictions import denied
 from agenteval.grounding.counts import lengths
 from agenteval.grounding.dates import DAYS, MONTH_NAMES, MONTHS, Date
 from agenteval.grounding.effort import Effort
-from agenteval.grounding.items import Having
 from agenteval.grounding.links import Link, addresses, links
+from agenteval.grounding.nearness import Nearness
 from agenteval.grounding.passages import Passages, encoded, signs
-from agenteval.grounding.quantity import Quantity
 from agenteval.grounding.reading import Reading, reading
 from agenteval.grounding.records import fields
-from agenteval.grounding.siblings import is_said_of_other
 from agenteval.grounding.source_numbers import Beside, SourceNumbers, any_unit, anywhere
 from agenteval.grounding.sources import Source, keys
-from agenteval.grounding.statements import Fact, Part, Statement
-from agenteval.grounding.timed_lines import is_at_other_time
-from agenteval.grounding.weekdays import tells_week, weekday
+from agenteval.grounding.weekdays import day_of, tells_week
 from agenteval.language.content_words import plain_form
 from agenteval.language.signs import END, words
 from agenteval.language.stems import stem
-from agenteval.lazyregex import lazy
 from agenteval.text import composed
 
 SHORTEST, LONGEST_ENDING = 3, 4
 """Letters of a word that a field is named after, and letters that tell the two apart."""
-NEAR = 250
-"""How many characters around a number or a date are near it."""
-
-
-_RELATIVE_DAY = lazy(
-    r"(?i)\b(?:today|tonight|tomorrow|yesterday|heute|morgen|gestern|übermorgen|hoy|mañana|ayer|aujourd'hui|demain|hier)\b"
-)
-"""What tells a day that is known only where today's date is."""
 
 
 class SourceText:
@@ -113,92 +98,12 @@ class SourceText:
             return False
         if token[:3] in MONTHS:
             return any(date.month == MONTHS.index(token[:3]) + 1 for date in self._dates)
-        return any(_weekday(date) == token for date in self._dates)
+        return any(day_of(date) == token for date in self._dates)
 
-    def beside(
-        self,
-        signs: frozenset[str],
-        least: int,
-        stated: Statement,
-        parts: Sequence[str] = (),
-        context: frozenset[str] = frozenset(),
-    ) -> Beside:
-        """Whether so many of these words, given as signs, stand near a place in a source, or the source is what the user said.
-
-        Of several objects of one kind, a place in one is not near words, or what else a claim states, that is in the others.
-        `parts` are those of the claim, up to that with the fact in question. The words of its `context` may name the object as well.
-        """
-        names = [*stated.identifiers, *stated.numbers_of_things]
-        named = signs.union(self.signs.content(words(" ".join(names))))
-        telling = named.difference(self.signs.content(denied(stated.without_links)))
-        linked = telling.union(self.signs.content(words(" ".join(link.own for link in stated.links))))
-        told = [telling.intersection(self.signs.content(words(part))) for part in parts]
-        about = parts[-1] if parts else stated.plain
-        times = " ".join(
-            each.text for each in (stated.stating[len(parts) - 1].facts if parts else stated.times)
-        )
-        until = stated.stating[: len(parts)]
-        moments = cache(
-            lambda number: [] if _RELATIVE_DAY.search(about) else list(self.moments(number, stated, until))
-        )
-
-        def stand(number: int, offset: int) -> bool:
-            if number >= len(self._own):
-                return True
-            near = self._read[number].text[max(0, offset - NEAR) : offset + NEAR]
-            if len(signs.intersection(self.signs.content(words(near)))) < least:
-                return False
-            if not self._own[number].records:
-                whole = self._read[number].text
-                return not (
-                    is_said_of_other(whole, offset, about)
-                    or is_at_other_time(whole, offset, about, times, stated.without_links)
-                )
-            text = self._read[number].text_at(offset)
-            items = self.passages.items(number)
-            return not any(
-                items.is_other(text, each, told, lambda: moments(number))
-                for each in dict.fromkeys((telling, linked))
-            ) or bool(context and not items.is_other(text, telling | context, told, lambda: moments(number)))
-
-        return stand
-
-    def in_records(self, beside: Beside) -> Beside:
-        """The same of places in what JSON objects say, and of no others."""
-
-        def stand(number: int, offset: int) -> bool:
-            records = self._own[number].records if number < len(self._own) else ()
-            return self._read[number].text_at(offset) in records and beside(number, offset)
-
-        return stand
-
-    def in_fields(self, beside: Beside) -> Beside:
-        """The same of places right after the name of a field: what stands around a value is another field."""
-        in_records = self.in_records(beside)
-        return lambda number, offset: (
-            _AFTER_NAME.search(self._read[number].text, max(0, offset - 4), offset) is not None
-            and in_records(number, offset)
-        )
-
-    def moments(self, number: int, stated: Statement, until: Sequence[Part] = ()) -> Iterator[Having]:
-        """Which items of a source have one of the dates of a claim, and which one of its times.
-
-        Those of the last part that has any count, of the parts `until` a fact, or else all.
-        """
-        read, items = self._read[number], self.passages.items(number)
-        dates, times = _last(until, stated.dates), _last(until, stated.times)
-        if dates:
-            dated = self._effort.spent_on(read.texts_by_date)
-            found = [texts for each, texts in dated if any(date.agrees(each) for date in dates)]
-            yield items.having(chain.from_iterable(found))
-        days = {weekday(token) for name in stated.names for token in name.tokens} - {None}
-        if len(days) == 1 and not stated.dates:
-            dated = self._effort.spent_on(read.texts_by_date)
-            yield items.having(chain.from_iterable(texts for each, texts in dated if _weekday(each) in days))
-        if times:
-            minutes = frozenset().union(*(time.values for time in times))
-            minutes |= {Decimal(720) for _ in _NOON.finditer(stated.without_links)}
-            yield items.having(chain.from_iterable(read.texts_by_time.get(each, ()) for each in minutes))
+    @cached_property
+    def near(self) -> Nearness:
+        """Where in the sources what a claim states may stand."""
+        return Nearness(self._read, self._own, self.passages, self.signs, self._effort)
 
     # Phrases ---------------------------------------------------------------------------------------------------
 
@@ -353,8 +258,6 @@ def _is_written(url: str, text: str) -> bool:
     return False
 
 
-_NOON = lazy(r"(?i)\b(?:noon|midday)\b")
-_AFTER_NAME = lazy(r": ?[$€£¥-]?\Z")
 _BESIDE_URL = ("", END, " ", "\n", '"', "<", ">")
 _MONTHS_AND_DAYS = frozenset((*MONTHS, *MONTH_NAMES, *DAYS))
 
@@ -373,32 +276,6 @@ class _Containing:
             numbers = [number for number, source in enumerate(self._read) if piece in source.folded]
             found = self._places[piece] = array("L", numbers)
         return found
-
-
-_Moment = TypeVar("_Moment", bound=Fact)
-
-
-def _last(parts: Sequence[Part], facts: Sequence[_Moment]) -> Sequence[_Moment]:
-    """Those of some facts that are in the last of these parts which has any, or all.
-
-    A last part with a day of its own, "on the 15th", needs no others.
-    """
-    for part in reversed(parts):
-        own = [each for each in facts if each in part.facts]
-        if own or any(isinstance(each, Quantity) and each.day for each in part.facts):
-            return own
-    return facts
-
-
-def _weekday(date: Date) -> str | None:
-    from datetime import date as calendar_date
-
-    if not (date.year and date.month and date.day):
-        return None
-    try:
-        return DAYS[calendar_date(date.year, date.month, date.day).weekday()]
-    except ValueError:
-        return None
 
 
 def _with_text(sources: Iterable[Source]) -> list[Source]:

@@ -241,7 +241,7 @@ class _Reading:
             return anywhere
         least = min(MOST_BESIDE, (len(best.words) + 2) // 3)
         wanted = frozenset(self.wanted) - self.overlap.missing
-        return self.sources.beside(wanted, least, self.stated, parts, self._context)
+        return self.sources.near.beside(wanted, least, self.stated, parts, self._context)
 
     @cached_property
     def _context(self) -> frozenset[str]:

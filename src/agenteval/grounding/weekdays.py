@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from agenteval.grounding.dates import DAYS
+from agenteval.grounding.dates import DAYS, Date
 from agenteval.lazyregex import lazy
 
 _ABROAD = (
@@ -61,3 +61,15 @@ _SPAN = lazy(
 def tells_week(text: str) -> bool:
     """Whether a text has a span of days, which tells of those inside and of the others: `Mon-Fri`, `de martes a domingo`."""
     return bool(_SPAN.search(text))
+
+
+def day_of(date: Date) -> str | None:
+    """The day of the week of a date, if that is told in full."""
+    from datetime import date as calendar_date
+
+    if not (date.year and date.month and date.day):
+        return None
+    try:
+        return DAYS[calendar_date(date.year, date.month, date.day).weekday()]
+    except ValueError:
+        return None
