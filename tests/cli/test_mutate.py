@@ -75,7 +75,7 @@ def test_a_suggestion_is_shown_once(project: Project, capsys: pytest.CaptureFixt
     main(["mutate", str(project.root), "-k", "twice", "--operators", "duplicate-call"])
     out = capsys.readouterr().out
     assert out.count("id: no-duplicate-tool-calls") == 1
-    assert "    the same no_duplicate_tool_calls as above notices it\n" in out
+    assert "    no-duplicate-tool-calls above (no_duplicate_tool_calls) notices it\n" in out
 
 
 def test_the_report_as_json(project: Project, capsys: pytest.CaptureFixture[str]) -> None:

@@ -78,7 +78,7 @@ def test_idle_assertions_and_tests_that_were_not_mutated_are_shown(visit: Open, 
     expect(page.locator(".test .side").first).to_contain_text("the test does not pass as recorded: fail")
     expect(page.locator(".callout")).to_have_text("Idle: never output_omits noticed none of these mutants.")
     expect(page.locator(".mutant").last).to_contain_text(
-        "The same no_duplicate_tool_calls as above notices it."
+        "no-duplicate-tool-calls above (no_duplicate_tool_calls) notices it."
     )
 
 
@@ -97,7 +97,7 @@ def test_no_mutant_is_no_success(visit: Open, tmp_path: Path) -> None:
 
 def test_hostile_words_do_nothing(visit: Open, tmp_path: Path) -> None:
     """Wherever a mutant can hold them; they are shown as they are."""
-    advice = results.Suggestion(type=SAYS, params={SAYS: SAYS}, yaml=SAYS)
+    advice = results.Suggestion(id=SAYS, type=SAYS, params={SAYS: SAYS}, yaml=SAYS)
     common: dict[str, Any] = {"operator": SAYS, "category": SAYS, "what": SAYS, "difference": [f"+ {SAYS}"]}
     mutants = [
         results.MutantResult(**common, status="survived", killed_by=[], rule=None, suggestion=advice),

@@ -45,10 +45,11 @@ class Suggestions:
 
     def _suggestion(self, check: Assertion, kind: str, tried: dict[str, Any]) -> Suggestion:
         params = self.redactor.data(tried)
-        yaml = _as_yaml(self._new_id(kind), kind, params)
+        name = self._new_id(kind)
+        yaml = _as_yaml(name, kind, params)
         if params != tried:
             yaml += "    # tried with the real values, which are redacted here: fill them in\n"
-        made = Suggestion(type=kind, params=params, yaml=yaml)
+        made = Suggestion(id=name, type=kind, params=params, yaml=yaml)
         self.made.append((check, made))
         return made
 

@@ -11,6 +11,7 @@ MutantStatus = Literal["killed", "survived", "equivalent"]
 class Suggestion(Model):
     """An assertion that passes on the recording and fails on the mutant: both were tried. `yaml` is ready to paste."""
 
+    id: str
     type: str
     params: dict[str, Any]
     yaml: str

@@ -38,7 +38,7 @@ def _survivor(console: Console, mutant: MutantResult, suggested: set[str]) -> No
         console.emit("      no assertion type is known that would notice it")
         return
     if mutant.suggestion.yaml in suggested:
-        console.emit(f"    the same {mutant.suggestion.type} as above notices it")
+        console.emit(f"    {mutant.suggestion.id} above ({mutant.suggestion.type}) notices it")
         return
     suggested.add(mutant.suggestion.yaml)
     console.emit("    add this, which was tried and notices it:")
