@@ -46,6 +46,11 @@ RATES = {"base": "CHF", "rates": {"EUR": 1.0684, "USD": 1.2511, "GBP": 0.9237}}
 TRACK = "The track is 6.2 km long."
 
 
+TODOS = [
+    {"title": "Order firewood", "status": "done", "assignee": "Tom"},
+    {"title": "Clean gutters", "status": "open", "assignee": None},
+]
+ZONE = [{"name": "@", "content": "10.0.0.1"}, {"name": "www", "content": "a.example"}]
 HOURS = [
     {"time": "2025-04-12T16:00", "rain_pct": 55, "condition": "light_rain"},
     {"time": "2025-04-12T17:00", "rain_pct": 80, "condition": "rain"},
@@ -118,6 +123,22 @@ def found(source: Any, output: str, question: str = "") -> list[str]:
         (SENSORS, "That's four so far."),
         (PLOTS, "Two of the three have paid."),
         (STEPS, "One of the two is applied."),
+        ([{"night": 1, "asleep_min": 480}, {"night": 2, "asleep_min": 355}], "On night 1 it was 8 hours."),
+        (TODOS, "Tom ordered firewood, which is done, and nobody has the gutters, which are open."),
+        ({"prep_min": 15, "cook_min": 40}, "A quarter of an hour of prep and 40 minutes on the stove."),
+        ({"zone": "a.example", "records": ZONE}, "The zone a.example has the record @, which is 10.0.0.1."),
+        (SENSORS, "Two out of four are warm ⚠️ porch is cold."),
+        (
+            [{"job": "News", "status": "not_started"}, {"job": "Shop", "status": "done"}],
+            "News: not started yet",
+        ),
+        ({"job": "News", "translator": None, "target_lang": "es"}, "News needs a translator for Spanish."),
+        ({"prices": {"adult": 11, "child_under_12": 0}}, "A child under 12 years pays 0."),
+        ({"train": "RE 5", "planned": "17:08"}, "The RE 5 leaves at eight past five."),
+        ({"high_tide": "20:51"}, "High tide is at nine minutes to nine."),
+        ({"card": "Travel", "expires": "2027-11"}, "The Travel card expires in November 2027."),
+        ({"flight": "TP 1", "from": "Lisbon", "status": "cancelled"}, "TP 1 from Lisbon was cancelled."),
+        ({"names": ["a/b", "c/d", "e/f"]}, "There are three: `a/b`, `c/d` and `e/f`."),
         (TRACK, "It is near 6 km long."),
         ("Der Kurs ist am 10. Mai um 9:30 Uhr.", "Am 10. um halb zehn ist der Kurs."),
     ],
@@ -156,6 +177,13 @@ def test_honest(source: Any, output: str) -> None:
         (SENSORS, "That's seven so far.", ["seven"]),
         (PLOTS, "One of the three has paid.", ["One"]),
         (STEPS, "Two of the two are applied.", ["Two"]),
+        ({"job": "News", "target_lang": "es"}, "News is for Spanish, Shop for French.", ["Shop", "French"]),
+        ({"train": "RE 5", "planned": "17:08"}, "The RE 5 leaves at nine past five.", ["nine past five"]),
+        (
+            {"card": "Travel", "expires": "2027-11"},
+            "The Travel card expires in December 2027.",
+            ["December 2027"],
+        ),
         (RATES, "You get $1.27.", ["$1.27"]),
         (TRACK, "It is exactly 6 km long.", ["6 km"]),
     ],

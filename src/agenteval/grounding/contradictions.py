@@ -148,7 +148,7 @@ def _against_own(mine: Words, told: Sequence[tuple[str, str]]) -> Iterator[str]:
     known = set(mine.stems).difference(mine.denied())  # "isn't closed" does not mean `closed_at`
     named = [value for name, value in told if (label := compared(name).state) and known.issuperset(label)]
     for value in named or [value for _, value in told]:
-        own = compared(value).state
+        own = () if compared(value).denying else compared(value).state
         for place in mine.denying if 0 < len(own) <= MOST_DENIED else ():
             word, following = mine.words[place].lower(), " ".join(mine.words[place + 1 : place + 2])
             if not (word in _NOT or word.endswith("n't")) or _QUANTIFIER.fullmatch(following):
@@ -191,7 +191,7 @@ def _against_state(mine: Words, theirs: Words) -> Iterator[str]:
 
 _SO = tuple(map(plain_form, ("enabled", "active", "true")))
 """Forms of words that say that something is so: "the flag isn't enabled"."""
-_NOT_SO = lazy(r"(?i)\b(?:off|empty|false|dis\w{3,}ed)\b")
+_NOT_SO = lazy(r"(?i)\b(?:needs?|needed|wanted|looking for|off|empty|false|dis\w{3,}ed)\b")
 """What says that something is not so, or not there, of a field: "the list is empty"."""
 _AUXILIARIES = frozenset("is are was were has have had can be been".split())  # noqa: SIM905
 

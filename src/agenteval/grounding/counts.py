@@ -15,7 +15,7 @@ from agenteval.lazyregex import lazy
 
 FARTHEST = 40
 """How many characters after a number are looked at for the name of a list."""
-_CLAUSE_END = lazy(r"[,;.:!?()\n]")
+_CLAUSE_END = lazy(r"[,;.:!?()\n\u2190-\u2bff\U0001f000-\U0001faff]")
 
 
 def lengths(sources: Iterable[Source]) -> dict[str, set[int]]:
@@ -111,7 +111,7 @@ def _having(
     return found
 
 
-_OF = lazy(r"(?i)\b(?:of (?:the|these|those|your|our)|von (?:den|diesen)|der) \Z")
+_OF = lazy(r"(?i)\b(?:out of|of (?:the|these|those|your|our)|von (?:den|diesen)|der) \Z")
 """What stands before the number of a whole of which a part is told: "two of the four", "zwei der vier"."""
 _OTHERS = lazy(r"(?i)\b(?:the|die) (?:other|remaining|anderen|übrigen) \Z")
 """What stands before the number of those that were not told of, one or two of the whole."""

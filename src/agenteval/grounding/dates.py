@@ -69,6 +69,7 @@ _YEAR = r"(?P<year>[12]\d{3})\b"
 _DAY = r"(?P<day>[0-3]?\d)(?:st|nd|rd|th|er)?"
 _NUMERIC = [
     lazy(r"(?<![\d.])(?P<year>[12]\d{3})[-/.](?P<month>[01]?\d)[-/.](?P<day>[0-3]?\d)(?![\d])"),
+    lazy(r"(?<=: )(?P<year>[12]\d{3})-(?P<month>0[1-9]|1[0-2])(?=\Z|[;,\n])"),
     lazy(r"(?<![\d./])(?P<month>0?[1-9]|1[0-2])/(?P<year>20\d\d)(?![\d/])"),
     lazy(r"(?<![\d.])(?P<first>[0-3]?\d)([/.])(?P<second>[0-3]?\d)\2(?P<year>[12]\d{3})(?!\d)"),
     lazy(
@@ -87,7 +88,7 @@ _NAMED = [
     lazy(rf"\b{_MONTH} {_DAY}\b(?!:\d)(?:,? {_YEAR})?", re.IGNORECASE),
     lazy(rf"\b{_MONTH},? (?:of |del? )?{_YEAR}", re.IGNORECASE),
 ]
-_NUMERIC_SIGN = lazy(r"\d/20\d\d|\d[-/.][0-3]?\d(?:[-/.]\d|\.(?!\w))|\d ?[月월]")
+_NUMERIC_SIGN = lazy(r": [12]\d{3}-[01]\d(?![\d-])|\d/20\d\d|\d[-/.][0-3]?\d(?:[-/.]\d|\.(?!\w))|\d ?[月월]")
 MONTH_SIGNS, DAY_SIGNS = ("月", "월"), ("日", "号", "號", "일")
 """What makes the number before it a month or a day, in Chinese, Japanese and Korean."""
 _BEFORE, _AFTER = 12, 24

@@ -205,10 +205,20 @@ class Items(Objects):
             return False
         having = self._having_value[self._of_list[own]].get(value, {})
         self._effort.spend(len(having))
+        if having and value in self._values_around(own):
+            return False
         told = self._told[own]
         return own not in having and any(
             told.get(field) and told[field].lower() not in claim for field in having.values()
         )
+
+    def _values_around(self, item: int) -> Iterator[str]:
+        """The values, in lower case, of the objects that hold an item."""
+        path: Path = self._source.paths[self._at[item][0]]
+        while path:
+            path = path[0]
+            for number in self._at.get(id(path), ()):
+                yield from (value.lower() for _, value in fields(self._source.texts[number]))
 
     def only_named(self, these: int, words: frozenset[str], codes: Iterable[str]) -> int | None:
         """The only item of a list that has words, or a value in lower case among `codes`, that no other has, by its first record."""

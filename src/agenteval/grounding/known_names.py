@@ -40,7 +40,7 @@ def has_name(name: Name, sources: SourceText) -> bool:
     capitals, token = name.text.replace(".", ""), name.tokens[0]
     if capitals.isupper() and token == capitals.lower() and not carries_content(token):
         return sources.numbers.has_text(capitals) or sources.has_initials(token)  # the US is not us
-    if _has_feast(name, sources) or is_spelled_out(name, sources):
+    if _has_feast(name, sources) or _has_language(name, sources) or is_spelled_out(name, sources):
         return True
     if any(len(token) == 1 for token in name.tokens):
         return sources.has_phrase(name.tokens)
@@ -63,6 +63,19 @@ _FEASTS = {
     "new year day": (1, 1),
     "new year eve": (12, 31),
 }
+
+
+_CODES = """
+ar arabic, cs czech, da danish, de german, en english, es spanish, fi finnish, fr french, it italian, ja japanese, ko korean,
+nl dutch, no norwegian, pl polish, pt portuguese, ru russian, sv swedish, tr turkish, uk ukrainian, zh chinese
+"""
+_LANGUAGES = {name: code for code, name in map(str.split, _CODES.split(","))}
+
+
+def _has_language(name: Name, sources: SourceText) -> bool:
+    """Whether the sources have the code of a language in a field that is for such: `target_lang: de`."""
+    code = _LANGUAGES.get(" ".join(name.tokens))
+    return code is not None and code in sources.language_codes
 
 
 def _has_feast(name: Name, sources: SourceText) -> bool:

@@ -77,6 +77,8 @@ def has_quantity(quantity: Quantity, beside: Beside, sources: SourceText) -> boo
         return True
     if quantity.unit in ("hour", "day") and numbers.has_text(f"_{quantity.text}{quantity.unit[0]}"):
         return True  # the name of a field: `change_24h`
+    if quantity.unit == "year" and numbers.has_text(f"_{quantity.text}"):
+        return True  # `child_under_12`
     if quantity.unit == "+":  # no other item's number: only objects of one kind have to be distinguished
         in_records = sources.near.in_records(anywhere)
         digits = re.findall(r"\d+", quantity.text)

@@ -70,7 +70,7 @@ def _content(text: str) -> list[str]:
     return list(filter(None, map(plain_form, words(text))))
 
 
-_MARK = lazy(r"[,;.!?()#\n]")
+_MARK = lazy(r"[,;.!?()#\n]|\band\b")
 _GOING_ON = lazy(r"[,;.!?()#\n]|\b(?:to|and|but|while)\b")
 """What parts a number from the name of a field: before it, and after it."""
 

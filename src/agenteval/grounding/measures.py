@@ -80,12 +80,25 @@ _LASTING = lazy(
     r"(?i)(?:duration|length|delay|wait|travel|walk|ride|drive|cook|prep|total|elapsed)(?:[_ ][a-z]+){0,3}[_ ]?(?:min|h)[\"')]{0,2}: ?[\"']?\Z"
 )
 """The name of a field in minutes or hours: `temp_min` is the least."""
+_LEAST_OF = lazy(
+    r"(?i)(?:temp\w*|price|cost|salary|age|speed|wind|rate|value|level|score|amount|qty|quantity|size|count|stay|version)\Z"
+)
+"""What a field before `_min` is the least of, and no length of time."""
+_LONGEST_OBJECT = 1_000
 _BEFORE = lazy(r"(_?[^\W_]+)[\"')]{0,2}: ?[\"']?\Z")
 
 
 def names_of(unit: str) -> list[str]:
     """All the names of a unit, in lower case."""
     return [name for name, each in _UNIT_OF.items() if each == unit]
+
+
+def _is_least(text: str, end: int) -> bool:
+    """Whether a field whose name ends in `_min` here is the least of something: of some things, or beside a `_max`."""
+    name = text[max(0, end - 40) : end].split()[-1:]
+    stem = name[0].strip("\"'(") if name else ""
+    around = text[max(0, end - _LONGEST_OBJECT) : end + _LONGEST_OBJECT]
+    return not stem or bool(_LEAST_OF.search(stem)) or f"{stem}_max" in around
 
 
 def unit_of(name: str) -> str:
@@ -133,6 +146,8 @@ def measure(text: str, start: int, end: int) -> str:
     word = name.removeprefix("_")
     if word in ("min", "h") and _LASTING.search(text, max(0, start - 40), start):
         return _UNIT_OF[word]
+    if name == "_min" and before and not _is_least(text, before.start()):
+        return "minute"
     if money := _MONEY.search(text, max(0, start - 40), start):
         return _OF_FIELD[f"_{money[1].lower()}"]
     if word == "ms" and _SPEED_MS.search(text, max(0, start - 40), start):

@@ -76,7 +76,7 @@ def _told(record: str) -> dict[Phrase, Phrase]:
     told = {}
     for name, value in fields(record):
         label, said = _label(name), tuple(_content(value))
-        if label and 0 < len(said) <= MOST_WORDS and not any(map(str.isdigit, value)):
+        if any(map(_form, words(name))) and 0 < len(said) <= MOST_WORDS and not any(map(str.isdigit, value)):
             told[label] = said
     return told
 

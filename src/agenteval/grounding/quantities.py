@@ -95,6 +95,7 @@ _IN_WORDS = (
     "five to ",
     "ten to ",
     "twenty to ",
+    "minutes to ",
     " past ",
     " nach ",
     " vor ",

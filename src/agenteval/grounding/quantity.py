@@ -72,7 +72,7 @@ def apart(text: str) -> str:
 
 
 _LISTED = lazy(r"(?: [\w'-]{1,30}){0,4}[*_]{0,2}:(?!\d)")
-_COMMA = lazy(r"[,;]\s*(?:and|und|y|et)?\b")
+_COMMA = lazy(r"[,;](?:\s*(?:and|und|y|et)\b)?")
 _AND = lazy(r"\b(?:and|und|y|et)\b")
 
 

@@ -202,6 +202,18 @@ class SourceText:
         }
         return frozenset(stem for name in names for word in words(name) if (stem := plain_form(word)))
 
+    @cached_property
+    def language_codes(self) -> frozenset[str]:
+        """The codes of languages in fields that are named so: `source_lang`, `languages`, `locale`."""
+        values = (
+            value
+            for source in self._own
+            for number in source.records
+            for name, value in fields(source.texts[number])
+            if "lang" in name.lower() or "locale" in name.lower()
+        )
+        return frozenset(code[:2].lower() for value in values for code in value.split(", "))
+
     def names_field(self, stem: str) -> bool:
         """Whether a field of an object is named after a word: `owner`, "owns"."""
         return len(stem) >= SHORTEST and any(

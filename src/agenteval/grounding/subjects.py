@@ -49,7 +49,7 @@ def said_of_each(parts: Sequence[str], subject: Callable[[str], Subject]) -> Ite
         after = [at for at in saying if at > place and not _ASIDE.match(parts[at])]
         if after:
             yield thing, _joined(parts[place], parts[after[0]])
-        elif before := [at for at in saying if at < place]:
+        elif before := [at for at in saying if at < place and not _ASIDE.match(parts[at])]:
             yield thing, _joined(parts[before[-1]], parts[place])
 
 

@@ -33,15 +33,18 @@ _HALF_PAST = lazy(r"\bhalf (?:past )?(?P<hour>1?\d\b|[a-z]{3,6}\b)", re.IGNORECA
 _HALF_TO = lazy(r"\bhalb (?P<hour>1?\d\b|[a-zöü]{3,6}\b)(?P<to>)", re.IGNORECASE)
 """In German, half an hour before: `halb sieben` is 6:30."""
 _HOURS = SMALL | OTHERS | {"eins": 1}
-_MINUTES = {"five": 5, "ten": 10, "twenty": 20, "twenty-five": 25, "quarter": 15}
+_ONES = list(SMALL)[1:10]
+_MINUTES = SMALL | {f"twenty-{one}": 20 + SMALL[one] for one in _ONES} | {"twenty": 20, "quarter": 15}
 _MINUTES |= {"fünf": 5, "zehn": 10, "zwanzig": 20, "viertel": 15}
+_SOME = rf"(?:(?:twenty-)?(?:{'|'.join(_ONES)})|ten|eleven|twelve|twenty|quarter)"
 _PAST = lazy(
-    r"\b(?:(?P<past>(?:(?:twenty-)?five|ten|twenty|quarter) past|(?:fünf|zehn|zwanzig|viertel) nach)"
-    r"|(?P<to>quarter to|(?<=\bat )(?:(?:twenty-)?five|ten|twenty) to|(?:fünf|zehn|zwanzig|viertel) vor)) (?P<hour>1?\d\b(?!:)|[a-zöü]{3,6}\b)",
+    rf"\b(?:(?P<past>{_SOME}(?: minutes?)? past|(?:fünf|zehn|zwanzig|viertel) nach)"
+    rf"|(?P<to>quarter to|(?<=\bat )(?:(?:twenty-)?five|ten|twenty) to|{_SOME} minutes? to|(?:fünf|zehn|zwanzig|viertel) vor))"
+    r" (?P<hour>1?\d\b(?!:)|[a-zöü]{3,6}\b)",
     re.IGNORECASE,
 )
 """Minutes after or before an hour: `ten past four`, `Viertel vor drei`. "Five to ten" may be a range."""
-_PAST_SIGNS = (" past ", "uarter to ", "five to ", "ten to ", "twenty to ", " nach ", " vor ")
+_PAST_SIGNS = (" past ", "uarter to ", "five to ", "ten to ", "twenty to ", "minutes to ", " nach ", " vor ")
 
 _O_CLOCK = lazy(r"(?<!past )(?<!to )\b(?P<hour>1?\d|[a-z]{3,6}) o['’]clock\b(?P<minute>)", re.IGNORECASE)  # noqa: RUF001
 

@@ -12,6 +12,7 @@ _GERMAN = frozenset(
     dir doch dort durch ein eine einem einen einer eines etwa euch euer für gegen gibt haben hatte ich ihm ihn ihnen ihr ihre
     ihrem ihren ihrer im ist jedoch kann kannst kein keine keinen laut leider mehr mit muss musst nach nicht nichts noch
     nur oder ohne ob rund schon sehr seit sich sie sind soll sonst sowie statt über um und uns unser unsere unter vom
+    zwei drei vier fünf sechs sieben acht neun zehn elf zwölf
     voraussichtlich vor war waren warum wegen weil wenn werden wie wir wird wo wurde wurden zum zur zwischen uhr
     """.split()  # noqa: SIM905 - a list of them would be six times as long
 )
