@@ -113,7 +113,7 @@ def support(claim: Claim, sources: SourceText, checks: Sequence[Check]) -> Suppo
     contradicted: tuple[str, ...] = ()
     if has_wording and (nearest := read.nearest) and span:
         otherwise = (read.stated.shown(each) for each, holds in read.bounds.items() if not holds)
-        contradicted = tuple(_whole(chain(nearest.contradicted(span), otherwise), unsupported))
+        contradicted = tuple(_whole(chain(nearest.contradicted(), otherwise), unsupported))
         span = (nearest.told_by if contradicted else None) or span
     return Support(
         claim=claim,
