@@ -354,6 +354,8 @@ def test_a_hundred_levels_are_read() -> None:
     """The limit is inclusive."""
     load("[" * 100 + "]" * 100)
     assert told("[" * 101 + "]" * 101)[:2] == ("yaml.too_deep", "1:101")
+    assert told("b: " + "[" * 10_000)[:2] == ("yaml.too_deep", "1:103")
+    assert told("{a: 1, a: 2, b: " + "[" * 10_000)[:2] == ("yaml.duplicate_key", "1:8")
 
 
 def bomb(levels: int) -> str:

@@ -89,11 +89,19 @@ def load_yaml(text: str, path: Path, *, max_nodes: int = MAX_YAML_NODES, starts:
     except _DuplicateKey as duplicate:
         refusal = _twice(text, duplicate)
     except yaml.YAMLError as error:
+        if _TOO_DEEP in str(error) and (mark := getattr(error, "problem_mark", None)):
+            load_yaml(
+                text[: mark.index], path, max_nodes=max_nodes
+            )  # what comes before is nested too deep as well
         refusal = _syntax(text, error)
     except UnicodeEncodeError as error:
         refusal = _bad_character(text, error.start)
     fault = Fault(refusal.code, refusal.message, next_step=refusal.next_step)
     raise FileError([problem_at(place_at(text, refusal.offset, refusal.span), fault, path)])
+
+
+_TOO_DEEP = "maximum nesting depth"
+"""What libyaml says, from version 0.2.6 on, of a text in which it came upon more than a thousand levels before it told of any."""
 
 
 def events(text: str) -> NextEvent:
