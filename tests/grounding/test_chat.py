@@ -203,6 +203,7 @@ def test_wrong(source: Any, output: str, wrong: list[str]) -> None:
         ("Market is near. It isn't full.", "", ["full"]),
         ("It costs 2.80 €, more than Castle.", "What about Station?", ["2.80 €"]),
         ("Market is full. Castle costs 2.80 €.", "", ["2.80 €"]),
+        ("No. Castle is cheap. It costs 2.80 €, more than Station.", "Market?", ["2.80 €"]),
         ("Castle costs 2.80 €.", "What about Market?", ["2.80 €"]),
     ],
 )

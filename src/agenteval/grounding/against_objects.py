@@ -44,9 +44,9 @@ class _Meant(NamedTuple):
 
 
 class AgainstObjects:
-    """A claim beside the record that is nearest to it. `context` has the words that may name what the claim refers to."""
+    """A claim beside the record that is nearest to it. `context` has the words that may name what the claim refers to, the nearer ones first."""
 
-    def __init__(self, claim: ClaimWords, sources: SourceText, best: Best, context: Words) -> None:
+    def __init__(self, claim: ClaimWords, sources: SourceText, best: Best, context: Sequence[Words]) -> None:
         self._claim = claim
         self._sources = sources
         self._passages = sources.passages
@@ -101,8 +101,9 @@ class AgainstObjects:
         """The record of the object, beside the nearest one, that the claim refers to, or else that only has its times and dates."""
         items, place = self._items, self._place
         for these in items.lists(place)[:1] if items.told(place) else ():
-            if self._context and (item := items.only_named(these, self._context, ())) is not None:
-                return item
+            for each in self._context:
+                if (item := items.only_named(these, each, ())) is not None:
+                    return item
             if items.only_named(these, naming, codes(self._claim.text)) is None:
                 moments = self._sources.near.moments(self._passages.source(self._best), self._claim.stated)
                 return items.only_at(these, moments)

@@ -104,6 +104,10 @@ class Items(Objects):
                 found.setdefault(self._of_list[item], set()).add(item)
         return found
 
+    def tells(self, text: int, words: frozenset[str]) -> bool:
+        """Whether words tell the items that a text is in from others, or others from those."""
+        return any(telling for _, telling in self._told_apart(text, words))
+
     def is_alone(self, text: int, words: frozenset[str]) -> bool:
         """Whether words tell no other items than those that a text is in, if any."""
         return all(own == telling for own, telling in self._told_apart(text, words))

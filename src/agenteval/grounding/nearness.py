@@ -53,12 +53,13 @@ class Nearness:
         least: int,
         stated: Statement,
         parts: Sequence[str] = (),
-        context: frozenset[str] = frozenset(),
+        context: Sequence[frozenset[str]] = (),
     ) -> Beside:
         """Whether so many of these words, given as signs, stand near a place in a source, or the source is what the user said.
 
         Of several objects of one kind, a place in one is not near words, or what else a claim states, that is in the others.
-        `parts` are those of the claim, up to that with the fact in question. The words of its `context` may name the object as well.
+        `parts` are those of the claim, up to that with the fact in question. The first words of its `context` that tell the
+        objects apart may name the object as well.
         """
         names = [*stated.identifiers, *stated.numbers_of_things]
         named = signs.union(self._signs.content(words(" ".join(names))))
@@ -88,10 +89,11 @@ class Nearness:
                 )
             text = self._read[number].text_at(offset)
             items = self._passages.items(number)
+            around = next((each for each in context if items.tells(text, each)), None)
             return not any(
                 items.is_other(text, each, told, lambda: moments(number))
                 for each in dict.fromkeys((telling, linked))
-            ) or bool(context and not items.is_other(text, telling | context, told, lambda: moments(number)))
+            ) or not (around is None or items.is_other(text, telling | around, told, lambda: moments(number)))
 
         return stand
 

@@ -1,6 +1,6 @@
 """What the sources say otherwise than a claim: the passage nearest to it, in prose or in data, or the only state that there is."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from agenteval.grounding import states
 from agenteval.grounding.against_objects import AgainstObjects
@@ -25,7 +25,7 @@ class Nearest:
         written: Mapping[str, str],
         sources: SourceText,
         best: Best,
-        context: frozenset[str] = frozenset(),
+        context: Sequence[frozenset[str]] = (),
     ) -> None:
         self._claim = ClaimWords(stated, written, sources.signs)
         self._passages = sources.passages

@@ -244,11 +244,11 @@ class _Reading:
         return self.sources.near.beside(wanted, least, self.stated, parts, self._context)
 
     @cached_property
-    def _context(self) -> frozenset[str]:
-        """The signs of the words that may name what the claim refers to: those before it, and those of the user."""
+    def _context(self) -> tuple[frozenset[str], ...]:
+        """The signs of the words that may name what the claim refers to: those before it, or else those of the user."""
         if not self.claim.refers:
-            return frozenset()
-        return self.sources.content(self.claim.before).union(self.sources.said)
+            return ()
+        return self.sources.content(self.claim.before), frozenset(self.sources.said)
 
 
 _OF_LINKS = frozenset(
