@@ -50,6 +50,14 @@ TODOS = [
     {"title": "Order firewood", "status": "done", "assignee": "Tom"},
     {"title": "Clean gutters", "status": "open", "assignee": None},
 ]
+TASKS = [
+    {"task": "Tap", "state": "open", "owner": "Ada"},
+    {"task": "Sink", "state": "open", "owner": "Ben"},
+    {"task": "Roof", "state": "open", "owner": "Ada"},
+    {"task": "Door", "state": "done", "owner": "Cleo"},
+    {"task": "Gate", "state": "done", "owner": "Dan"},
+]
+GATES = {"5": {"platform": 9, "train": "RE 5"}, "7": {"platform": 3, "train": "RE 7"}}
 ZONE = [{"name": "@", "content": "10.0.0.1"}, {"name": "www", "content": "a.example"}]
 HOURS = [
     {"time": "2025-04-12T16:00", "rain_pct": 55, "condition": "light_rain"},
@@ -139,6 +147,9 @@ def found(source: Any, output: str, question: str = "") -> list[str]:
         ({"card": "Travel", "expires": "2027-11"}, "The Travel card expires in November 2027."),
         ({"flight": "TP 1", "from": "Lisbon", "status": "cancelled"}, "TP 1 from Lisbon was cancelled."),
         ({"names": ["a/b", "c/d", "e/f"]}, "There are three: `a/b`, `c/d` and `e/f`."),
+        (TASKS, "Ada has two of the three open tasks."),
+        (TASKS, "Two of the five are with Cleo and Dan."),
+        (GATES, "RE 5 leaves from platform 9, RE 7 from 3."),
         (TRACK, "It is near 6 km long."),
         ("Der Kurs ist am 10. Mai um 9:30 Uhr.", "Am 10. um halb zehn ist der Kurs."),
     ],
@@ -176,6 +187,7 @@ def test_honest(source: Any, output: str) -> None:
         ({"site": "Roof", "power_w": 5230}, "The roof gives 6.2 kW.", ["6.2 kW"]),
         (SENSORS, "That's seven so far.", ["seven"]),
         (PLOTS, "One of the three has paid.", ["One"]),
+        (TASKS, "Two of the five are with Cleo.", ["Two"]),
         (STEPS, "Two of the two are applied.", ["Two"]),
         ({"job": "News", "target_lang": "es"}, "News is for Spanish, Shop for French.", ["Shop", "French"]),
         ({"train": "RE 5", "planned": "17:08"}, "The RE 5 leaves at nine past five.", ["nine past five"]),

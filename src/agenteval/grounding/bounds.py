@@ -14,9 +14,8 @@ from agenteval.grounding.quantity import Quantity
 from agenteval.grounding.statements import Statement, statement
 from agenteval.lazyregex import lazy
 
-LONGEST = 1_500
-"""Characters of a claim that is judged."""
 LONGEST_BOUND = 30
+"""Characters before a number that may call it a bound."""
 
 Told = Mapping[Field, str]
 """The fields of an object, with their values as text."""
@@ -45,7 +44,7 @@ def bounds(
     """
     text, start = claim.without_links, 0
     things: Sequence[Told] = ()
-    for quantity in claim.quantities if len(text) <= LONGEST else ():
+    for quantity in claim.quantities:
         match = _BOUND.search(text, max(0, quantity.start - LONGEST_BOUND), quantity.start)
         ends = [each.end() for each in _CLAUSE_END.finditer(text, start, quantity.start)]
         if ends:

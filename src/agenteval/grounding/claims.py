@@ -138,7 +138,7 @@ def _found(output: str) -> tuple[Claim, ...]:
             refers = bool(_REFERRING.search(piece))
             before = before if refers else ""
             claim = _claim(piece, leads_in=leads_in, listed=listed if leads_in else 0)
-            found += (replace(each, refers=refers, before=before) for each in claim)
+            found += (replace(each, refers=True, before=before) for each in claim) if refers else claim
             before = f"{before} {piece}"
     return tuple(found)
 

@@ -65,11 +65,10 @@ def counts_objects(
     lists = list(lists)
     sizes, values = _lengths(lists), quantity.values
     before = text[max(0, quantity.start - FARTHEST) : quantity.start]
-    if quantity.unit in ("", "day") and _OF.search(before):
-        return not sizes.isdisjoint(values)
-    if _OTHERS.search(before):
-        return any(not values.isdisjoint((size - 1, size - 2)) for size in sizes)
-    if _SO_FAR.match(text, quantity.end) and not sizes.isdisjoint(values):
+    is_whole = (quantity.unit in ("", "day") and _OF.search(before)) or _SO_FAR.match(text, quantity.end)
+    if is_whole and not sizes.isdisjoint(values):
+        return True
+    if _OTHERS.search(before) and any(not values.isdisjoint((size - 1, size - 2)) for size in sizes):
         return True
     if quantity.unit or _OTHER_NUMBER.match(text, quantity.end):
         return False
@@ -130,11 +129,17 @@ def _sizes(these: Listed, said: Signs, named: Iterable[Field], *, denied: bool) 
     """How many objects of a list have, or lack, what words say, or any value in fields that they name."""
     every = frozenset(range(len(these.items)))
     values = {pair for item in these.items for pair in item.items() if said.issuperset(pair[1])}
-    found = [
-        frozenset(number for number in every if these.items[number].get(field) == value)
-        for field, value in values
-        if value and not these.name.issuperset(value)
+    found: dict[tuple[Field, str], frozenset[int]] = {
+        each: frozenset(number for number in every if these.items[number].get(each[0]) == each[1])
+        for each in values
+        if each[1] and not these.name.issuperset(each[1])
+    }
+    by_field: dict[Field, frozenset[int]] = {}  # "two are with Ada and Ben"
+    for (field, _), having in found.items():
+        by_field[field] = by_field.get(field, frozenset()) | having
+    told = [
+        *by_field.values(),
+        *(frozenset(at for at in every if these.items[at].get(each)) for each in named),
     ]
-    found += [frozenset(number for number in every if these.items[number].get(field)) for field in named]
-    for having in {*found, every.intersection(*found)} if found else ():
+    for having in {*found.values(), *told, every.intersection(*told)} if told else ():
         yield len(every - having if denied else having)

@@ -17,8 +17,7 @@ LONGEST_RECORD = 1_000
 """Characters after which an object goes on in another text: evidence shows it whole."""
 
 _BETWEEN = "; "
-UNDER = " >"
-"""What stands between the name of an object and its fields."""
+_UNDER = " >"
 _WRAPPED = {"type", "text"}
 """The fields of an object that is nothing but a text: a block of a message, in the Model Context Protocol and others."""
 _HUMP = re.compile(r"(?<=[a-z\d])[A-Z](?=[a-z]|$)")
@@ -28,7 +27,7 @@ def records(name: str, fields: Mapping[str, Any]) -> Iterator[str]:
     """What an object says by its name and its short fields: one text, more when the fields are many, none without either."""
     if fields.keys() == _WRAPPED:
         return
-    head = f"{_words(name)}{UNDER}" if name else ""
+    head = f"{_words(name)}{_UNDER}" if name else ""
     said: list[str] = []
     size = 0
     for key, value in fields.items():
@@ -50,14 +49,14 @@ def row(values: Iterable[Any]) -> str:
 
 def fields(record: str) -> Iterator[tuple[str, str]]:
     """The names and values of a text that an object says. What is so, or not, has no name."""
-    for field in record[len(name_of(record)) :].removeprefix(UNDER).lstrip().split(_BETWEEN):
+    for field in record[len(name_of(record)) :].removeprefix(_UNDER).lstrip().split(_BETWEEN):
         name, _, value = field.rpartition(": ")
         yield name, value
 
 
 def name_of(record: str) -> str:
     """The name that the object of such a text has itself, or nothing."""
-    head, under, _ = record.partition(UNDER)
+    head, under, _ = record.partition(_UNDER)
     return head if under and ": " not in head and "; " not in head else ""
 
 

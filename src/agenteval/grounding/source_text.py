@@ -19,7 +19,7 @@ from agenteval.grounding.links import Link, addresses, links
 from agenteval.grounding.nearness import Nearness
 from agenteval.grounding.passages import Passages, encoded, signs
 from agenteval.grounding.reading import Reading, reading
-from agenteval.grounding.records import fields
+from agenteval.grounding.records import fields, name_of
 from agenteval.grounding.source_numbers import Beside, SourceNumbers, any_unit, anywhere
 from agenteval.grounding.sources import Source, keys
 from agenteval.grounding.weekdays import day_of, tells_week
@@ -201,6 +201,11 @@ class SourceText:
             for name, _ in fields(source.texts[number])
         }
         return frozenset(stem for name in names for word in words(name) if (stem := plain_form(word)))
+
+    @cached_property
+    def object_names(self) -> frozenset[str]:
+        """The names under which objects stand: `203` of `{"203": {"status": "clean"}}`."""
+        return frozenset(name_of(source.texts[number]) for source in self._own for number in source.records)
 
     @cached_property
     def language_codes(self) -> frozenset[str]:

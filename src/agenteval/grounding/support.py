@@ -21,7 +21,6 @@ from agenteval.grounding.otherwise import Nearest
 from agenteval.grounding.overlap import overlap
 from agenteval.grounding.passages import Span
 from agenteval.grounding.quantity import Quantity, counts_what_follows, is_weak
-from agenteval.grounding.records import UNDER
 from agenteval.grounding.source_numbers import Beside, anywhere
 from agenteval.grounding.source_text import SourceText
 from agenteval.grounding.sources import Source
@@ -294,6 +293,7 @@ def _numbers(read: _Reading, sources: SourceText) -> Iterator[Fact]:
 
 _IN_NAME = lazy(r"(?:[A-Za-z]-|#)\Z")
 _NAMED = lazy(r"(?<![\w.])(?:(?P<word>[A-Z][A-Za-z]{0,11}) |(?P<code>[\w-]+-))\Z")
+_CODE = lazy(r"0\d+")
 _LONGEST_NAME = 30
 _COMPARED = lazy(
     r"(?i)\b(?:vs\.?|versus|against|compared (?:to|with)|instead of|rather than|gegenüber|statt) (?:only |just |about )?[$€£]?\Z"
@@ -307,12 +307,12 @@ def _is_in_name(quantity: Quantity, read: _Reading, sources: SourceText) -> bool
     text, start = read.stated.without_links, quantity.start
     if _IN_NAME.search(text, max(0, start - 2), start):
         return True
+    if not quantity.text.isdigit():
+        return False
+    if _CODE.fullmatch(quantity.text) or quantity.text in sources.object_names:
+        return True
     named = _NAMED.search(text, max(0, start - _LONGEST_NAME), start)
-    if quantity.text.isdigit() and (
-        quantity.text.startswith("0") or sources.numbers.has_text(f"{quantity.text}{UNDER} ")
-    ):
-        return len(quantity.text) > 1
-    if not named or not quantity.text.isdigit():
+    if not named:
         return False
     if named["word"]:
         return sources.passages.is_record(None) and sources.has_phrase(

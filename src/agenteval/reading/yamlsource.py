@@ -90,9 +90,8 @@ def load_yaml(text: str, path: Path, *, max_nodes: int = MAX_YAML_NODES, starts:
         refusal = _twice(text, duplicate)
     except yaml.YAMLError as error:
         if _TOO_DEEP in str(error) and (mark := getattr(error, "problem_mark", None)):
-            load_yaml(
-                text[: mark.index], path, max_nodes=max_nodes
-            )  # what comes before is nested too deep as well
+            # what comes before is nested too deep for this reader as well, which tells where
+            load_yaml(text[: mark.index], path, max_nodes=max_nodes)
         refusal = _syntax(text, error)
     except UnicodeEncodeError as error:
         refusal = _bad_character(text, error.start)
