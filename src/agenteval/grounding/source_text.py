@@ -192,29 +192,28 @@ class SourceText:
         return lengths(self._own)
 
     @cached_property
+    def _objects(self) -> list[str]:
+        """What objects say."""
+        return [source.texts[number] for source in self._own for number in sorted(source.records)]
+
+    @cached_property
     def _fields(self) -> frozenset[str]:
         """The stems of the words in the names of the fields of objects."""
-        names = {
-            name
-            for source in self._own
-            for number in source.records
-            for name, _ in fields(source.texts[number])
-        }
+        names = {name for each in self._objects for name, _ in fields(each)}
         return frozenset(stem for name in names for word in words(name) if (stem := plain_form(word)))
 
     @cached_property
     def object_names(self) -> frozenset[str]:
         """The names under which objects stand: `203` of `{"203": {"status": "clean"}}`."""
-        return frozenset(name_of(source.texts[number]) for source in self._own for number in source.records)
+        return frozenset(map(name_of, self._objects))
 
     @cached_property
     def language_codes(self) -> frozenset[str]:
         """The codes of languages in fields that are named so: `source_lang`, `languages`, `locale`."""
         values = (
             value
-            for source in self._own
-            for number in source.records
-            for name, value in fields(source.texts[number])
+            for each in self._objects
+            for name, value in fields(each)
             if "lang" in name.lower() or "locale" in name.lower()
         )
         return frozenset(code[:2].lower() for value in values for code in value.split(", "))
