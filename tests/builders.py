@@ -1,5 +1,6 @@
 """Builders that every test uses: a trace, a test case, one verdict."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -80,6 +81,7 @@ def make_trace(
     capabilities: Capabilities = ALL,
     asked: str | None = "Hello?",
     status: TraceStatus = "success",
+    unseen: Sequence[str] = (),
 ) -> Trace:
     """A trace as an adapter would build it: `asked` is the message received, `output` the final output."""
     builder = TraceBuilder(
@@ -111,6 +113,7 @@ def make_trace(
         final_output=TraceMessage(role="assistant", content=output) if output is not None else None,
         status=status,
         timing_ms_total=1200,
+        unseen=unseen,
     )
 
 

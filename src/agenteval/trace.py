@@ -194,6 +194,11 @@ class Trace:
     metrics: Metrics
     artifacts: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    unseen: list[str] = field(default_factory=list)
+    """Parts of the run that the recording does not show, in words ("what subagent g1 did"); none when it is whole.
+
+    What is in a trace is judged all the same; a verdict that these parts could change is not given.
+    """
 
     @cached_property
     def _calls(self) -> list[ToolCall]:
@@ -388,6 +393,7 @@ class TraceBuilder:
         token_usage: dict[str, Any] | None = None,
         cost_usd: float | None = None,
         notes: Sequence[str] = (),
+        unseen: Sequence[str] = (),
     ) -> Trace:
         """The finished trace."""
         if final_output and not any(event.type == "final_output" for event in self.events):
@@ -405,6 +411,7 @@ class TraceBuilder:
             status=status,
             metrics=Metrics(timing_ms_total=timing_ms_total, token_usage=token_usage, cost_usd=cost_usd),
             notes=list(notes),
+            unseen=list(unseen),
         )
         trace.metrics.tool_call_count = len(trace.calls())
         trace.metrics.retry_count = sum(1 for _ in retries(trace.calls()))

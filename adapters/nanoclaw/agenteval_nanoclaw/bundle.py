@@ -249,6 +249,8 @@ class ReplayBundle(Model):
     """What the recording can show."""
     final_output: FinalOutput | None = None
     """What the agent answered in the end. By default the last `final_output` step."""
+    unseen: list[Name] = field(default_factory=list)
+    """Parts of the run that the recording does not show, in words: `what subagent g1 did`."""
 
 
 _SPANS = "resourceSpans"

@@ -65,6 +65,7 @@ def normalize(
         timing_ms_total=bundle.metrics.timing_ms_total,
         token_usage=bundle.metrics.token_usage,
         cost_usd=bundle.metrics.cost_usd,
+        unseen=bundle.unseen,
     )
     trace.notes += notes_on(bundle, trace, script.other_tools)
     return trace

@@ -46,6 +46,7 @@ def rebuilt(trace: Trace, events: Iterable[Event], *, output: str | None = None,
         and {name: count * times if isinstance(count, int) else count for name, count in usage.items()},
         cost_usd=cost and cost * times,
         notes=trace.notes,
+        unseen=trace.unseen,
     )
 
 

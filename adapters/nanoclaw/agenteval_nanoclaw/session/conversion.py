@@ -90,6 +90,8 @@ def _bundle(trace: Trace, script: list[Data]) -> Data:
             token_usage=trace.metrics.token_usage,
         ),
     }
+    if trace.unseen:
+        bundle["unseen"] = trace.unseen
     return bundle | ({"x-notes": trace.notes} if trace.notes else {})
 
 
