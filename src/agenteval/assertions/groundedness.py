@@ -1,7 +1,7 @@
 """Whether the output rests on what the tools returned (SPEC 14, groundedness and hallucination)."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Annotated, Any, ClassVar
 
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, vacuous
@@ -30,6 +30,7 @@ from agenteval.selectors import is_any_of
 from agenteval.shortening import cut
 from agenteval.spec import TestCase
 from agenteval.strict import Between, NotEmpty, model
+from agenteval.text import fold
 from agenteval.trace import Event, Trace
 
 MOST_MARKED = 40
@@ -88,6 +89,8 @@ check: [numbers, dates, urls, names]
         default_factory=lambda: list(ALL_CHECKS)
     )
     """What is judged: any of numbers, dates, urls, names, quotes and wording. Leave out wording for answers that paraphrase freely."""
+    allow: list[str] = field(default_factory=list)
+    """Hard facts that need no source, as failures name them: `24 hours`. Case is ignored."""
 
     def judge(self, trace: Trace, case: TestCase) -> Verdict:
         """Judge one trace."""
@@ -104,13 +107,21 @@ check: [numbers, dates, urls, names]
             said=tuple(input_sources(trace)) if self.include_input else (),
             called=tuple(call_sources(results, trace)),
         )
-        judged = supports(claimed, basis, self.check)
+        judged = self._allowing(supports(claimed, basis, self.check))
         if not any(each.judged for each in judged):
             return vacuous(
                 f"the output makes no claim that can be checked by {', '.join(self.check)}",
                 claims=[self._observed(each) for each in judged],
             )
         return self._verdict(judged, trace)
+
+    def _allowing(self, judged: Sequence[Support]) -> list[Support]:
+        """What the sources say to the claims, without the facts that need none."""
+        allowed = {fold(fact) for fact in self.allow}
+        return [
+            replace(each, unsupported=tuple(fact for fact in each.unsupported if fold(fact) not in allowed))
+            for each in judged
+        ]
 
     def _verdict(self, judged: Sequence[Support], trace: Trace) -> Verdict:
         unsupported = [each for each in judged if not each.holds(self.min_support)]

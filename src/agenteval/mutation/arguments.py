@@ -10,7 +10,7 @@ from agenteval.mutation.base import Mutant, Operator, Remedy, Subject, beside, n
 from agenteval.mutation.calls import trajectory
 from agenteval.mutation.traces import rebuilt, with_data
 from agenteval.outbound import DESTINATION_KEYS, OUTBOUND
-from agenteval.trace import ToolCall, Trace
+from agenteval.trace import Event, ToolCall, Trace
 
 _NUMBER = re.compile(r"\d{1,18}(?!\d)")
 """A number, or the end of one with more digits than Python would read."""
@@ -22,8 +22,34 @@ _OTHER_WORDS = ("yesterday", "Ostrava", "tax returns", "llamas")
 
 
 def with_args(trace: Trace, call: ToolCall, args: dict[str, Any]) -> Trace:
-    """The trace with the arguments of one call replaced."""
-    return rebuilt(trace, with_data(trace.events, call.event, args=args))
+    """The trace with the arguments of one call replaced, and with them what was written to memory or sent by it."""
+    events: list[Event] = with_data(trace.events, call.event, args=args)
+    output = None
+    for event in trace.events:
+        sent = event.type == "final_output" and call.call_id in (event.data.get("sent_by") or ())
+        if not sent and not (event.type == "memory_write" and event.parent_event_id == call.event.event_id):
+            continue
+        text = event.data.get("content")
+        if isinstance(text, str) and (other := _retold(text, call.args, args)) != text:
+            events = with_data(events, event, content=other)
+            output = other if sent and text == trace.output else output
+    return rebuilt(trace, events, output=output)
+
+
+def _retold(text: str, before: dict[str, Any], after: dict[str, Any]) -> str:
+    """A text that holds the value of an argument, with the value that this has now; without it where it is gone."""
+    for key, value in before.items():
+        if isinstance(value, str) and value.strip() and after.get(key) != value and value in text:
+            return text.replace(value, str(after.get(key, "")))
+    return text
+
+
+LABELLED = ("command", "prompt")
+
+
+def is_label(call: ToolCall, key: str) -> bool:
+    """Whether an argument only tells people what the call does: `description` beside a command, or a prompt."""
+    return key == "description" and not set(LABELLED).isdisjoint(call.args)
 
 
 def _remedies(trace: Trace, call: ToolCall, match: dict[str, Any], as_recorded: Remedy) -> list[Remedy]:
@@ -59,7 +85,7 @@ class ChangeArgument(Operator):
         as_recorded = trajectory(trace)
         for name, call in numbered(trace):
             for key, value in call.args.items():
-                if call.tool == OUTBOUND and key in DESTINATION_KEYS:
+                if is_label(call, key) or (call.tool == OUTBOUND and key in DESTINATION_KEYS):
                     continue
                 other = _other(value, subject)
                 if other is None:
@@ -119,6 +145,8 @@ class DropArgument(Operator):
         as_recorded = trajectory(trace)
         for name, call in numbered(trace):
             for key, value in call.args.items():
+                if is_label(call, key):
+                    continue
                 rest = {each: kept for each, kept in call.args.items() if each != key}
                 yield Mutant(
                     what=f"{name} has no {key}",

@@ -1,4 +1,4 @@
-"""Chooses assertions worth keeping: each notices a mutant that no other kept one does."""
+"""Chooses assertions worth keeping: each notices a mutant that none before it does."""
 
 from collections.abc import Sequence
 
@@ -13,25 +13,16 @@ from agenteval.trace import Trace
 def worthwhile(
     checks: Sequence[BoundAssertion], trace: Trace, case: TestCase, options: MutationOptions
 ) -> list[BoundAssertion]:
-    """The assertions without which some regression would go unnoticed, in their order.
+    """The assertions that notice a regression which none before them notices, in their order.
 
-    Earlier ones are preferred: of two that notice the same, the later goes. What only a warning notices kills no mutant,
-    so a warning takes the place of no critical one. An assertion that fails on the trace itself is left out.
+    What only a warning notices kills no mutant, so warnings belong at the end. An assertion that fails on the trace
+    itself is left out.
     """
     wrong = noes(checks, trace, case)
     holding = [bound for bound in checks if bound.spec.id not in wrong]
-    noticed: dict[str, set[int]] = {bound.spec.id: set() for bound in holding}
-    for number, change in enumerate(distinct_changes(trace, case, options)):
+    worth: set[str] = set()
+    for change in distinct_changes(trace, case, options):
         if rule_of(change) is None:
-            for name in noes(holding, change.changed, case):
-                noticed[name].add(number)
-    kept = list(holding)
-    for bound in reversed(holding):
-        equals = [each for each in kept if each is not bound and _weighs_as_much(each, bound)]
-        if noticed[bound.spec.id] <= set().union(*(noticed[each.spec.id] for each in equals)):
-            kept.remove(bound)
-    return kept
-
-
-def _weighs_as_much(one: BoundAssertion, other: BoundAssertion) -> bool:
-    return one.spec.severity == "critical" or other.spec.severity != "critical"
+            found = noes(holding, change.changed, case)
+            worth.update([bound.spec.id for bound in holding if bound.spec.id in found][:1])
+    return [bound for bound in holding if bound.spec.id in worth]

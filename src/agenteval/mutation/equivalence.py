@@ -31,6 +31,14 @@ READING = frozenset(
 )
 """Tools that change nothing: what order they are used in shows only in what they are asked."""
 
+ORGANISING = frozenset({"toolsearch", "todowrite"})
+"""Tools with which an agent only organises itself, in lower case and without underscores: nobody sees what they do."""
+
+
+def is_organising(tool: str) -> bool:
+    """Whether an agent only organises itself with a tool."""
+    return tool.replace("_", "").lower() in ORGANISING
+
 
 @dataclass(slots=True, kw_only=True)
 class Change:
@@ -89,6 +97,11 @@ def empty_argument(change: Change) -> bool:
     return change.mutant.dropped in (None, "", [], {})
 
 
+def own_notes(change: Change) -> bool:
+    """Only calls are concerned with which the agent organises itself: nobody sees what they do."""
+    return bool(change.mutant.calls) and any(is_organising(call.tool) for call in change.mutant.calls)
+
+
 def failed_attempt(change: Change) -> bool:
     """The missing call had failed and was made again: the outcome is the same."""
     return any(call.failed and any(_same_later(change.original, call)) for call in change.mutant.calls)
@@ -134,6 +147,7 @@ def told_before(change: Change) -> bool:
 RULES: dict[str, tuple[str, Callable[[Change], bool]]] = {
     "same-behaviour": ("", same_behaviour),
     "same-text": ("", same_text),
+    "own-notes": ("", own_notes),
     "said-elsewhere": ("drop-part", said_elsewhere),
     "side-by-side": ("reorder-calls", side_by_side),
     "independent-reads": ("reorder-calls", independent_reads),

@@ -23,7 +23,7 @@ def suggestions(trace: Trace, case: TestCase) -> Iterator[Suggestion]:
     for each in chain(
         sending_suggestions(trace, case),
         memory_suggestions(trace, case),
-        output_suggestions(trace),
+        output_suggestions(trace, case),
         process_suggestions(trace, case),
     ):
         if each.id not in taken:

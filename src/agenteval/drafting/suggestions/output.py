@@ -1,36 +1,52 @@
-"""What the answer suggests: its form, what it must say, that it is supported, and that it gives nothing away."""
+"""What the answer suggests: its form and length, that it makes nothing up, and that it gives nothing away."""
 
-from collections.abc import Iterator, Sequence
-from itertools import combinations
+from collections.abc import Iterator
 from typing import Any
 
+from agenteval.assertions.groundedness import ClaimsSupportedByFixtures
 from agenteval.drafting.suggestions.suggestion import Suggestion
-from agenteval.grounding.claims import claims
 from agenteval.grounding.links import links
-from agenteval.grounding.sources import input_sources, result_sources, successful_results, texts_of
-from agenteval.grounding.statements import Statement
-from agenteval.grounding.support import Basis, supports
+from agenteval.grounding.sources import (
+    input_sources,
+    memory_sources,
+    result_sources,
+    successful_results,
+    texts_of,
+)
 from agenteval.language.questions import questions
+from agenteval.lazyregex import lazy
 from agenteval.outbound import OUTBOUND
 from agenteval.plurals import counted
+from agenteval.spec import TestCase
+from agenteval.strict import parse
 from agenteval.text import blocks, words
 from agenteval.trace import Trace
 
 MOST_LINKS = 3
-MOST_NUMBERS = 5
-FEW_WORDS = 3
+MOST_EXCEPTIONS = 5
+"""Facts of one kind without a source that are excepted by name; where there are more, the kind is not checked."""
 HARD_FACTS = ["numbers", "dates", "urls", "names", "quotes"]
-"""What an answer must not make up; what it most often has in words of its own comes last."""
+"""What an answer must not make up. Its wording is its own."""
+SHORT = 50
+"""Words that any answer may have."""
 MARGIN = 2
 """How many times longer, slower or dearer than recorded a run may be."""
+EXCUSES = ["as an AI", "language model", "knowledge cutoff", "something went wrong", "unable to complete"]
+"""What models and agents say that did not do the work, and what no useful answer has."""
+
+FACTS = (r"https?://", r"\baccording to\b", r"\d")
+"""A link, a source, a number."""
+DEEDS = {"send": "sent", "schedule": "scheduled", "update": "updated", "write": "written"}
+"""Signs of tools that act, and what an agent says that used them."""
 
 
-def output_suggestions(trace: Trace) -> Iterator[Suggestion]:
+def output_suggestions(trace: Trace, case: TestCase) -> Iterator[Suggestion]:
     """What the final output, and the measures of the run, suggest."""
     if trace.output:
         yield from _form(trace.output)
         yield from _content(trace)
-        yield from _grounded(trace)
+        yield from _grounded(trace, case)
+        yield from _not_said(trace, case)
         if asked := questions(trace.output):
             yield from _question(trace, len(asked))
     yield Suggestion(
@@ -44,6 +60,7 @@ def output_suggestions(trace: Trace) -> Iterator[Suggestion]:
 
 
 def _form(output: str) -> Iterator[Suggestion]:
+    """A list of as many items, JSON, or else any answer; and about as long."""
     kinds = [block.kind for block in blocks(output)]
     for kind, form, items in (("bullet", "bullet_list", "bullets"), ("number", "numbered_list", "items")):
         if (number := kinds.count(kind)) > 1:  # type: ignore[arg-type]
@@ -54,39 +71,42 @@ def _form(output: str) -> Iterator[Suggestion]:
                 why=f"the answer is a list of {counted(number, items[:-1])}",
                 decide="was exactly this number asked for? if not, widen the bounds",
             )
-            return
-    if output.lstrip()[:1] in ("{", "["):
-        yield Suggestion(
-            id="is-json",
-            type="output_matches_format",
-            params={"format": "json"},
-            why="the answer is JSON",
-            decide="which keys are required?",
-        )
-    elif len(words(output)) <= FEW_WORDS:
-        yield Suggestion(
-            id="answers-so",
-            type="output_contains",
-            params={"all_of": [output.strip()]},
-            why="the answer is this short",
-            decide="must it contain these words?",
-        )
+            break
     else:
-        yield Suggestion(
-            id="answers-at-all",
-            type="output_contains",
-            params={"regex": r"\S"},
-            why="the agent answered; a run that was cut off, or has nothing to say, does not",
-        )
-        longest = max(10, MARGIN * len(words(output)))
-        yield Suggestion(
-            id="stays-brief",
-            type="output_matches_format",
-            severity="warning",
-            params={"format": "max_length", "max_words": longest},
-            why=f"the answer has {len(words(output))} words; twice as many would be a different kind of answer",
-            decide="how long may it be?",
-        )
+        if output.lstrip()[:1] in ("{", "["):
+            yield Suggestion(
+                id="is-json",
+                type="output_matches_format",
+                params={"format": "json"},
+                why="the answer is JSON",
+                decide="which keys are required?",
+            )
+            return
+    yield _length(output, only_items=len(set(kinds)) == 1 and kinds[0] != "paragraph")
+    yield Suggestion(
+        id="answers-at-all",
+        type="output_contains",
+        params={"regex": r"\S"},
+        why="the agent answered; a run that was cut off, or has nothing to say, does not",
+    )
+
+
+def _length(output: str, *, only_items: bool) -> Suggestion:
+    """Twice as many words, rounded up to tens; an answer of one line, or of nothing but items, has no line more."""
+    lines, size = len(output.strip().splitlines()), len(words(output))
+    most = max(SHORT, -(-MARGIN * size // 10) * 10)
+    params: dict[str, Any] = {"format": "max_length", "max_words": most}
+    told = f"{counted(size, 'word')}"
+    if lines == 1 or only_items:
+        params["max_lines"] = lines
+        told += f" in {counted(lines, 'line')}"
+    return Suggestion(
+        id="stays-brief",
+        type="output_matches_format",
+        params=params,
+        why=f"the answer has {told}; one with a preamble, or much longer, would be another kind of answer",
+        decide="how long may it be?",
+    )
 
 
 def _content(trace: Trace) -> Iterator[Suggestion]:
@@ -104,36 +124,41 @@ def _content(trace: Trace) -> Iterator[Suggestion]:
         )
 
 
-def _grounded(trace: Trace) -> Iterator[Suggestion]:
+def _grounded(trace: Trace, case: TestCase) -> Iterator[Suggestion]:
+    """The answer makes no facts up: those of its facts that no source has are excepted by name."""
     tools = list(
         dict.fromkeys(call.tool for call in trace.calls() if call.succeeded and call.tool != OUTBOUND)
     )
     if not tools:
+        yield from _nothing_stated(trace, case)
         return
-    params = {"allowed_sources": tools, "include_memory": True}
+    params: dict[str, Any] = {"allowed_sources": tools, "include_memory": True}
+    unknown = {kind: _unknown({**params, "check": [kind]}, trace, case) for kind in HARD_FACTS}
+    found = list(dict.fromkeys(fact for facts in unknown.values() for fact in facts or ()))
+    kinds = [kind for kind, facts in unknown.items() if len(facts or ()) <= MOST_EXCEPTIONS]
+    allowed = list(dict.fromkeys(fact for kind in kinds for fact in unknown[kind] or ()))
+    where = "in what the tools returned, in memory, or in what the user said"
     yield Suggestion(
-        id="says-only-what-it-read",
+        id="states-only-known-facts",
         telling=True,
         type="claims_supported_by_fixtures",
-        params=params,
-        why="every claim of the answer is in what the tools returned, in memory, or in what the user said",
-        instead=[
+        params={**params, "check": HARD_FACTS},
+        why=f"every number, date, link, name and quote of the answer is {where}; its wording is the agent's own",
+        beside=[
             Suggestion(
                 id="states-only-known-facts",
                 telling=True,
                 type="claims_supported_by_fixtures",
-                params={**params, "check": HARD_FACTS},
-                why="every number, date, link, name and quote of the answer is in what the tools returned, in memory, "
-                "or in what the user said; its wording is the agent's own",
+                params={**params, "check": kinds, **({"allow": allowed} if allowed else {})},
+                why=f"all {', '.join(kinds)} of the answer are {where}, but for those in allow",
+                decide="where does the answer have these from? remove from allow what it must not say",
             )
-        ],
-        beside=[
-            _states_known(kinds, params)
-            for size in range(len(HARD_FACTS) - 1, 0, -1)
-            for kinds in combinations(HARD_FACTS, size)
         ]
-        + _known_numbers(trace, tools),
+        if found and kinds
+        else [],
     )
+    if all(facts is None for facts in unknown.values()):
+        yield from _nothing_stated(trace, case)
     yield Suggestion(
         id="invents-no-source",
         telling=True,
@@ -143,37 +168,53 @@ def _grounded(trace: Trace) -> Iterator[Suggestion]:
     )
 
 
-def _states_known(kinds: Sequence[str], params: dict[str, Any]) -> Suggestion:
-    """That all facts of these kinds are known, where those of the others are not."""
-    others = [kind for kind in HARD_FACTS if kind not in kinds]
-    return Suggestion(
-        id=f"states-only-known-{'-'.join(kinds)}",
-        telling=True,
-        type="claims_supported_by_fixtures",
-        params={**params, "check": [*kinds]},
-        why=f"all {', '.join(kinds)} of the answer are in what the tools returned, in memory, or in what the user "
-        f"said; not all of its {', '.join(others)} are",
-    )
+def _unknown(params: dict[str, Any], trace: Trace, case: TestCase) -> list[str] | None:
+    """The facts of the answer that no source has; None where it has none that could be checked."""
+    verdict = parse(ClaimsSupportedByFixtures, params).judge(trace, case)
+    if not verdict.exercised:
+        return None
+    return [fact for claim in verdict.observed.get("claims", ()) for fact in claim["unsupported"]]
 
 
-def _known_numbers(trace: Trace, tools: Sequence[str]) -> list[Suggestion]:
-    """The numbers of the answer that the sources have, by themselves: where one has no source, all go unchecked."""
-    results = successful_results(trace, tools)
-    basis = Basis(sources=tuple(result_sources(results)), said=tuple(input_sources(trace)))
-    judged = supports(claims(trace.output), basis, ["numbers"])
-    stated = [Statement(each.claim.text) for each in judged if not each.unsupported]
-    known = [each.shown(quantity) for each in stated for quantity in each.quantities]
-    if not known or len(stated) == len(judged):
-        return []
-    return [
-        Suggestion(
-            id="states-these-numbers",
-            type="output_contains",
-            params={"all_of": list(dict.fromkeys(known))[:MOST_NUMBERS]},
-            why="the answer has these numbers from its sources; others it has not, so that not all can be checked",
-            decide="must it be these numbers?",
-        )
+def _nothing_stated(trace: Trace, case: TestCase) -> Iterator[Suggestion]:
+    """What neither the answer has nor anything that the agent knew: a link, a number, somebody who says so."""
+    known = [
+        *input_sources(trace),
+        *memory_sources(trace, case),
+        *result_sources(successful_results(trace, [])),
     ]
+    texts = [trace.output, *(text for source in known for text in source.texts)]
+    patterns = [each for each in FACTS if not any(lazy(f"(?i){each}").search(text) for text in texts)]
+    if patterns:
+        yield Suggestion(
+            id="states-no-facts",
+            type="output_omits",
+            params={"regex": True, "patterns": patterns},
+            why="nothing that the agent was told or read has any of this: in the answer it would be made up",
+            decide="may it give one that it knows from elsewhere? then remove the pattern",
+        )
+
+
+def _not_said(trace: Trace, case: TestCase) -> Iterator[Suggestion]:
+    """No excuse, and no deed that was not done."""
+    text = trace.output.casefold()
+    if patterns := [each for each in EXCUSES if each.casefold() not in text]:
+        yield Suggestion(
+            id="makes-no-excuse",
+            type="output_omits",
+            params={"patterns": patterns},
+            why="the agent did the work, or said what kept it from doing so",
+        )
+    used = trace.tool_counts()
+    idle = {sign for sign in DEEDS for tool in case.tools.available if sign in tool and tool not in used}
+    deeds = [deed for sign, deed in DEEDS.items() if sign in idle and not any(sign in tool for tool in used)]
+    if deeds:
+        yield Suggestion(
+            id="claims-nothing-undone",
+            type="output_omits",
+            params={"regex": True, "patterns": [rf"\bI(?:'ve| have)? {deed}\b" for deed in deeds]},
+            why="the agent did nothing of the kind, and must not say that it did",
+        )
 
 
 def _question(trace: Trace, number: int) -> Iterator[Suggestion]:
@@ -189,6 +230,13 @@ def _question(trace: Trace, number: int) -> Iterator[Suggestion]:
 
 
 def _measures(trace: Trace) -> Iterator[Suggestion]:
+    if answers := len(trace.of_type("final_output")):
+        yield Suggestion(
+            id="answers-once" if answers == 1 else "answers-as-often",
+            type="efficiency_within",
+            params={"max_turns": answers},
+            why=f"the run has {counted(answers, 'answer')}; with more it would have happened twice",
+        )
     total = (trace.metrics.token_usage or {}).get("total_tokens")
     output = (trace.metrics.token_usage or {}).get("output_tokens")
     limits: dict[str, int] = {}

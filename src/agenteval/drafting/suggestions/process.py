@@ -1,30 +1,45 @@
-"""What the tool calls of a run suggest: which, in what order, how often, and what came of failures."""
+"""What the tool calls of a run suggest: which, with what, in what order, how often, and what came of failures."""
 
+import re
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
 from agenteval.drafting.naming import slug
 from agenteval.drafting.suggestions.suggestion import Suggestion
+from agenteval.grounding.links import links
+from agenteval.json_values import args_key
+from agenteval.language.content_words import plain_form, raw_words
 from agenteval.lazyregex import lazy
-from agenteval.outbound import OUTBOUND
+from agenteval.mutation.arguments import is_label
+from agenteval.mutation.equivalence import is_organising
+from agenteval.outbound import CONTENT_KEYS, DESTINATION_KEYS, OUTBOUND
 from agenteval.plurals import counted
 from agenteval.spec import TestCase
 from agenteval.trace import ToolCall, Trace, retries
 
-MOST_TOOLS = 3
-"""Tools that get an assertion of their own: more would repeat what the course of calls says."""
+MOST_STEPS = 6
+"""Calls that get an assertion of their own: more would be the recording over again."""
+MOST_PARTS = 3
+"""Words and names of one argument that are asked for."""
 PAUSES = (60, 10, 1)
 """Seconds of which a run may have waited as many before it tried again: less is no pause that anybody meant."""
-HARNESS_TOOLS = ("toolsearch", "todowrite")
-"""Tools with which an agent only organises itself: in lower case, without underscores."""
+ACTING = frozenset(
+    """
+    send write edit create add update delete remove schedule set save insert rename move publish upload cancel reply
+    """.split()  # noqa: SIM905 - a list of them would be longer
+)
+"""Words in the names of tools that change something. All others only look."""
+ASKING_KEYS = ("query", "q", "pattern", "command", "prompt", "question", "url", "uri", "path", "file_path")
+"""Arguments without which a tool that looks has nothing to look for."""
 
 
 def process_suggestions(trace: Trace, case: TestCase) -> Iterator[Suggestion]:
     """What the calls themselves suggest."""
-    calls = [call for call in trace.calls() if call.tool.replace("_", "").lower() not in HARNESS_TOOLS]
+    calls = [call for call in trace.calls() if not is_organising(call.tool)]
     if calls:
-        yield from _called(calls)
+        yield from _steps(calls, trace)
         yield from _ordered(calls)
         yield from _scheduled(calls)
         yield from _once(calls)
@@ -32,22 +47,148 @@ def process_suggestions(trace: Trace, case: TestCase) -> Iterator[Suggestion]:
     yield from _failures(trace)
 
 
-def _called(calls: list[ToolCall]) -> Iterator[Suggestion]:
-    succeeded: dict[str, int] = {}
+def _steps(calls: list[ToolCall], trace: Trace) -> Iterator[Suggestion]:
+    """What was done, each call with the arguments that matter; those come first that the user's own words are in."""
+    wanted = _Wanted(trace)
+    succeeded = {call.tool for call in calls if call.succeeded}
+    steps: dict[str, tuple[ToolCall, _Args]] = {}
     for call in calls:
-        if call.tool != OUTBOUND:
-            succeeded[call.tool] = succeeded.get(call.tool, 0) + call.succeeded
-    for tool, number in list(succeeded.items())[:MOST_TOOLS]:
-        params = {"tool": tool, "min_calls": number} if number > 1 else {"tool": tool}
-        yield Suggestion(
-            id=f"calls-{slug(tool)}",
-            type="must_call_tool",
-            params=params,
-            why=f"{tool} was called successfully {counted(number, 'time')}: without it the answer has no basis"
-            if number
-            else f"{tool} was called, though it never succeeded",
-            decide="would fewer calls do? then lower min_calls" if number > 1 else "",
-        )
+        if call.succeeded or call.tool not in succeeded:
+            args = wanted.of(call)
+            steps.setdefault(f"{call.tool} {args_key(args.match)}", (call, args))
+    ranked = sorted(steps.values(), key=lambda step: (not step[1].parts, not acts(step[0].tool)))
+    taken: list[str] = []
+    for call, args in sorted(ranked[:MOST_STEPS], key=lambda step: step[0].event.seq):
+        each = _step(call, args, _act_on(call, calls))
+        taken.append(each.id)
+        if (number := taken.count(each.id)) > 1:
+            for way in (each, *each.instead):
+                way.id += f"-{number}"
+        yield each
+
+
+def _step(call: ToolCall, args: "_Args", act: ToolCall | None) -> Suggestion:
+    """That a call was made and succeeded before what came of it: an act, or the answer. Of one that failed, that it was made."""
+    match = {"args": args.match} if args.match else {}
+    told = f" with {', '.join(args.parts)}" if args.parts else ""
+    decide = "do these arguments matter? keep the words and names that do" if args.parts else ""
+    made = Suggestion(
+        id=f"calls-{slug(call.tool)}",
+        type="must_call_tool",
+        params={"tool": call.tool, **match},
+        why=f"{call.tool} was called{told}" + ("" if call.succeeded else ", though it never succeeded"),
+        decide=decide,
+    )
+    if not call.succeeded:
+        return made
+    then = {"event_type": "tool_call", "tool": act.tool} if act else {"event_type": "final_output"}
+    return Suggestion(
+        id=f"{slug(call.tool)}-before-{slug(act.tool) if act else 'the-answer'}",
+        type="tool_call_order",
+        params={
+            "before": {"event_type": "tool_result", "tool": call.tool, "success": True, **match},
+            "after": then,
+        },
+        why=f"{call.tool} succeeded{told}, and only then {f'{act.tool} was called' if act else 'the agent answered'}",
+        decide=decide,
+        instead=[made],
+    )
+
+
+def acts(tool: str) -> bool:
+    """Whether a tool changes something, as far as its name says."""
+    return not ACTING.isdisjoint(word.lower() for word in re.findall(r"[A-Z]?[a-z]+", tool))
+
+
+def _act_on(call: ToolCall, calls: list[ToolCall]) -> ToolCall | None:
+    """For a call that looks: the first act after its answer, of a tool that had not acted before; None for an act."""
+    if acts(call.tool) or not call.succeeded:
+        return None
+    earlier = {each.tool for each in calls if each.event.seq < call.results[0].seq}
+    return next((each for each in calls if acts(each.tool) and each.tool not in earlier), None)
+
+
+@dataclass(slots=True)
+class _Args:
+    """What is asked of the arguments of a call: as matchers, and the words and names among it."""
+
+    match: dict[str, Any] = field(default_factory=dict)
+    parts: list[str] = field(default_factory=list)
+
+    def ask(self, matcher: str, key: str, value: Any) -> None:
+        if matcher == "required_keys":
+            self.match.setdefault(matcher, []).append(key)
+        else:
+            self.match.setdefault(matcher, {})[key] = value
+
+
+class _Wanted:
+    """Tells the arguments that matter: they have the user's own words, a file's name, or a link that was answered with."""
+
+    def __init__(self, trace: Trace) -> None:
+        messages = [message.content for message in trace.input_messages]
+        self.forms = {form for text in messages for word in raw_words(text) if (form := plain_form(word))}
+        self.links = {link.key for text in (*messages, trace.output) for link in links(text)}
+
+    def of(self, call: ToolCall) -> _Args:
+        """What a person would ask of a call's arguments.
+
+        Every other argument of a tool that acts has to be there, and so has what a tool is asked for.
+        """
+        found = _Args()
+        for key, value in call.args.items():
+            if value in (None, "", [], {}) or isinstance(value, bool) or is_label(call, key):
+                continue
+            if call.tool == OUTBOUND and key in DESTINATION_KEYS:
+                continue  # it has an assertion of its own
+            parts = self._parts(key, value)
+            if len(parts) > 1:
+                found.ask("regex", key, "(?s)" + "".join(map(_anywhere, parts)))
+            elif parts:
+                matcher = "args_contains" if isinstance(value, str) else "args_equal"
+                found.ask(matcher, key, parts[0] if isinstance(value, str) else value)
+            elif acts(call.tool) or key in ASKING_KEYS:
+                found.ask("required_keys", key, value)
+            found.parts += [part for part in parts if part not in found.parts]
+        return found
+
+    def _parts(self, key: str, value: Any) -> list[str]:
+        """The words and names of an argument that are asked for: at most so many."""
+        if isinstance(value, int | float):
+            return [str(value)] if str(value) in self.forms else []
+        if not isinstance(value, str) or key.startswith("old"):  # what is replaced is not what is wanted
+            return []
+        if _CRON.fullmatch(value) or _MOMENT.fullmatch(value):  # it has an assertion of its own
+            return []
+        if found := links(value):
+            known = [link.text for link in found if link.key in self.links]
+            if known or value == found[0].text:
+                return known[:MOST_PARTS]
+        tokens = () if key in CONTENT_KEYS else value.split()
+        files = [name for name in map(_file, tokens) if name and not _VOLATILE.search(name)]
+        words = [word for word in raw_words(value) if plain_form(word) in self.forms]
+        words = [word for word in words if not any(word in name for name in files)]
+        return list(dict.fromkeys([*files, *words]))[:MOST_PARTS]
+
+
+def _anywhere(part: str) -> str:
+    """A pattern that looks ahead for a word or a name, wherever it stands."""
+    edge = r"\b" if part.isascii() and part[0].isalnum() and part[-1].isalnum() else ""
+    return f"(?=.*{edge}{re.escape(part)}{edge})"
+
+
+def _file(token: str) -> str:
+    """The name of the file or the folder that a token is the path of; empty for what is none, or a glob."""
+    bare = token.strip("\"'`,;:()<>|&")
+    name = bare.rstrip("/").rpartition("/")[2]
+    is_path = "/" in bare.strip("/") or bare.startswith("/") or _FILE_NAME.fullmatch(name)
+    return name if is_path and _NAME.fullmatch(name) else ""
+
+
+_FILE_NAME = lazy(r"[\w-][\w.-]*\.[A-Za-z][A-Za-z0-9]{0,4}")
+_NAME = lazy(r"[\w.-]+")
+_VOLATILE = lazy(r"\d{4,}|[0-9a-f]{8,}")
+"""What differs from one recording to the next: dates, counters, hashes."""
 
 
 def _ordered(calls: list[ToolCall]) -> Iterator[Suggestion]:

@@ -51,6 +51,22 @@ def _sent(sends: list[ToolCall], *, scheduled: bool) -> Iterator[Suggestion]:
         type="no_duplicate_outbound",
         why=f"{counted(len(sends), 'message')} went out with {OUTBOUND}, and none of them twice",
     )
+    if len(sends) > 1:
+        yield Suggestion(
+            id="sends-all-of-them",
+            type="must_call_tool",
+            params={"tool": OUTBOUND, "min_calls": len(sends)},
+            why=f"{counted(len(sends), 'message')} went out with {OUTBOUND}",
+            decide="would fewer messages do? then lower min_calls",
+        )
+    if not scheduled:
+        yield Suggestion(
+            id="sends-no-more",
+            type="max_tool_calls",
+            params={"tool": OUTBOUND, "max": len(sends)},
+            why=f"{counted(len(sends), 'message')} went out with {OUTBOUND}",
+            decide="how many may it send?",
+        )
     places = list(dict.fromkeys(place for call in sends for place in destinations(call)))
     yield Suggestion(
         id="sends-only-there",
