@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from agenteval.assertions import assertion_class
+from agenteval.assertions.memory import MEMORY_EVENTS
 from agenteval.discovery import TEST_FILE
 from agenteval.drafting.cleaning import Cleaner
 from agenteval.drafting.document import DECIDE, document
@@ -39,6 +40,8 @@ class Draft:
     files: dict[str, bytes]
     kept: list[Suggestion]
     findings: list[Finding]
+    unjudged: list[Finding]
+    """What nothing can be said of, since the recording lacks what it needs."""
     left_out: list[Suggestion]
     """What the run passes, and what would notice no regression that `kept` does not notice."""
 
@@ -91,11 +94,12 @@ class Drafting:
             spec["id"] = test_id(self.source.adapter.name, trace, name)
             chosen = self._chosen(place, spec, trace, case, recorded)
             if not chosen.assertions():
-                raise _nothing_to_assert(run)
+                raise _nothing_to_assert(run, recorded.trace, chosen)
             if chosen.expected:
                 spec["expected"] = _expected(chosen.expected)
             own = out / name / TEST_FILE if out else None
-            text = self._text(run, spec, chosen, cleaner, header=header, own=own)
+            heading = self._heading(run, recorded.trace, cleaner)
+            text = self._text(run, spec, chosen, header=header, heading=heading, own=own)
             files = {TEST_FILE: text.encode(), **parts.files}
             place.write(files)
             _must_pass(place)
@@ -106,6 +110,7 @@ class Drafting:
             files=files,
             kept=chosen.assertions(),
             findings=[*chosen.findings, *chosen.hidden],
+            unjudged=chosen.unjudged,
             left_out=chosen.left_out,
         )
 
@@ -113,30 +118,37 @@ class Drafting:
         """One run as the files of a test. Raises `AdapterError`: also `record.nothing_to_assert` for an empty run."""
         recorded = self.source.convert(run)
         if not recorded.trace.events:  # no adapter can replay nothing
-            raise _nothing_to_assert(run)
+            raise _nothing_to_assert(run, recorded.trace)
         return recorded
 
     def _chosen(
         self, place: Trial, spec: dict[str, Any], trace: Trace, case: TestCase, recorded: RecordedTest
     ) -> "_Choice":
         """What of all that the run suggests becomes of the test."""
-        kept, findings = place.judge(spec, list(suggestions(trace, case)))
+        kept, findings, unjudged = place.judge(spec, list(suggestions(trace, case)))
         kept, hidden = _without_hidden(kept, recorded, case)
         expected = findings if self.expect_failures else []
         if expected:  # what a run with a bug called and said is no example; what holds for any run is
             kept = [each for each in kept if each.telling]
         worth = place.worthwhile(spec, kept, trace)
         left_out = [each for each in kept if each not in worth]
-        return _Choice(kept=worth, expected=expected, findings=findings, hidden=hidden, left_out=left_out)
+        return _Choice(
+            kept=worth,
+            expected=expected,
+            findings=findings,
+            hidden=hidden,
+            unjudged=unjudged,
+            left_out=left_out,
+        )
 
     def _text(
         self,
         run: RecordedRun,
         spec: dict[str, Any],
         chosen: "_Choice",
-        cleaner: Cleaner,
         *,
         header: str,
+        heading: Sequence[str],
         own: Path | None,
     ) -> str:
         """The test file, under an id that no test beside it has; `own` is the file it may take the place of."""
@@ -147,10 +159,11 @@ class Drafting:
                 spec,
                 chosen.assertions(),
                 header=header,
-                heading=self._heading(run, cleaner),
+                heading=heading,
                 closing=[
                     *([] if chosen.expected else _closing(chosen.findings)),
                     *map(_told_as_hidden, chosen.hidden),
+                    *_told_as_unjudged(chosen.unjudged),
                     *_told_as_left_out(chosen.left_out),
                 ],
             )
@@ -191,13 +204,13 @@ class Drafting:
             "adapter_input": {"replay_file": REPLAY_FILE},
         }
 
-    def _heading(self, run: RecordedRun, cleaner: Cleaner) -> list[str]:
+    def _heading(self, run: RecordedRun, trace: Trace, cleaner: Cleaner) -> list[str]:
         recording = self.source.recording
         return [
             f"Recorded by agenteval record from {cleaner.text(recording.kind)}: the run of {run.started_at}.",
             f"Redacted: {', '.join(self._redacted())}. Names, phone numbers and the like are not.",
             f"Lines that begin with `{DECIDE}:` need your decision.",
-            *(f"Not in the recording: {cleaner.text(lack)}" for lack in recording.lacks),
+            *(f"Not in the recording: {cleaner.text(lack)}" for lack in (*recording.lacks, *trace.unseen)),
         ]
 
     def _redacted(self) -> list[str]:
@@ -209,13 +222,15 @@ class Drafting:
 class _Choice:
     """What a test asks for: `kept` passes, `expected` fails as the bug does. The rest is only told.
 
-    `hidden` are findings that redaction hides; `left_out` passes, and would notice nothing that `kept` does not.
+    `hidden` are findings that redaction hides; `unjudged` needs what the recording lacks; `left_out` passes, and would
+    notice nothing that `kept` does not.
     """
 
     kept: list[Suggestion]
     expected: list[Finding]
     findings: list[Finding]
     hidden: list[Finding]
+    unjudged: list[Finding]
     left_out: list[Suggestion]
 
     def assertions(self) -> list[Suggestion]:
@@ -238,13 +253,44 @@ def _without_hidden(
     return honest, hidden
 
 
-def _nothing_to_assert(run: RecordedRun) -> AdapterError:
+def _nothing_to_assert(run: RecordedRun, trace: Trace, chosen: _Choice | None = None) -> AdapterError:
+    """Why there is nothing to ask of a run: it shows nothing, or what it suggests cannot be judged, or does not hold."""
+    next_step = "choose another run, or record again with messages and tool calls captured; "
+    next_step += "agenteval record --inspect shows what a recording lacks"
+    if chosen and chosen.unjudged:
+        lacking = [f"\n  {line}" for line in (*_by_reason(chosen.unjudged), *(trace.unseen or trace.notes))]
+        why = f"gives no assertion, since the recording lacks what each would need:{''.join(lacking)}"
+    elif chosen and chosen.findings:
+        why = "passes nothing that a test could ask for: " + _told(chosen.findings[0])
+        next_step = "if that is the bug, record it with --xfail"
+    elif chosen and chosen.left_out:
+        names = ", ".join(each.type for each in chosen.left_out)
+        why = f"gives no assertion that would notice a regression; it passes only {names}"
+    else:
+        tools = ", ".join(trace.tool_counts())
+        lacks = [f"no tool call but {tools}" if tools else "no tool call"]
+        lacks += ["no answer"] if not trace.output else []
+        lacks += ["no memory"] if not trace.of_type(*MEMORY_EVENTS) else []
+        why = f"shows nothing that a test could check: {', '.join(lacks)}"
     return AdapterError(
-        f"run {run.number} shows nothing that a test could check: no tool call, no answer, no memory",
-        reason_code="record.nothing_to_assert",
-        next_step="choose another run, or record again with messages and tool calls captured; "
-        "agenteval record --inspect shows what a recording lacks",
+        f"run {run.number} {why}", reason_code="record.nothing_to_assert", next_step=next_step
     )
+
+
+def _told(finding: Finding) -> str:
+    return f"{finding.suggestion.id} ({finding.suggestion.type}): {finding.message}"
+
+
+def _by_reason(unjudged: Sequence[Finding]) -> list[str]:
+    """For each reason, the types of assertion that it keeps from being judged."""
+    types: dict[str, list[str]] = {}
+    for each in unjudged:
+        types.setdefault(each.message, []).append(each.suggestion.type)
+    return [f"{', '.join(dict.fromkeys(names))}: {message}" for message, names in types.items()]
+
+
+def _told_as_unjudged(unjudged: Sequence[Finding]) -> list[str]:
+    return [f"Not asked for, since the recording does not show it: {line}" for line in _by_reason(unjudged)]
 
 
 def _told_as_hidden(finding: Finding) -> str:
@@ -271,10 +317,9 @@ def _closing(findings: Sequence[Finding]) -> list[str]:
     """What the run does not pass: a bug, or more than can be asked."""
     if not findings:
         return []
-    told = [f"{each.suggestion.id} ({each.suggestion.type}): {each.message}" for each in findings]
     return [
         f"{DECIDE}: the run does not pass the following, so it was left out. If that is the bug, record with --xfail.",
-        *told,
+        *map(_told, findings),
     ]
 
 

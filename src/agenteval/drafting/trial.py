@@ -28,7 +28,7 @@ MOST_JUDGED = 200_000_000
 
 @dataclass(slots=True, kw_only=True)
 class Finding:
-    """A suggested assertion that the run does not pass, and that tells something about the run."""
+    """A suggested assertion that the run does not pass, and that tells something about the run or its recording."""
 
     suggestion: Suggestion
     message: str
@@ -82,11 +82,11 @@ class Trial:
 
     def judge(
         self, spec: dict[str, Any], suggested: Sequence[Suggestion]
-    ) -> tuple[list[Suggestion], list[Finding]]:
-        """The suggestions that the run passes, and what those tell that it does not pass."""
+    ) -> tuple[list[Suggestion], list[Finding], list[Finding]]:
+        """The suggestions that the run passes, what those tell that it does not pass, and those without a verdict."""
         tried = [one for each in suggested for one in (each, *each.instead)]
         results = self._results(spec, tried)
-        kept, findings = [], []
+        kept, findings, unjudged = [], [], []
         for each in suggested:
             ways = [each, *each.instead]
             judged = [results.get(id(way)) for way in ways]
@@ -96,7 +96,9 @@ class Trial:
             elif each.telling and judged[-1] and all(map(_fails, judged)):
                 findings.append(Finding(suggestion=ways[-1], message=judged[-1].message))
                 kept += self._first_passing(spec, each.beside)
-        return kept, findings
+            elif judged[-1] and judged[-1].reason_code not in _VERDICTS:
+                unjudged.append(Finding(suggestion=ways[-1], message=judged[-1].message))
+        return kept, findings, unjudged
 
     def _first_passing(self, spec: dict[str, Any], ways: Sequence[Suggestion]) -> list[Suggestion]:
         """The first of each type. One at a time: there may be many, and one of the first mostly passes."""
@@ -157,6 +159,10 @@ def trial(registry: Registry, rules: RedactionRules) -> Iterator[Trial]:
     """A place to try a test out."""
     with TemporaryDirectory(prefix="agenteval-record-") as folder:
         yield Trial(Path(folder).resolve(), registry, rules)
+
+
+_VERDICTS = (None, "assertion.failed", "assertion.vacuous")
+"""Reason codes of results that say something about the run; those of others say what the recording lacks."""
 
 
 def _passes(result: AssertionResult | None) -> bool:

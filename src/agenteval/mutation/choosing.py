@@ -1,6 +1,7 @@
 """Chooses assertions worth keeping: each notices a mutant that none before it does."""
 
 from collections.abc import Sequence
+from itertools import islice
 
 from agenteval.loading import BoundAssertion
 from agenteval.mutation.engine import MutationOptions, distinct_changes
@@ -23,6 +24,6 @@ def worthwhile(
     worth: set[str] = set()
     for change in distinct_changes(trace, case, options):
         if rule_of(change) is None:
-            found = noes(holding, change.changed, case)
-            worth.update([bound.spec.id for bound in holding if bound.spec.id in found][:1])
+            first = (bound.spec.id for bound in holding if noes([bound], change.changed, case))
+            worth.update(islice(first, 1))
     return [bound for bound in holding if bound.spec.id in worth]

@@ -1,5 +1,6 @@
 """What the answer suggests: its form and length, that it makes nothing up, and that it gives nothing away."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,7 +15,6 @@ from agenteval.grounding.sources import (
     texts_of,
 )
 from agenteval.language.questions import questions
-from agenteval.lazyregex import lazy
 from agenteval.outbound import OUTBOUND
 from agenteval.plurals import counted
 from agenteval.spec import TestCase
@@ -33,7 +33,6 @@ MARGIN = 2
 """How many times longer, slower or dearer than recorded a run may be."""
 EXCUSES = ["as an AI", "language model", "knowledge cutoff", "something went wrong", "unable to complete"]
 """What models and agents say that did not do the work, and what no useful answer has."""
-
 FACTS = (r"https?://", r"\baccording to\b", r"\d")
 """A link, a source, a number."""
 DEEDS = {"send": "sent", "schedule": "scheduled", "update": "updated", "write": "written"}
@@ -43,17 +42,28 @@ DEEDS = {"send": "sent", "schedule": "scheduled", "update": "updated", "write": 
 def output_suggestions(trace: Trace, case: TestCase) -> Iterator[Suggestion]:
     """What the final output, and the measures of the run, suggest."""
     if trace.output:
+        if asked := questions(trace.output):
+            yield from _question(trace, len(asked))
         yield from _form(trace.output)
         yield from _content(trace)
         yield from _grounded(trace, case)
         yield from _not_said(trace, case)
-        if asked := questions(trace.output):
-            yield from _question(trace, len(asked))
+        answers = len(trace.of_type("final_output"))
+        yield Suggestion(
+            id="answers-once" if answers == 1 else "answers-as-often",
+            type="efficiency_within",
+            params={"max_turns": answers},
+            why=f"the run has {counted(answers, 'answer')}; with more it would have happened twice",
+        )
+    sends_known = trace.capabilities.supports_tool_trace and not trace.unseen
     yield Suggestion(
         id="gives-nothing-away",
         telling=True,
         type="no_sensitive_data",
-        params={"kinds": ["secrets", "email", "phone", "credit_card"], "where": ["output", "outbound"]},
+        params={
+            "kinds": ["secrets", "email", "phone", "credit_card"],
+            "where": ["output", "outbound"] if sends_known else ["output"],
+        },
         why="what was sent contains no keys, addresses or phone numbers",
     )
     yield from _measures(trace)
@@ -82,7 +92,7 @@ def _form(output: str) -> Iterator[Suggestion]:
                 decide="which keys are required?",
             )
             return
-    yield _length(output, only_items=len(set(kinds)) == 1 and kinds[0] != "paragraph")
+    yield _length(output, only_items=set(kinds) in ({"bullet"}, {"number"}))
     yield Suggestion(
         id="answers-at-all",
         type="output_contains",
@@ -146,7 +156,7 @@ def _grounded(trace: Trace, case: TestCase) -> Iterator[Suggestion]:
         why=f"every number, date, link, name and quote of the answer is {where}; its wording is the agent's own",
         beside=[
             Suggestion(
-                id="states-only-known-facts",
+                id="states-no-other-unknown-facts",
                 telling=True,
                 type="claims_supported_by_fixtures",
                 params={**params, "check": kinds, **({"allow": allowed} if allowed else {})},
@@ -184,7 +194,7 @@ def _nothing_stated(trace: Trace, case: TestCase) -> Iterator[Suggestion]:
         *result_sources(successful_results(trace, [])),
     ]
     texts = [trace.output, *(text for source in known for text in source.texts)]
-    patterns = [each for each in FACTS if not any(lazy(f"(?i){each}").search(text) for text in texts)]
+    patterns = [each for each in FACTS if not any(re.search(each, text, re.IGNORECASE) for text in texts)]
     if patterns:
         yield Suggestion(
             id="states-no-facts",
@@ -230,13 +240,6 @@ def _question(trace: Trace, number: int) -> Iterator[Suggestion]:
 
 
 def _measures(trace: Trace) -> Iterator[Suggestion]:
-    if answers := len(trace.of_type("final_output")):
-        yield Suggestion(
-            id="answers-once" if answers == 1 else "answers-as-often",
-            type="efficiency_within",
-            params={"max_turns": answers},
-            why=f"the run has {counted(answers, 'answer')}; with more it would have happened twice",
-        )
     total = (trace.metrics.token_usage or {}).get("total_tokens")
     output = (trace.metrics.token_usage or {}).get("output_tokens")
     limits: dict[str, int] = {}
