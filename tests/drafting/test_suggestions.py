@@ -15,8 +15,13 @@ from builders import call, error, make_case, make_trace, memory_read, memory_wri
 
 def suggested(*steps: Any, scenario: dict[str, Any] | None = None, **trace: Any) -> dict[str, Suggestion]:
     """What a run of these steps suggests, by type; the last of a type."""
+    return {each.type: each for each in named(*steps, scenario=scenario, **trace).values()}
+
+
+def named(*steps: Any, scenario: dict[str, Any] | None = None, **trace: Any) -> dict[str, Suggestion]:
+    """What a run of these steps suggests, by id."""
     case = make_case(scenario=scenario)
-    return {each.type: each for each in suggestions(make_trace(*steps, **trace), case)}
+    return {each.id: each for each in suggestions(make_trace(*steps, **trace), case)}
 
 
 def test_every_suggestion_says_why() -> None:
@@ -36,8 +41,16 @@ def test_ids_are_unique() -> None:
 
 def test_nothing_about_tools_without_a_call() -> None:
     """What did not happen suggests nothing."""
-    types = set(suggested(output="Hello there, how are you today."))
-    assert types == {"output_contains", "output_matches_format", "must_not_call_tool", "no_sensitive_data"}
+    assert set(named(output="Hello there, how are you today.")) == {
+        "sends-no-extra-message",
+        "stays-brief",
+        "answers-at-all",
+        "states-no-facts",
+        "makes-no-excuse",
+        "claims-nothing-undone",
+        "answers-once",
+        "gives-nothing-away",
+    }
 
 
 @pytest.mark.parametrize(
@@ -321,41 +334,82 @@ FORM = "output_matches_format"
 
 
 def asked_for(found: dict[str, Suggestion], kind: str) -> Any:
-    """What the assertion of a type would ask for, and whether it only warns."""
+    """What the assertion of a type, or of an id, would ask for, and whether it only warns."""
     made = found.get(kind)
     return made and (made.params, made.severity)
 
 
 @pytest.mark.parametrize(
-    ("output", "kind", "params", "severity"),
+    ("output", "name", "params"),
     [
-        ("- a\n- b", FORM, {"format": "bullet_list", "min_bullets": 2, "max_bullets": 2}, "critical"),
-        ("1. a\n2. b\n3. c", FORM, {"format": "numbered_list", "min_items": 3, "max_items": 3}, "critical"),
-        ('\n{"a": 1}', FORM, {"format": "json"}, "critical"),
-        ("[1]", FORM, {"format": "json"}, "critical"),
-        (" Yes, do it! ", "output_contains", {"all_of": ["Yes, do it!"]}, "critical"),
-        ("- Yes, do it, please", FORM, {"format": "max_length", "max_words": 10}, "warning"),
-        (TEN, FORM, {"format": "max_length", "max_words": 20}, "warning"),
+        ("- a\n- b", "2-bullets", {"format": "bullet_list", "min_bullets": 2, "max_bullets": 2}),
+        ("1. a\n2. b\n3. c", "3-items", {"format": "numbered_list", "min_items": 3, "max_items": 3}),
+        ('\n{"a": 1}', "is-json", {"format": "json"}),
+        ("[1]", "is-json", {"format": "json"}),
+        (" Yes, do it! ", None, {"max_words": 50, "max_lines": 1}),
+        (f"{TEN}\n{TEN}", None, {"max_words": 50}),
+        (" ".join([TEN] * 3), None, {"max_words": 60, "max_lines": 1}),
+        (" ".join([*[TEN] * 3, "More."]), None, {"max_words": 70, "max_lines": 1}),
+        ("- a\n\n- b", "2-bullets", {"max_words": 50, "max_lines": 3}),
+        ("Two:\n- a\n- b", "2-bullets", {"max_words": 50}),
     ],
 )
-def test_the_form_of_an_answer(output: str, kind: str, params: dict[str, Any], severity: str) -> None:
-    """A list of as many, JSON, the words themselves when they are few, else that there is one, of twice the length."""
-    found = suggested(output=output)
-    assert asked_for(found, kind) == (params, severity)
-    if severity == "warning":
-        assert asked_for(found, "output_contains") == ({"regex": r"\S"}, "critical")
+def test_the_form_of_an_answer(output: str, name: str | None, params: dict[str, Any]) -> None:
+    """A list of as many, JSON, else that there is an answer; of twice the length, and no line beside a line or items."""
+    found = named(output=output)
+    assert {"2-bullets", "3-items", "is-json"} & found.keys() == ({name} if name else set())
+    if "max_words" in params:
+        assert found["stays-brief"].params == {"format": "max_length", **params}
+        assert found["stays-brief"].severity == "critical"
+        assert found["answers-at-all"].params == {"regex": r"\S"}
     else:
-        assert len({FORM, "output_contains"} & found.keys()) == 1
+        assert name
+        assert found[name].params == params
+    assert ("stays-brief" in found) == (name != "is-json")
 
 
 def test_the_reasons_for_the_form_of_an_answer() -> None:
     """They count what there is."""
-    found = [suggested(output=each)[FORM] for each in ("- a\n- b", "1. a\n2. b\n3. c", TEN)]
-    assert [(each.id, each.why) for each in found] == [
-        ("2-bullets", "the answer is a list of 2 bullets"),
-        ("3-items", "the answer is a list of 3 items"),
-        ("stays-brief", "the answer has 10 words; twice as many would be a different kind of answer"),
-    ]
+    found = named(output="- a\n- b")
+    assert found["2-bullets"].why == "the answer is a list of 2 bullets"
+    assert found["stays-brief"].why == (
+        "the answer has 2 words in 2 lines; one with a preamble, or much longer, would be another kind of answer"
+    )
+    assert named(output=f"{TEN}\n{TEN}")["stays-brief"].why == (
+        "the answer has 20 words; one with a preamble, or much longer, would be another kind of answer"
+    )
+
+
+def test_an_answer_that_rests_on_nothing_has_no_facts() -> None:
+    """Nor has anything that was said, remembered or read: what kind of fact it could be from there may be told."""
+    link, source, number = r"https?://", r"\baccording to\b", r"\d"
+    assert named(output=TEN)["states-no-facts"].params["patterns"] == [link, source, number]
+    said = named(output=TEN, asked="At 5?")["states-no-facts"]
+    assert (said.type, said.params) == ("output_omits", {"regex": True, "patterns": [link, source]})
+    read = named(call("bash"), result("bash", value="hi https://x.example"), output="Done.")
+    assert read["states-no-facts"].params["patterns"] == [source, number]
+    held = {"memory_snapshot": [{"group_id": "family", "content": "According to Ann, at 5"}]}
+    assert named(output=TEN, scenario=held)["states-no-facts"].params["patterns"] == [link]
+    assert "states-no-facts" not in named(output=TEN, asked="https://x.example/5, according to Ann")
+    stated = named(call("bash"), result("bash", value="5 cups"), output="There are 5 cups.")
+    assert "states-no-facts" not in stated
+
+
+def test_no_excuse_and_no_deed_that_was_not_done() -> None:
+    """Phrases that the answer itself has are left out; a tool that was called did its deed."""
+    assert "as an AI" in named()["makes-no-excuse"].params["patterns"]
+    sorry = named(output="Something went wrong, sorry.")["makes-no-excuse"]
+    assert "something went wrong" not in sorry.params["patterns"]
+    sent = [r"\bI(?:'ve| have)? sent\b"]
+    assert named()["claims-nothing-undone"].params == {"regex": True, "patterns": sent}
+    assert "claims-nothing-undone" not in named(call("outbound_send"), result("outbound_send"))
+
+
+def test_one_answer_to_one_message() -> None:
+    """As many turns as there were; a run without an answer is not held to any."""
+    once = named()["answers-once"]
+    assert (once.type, once.params) == ("efficiency_within", {"max_turns": 1})
+    assert "answers-once" not in named(output=None, status="partial")
 
 
 def test_nothing_is_to_be_given_away() -> None:
@@ -369,6 +423,9 @@ def test_nothing_is_to_be_given_away() -> None:
         assert asked_for(found, "no_sensitive_data") == (params, "critical")
         assert found["no_sensitive_data"].telling
     assert set(suggested(output=None)) == {"no_sensitive_data"}
+    blind = Capabilities(supports_tool_trace=False)
+    for found in (suggested(capabilities=blind), suggested(unseen=["what subagent g1 did"])):
+        assert found["no_sensitive_data"].params["where"] == ["output"]
 
 
 def test_links_that_tools_returned_or_were_given() -> None:
@@ -391,7 +448,7 @@ def test_links_that_tools_returned_or_were_given() -> None:
 
 
 def test_an_answer_is_held_to_what_tools_returned() -> None:
-    """To those that succeeded, each once, and not to messages that were sent; else to its hard facts."""
+    """By its hard facts, to those that succeeded, each once, and not to messages that were sent."""
     steps = [
         call("web_search"),
         result("web_search", value="x"),
@@ -405,17 +462,12 @@ def test_an_answer_is_held_to_what_tools_returned() -> None:
     found = suggested(*steps, output=TEN)
     claims, sources = found["claims_supported_by_fixtures"], found["no_fabricated_source_or_citation"]
     allowed = {"allowed_sources": ["web_search"]}
-    assert claims.params == {**allowed, "include_memory": True}
-    (weaker,) = claims.instead
     hard = ["numbers", "dates", "urls", "names", "quotes"]
-    assert (weaker.id, weaker.params) == ("states-only-known-facts", {**claims.params, "check": hard})
-    kinds = [each.params["check"] for each in claims.beside]
-    assert kinds[:2] == [["numbers", "dates", "urls", "names"], ["numbers", "dates", "urls", "quotes"]]
-    assert (len(kinds), kinds[-1]) == (30, ["quotes"])
-    assert all(each.telling for each in claims.beside)
+    assert claims.params == {**allowed, "include_memory": True, "check": hard}
     assert sources.params == allowed
     assert claims.telling
-    assert weaker.telling
+    (narrower,) = claims.beside
+    assert narrower.params == {**claims.params, "check": hard[1:]}  # ten numbers without a source
     assert sources.telling
     assert "claims_supported_by_fixtures" not in suggested(*steps[4:], output=TEN)
 
@@ -443,67 +495,168 @@ def test_what_a_run_may_cost(usage: dict[str, Any] | None, limits: dict[str, int
     """Twice what it did, by the best count there is."""
     trace = make_trace()
     trace.metrics.token_usage = usage
-    found = {each.type: each for each in suggestions(trace, make_case())}
-    assert asked_for(found, "efficiency_within") == (limits and (limits, "warning"))
+    found = {each.id: each for each in suggestions(trace, make_case())}
+    assert asked_for(found, "costs-no-more") == (limits and (limits, "warning"))
 
 
-def test_how_often_tools_are_to_be_called() -> None:
-    """As often as they succeeded; the first three, without those with which an agent sorts itself out."""
+ANY = r"(?s)(?=.*\bone\b)(?=.*\btwo\b)(?=.*\bthree\b)"
+CUPS = {"required_keys": ["old_string"], "regex": {"new_string": r"(?s)(?=.*\b4\b)(?=.*\bcups\b)"}}
+SEND = (call("outbound_send", to="dana", text="x"), result("outbound_send"))
+
+
+def step(*steps: Any, asked: str = "Hello?", output: str = "Done.") -> Any:
+    """What is asked of the arguments of the first call; None when there is no assertion for it."""
+    found = named(*steps, asked=asked, output=output).values()
+    wanted = [each for each in found if each.type == "tool_call_order"]
+    return wanted[0].params["before"].get("args") if wanted else None
+
+
+@pytest.mark.parametrize(
+    ("args", "asked", "wanted"),
+    [
+        # the words that the user said, in any order
+        ({"query": "AI news"}, "What's new in AI?", {"args_contains": {"query": "AI"}}),
+        (
+            {"query": "AI news today"},
+            "News of today, on AI?",
+            {"regex": {"query": r"(?s)(?=.*\bAI\b)(?=.*\bnews\b)(?=.*\btoday\b)"}},
+        ),
+        ({"query": "AI AI"}, "AI?", {"args_contains": {"query": "AI"}}),
+        ({"query": "a b one two three four"}, "one two three four", {"regex": {"query": ANY}}),
+        ({"query": "trams"}, "Which tram?", {"args_contains": {"query": "trams"}}),
+        ({"query": "C++ 17"}, "17?", {"args_contains": {"query": "17"}}),
+        ({"room": "kitchen", "level": 3, "on": True}, "Level 3", {"args_equal": {"level": 3}}),
+        # what a tool is asked for has to be there
+        ({"query": "weather", "limit": 5}, "Hello?", {"required_keys": ["query"]}),
+        ({"pattern": "**/CLAUDE*.md"}, "Hello?", {"required_keys": ["pattern"]}),
+        ({"command": "ls", "description": "Show the room"}, "The room?", {"required_keys": ["command"]}),
+        # files by their names
+        ({"file_path": "/workspace/agent/notes.md"}, "Hi", {"args_contains": {"file_path": "notes.md"}}),
+        ({"path": "/workspace/extra/"}, "Hi", {"args_contains": {"path": "extra"}}),
+        ({"command": "cat notes.md | head"}, "Hi", {"args_contains": {"command": "notes.md"}}),
+        ({"command": "cat /tmp/a/b1.output"}, "Hi", {"required_keys": ["command"]}),
+        ({"path": "logs/2026-11-21.md"}, "Hi", {"required_keys": ["path"]}),
+        ({"path": "/x/0badcafe99.md"}, "Hi", {"required_keys": ["path"]}),
+        # links that the user gave, or the answer has
+        ({"url": "https://x.example/a"}, "See https://x.example/a", {"args_contains": {"url": "https://x.example/a"}}),
+        ({"url": "https://x.example/a"}, "Look it up", {"required_keys": ["url"]}),
+        # what differs in each recording, or says nothing
+        ({"at": "2026-11-24T09:00:00", "cron": "0 9 * * *"}, "At 9", None),
+        ({"query": "[redacted:email:0a1b2c3d]"}, "My mail: [redacted:email:0a1b2c3d]", {"required_keys": ["query"]}),
+        ({}, "Hello?", None),
+    ],
+)  # fmt: skip
+def test_the_arguments_that_matter_of_a_look(args: dict[str, Any], asked: str, wanted: Any) -> None:
+    """The user's own words, names of files, and links that were answered with; else that something was asked for."""
+    assert step(call("lookup", **args), result("lookup", value="x"), asked=asked) == wanted
+
+
+@pytest.mark.parametrize(
+    ("args", "asked", "wanted"),
+    [
+        ({"to": "dana", "text": "Rain"}, "Hi", {"required_keys": ["text"]}),
+        ({"to": "dana", "text": "Rain in Oslo"}, "Oslo?", {"args_contains": {"text": "Oslo"}}),
+        ({"text": "See notes.md", "tags": ["a"], "body": ""}, "Hi", {"required_keys": ["text", "tags"]}),
+        ({"old_string": "3 cups", "new_string": "4 cups"}, "4 cups, not 3", CUPS),
+    ],
+)
+def test_the_arguments_that_matter_of_an_act(args: dict[str, Any], asked: str, wanted: Any) -> None:
+    """The same, and all others have to be there: but for the destination, which has an assertion of its own."""
+    assert step(call("outbound_send", **args), result("outbound_send"), asked=asked) == wanted
+
+
+def test_a_look_comes_before_the_act_that_it_is_for() -> None:
+    """Else before the answer, as acts do; an act of a tool that acted before is none that waited."""
+    look = (call("web_search", query="x"), result("web_search", value="x"))
+    steps = [each for each in named(*look, *SEND).values() if each.type == "tool_call_order"]
+    assert [(each.id, each.params["after"]) for each in steps] == [
+        ("web-search-before-outbound-send", {"event_type": "tool_call", "tool": "outbound_send"}),
+        ("outbound-send-before-the-answer", {"event_type": "final_output"}),
+    ]
+    assert steps[0].why == "web_search succeeded, and only then outbound_send was called"
+    assert steps[1].why == "outbound_send succeeded, and only then the agent answered"
+    assert "web-search-before-the-answer" in named(*SEND, *look, *SEND)
+    (instead,) = steps[0].instead
+    params = {"tool": "web_search", "args": {"required_keys": ["query"]}}
+    assert (instead.type, instead.params) == ("must_call_tool", params)
+
+
+def test_the_steps_of_a_run() -> None:
+    """Six, first those that the user's words are in, then acts; each once; without tools to sort itself out."""
+    tools = ["TodoWrite", "a", "a", "b", "edit", "c", "d", "e", "f", "g"]
     steps = [
-        call("TodoWrite"),
-        result("TodoWrite"),
-        call("todo_write"),
-        result("todo_write"),
-        call("outbound_send"),
-        result("outbound_send"),
-        call("a"),
-        result("a"),
-        call("a"),
-        result("a"),
-        call("a"),
-        error("a"),
-        call("b"),
-        result("b"),
-        call("c"),
-        error("c"),
-        call("d"),
-        result("d"),
+        each
+        for number, tool in enumerate(tools)
+        for each in (call(tool, f"c{number}", path=f"/x/{tool}"), result(tool, f"c{number}", "x"))
     ]
-    calls = [each for each in suggestions(make_trace(*steps), make_case()) if each.type == "must_call_tool"]
-    assert [(each.id, each.params, each.why, each.decide) for each in calls] == [
-        (
-            "calls-a",
-            {"tool": "a", "min_calls": 2},
-            "a was called successfully 2 times: without it the answer has no basis",
-            "would fewer calls do? then lower min_calls",
-        ),
-        (
-            "calls-b",
-            {"tool": "b"},
-            "b was called successfully 1 time: without it the answer has no basis",
-            "",
-        ),
-        ("calls-c", {"tool": "c"}, "c was called, though it never succeeded", ""),
+    found = named(*steps, call("g", "last", query="milk"), result("g", "last", "x"), asked="Is there milk?")
+    steps = [each.id for each in found.values() if each.type == "tool_call_order"]
+    assert steps == [
+        "a-before-edit",
+        "b-before-edit",
+        "edit-before-the-answer",
+        "c-before-the-answer",
+        "d-before-the-answer",
+        "g-before-the-answer",
+        "a-before-b",
     ]
-    most = suggested(*steps)["max_tool_calls"]
-    assert (most.params, most.severity) == ({"max_total": 14}, "warning")
-    assert most.why == "the run took 7 calls; twice as many would be worth a look"
+
+
+def test_two_calls_of_one_tool_have_ids_of_their_own() -> None:
+    """One for each page that was answered with."""
+    pages = [
+        each
+        for page in "ab"
+        for each in (
+            call("web_fetch", page, url=f"https://x.example/{page}"),
+            result("web_fetch", page, "x"),
+        )
+    ]
+    found = named(*pages, output="https://x.example/a and https://x.example/b say so.")
+    steps = [each for each in found.values() if each.id.startswith("web-fetch-before")]
+    assert [each.id for each in steps] == ["web-fetch-before-the-answer", "web-fetch-before-the-answer-2"]
+    assert [each.instead[0].id for each in steps] == ["calls-web-fetch", "calls-web-fetch-2"]
+    assert steps[1].why == "web_fetch succeeded with https://x.example/b, and only then the agent answered"
+    assert steps[1].decide == "do these arguments matter? keep the words and names that do"
+
+
+def test_a_tool_that_never_succeeded_was_called() -> None:
+    """With the arguments that matter, too."""
+    lost = named(call("web_search", query="tram"), error("web_search"), asked="Which tram?")[
+        "calls-web-search"
+    ]
+    args = {"args_contains": {"query": "tram"}}
+    assert (lost.type, lost.params) == ("must_call_tool", {"tool": "web_search", "args": args})
+    assert lost.why == "web_search was called with tram, though it never succeeded"
+
+
+def test_how_many_calls_and_messages_there_were() -> None:
+    """Twice as many calls are worth a look; messages are counted, unless the scheduler counts them."""
+    most = named(*SEND, call("a"), result("a"))["not-many-calls"]
+    assert (most.params, most.severity) == ({"max_total": 4}, "warning")
+    assert most.why == "the run took 2 calls; twice as many would be worth a look"
+    found = named(*SEND, *SEND)
+    assert found["sends-no-more"].params == {"tool": "outbound_send", "max": 2}
+    assert found["sends-all-of-them"].params == {"tool": "outbound_send", "min_calls": 2}
+    assert "sends-all-of-them" not in named(*SEND)
+    assert "sends-no-more" not in named(*SEND, trigger="scheduler", task_id="t")
 
 
 def test_calls_in_their_order() -> None:
     """Of the first two tools of which one waited for the other; those called at once have none."""
+
+    def pairs(*steps: Any) -> list[str]:
+        return [name for name in named(*steps) if "-before-" in name and "answer" not in name]
+
     at_once = [call("a"), call("b"), result("a"), result("b")]
-    assert "tool_call_order" not in suggested(*at_once)
-    failed = result("a", success=False)
-    assert "tool_call_order" not in suggested(call("a"), failed, call("b"), result("b"))
-    found = suggested(*at_once, call("c"), result("c"), call("d"))["tool_call_order"]
-    assert (found.id, found.params) == (
-        "b-before-c",
-        {
-            "before": {"event_type": "tool_result", "tool": "b", "success": True},
-            "after": {"event_type": "tool_call", "tool": "c"},
-        },
-    )
+    assert pairs(*at_once) == []
+    assert pairs(call("a"), result("a", success=False), call("b"), result("b")) == []
+    assert pairs(*at_once, call("c"), result("c"), call("d")) == ["b-before-c"]
+    found = named(*at_once, call("c"), result("c"))["b-before-c"]
+    assert found.params == {
+        "before": {"event_type": "tool_result", "tool": "b", "success": True},
+        "after": {"event_type": "tool_call", "tool": "c"},
+    }
 
 
 def test_what_one_call_suggests() -> None:

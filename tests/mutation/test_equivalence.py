@@ -91,6 +91,12 @@ EMPTY_ARGUMENT = _pages(
     call("web_search", "a", query="cats", after="", tags=[], page=None), result("web_search", "a", "x")
 )
 ZERO_ARGUMENT = _pages(call("web_search", "a", page=0, safe=False), result("web_search", "a", "x"))
+PLANNED = _pages(
+    call("TodoWrite", "a", todos="Search, then answer"),
+    result("TodoWrite", "a", "ok"),
+    call("web_search", "b", query="cats"),
+    result("web_search", "b", "cats"),
+)
 SAID_TWICE = make_trace(output="Cats sleep.\n\nDogs bark.\n\nCats sleep.")
 SAID_AS_A_PIECE = make_trace(output="- 5\n- 50")
 SAID_ONCE = make_trace(output="Cats sleep.\n\nDogs bark.\n\nCows moo.")
@@ -181,6 +187,9 @@ LABELLED: list[tuple[str, Trace, str, str, str | None]] = [
     ("a question", EMPTY_ARGUMENT, "drop-argument", "the call of web_search has no query", None),
     ("zero", ZERO_ARGUMENT, "drop-argument", "the call of web_search has no page", None),
     ("a switch that is off", ZERO_ARGUMENT, "drop-argument", "the call of web_search has no safe", None),
+    ("the agent's own list", PLANNED, "drop-call", "the call of TodoWrite is not made", "own-notes"),
+    ("a list made later", PLANNED, "reorder-calls", "the call of web_search comes before", "own-notes"),
+    ("a search beside a list", PLANNED, "drop-call", "the call of web_search is not made", None),
     (
         "a part that is said again",
         SAID_TWICE,

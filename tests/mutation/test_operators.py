@@ -16,7 +16,7 @@ from agenteval.mutation.traces import rebuilt
 from agenteval.mutation.wording import DropPart
 from agenteval.reading.yamlsource import load_yaml
 from agenteval.trace import Trace, check_trace
-from builders import Step, call, make_case, make_trace, result
+from builders import Step, call, make_case, make_trace, memory_write, received, result
 from mutation.subjects import (
     NOTES,
     check,
@@ -478,3 +478,57 @@ def test_of_a_long_line_the_place_that_changes_is_shown() -> None:
         "- shell script: … on and so on until 1 pear is left",
         "+ shell script: … on and so on until 2 pear is left",
     )
+
+
+def test_what_a_command_is_described_as_is_left_alone() -> None:
+    """It is a label for people: a command does the same without it. Elsewhere a description is what is asked for."""
+    trace = make_trace(
+        call("bash", "a", command="ls", description="List"),
+        result("bash", "a", "x"),
+        call("create_event", "b", title="Swim", description="Bring towels"),
+        result("create_event", "b", "x"),
+    )
+    made = mutated(trace, "change-argument,drop-argument", BLIND).mutants
+    assert [each.what for each in made] == [
+        "command of the call of bash is changed",
+        "title of the call of create_event is changed",
+        "description of the call of create_event is changed",
+        "the call of bash has no command",
+        "the call of create_event has no title",
+        "the call of create_event has no description",
+    ]
+
+
+def test_what_was_sent_is_what_was_answered() -> None:
+    """A send whose text is the answer: with another text, the answer is another; without one, there is none."""
+    said = "Rain from noon"
+    trace = make_trace(
+        call("outbound_send", "a", to="ops", text=said),
+        result("outbound_send", "a", "ok"),
+        Step("final_output", {"role": "assistant", "content": said, "sent_by": ["a"]}),
+        output=said,
+    )
+    rains = check("output_contains", "rains", all_of=["from"])
+    made = mutated(trace, "change-argument,drop-argument", rains).mutants
+    assert [(each.what, each.status) for each in made] == [
+        ("text of the call of outbound_send is changed", "survived"),
+        ("the call of outbound_send has no to", "survived"),
+        ("the call of outbound_send has no text", "killed"),
+    ]
+
+
+def test_what_was_written_is_what_memory_holds() -> None:
+    """A file of memory that is written with another value holds the other value."""
+    trace = make_trace(
+        received("Swimming is on day 4 now, not on day 2."),
+        call("write", "a", path="CLAUDE.md", content="Swimming: day 4"),
+        result("write", "a", "ok"),
+        memory_write("family", "Swimming: day 4", parent_event_id="evt-2"),
+        asked=None,
+    )
+    kept = check("memory_update_on_correction", "kept", new_value="day 4")
+    made = mutated(trace, "change-argument", kept).mutants
+    assert [(each.what, each.status) for each in made] == [
+        ("path of the call of write is changed", "survived"),
+        ("content of the call of write is changed", "killed"),
+    ]

@@ -56,7 +56,7 @@ def _steps(calls: list[ToolCall], trace: Trace) -> Iterator[Suggestion]:
         if call.succeeded or call.tool not in succeeded:
             args = wanted.of(call)
             steps.setdefault(f"{call.tool} {args_key(args.match)}", (call, args))
-    ranked = sorted(steps.values(), key=lambda step: (not step[1].parts, not acts(step[0].tool)))
+    ranked = sorted(steps.values(), key=lambda step: (not wanted.said(step[1]), not acts(step[0].tool)))
     taken: list[str] = []
     for call, args in sorted(ranked[:MOST_STEPS], key=lambda step: step[0].event.seq):
         each = _step(call, args, _act_on(call, calls))
@@ -129,6 +129,10 @@ class _Wanted:
         messages = [message.content for message in trace.input_messages]
         self.forms = {form for text in messages for word in raw_words(text) if (form := plain_form(word))}
         self.links = {link.key for text in (*messages, trace.output) for link in links(text)}
+
+    def said(self, args: _Args) -> bool:
+        """Whether the user's own words are among what is asked for."""
+        return any(plain_form(word) in self.forms for part in args.parts for word in raw_words(part))
 
     def of(self, call: ToolCall) -> _Args:
         """What a person would ask of a call's arguments.
