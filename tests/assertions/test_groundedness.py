@@ -278,6 +278,22 @@ def test_only_allowed_sources_count() -> None:
     assert not claims(FIRST, allowed_sources=["web_search"]).passed
 
 
+def test_a_fact_that_is_allowed_needs_no_source() -> None:
+    """As failures name it, whatever its case; every other fact does, and a claim that states one more."""
+    output = "Line 17 opens within 24 hours, says Ann Berg."
+    source = "Line 17 opens soon."
+    hard = ["numbers", "names"]
+    assert unsupported(read(source, output, check=hard)) == [["24 hours", "Ann Berg"]]
+    assert read(source, output, check=hard, allow=["24 Hours", "Ann Berg"]).passed
+    assert unsupported(read(source, output, check=hard, allow=["24 hours"])) == [["Ann Berg"]]
+    told = read("Line 17 opens soon. Line 9 took 24 hours.", output, check=hard, allow=["24 hours"]).message
+    assert "24 hours (" not in told
+    assert "about 24 hours" not in told
+    assert unsupported(read(source, output, check=hard, allow=["24", "Ann", "hours"])) == [
+        ["24 hours", "Ann Berg"]
+    ]
+
+
 def test_claims_without_support_stand_on_a_line_each() -> None:
     """Five of them on one line are too long to be read, and too long to be shown in full."""
     verdict = claims("- It rained 7 times.\n- The dam broke in 1987.", check=["numbers", "dates"])

@@ -118,8 +118,12 @@ check: [numbers, dates, urls, names]
     def _allowing(self, judged: Sequence[Support]) -> list[Support]:
         """What the sources say to the claims, without the facts that need none."""
         allowed = {fold(fact) for fact in self.allow}
+
+        def others(facts: Sequence[str]) -> tuple[str, ...]:
+            return tuple(fact for fact in facts if fold(fact) not in allowed)
+
         return [
-            replace(each, unsupported=tuple(fact for fact in each.unsupported if fold(fact) not in allowed))
+            replace(each, unsupported=others(each.unsupported), elsewhere=others(each.elsewhere))
             for each in judged
         ]
 
