@@ -602,6 +602,17 @@ def test_the_steps_of_a_run() -> None:
     ]
 
 
+def test_a_tool_that_was_asked_twice_is_excepted_by_name() -> None:
+    """Else one page that was read again would leave all calls unchecked."""
+    page = (call("read", path="a"), result("read", value="x"))
+    once = named(*page, *page, *SEND)["no-call-twice"]
+    assert once.params == {}
+    (others,) = once.beside
+    assert (others.id, others.params) == ("no-other-call-twice", {"ignore_tools": ["read"]})
+    assert others.why.startswith("no call but of read was repeated after it had succeeded: ")
+    assert named(*page, *SEND)["no-call-twice"].beside == []
+
+
 def test_two_calls_of_one_tool_have_ids_of_their_own() -> None:
     """One for each page that was answered with."""
     pages = [

@@ -72,7 +72,8 @@ def _remedies(trace: Trace, call: ToolCall, match: dict[str, Any], as_recorded: 
 class ChangeArgument(Operator):
     """One argument gets another value: a number in it is raised (the hour of a moment), a boolean is flipped, a text asks for something else.
 
-    A message's destination is left to `send-elsewhere`.
+    A message's destination is left to `send-elsewhere`, a label to people (the `description` of a command) alone. What
+    was sent or written to memory changes with it.
     """
 
     name = "change-argument"
@@ -133,7 +134,7 @@ def _longer(key: str, value: Any, other: Any) -> dict[str, Any]:
 
 
 class DropArgument(Operator):
-    """One argument is left out of a call."""
+    """One argument is left out of a call, but no label. What was sent or written to memory goes with it."""
 
     name = "drop-argument"
     category = "tool_process"

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
+from agenteval.assertions.duplicates import NoDuplicateToolCalls
 from agenteval.drafting.naming import slug
 from agenteval.drafting.suggestions.suggestion import Suggestion
 from agenteval.grounding.links import links
@@ -42,7 +43,7 @@ def process_suggestions(trace: Trace, case: TestCase) -> Iterator[Suggestion]:
         yield from _steps(calls, trace)
         yield from _ordered(calls)
         yield from _scheduled(calls)
-        yield from _once(calls)
+        yield from _once(calls, trace, case)
         yield from _policy(trace, case)
     yield from _failures(trace)
 
@@ -57,8 +58,13 @@ def _steps(calls: list[ToolCall], trace: Trace) -> Iterator[Suggestion]:
             args = wanted.of(call)
             steps.setdefault(f"{call.tool} {args_key(args.match)}", (call, args))
     ranked = sorted(steps.values(), key=lambda step: (not wanted.said(step[1]), not acts(step[0].tool)))
+    tools = [call.tool for call, _ in ranked]
+    turns = sorted(
+        range(len(ranked)), key=lambda at: tools[:at].count(tools[at])
+    )  # each tool once, then again
+    chosen = [ranked[at] for at in turns[:MOST_STEPS]]
     taken: list[str] = []
-    for call, args in sorted(ranked[:MOST_STEPS], key=lambda step: step[0].event.seq):
+    for call, args in sorted(chosen, key=lambda step: step[0].event.seq):
         each = _step(call, args, _act_on(call, calls))
         taken.append(each.id)
         if (number := taken.count(each.id)) > 1:
@@ -258,13 +264,30 @@ def _scheduled(calls: list[ToolCall]) -> Iterator[Suggestion]:
                 return
 
 
-def _once(calls: list[ToolCall]) -> Iterator[Suggestion]:
-    yield Suggestion(
-        id="no-call-twice",
-        telling=True,
-        type="no_duplicate_tool_calls",
-        why="no call was repeated after it had succeeded: that wastes time, or does twice what was asked for once",
+def _once(calls: list[ToolCall], trace: Trace, case: TestCase) -> Iterator[Suggestion]:
+    verdict = NoDuplicateToolCalls().judge(trace, case)
+    again = [] if verdict.passed else sorted({str(event.data["tool"]) for event in verdict.events})
+    once, others = (
+        Suggestion(
+            id=name,
+            telling=True,
+            type="no_duplicate_tool_calls",
+            params={"ignore_tools": tools} if tools else {},
+            why=f"no call{of} was repeated after it had succeeded: that wastes time, or does twice what was asked for once",
+            decide=decide,
+        )
+        for name, tools, of, decide in (
+            ("no-call-twice", [], "", ""),
+            (
+                "no-other-call-twice",
+                again,
+                f" but of {' and '.join(again)}",
+                "may they be repeated? remove from ignore_tools what may not",
+            ),
+        )
     )
+    once.beside = [others] if again else []
+    yield once
     yield Suggestion(
         id="not-many-calls",
         type="max_tool_calls",

@@ -1,0 +1,162 @@
+"""What drafts notice, and what they let pass: every real recording is drafted, mutated, and changed in harmless ways."""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from agenteval.adapters import find_adapter
+from agenteval.cli import main
+from agenteval.loading import load_test
+from agenteval.mutation.arguments import with_args
+from agenteval.mutation.traces import before_output, inserted, rebuilt, with_output
+from agenteval.mutation.verdicts import noes
+from agenteval.plugins.registry import BUILT_IN
+from agenteval.runner import RunOptions, run_test
+from agenteval.trace import Event, Trace
+from nanoclaw.recordings import NAMES, context_of, unpack
+from pages import DOCS, text_of
+
+ROW = re.compile(r"^\| (.+?), v([12]) \| (\d+) \| (\d+) \| (\d+) \| (\d+) \| (\d+ %) \|$", re.MULTILINE)
+TOTAL = re.compile(r"^\| all \| (\d+) \| (\d+) \| (\d+) \| (\d+) \| (\d+ %) \|$", re.MULTILINE)
+PAGE = text_of(DOCS / "mutation.md")
+TOLD = {f"v{row[2]}-{row[1].replace(' ', '-')}": row.groups()[2:] for row in ROW.finditer(PAGE)}
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty project, which is the current directory."""
+    (tmp_path / "agenteval.yaml").write_text("color: never\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def drafted(name: str, project: Path) -> list[Path]:
+    """The tests of all runs of a recording."""
+    root = unpack(name, project)
+    recording = find_adapter("nanoclaw").recorder.inspect(root, context_of(root))  # type: ignore[attr-defined]
+    turns = [option for run in recording.runs for option in ("--turn", str(run.number))]
+    assert main(["record", name, *turns, "--out", "evals"]) == 0
+    return sorted(Path("evals").resolve().rglob("test.yaml"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_scores_of_drafts_are_on_the_page(
+    name: str, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Runs, mutants that were killed, that survived and that are none, and the score."""
+    runs = len(drafted(name, project))
+    capsys.readouterr()
+    assert main(["mutate", "evals", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    counts = [runs, *(report[each] for each in ("killed", "survived", "equivalent"))]
+    assert (*map(str, counts), f"{int(report['score'] * 100)} %") == TOLD[name]
+
+
+def test_the_score_of_all_drafts() -> None:
+    """Four of five mutants are killed; the page adds its rows up right, and has one for each recording."""
+    assert sorted(TOLD) == NAMES
+    runs, killed, survived, equivalent = (sum(int(row[at]) for row in TOLD.values()) for at in range(4))
+    score = killed / (killed + survived)
+    (total,) = TOTAL.finditer(PAGE)
+    assert total.groups() == (*map(str, (runs, killed, survived, equivalent)), f"{int(score * 100)} %")
+    assert score >= 0.8
+
+
+OTHER_WORDS = {
+    "• Lab A shipped model X (https://news.example.com/a)\n"
+    "• Chip maker B posted a record quarter (https://news.example.com/b)": (
+        "- Model X was shipped by Lab A: https://news.example.com/a\n"
+        "- A record quarter for chip maker B: https://news.example.com/b"
+    ),
+    "• Lab A released model X with a 2M-token context window (https://news.example.com/a)\n"
+    "• Chip maker B's revenue rose 41% to $58bn (https://news.example.com/b)\n"
+    "• Both stories broke in the last 24 hours": (
+        "- Model X, released by Lab A, has a context window of 2M tokens (https://news.example.com/a)\n"
+        "- The revenue of chip maker B went up by 41% to $58bn (https://news.example.com/b)\n"
+        "- The two stories are from the last 24 hours"
+    ),
+    "AI digest\n"
+    "• Lab A shipped model X (https://news.example.com/a)\n"
+    "• Chip maker B record quarter (https://news.example.com/b)": (
+        "Today's AI digest:\n"
+        "• Model X has been shipped by Lab A (https://news.example.com/a)\n"
+        "• Record quarter for chip maker B (https://news.example.com/b)"
+    ),
+    "AI digest\n• Lab A shipped model X (https://news.example.com/a)": (
+        "Your AI digest:\n• Model X was shipped by Lab A (https://news.example.com/a)"
+    ),
+    "• 9:00 stand-up\n• 11:30 dentist\n• 18:00 call with Leo": (
+        "• Stand-up at 9:00\n• Dentist at 11:30\n• A call with Leo at 18:00"
+    ),
+    "I couldn't build today's digest: the search service timed out twice. I'll try again tomorrow at 9:00.": (
+        "No digest today, sorry: the search timed out both times. Next attempt tomorrow at 9:00."
+    ),
+    "They're planning a surprise party for you on Saturday 7pm at Luigi's.": (
+        "On Saturday at 7pm there is a surprise party for you at Luigi's."
+    ),
+    "Got it — 5 bullets from now on.": "Done. Your briefs will have 5 bullets.",
+    "Noted: 5 bullets.": "Understood, I'll use 5 bullets from now on.",
+    "Five.": "You like 5 bullets, Dana.",
+    "Recovered: hi": "I'm back. The command printed: hi",
+    "Any time.": "You're welcome, Dana!",
+    "What would you like me to book, and for when?": "Happy to. What should I book, and when should it be?",
+    "one": "This is one.",
+    "after compact": "I am here after the compaction.",
+    "after compact 2": "Here I am after compact 2.",
+    "Report sent.": "The report is on its way to you.",
+    "All three checked.": "I have checked all three things.",
+    "Scheduled: weekdays at 9:00.": "You'll get the digest every weekday at 9:00.",
+    "Your notes contain alpha and beta.": "In your notes there are two lines, alpha and beta.",
+    "": "",
+}
+"""Every answer of the recordings, and another one that says the same in as many lines."""
+
+
+def harmless(trace: Trace) -> Iterator[tuple[str, Trace]]:
+    """The trace, changed as the next run of an agent that does its work may differ."""
+    other = OTHER_WORDS[trace.output]
+    sent = [call for event in trace.of_type("final_output") for call in event.data.get("sent_by") or ()]
+    for call in trace.calls():
+        if call.call_id in sent:
+            yield "the message in other words", with_args(trace, call, {**call.args, "text": other})
+        if "query" in call.args:
+            query = "latest news about AI, today"
+            yield "the query in other words", with_args(trace, call, {**call.args, "query": query})
+    if other and not sent:
+        yield "the answer in other words", with_output(trace, other)
+    first = next((call for call in trace.calls() if call.succeeded and call.tool != "outbound_send"), None)
+    if first:
+        key = next(iter(first.args), "query")
+        link = {"tool": first.tool, "call_id": "one-more"}
+        look = replace(
+            first.event, event_id="more", data={**link, "args": {**first.args, key: "something else"}}
+        )
+        found: Event = replace(
+            first.results[-1],
+            event_id="more-found",
+            parent_event_id="more",
+            data={**link, "success": True, "result": "nothing"},
+        )
+        earlier = [event for event in trace.events if event.seq < first.event.seq]
+        yield "one more look at first", rebuilt(trace, inserted(trace.events, earlier[-1], [look, found]))
+        if "outbound_send" not in trace.tool_counts():
+            at_last = inserted(trace.events, before_output(trace), [look, found])
+            yield "one more look at last", rebuilt(trace, at_last)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_harmless_breaks_no_draft(name: str, project: Path) -> None:
+    """Other words for the same, and one look more than was needed."""
+    for path in drafted(name, project):
+        test = load_test(path, registry=BUILT_IN)
+        trace = run_test(test, RunOptions(run_id="run-1", root=project, registry=BUILT_IN)).trace
+        assert trace
+        critical = [bound for bound in test.checks if bound.spec.severity == "critical"]
+        broken = {
+            what: found for what, changed in harmless(trace) if (found := noes(critical, changed, test.case))
+        }
+        assert broken == {}
