@@ -26,34 +26,32 @@ PAGE = text_of(DOCS / "mutation.md")
 TOLD = {f"v{row[2]}-{row[1].replace(' ', '-')}": row.groups()[2:] for row in ROW.finditer(PAGE)}
 
 
-@pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty project, which is the current directory."""
-    (tmp_path / "agenteval.yaml").write_text("color: never\n", encoding="utf-8")
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+@pytest.fixture(scope="module", params=NAMES)
+def recording(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The name of a recording. In the current directory, `evals` has the tests that were drafted of all its runs."""
+    name: str = request.param
+    folder = tmp_path_factory.mktemp(name)
+    (folder / "agenteval.yaml").write_text("color: never\n", encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        root = unpack(name, folder)
+        runs = find_adapter("nanoclaw").recorder.inspect(root, context_of(root)).runs  # type: ignore[attr-defined]
+        turns = [option for run in runs for option in ("--turn", str(run.number))]
+        assert main(["record", name, *turns, "--out", "evals"]) == 0
+        yield name
 
 
-def drafted(name: str, project: Path) -> list[Path]:
-    """The tests of all runs of a recording."""
-    root = unpack(name, project)
-    recording = find_adapter("nanoclaw").recorder.inspect(root, context_of(root))  # type: ignore[attr-defined]
-    turns = [option for run in recording.runs for option in ("--turn", str(run.number))]
-    assert main(["record", name, *turns, "--out", "evals"]) == 0
+def drafts() -> list[Path]:
+    """The test files."""
     return sorted(Path("evals").resolve().rglob("test.yaml"))
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_the_scores_of_drafts_are_on_the_page(
-    name: str, project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_scores_of_drafts_are_on_the_page(recording: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Runs, mutants that were killed, that survived and that are none, and the score."""
-    runs = len(drafted(name, project))
-    capsys.readouterr()
     assert main(["mutate", "evals", "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
-    counts = [runs, *(report[each] for each in ("killed", "survived", "equivalent"))]
-    assert (*map(str, counts), f"{int(report['score'] * 100)} %") == TOLD[name]
+    counts = [len(drafts()), *(report[each] for each in ("killed", "survived", "equivalent"))]
+    assert (*map(str, counts), f"{int(report['score'] * 100)} %") == TOLD[recording]
 
 
 def test_the_score_of_all_drafts() -> None:
@@ -148,12 +146,12 @@ def harmless(trace: Trace) -> Iterator[tuple[str, Trace]]:
             yield "one more look at last", rebuilt(trace, at_last)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_what_is_harmless_breaks_no_draft(name: str, project: Path) -> None:
+@pytest.mark.usefixtures("recording")
+def test_what_is_harmless_breaks_no_draft() -> None:
     """Other words for the same, and one look more than was needed."""
-    for path in drafted(name, project):
+    for path in drafts():
         test = load_test(path, registry=BUILT_IN)
-        trace = run_test(test, RunOptions(run_id="run-1", root=project, registry=BUILT_IN)).trace
+        trace = run_test(test, RunOptions(run_id="run-1", root=Path.cwd(), registry=BUILT_IN)).trace
         assert trace
         critical = [bound for bound in test.checks if bound.spec.severity == "critical"]
         broken = {

@@ -466,8 +466,8 @@ def test_an_answer_is_held_to_what_tools_returned() -> None:
     assert claims.params == {**allowed, "include_memory": True, "check": hard}
     assert sources.params == allowed
     assert claims.telling
-    (narrower,) = claims.beside
-    assert narrower.params == {**claims.params, "check": hard[1:]}  # ten numbers without a source
+    assert claims.excepting
+    assert claims.excepting.params == {**claims.params, "check": hard[1:]}  # ten numbers without a source
     assert sources.telling
     assert "claims_supported_by_fixtures" not in suggested(*steps[4:], output=TEN)
 
@@ -521,6 +521,7 @@ def step(*steps: Any, asked: str = "Hello?", output: str = "Done.") -> Any:
             "News of today, on AI?",
             {"regex": {"query": r"(?s)(?=.*\bAI\b)(?=.*\bnews\b)(?=.*\btoday\b)"}},
         ),
+        ({"query": "AI", "filter.topic": "AI"}, "AI?", {"args_contains": {"query": "AI"}}),
         ({"query": "AI AI"}, "AI?", {"args_contains": {"query": "AI"}}),
         ({"query": "a b one two three four"}, "one two three four", {"regex": {"query": ANY}}),
         ({"query": "trams"}, "Which tram?", {"args_contains": {"query": "trams"}}),
@@ -590,8 +591,7 @@ def test_the_steps_of_a_run() -> None:
         for each in (call(tool, f"c{number}", path=f"/x/{tool}"), result(tool, f"c{number}", "x"))
     ]
     found = named(*steps, call("g", "last", query="milk"), result("g", "last", "x"), asked="Is there milk?")
-    steps = [each.id for each in found.values() if each.type == "tool_call_order"]
-    assert steps == [
+    assert [each.id for each in found.values() if each.type == "tool_call_order"] == [
         "a-before-edit",
         "b-before-edit",
         "edit-before-the-answer",
@@ -607,10 +607,11 @@ def test_a_tool_that_was_asked_twice_is_excepted_by_name() -> None:
     page = (call("read", path="a"), result("read", value="x"))
     once = named(*page, *page, *SEND)["no-call-twice"]
     assert once.params == {}
-    (others,) = once.beside
+    others = once.excepting
+    assert others
     assert (others.id, others.params) == ("no-other-call-twice", {"ignore_tools": ["read"]})
     assert others.why.startswith("no call but of read was repeated after it had succeeded: ")
-    assert named(*page, *SEND)["no-call-twice"].beside == []
+    assert named(*page, *SEND)["no-call-twice"].excepting is None
 
 
 def test_two_calls_of_one_tool_have_ids_of_their_own() -> None:

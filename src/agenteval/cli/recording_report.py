@@ -86,9 +86,9 @@ def remarks_on(draft: "Draft", terminal: "Terminal", *, expecting: bool = False)
     if draft.left_out:
         number = counted(len(draft.left_out), "suggestion")
         terminal.emit(f"  {number} left out: the others already catch what they would")
-    for message in dict.fromkeys(each.message for each in draft.unjudged):
-        number = sum(each.message == message for each in draft.unjudged)
-        terminal.emit(f"  ! {counted(number, 'suggestion')} not judged: {cut(message)}")
+    for message in dict.fromkeys([each.message for each in draft.unjudged]):
+        alike = sum(each.message == message for each in draft.unjudged)
+        terminal.emit(f"  ! {counted(alike, 'suggestion')} not judged: {cut(message)}")
     if expecting and not draft.findings:
         terminal.emit("  ! the run passes everything that was suggested: there is no failure to expect")
     for finding in draft.findings:

@@ -84,7 +84,11 @@ class Trial:
         self, spec: dict[str, Any], suggested: Sequence[Suggestion]
     ) -> tuple[list[Suggestion], list[Finding], list[Finding]]:
         """The suggestions that the run passes, what those tell that it does not pass, and those without a verdict."""
-        tried = [one for each in suggested for one in (each, *each.instead)]
+        tried = [
+            one
+            for each in suggested
+            for one in (each, *each.instead, *([each.excepting] if each.excepting else []))
+        ]
         results = self._results(spec, tried)
         kept, findings, unjudged = [], [], []
         for each in suggested:
@@ -95,18 +99,11 @@ class Trial:
                 kept.append(passing[0])
             elif each.telling and judged[-1] and all(map(_fails, judged)):
                 findings.append(Finding(suggestion=ways[-1], message=judged[-1].message))
-                kept += self._first_passing(spec, each.beside)
+                if each.excepting and _passes(results.get(id(each.excepting))):
+                    kept.append(each.excepting)
             elif judged[-1] and judged[-1].reason_code not in _VERDICTS:
                 unjudged.append(Finding(suggestion=ways[-1], message=judged[-1].message))
         return kept, findings, unjudged
-
-    def _first_passing(self, spec: dict[str, Any], ways: Sequence[Suggestion]) -> list[Suggestion]:
-        """The first of each type. One at a time: there may be many, and one of the first mostly passes."""
-        taken: dict[str, Suggestion] = {}
-        for way in ways:
-            if way.type not in taken and _passes(self._results(spec, [way]).get(id(way))):
-                taken[way.type] = way
-        return [*taken.values()]
 
     def worthwhile(
         self, spec: dict[str, Any], suggested: Sequence[Suggestion], trace: Trace

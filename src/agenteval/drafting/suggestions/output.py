@@ -144,7 +144,6 @@ def _grounded(trace: Trace, case: TestCase) -> Iterator[Suggestion]:
         return
     params: dict[str, Any] = {"allowed_sources": tools, "include_memory": True}
     unknown = {kind: _unknown({**params, "check": [kind]}, trace, case) for kind in HARD_FACTS}
-    found = list(dict.fromkeys(fact for facts in unknown.values() for fact in facts or ()))
     kinds = [kind for kind, facts in unknown.items() if len(facts or ()) <= MOST_EXCEPTIONS]
     allowed = list(dict.fromkeys(fact for kind in kinds for fact in unknown[kind] or ()))
     where = "in what the tools returned, in memory, or in what the user said"
@@ -154,18 +153,19 @@ def _grounded(trace: Trace, case: TestCase) -> Iterator[Suggestion]:
         type="claims_supported_by_fixtures",
         params={**params, "check": HARD_FACTS},
         why=f"every number, date, link, name and quote of the answer is {where}; its wording is the agent's own",
-        beside=[
-            Suggestion(
-                id="states-no-other-unknown-facts",
-                telling=True,
-                type="claims_supported_by_fixtures",
-                params={**params, "check": kinds, **({"allow": allowed} if allowed else {})},
-                why=f"all {', '.join(kinds)} of the answer are {where}, but for those in allow",
-                decide="where does the answer have these from? remove from allow what it must not say",
-            )
-        ]
-        if found and kinds
-        else [],
+        excepting=Suggestion(
+            id="states-no-other-unknown-facts",
+            telling=True,
+            type="claims_supported_by_fixtures",
+            params={**params, "check": kinds, **({"allow": allowed} if allowed else {})},
+            why=f"all {', '.join(kinds)} of the answer are {where}"
+            + (", but for those in allow" if allowed else ""),
+            decide="where does the answer have these from? remove from allow what it must not say"
+            if allowed
+            else "",
+        )
+        if kinds
+        else None,
     )
     if all(facts is None for facts in unknown.values()):
         yield from _nothing_stated(trace, case)

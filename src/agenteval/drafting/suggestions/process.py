@@ -1,6 +1,7 @@
 """What the tool calls of a run suggest: which, with what, in what order, how often, and what came of failures."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -58,17 +59,18 @@ def _steps(calls: list[ToolCall], trace: Trace) -> Iterator[Suggestion]:
             args = wanted.of(call)
             steps.setdefault(f"{call.tool} {args_key(args.match)}", (call, args))
     ranked = sorted(steps.values(), key=lambda step: (not wanted.said(step[1]), not acts(step[0].tool)))
-    tools = [call.tool for call, _ in ranked]
-    turns = sorted(
-        range(len(ranked)), key=lambda at: tools[:at].count(tools[at])
-    )  # each tool once, then again
-    chosen = [ranked[at] for at in turns[:MOST_STEPS]]
-    taken: list[str] = []
-    for call, args in sorted(chosen, key=lambda step: step[0].event.seq):
+    seen: Counter[str] = Counter()
+    turns = []  # each tool once, then each again
+    for call, args in ranked:
+        turns.append((seen[call.tool], call, args))
+        seen[call.tool] += 1
+    chosen = sorted(turns, key=lambda turn: turn[0])[:MOST_STEPS]
+    ids: Counter[str] = Counter()
+    for _, call, args in sorted(chosen, key=lambda turn: turn[1].event.seq):
         each = _step(call, args, _act_on(call, calls))
-        taken.append(each.id)
-        if (number := taken.count(each.id)) > 1:
-            for way in (each, *each.instead):
+        for way in (each, *each.instead):
+            ids[way.id] += 1
+            if (number := ids[way.id]) > 1:
                 way.id += f"-{number}"
         yield each
 
@@ -122,6 +124,7 @@ class _Args:
     parts: list[str] = field(default_factory=list)
 
     def ask(self, matcher: str, key: str, value: Any) -> None:
+        """Have one more argument matched."""
         if matcher == "required_keys":
             self.match.setdefault(matcher, []).append(key)
         else:
@@ -149,8 +152,10 @@ class _Wanted:
         for key, value in call.args.items():
             if value in (None, "", [], {}) or isinstance(value, bool) or is_label(call, key):
                 continue
-            if call.tool == OUTBOUND and key in DESTINATION_KEYS:
-                continue  # it has an assertion of its own
+            if "." in key:  # matchers would take it for the way to a value inside another
+                continue
+            if call.tool == OUTBOUND and key in DESTINATION_KEYS:  # it has an assertion of its own
+                continue
             parts = self._parts(key, value)
             if len(parts) > 1:
                 found.ask("regex", key, "(?s)" + "".join(map(_anywhere, parts)))
@@ -286,7 +291,7 @@ def _once(calls: list[ToolCall], trace: Trace, case: TestCase) -> Iterator[Sugge
             ),
         )
     )
-    once.beside = [others] if again else []
+    once.excepting = others if again else None
     yield once
     yield Suggestion(
         id="not-many-calls",

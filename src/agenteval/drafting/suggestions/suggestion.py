@@ -19,9 +19,8 @@ class Suggestion:
     """Whether a run that does not pass it shows something that a person should know."""
     instead: "list[Suggestion]" = field(default_factory=list)
     """Weaker ones, of which the first that passes is taken when this one does not."""
-    beside: "list[Suggestion]" = field(default_factory=list)
-    """Narrower ones, of which the first of each type that passes is taken when none of the others does, which is told
-    all the same."""
+    excepting: "Suggestion | None" = None
+    """The same but for named exceptions: taken, if it passes, when none of the others does, which is told all the same."""
 
     def as_data(self) -> dict[str, Any]:
         """The entry of `assertions`."""
