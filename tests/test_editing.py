@@ -174,7 +174,7 @@ def test_a_rule_of_several_keys_is_told_in_words() -> None:
     """Editors say no more than `Missing property "file"` and `does not match the pattern of "\\S"` by themselves."""
     said = {part["errorMessage"] for part in parts(schema("test-case")) if "errorMessage" in part}
     assert said == {
-        "a fixture has exactly one of file, response and error",
+        "a fixture has at most one of file, response and error",
         "status: fail needs a reason: the bug, or what the control shows",
     }
 

@@ -68,8 +68,8 @@ MISTAKES = [
     ("tool: web_search", "tool: 7", '14: Incorrect type. Expected "string".'),
     (
         "[web_search]}",
-        "[web_search], fixtures: [{id: f, tool: t}]}",
-        "8: a fixture has exactly one of file, response and error",
+        "[web_search], fixtures: [{id: f, tool: t, file: a, response: 1}]}",
+        "8: a fixture has at most one of file, response and error",
     ),
     (
         "mode: replay",

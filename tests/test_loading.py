@@ -202,28 +202,36 @@ def test_ids_used_twice(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize("answer", ["response: null", "response: 0", "file: a.json, response: null"])
-def test_the_answer_of_a_fixture_may_be_null(tmp_path: Path, answer: str) -> None:
-    """Where there is no other."""
+@pytest.mark.parametrize(
+    ("answer", "answers"),
+    [
+        ("response: null", True),
+        ("response: 0", True),
+        ("file: a.json, response: null", True),
+        ("description: what was found", False),
+        ("file: null", False),
+    ],
+)
+def test_a_fixture_may_be_null_and_may_document(tmp_path: Path, answer: str, answers: bool) -> None:
+    """An answer that is null is one; without any, the fixture says nothing of the answer."""
     text = HEAD + f"  fixtures:\n  - {{id: f, tool: t, {answer}}}\n" + BODY
     (fixture,) = load_test(write(tmp_path, text)).case.tools.fixtures
-    assert fixture.response in (None, 0)
+    assert fixture.answers is answers
 
 
 @pytest.mark.parametrize(
     ("answer", "found"),
     [
-        ("file: null", "none of them"),
         ("file: a.json, response: 1", "file and response"),
         ("response: {}, error: {error_type: timeout}", "response and error"),
     ],
 )
-def test_a_fixture_has_one_answer(tmp_path: Path, answer: str, found: str) -> None:
-    """Not none, nor two."""
+def test_a_fixture_has_at_most_one_answer(tmp_path: Path, answer: str, found: str) -> None:
+    """Two could contradict each other."""
     text = HEAD + f"  fixtures:\n  - {{id: f, tool: t, {answer}}}\n" + BODY
     (problem,) = problems(write(tmp_path, text))
     assert problem.message == (
-        f"tools.fixtures[0]: a fixture has exactly one of file, response and error; this one has {found}"
+        f"tools.fixtures[0]: a fixture has at most one of file, response and error; this one has {found}"
     )
 
 
@@ -404,8 +412,8 @@ def test_a_misspelt_key_of_what_the_author_keeps_there(
 @pytest.mark.parametrize(
     "test_id",
     [
-        "nanoclaw.a.b",
-        "nanoclaw.a.b.c.d",
+        "odd",
+        "nanoclaw.a",
         "nanoclaw..b.c",
         "nanoclaw.a b.c.d",
         "nanoclaw.a.b.é",
@@ -420,6 +428,15 @@ def test_an_unconventional_id_is_a_warning(tmp_path: Path, test_id: str) -> None
         f"{path}:2:5: warning[spec.id_convention]: the id {test_id!r} is not of the form "
         "<adapter>.<area>.<behavior>.<expectation>"
     )
+
+
+@pytest.mark.parametrize(
+    "test_id", ["nanoclaw.a.b", "nanoclaw.a.b.c", "nanoclaw.a.b.failing.c", "nanoclaw.a_b.C-d.e"]
+)
+def test_an_id_of_three_parts_or_more_is_conventional(tmp_path: Path, test_id: str) -> None:
+    """An area may have parts, and a behavior may say what is expected."""
+    path = write(tmp_path, (HEAD + BODY).replace("nanoclaw.test.case.holds", test_id))
+    assert load_test(path).warnings == []
 
 
 def test_an_id_that_begins_with_another_adapter_is_a_warning(tmp_path: Path) -> None:

@@ -11,6 +11,8 @@ from agenteval.spec import TestCase, ToolPolicy
 
 JUDGES_POLICY = "tools_within_policy"
 """The type of assertion that judges `tools.policy`."""
+FEWEST_PARTS = 3
+"""Of an id: with fewer, it cannot tell the adapter, what is tested and what is expected."""
 _FORBIDS_PHRASES = "output_omits"
 _CONTAINS_ARGS = ("trajectory_matches", "args")
 """The type and its parameter that compare arguments as `args_contains` does, without saying so."""
@@ -124,10 +126,13 @@ def _texts(data: Any, path: DataPath = ()) -> list[tuple[DataPath, str]]:
 
 
 def _unconventional(case: TestCase) -> tuple[str, str] | None:
-    """Why the id is not `<adapter>.<area>.<behavior>.<expectation>` (SPEC 19), and one that is, to advise; None when it is."""
+    """Why the id is not `<adapter>.<area>.<behavior>.<expectation>` (SPEC 19), and one that is, to advise; None when it is.
+
+    An area and a behavior may be told in more parts or in fewer, as in the ids of the SPEC's own examples.
+    """
     parts = case.id.split(".")
     plain = all(part.isascii() and part.replace("-", "").replace("_", "").isalnum() for part in parts)
-    if not plain or len(parts) != 4:
+    if not plain or len(parts) < FEWEST_PARTS:
         message = "is not of the form <adapter>.<area>.<behavior>.<expectation>"
         return message, f"{case.adapter}.memory.same-group-recall.brief-bullets"
     first, *rest = parts

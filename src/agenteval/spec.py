@@ -93,7 +93,7 @@ class FixtureMatch(Model):
 
 @model
 class Fixture(Model):
-    """A deterministic tool answer: exactly one of `file`, `response` and `error`."""
+    """A deterministic tool answer: `file`, `response` or `error`. With none of them, it documents what recordings hold."""
 
     id: Name
     """The name by which replay steps refer to it."""
@@ -112,11 +112,15 @@ class Fixture(Model):
 
     def __post_init__(self) -> None:
         given = [key for key in ("file", "response", "error") if getattr(self, key) not in (None, MISSING)]
-        is_null = self.response is None and not given
-        self.response = None if self.response is MISSING else self.response
-        if len(given) != 1 and not is_null:
-            found = " and ".join(given) or "none of them"
-            raise ValueError(f"a fixture has exactly one of file, response and error; this one has {found}")
+        if len(given) > 1:
+            raise ValueError(
+                f"a fixture has at most one of file, response and error; this one has {' and '.join(given)}"
+            )
+
+    @property
+    def answers(self) -> bool:
+        """Whether it says what the tool answered, be that null; otherwise it documents what recordings hold under its id."""
+        return not (self.file is None and self.error is None and self.response is MISSING)
 
 
 @model

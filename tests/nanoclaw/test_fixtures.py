@@ -222,21 +222,81 @@ def test_an_unknown_fixture(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize(("fixture_id", "hint"), [("newz", ", did you mean 'news'?"), ("other", "")])
-def test_an_unknown_fixture_beside_a_result(tmp_path: Path, fixture_id: str, hint: str) -> None:
-    """The recording is complete without it: a warning."""
+@pytest.mark.parametrize(("fixture_id", "is_slip"), [("newz", True), ("other", False), ("news-2", False)])
+def test_an_unknown_fixture_beside_a_result(tmp_path: Path, fixture_id: str, is_slip: bool) -> None:
+    """The recording is complete without it, and may serve tests that have the fixture; a slip is told of."""
     warnings: list[str] = []
     bundle = make_bundle(
         CALL, RESULT | {"fixture_id": fixture_id}, {**CALL, "call_id": "c2"}, {**NAMING, "call_id": "c2"}
     )
     trace = trace_of(tmp_path, bundle, fixtures=[NEWS], warnings=warnings)
     assert trace.of_type("tool_result")[0].data["result"] == {"n": 1}
-    assert warnings == [
+    told = (
+        "step /script/1 names the fixture 'newz', which the test does not have; did you mean 'news'? "
+        "The result that the step recorded is used"
+    )
+    assert warnings == [told] * is_slip
+
+
+DOCUMENTED = {"id": "news", "tool": "web_search", "description": "What the search found"}
+
+
+@pytest.mark.parametrize("fixture", [DOCUMENTED, {"id": "news", "tool": "web_search"}])
+@pytest.mark.parametrize("success", [True, False, None])
+def test_a_fixture_without_an_answer_documents_the_recording(
+    tmp_path: Path, fixture: dict[str, Any], success: bool | None
+) -> None:
+    """What the step recorded is used, as if it named no fixture."""
+    warnings: list[str] = []
+    step = RESULT | {"fixture_id": "news", "success": success}
+    trace = trace_of(tmp_path, make_bundle(CALL, step), fixtures=[fixture], warnings=warnings)
+    assert (data(trace)["success"], data(trace)["result"]) == (success is not False, {"n": 1})
+    assert warnings == []
+
+
+def test_a_documented_answer_may_have_no_content(tmp_path: Path) -> None:
+    """As a send has none; that it succeeded is recorded."""
+    trace = trace_of(tmp_path, make_bundle(CALL, {**NAMING, "success": True}), fixtures=[DOCUMENTED])
+    assert (data(trace)["success"], data(trace)["result"]) == (True, None)
+
+
+def test_a_documenting_fixture_that_no_step_names(tmp_path: Path) -> None:
+    """It may stand for an error step, which names no fixture."""
+    warnings: list[str] = []
+    trace_of(tmp_path, make_bundle(CALL, RESULT), fixtures=[DOCUMENTED], warnings=warnings)
+    assert warnings == []
+
+
+@pytest.mark.parametrize(
+    ("step", "fixture", "code", "message"),
+    [
         (
-            f"step /script/1 names the fixture {fixture_id!r}, which the test does not have{hint}; "
-            "the result it recorded is used"
-        )
-    ]
+            NAMING,
+            DOCUMENTED,
+            "adapter.fixture_empty",
+            "neither the step nor the fixture 'news' says what the tool answered",
+        ),
+        (
+            RESULT | {"fixture_id": "news"},
+            {**DOCUMENTED, "tool": "web_fetch"},
+            "adapter.fixture_tool",
+            "the fixture 'news' answers for web_fetch, but this is a result of web_search",
+        ),
+        (
+            RESULT | {"fixture_id": "news"},
+            {**DOCUMENTED, "match": {"args_equal": {"query": "other"}}},
+            "adapter.fixture_mismatch",
+            "the arguments of call 'c1' are not those of the fixture 'news': "
+            'query: expected "other", got "AI news"',
+        ),
+    ],
+)
+def test_what_contradicts_a_documenting_fixture(
+    tmp_path: Path, step: dict[str, Any], fixture: dict[str, Any], code: str, message: str
+) -> None:
+    """An answer that nobody recorded, and one of another tool or to other arguments."""
+    error = refused(tmp_path, make_bundle(CALL, step), fixtures=[fixture])
+    assert findings(error) == [(code, "/script/1/fixture_id", message)]
 
 
 def test_a_fixture_of_another_tool(tmp_path: Path) -> None:

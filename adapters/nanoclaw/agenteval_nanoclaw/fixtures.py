@@ -2,7 +2,8 @@
 
 A `tool_result` step that names a fixture and leaves out its result takes it from there; a step that has both
 must agree with the fixture. A fixture that is an error makes the result unsuccessful, with the error as its
-result, and adds an `error` event after it, unless the script records the error itself.
+result, and adds an `error` event after it, unless the script records the error itself. A fixture without an answer
+documents what the recording holds: nothing is taken from it, but it must be of the tool, too.
 """
 
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ from agenteval.adapter_input import find_file
 from agenteval.adapters import AdapterContext
 from agenteval.errors import AdapterError, FileError, Problem
 from agenteval.json_values import equal
-from agenteval.misspelling import closest
+from agenteval.misspelling import closest, slip_of
 from agenteval.reading.faults import Fault
 from agenteval.selectors import ArgsMatch
 from agenteval.spec import Fixture, FixtureError, TestCase
@@ -88,13 +89,13 @@ class _Shelf:
                     next_step="give every fixture of tools.fixtures an id of its own",
                 )
             self.by_id[fixture.id] = fixture
-        self.unused = dict.fromkeys(self.by_id)
+        self.unused = dict.fromkeys(fixture.id for fixture in fixtures if fixture.answers)
         self.useless: set[str] = set()
 
     def answer(
         self, index: int, step: ToolResultStep, call: ToolCallStep, error: ErrorStep | None
     ) -> Answer | None:
-        """What the step's fixture says of it; None when there is no such fixture, or it cannot be read."""
+        """What the step's fixture says of it; None when it says nothing, cannot be read, or does not exist."""
         assert step.fixture_id
         fixture = self.by_id.get(step.fixture_id)
         if fixture is None:
@@ -102,6 +103,9 @@ class _Shelf:
             return None
         self.unused.pop(fixture.id, None)
         self._suits(index, fixture, step, call)
+        if not fixture.answers:
+            self._says_itself(index, fixture, step)
+            return None
         if not self._read(index, fixture):
             return None
         answer = _answer(fixture, self.contents[fixture.id], step, error)
@@ -117,22 +121,30 @@ class _Shelf:
         return answer
 
     def _unknown(self, index: int, step: ToolResultStep) -> None:
-        near = closest(str(step.fixture_id), self.by_id)
         if step.result is not None:
-            meant = f", did you mean {near!r}?" if near else ""
-            self.context.warn(
-                f"step /script/{index} names the fixture {step.fixture_id!r}, which the test does not have"
-                f"{meant}; the result it recorded is used"
-            )
+            if slip := slip_of(str(step.fixture_id), self.by_id):  # any other id may be another test's
+                self.context.warn(
+                    f"step /script/{index} names the fixture {step.fixture_id!r}, which the test does not have; "
+                    f"did you mean {slip!r}? The result that the step recorded is used"
+                )
             return
         self._report(
             (index, "fixture_id"),
             "adapter.unknown_fixture",
             f"the test has no fixture {step.fixture_id!r} to take the result from",
             "add the fixture to tools.fixtures of the test, or record the result in the step",
-            suggestion=near,
+            suggestion=closest(str(step.fixture_id), self.by_id),
             allowed=tuple(self.by_id),
         )
+
+    def _says_itself(self, index: int, fixture: Fixture, step: ToolResultStep) -> None:
+        if step.result is None and step.success is None:
+            self._report(
+                (index, "fixture_id"),
+                "adapter.fixture_empty",
+                f"neither the step nor the fixture {fixture.id!r} says what the tool answered",
+                "record `result`, or at least `success`, in the step, or give the fixture a file, response or error",
+            )
 
     def _suits(self, index: int, fixture: Fixture, step: ToolResultStep, call: ToolCallStep) -> None:
         if fixture.tool != call.tool:

@@ -54,7 +54,8 @@ class OtelAdapter:
         found = read_spans(path, max_bytes=context.max_file_bytes)
         run = chosen(runs_of(found.spans), case.adapter_input.get(TRACE_ID), path)
         for fixture in case.tools.fixtures:
-            context.warn(f"fixture {fixture.id!r} is not used: results are those in the spans")
+            if fixture.answers:
+                context.warn(f"fixture {fixture.id!r} is not used: results are those in the spans")
         scenario = TraceScenario(
             trigger=case.scenario.trigger,
             group_id=case.scenario.group_id,
