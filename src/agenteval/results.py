@@ -92,28 +92,42 @@ class AssertionResult(Model):
 class Counts(Model):
     """Assertion results of one test, by status; `vacuous` ones are among the passed.
 
-    A no that the test expects is counted in `xfailed`, and nowhere else.
+    A no that the test expects is counted in `xfailed`, and nowhere else. `critical_failures` are the failed ones whose
+    severity is critical.
     """
 
-    total: int = 0
-    passed: int = 0
-    failed: int = 0
-    warnings: int = 0
-    skipped: int = 0
+    assertions_total: int = 0
+    assertions_passed: int = 0
+    assertions_failed: int = 0
+    assertions_warned: int = 0
+    assertions_skipped: int = 0
+    critical_failures: int = 0
     vacuous: int = 0
     xfailed: int = 0
 
 
 @model
-class TraceSummary(Model):
-    """What the trace held, in numbers."""
+class ToolCount(Model):
+    """How often a tool was called."""
 
-    status: str
-    events: int
-    tools: dict[str, int]
-    retries: int
-    timing_ms_total: float
-    final_output: bool
+    tool: str
+    count: int
+
+
+@model
+class TraceSummary(Model):
+    """What the trace held, in numbers; tools come in order of first use.
+
+    Without a trace, `trace_id` and `status` are null. `timing_ms_total` is also null when the recording does not tell.
+    """
+
+    trace_id: str | None = None
+    status: str | None = None
+    tool_calls: list[ToolCount] = field(default_factory=list)
+    retry_count: int = 0
+    timing_ms_total: float | None = None
+    events: int = 0
+    final_output: bool = False
     notes: list[str] = field(default_factory=list)
 
 
@@ -171,7 +185,7 @@ class TestResult(Model):
     failure_categories: list[str]
     expected_failure_categories: list[str]
     assertions: list[AssertionResult]
-    trace_summary: TraceSummary | None
+    trace_summary: TraceSummary
     evidence: Evidence
     error: ErrorInfo | None
     warnings: list[str]
@@ -226,24 +240,6 @@ class CategoryScore(Model):
     skipped: int = 0
     vacuous: int = 0
     xfailed: int = 0
-
-
-def count(counts: Counts | CategoryScore, state: AssertionState) -> None:
-    """Count one assertion; what is vacuous is also among the passed."""
-    name = _COUNTED_AS[state]
-    setattr(counts, name, getattr(counts, name) + 1)
-    if state == "vacuous":
-        counts.passed += 1
-
-
-_COUNTED_AS: dict[AssertionState, str] = {
-    "pass": "passed",
-    "vacuous": "vacuous",
-    "fail": "failed",
-    "warn": "warnings",
-    "skip": "skipped",
-    "xfail": "xfailed",
-}
 
 
 @model

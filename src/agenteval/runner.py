@@ -2,6 +2,7 @@
 
 import time
 import traceback
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -22,8 +23,8 @@ from agenteval.results import (
     ErrorInfo,
     TestResult,
     TestStatus,
+    ToolCount,
     TraceSummary,
-    count,
     failing,
 )
 from agenteval.settings import LimitsConfig
@@ -189,7 +190,7 @@ def _outcome(test: LoadedTest, options: RunOptions, redactor: Redactor, attempt:
         failure_categories=_failure_categories(test.checks, judged, options),
         expected_failure_categories=expected.failure_categories if expected else [],
         assertions=judged,
-        trace_summary=_trace_summary(trace, redactor) if trace else None,
+        trace_summary=_trace_summary(trace, redactor) if trace else TraceSummary(),
         evidence=said_no(judged),
         error=_error(failure) if failure else None,
         warnings=list(map(redactor.unseen, warnings)),
@@ -295,10 +296,17 @@ def _error(failure: Failure) -> ErrorInfo:
 
 
 def _counts(judged: Sequence[AssertionResult]) -> Counts:
-    counts = Counts(total=len(judged))
-    for result in judged:
-        count(counts, result.state)
-    return counts
+    states = Counter(result.state for result in judged)
+    return Counts(
+        assertions_total=len(judged),
+        assertions_passed=states["pass"] + states["vacuous"],
+        assertions_failed=states["fail"],
+        assertions_warned=states["warn"],
+        assertions_skipped=states["skip"],
+        critical_failures=sum(each.state == "fail" and each.severity == "critical" for each in judged),
+        vacuous=states["vacuous"],
+        xfailed=states["xfail"],
+    )
 
 
 def _failure_categories(
@@ -312,12 +320,14 @@ def _failure_categories(
 
 
 def _trace_summary(trace: Trace, redactor: Redactor) -> TraceSummary:
+    calls = Counter(redactor.text(call.tool) for call in trace.calls())
     return TraceSummary(
+        trace_id=redactor.name(trace.trace_id),
         status=trace.status,
-        events=len(trace.events),
-        tools={redactor.text(tool): count for tool, count in trace.tool_counts().items()},
-        retries=trace.metrics.retry_count,
+        tool_calls=[ToolCount(tool=tool, count=count) for tool, count in calls.items()],
+        retry_count=trace.metrics.retry_count,
         timing_ms_total=trace.metrics.timing_ms_total,
+        events=len(trace.events),
         final_output=trace.final_output is not None,
         notes=[redactor.text(note) for note in trace.notes],
     )

@@ -17,7 +17,6 @@ from agenteval.results import (
     RunSummary,
     TestResult,
     TestRow,
-    count,
 )
 
 CATEGORIES: tuple[str, ...] = get_args(Category)
@@ -49,7 +48,7 @@ def tallied(result: TestResult) -> Tallied:
         xfail=result.xfail,
     )
     states = [(each.category, each.state) for each in result.assertions]
-    return Tallied(row, result.summary.warnings, len(result.warnings), states)
+    return Tallied(row, result.summary.assertions_warned, len(result.warnings), states)
 
 
 class Tally:
@@ -93,7 +92,7 @@ class Tally:
         counts.warnings += test.warnings
         self.remark(test.remarks)
         for category, state in test.states:
-            count(self._scores[category], state)
+            _count(self._scores[category], state)
         self.rows.append(row)
 
     def remark(self, number: int) -> None:
@@ -204,3 +203,21 @@ class Tally:
             stopped_after=self.stopped_after,
             forbidden_warnings=self.forbidden_warnings,
         )
+
+
+def _count(score: CategoryScore, state: AssertionState) -> None:
+    """Count one assertion; what is vacuous is also among the passed."""
+    name = _COUNTED_AS[state]
+    setattr(score, name, getattr(score, name) + 1)
+    if state == "vacuous":
+        score.passed += 1
+
+
+_COUNTED_AS: dict[AssertionState, str] = {
+    "pass": "passed",
+    "vacuous": "vacuous",
+    "fail": "failed",
+    "warn": "warnings",
+    "skip": "skipped",
+    "xfail": "xfailed",
+}

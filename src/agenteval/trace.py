@@ -112,9 +112,9 @@ class TraceScenario(Model):
 
 @model
 class Metrics(Model):
-    """Measures of the recorded run: milliseconds, counts, tokens, US dollars."""
+    """Measures of the recorded run: milliseconds, counts, tokens, US dollars; None for what the recording does not tell."""
 
-    timing_ms_total: float
+    timing_ms_total: float | None = None
     tool_call_count: int = 0
     retry_count: int = 0
     token_usage: dict[str, Any] | None = None
@@ -192,7 +192,8 @@ class Trace:
     final_output: TraceMessage | None
     status: TraceStatus
     metrics: Metrics
-    artifacts: list[str] = field(default_factory=list)
+    artifacts: dict[str, Any] = field(default_factory=dict)
+    """Files of the recording by name, where an adapter names any."""
     notes: list[str] = field(default_factory=list)
     unseen: list[str] = field(default_factory=list)
     """Parts of the run that the recording does not show, in words ("what subagent g1 did"); none when it is whole.
@@ -389,7 +390,7 @@ class TraceBuilder:
         input_messages: list[TraceMessage],
         final_output: TraceMessage | None,
         status: TraceStatus,
-        timing_ms_total: float,
+        timing_ms_total: float | None = None,
         token_usage: dict[str, Any] | None = None,
         cost_usd: float | None = None,
         notes: Sequence[str] = (),

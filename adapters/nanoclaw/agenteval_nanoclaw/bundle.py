@@ -78,7 +78,7 @@ class RecordedCapabilities(Model):
 class RecordedMetrics(Model):
     """Measures of the recorded run."""
 
-    timing_ms_total: Annotated[float, Between(0)]
+    timing_ms_total: Annotated[float, Between(0)] | None = None
     """How long the run took, in milliseconds."""
     retry_count: Annotated[int, Between(0)] | None = None
     """Retries by the recorder's count. The trace's own count is taken from its events."""
@@ -241,7 +241,7 @@ class ReplayBundle(Model):
     """What happened, in order."""
     status: Literal["success", "partial", "failed", "blocked"]
     """How the run ended. A run that ended in success has an output."""
-    metrics: RecordedMetrics
+    metrics: RecordedMetrics = field(default_factory=RecordedMetrics)
     """Measures of the run."""
     adapter: Literal["nanoclaw-replay"] | None = None
     """The format's name."""

@@ -139,10 +139,11 @@ def side_test(result: TestResult, facts: TestFacts, trajectory: Callable[[], Tra
     """One side's view of a test that was judged."""
     messages = {each.id: each.message for each in result.assertions if each.state != "pass"}
     messages[OF_THE_TEST] = result.error.message if result.error else result.next_step or ""
+    summary = result.trace_summary
     return SideTest(
         facts=facts,
         reason_code=result.reason_code,
-        tools=result.trace_summary.tools if result.trace_summary else None,
+        tools={each.tool: each.count for each in summary.tool_calls} if summary.trace_id else None,
         messages=messages,
         trajectory=trajectory,
     )

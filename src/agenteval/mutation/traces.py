@@ -34,14 +34,14 @@ def rebuilt(trace: Trace, events: Iterable[Event], *, output: str | None = None,
     final = trace.final_output
     if final is not None and output is not None:
         final = TraceMessage(role=final.role, content=output)
-    usage, cost = trace.metrics.token_usage, trace.metrics.cost_usd
+    usage, cost, took = trace.metrics.token_usage, trace.metrics.cost_usd, trace.metrics.timing_ms_total
     return builder.build(
         test_case_id=trace.test_case_id,
         test_run_id=trace.test_run_id,
         input_messages=trace.input_messages,
         final_output=final,
         status=trace.status,
-        timing_ms_total=trace.metrics.timing_ms_total * times,
+        timing_ms_total=took and took * times,
         token_usage=usage
         and {name: count * times if isinstance(count, int) else count for name, count in usage.items()},
         cost_usd=cost and cost * times,

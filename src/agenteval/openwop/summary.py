@@ -97,7 +97,8 @@ class Scores:
         if metrics is not None:
             if metrics.cost_usd is not None:
                 task["costUsd"] = metrics.cost_usd
-            task["latencyMs"] = max(0, round(metrics.timing_ms_total))
+            if metrics.timing_ms_total is not None:
+                task["latencyMs"] = max(0, round(metrics.timing_ms_total))
         schema_checks = [
             each.status == "pass"
             for each in result.assertions

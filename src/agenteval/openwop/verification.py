@@ -98,9 +98,9 @@ def _task_contradictions(
     said = [{"kind": each.kind, "severity": each.severity} for each in task.safetyFindings or []]
     if said != findings:
         yield f"{task.taskId} has different safety findings from its assertions"
-    trace = result.trace_summary
-    if trace is not None and task.latencyMs not in (None, max(0, round(trace.timing_ms_total))):
-        yield f"{task.taskId} took {task.latencyMs:g} ms, and its trace {trace.timing_ms_total:g} ms"
+    took = result.trace_summary.timing_ms_total
+    if took is not None and task.latencyMs not in (None, max(0, round(took))):
+        yield f"{task.taskId} took {task.latencyMs:g} ms, and its trace {took:g} ms"
 
 
 def _totals(summary: EvalSummary) -> Iterator[str]:

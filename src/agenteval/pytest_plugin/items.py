@@ -107,7 +107,7 @@ class AgentTest(pytest.Item):
     def _told(self, result: TestResult) -> str:
         """The evidence; of a pass, when there is something to remark."""
         passed = result.status == "pass" and not result.xfail
-        if passed and not (result.warnings or result.summary.warnings):
+        if passed and not (result.warnings or result.summary.assertions_warned):
             return ""
         story = self.project.story(result, brief=passed)
         if result.status != "fail" and self._forbidden(result):
@@ -155,7 +155,7 @@ def properties(result: TestResult, redactor: Redactor) -> list[tuple[str, object
         "reason_code": result.reason_code or "",
         "failure_categories": ", ".join(result.failure_categories),
         "vacuous": result.summary.vacuous,
-        "skipped": result.summary.skipped,
+        "skipped": result.summary.assertions_skipped,
     }
     return [("agenteval." + name, value) for name, value in redactor.swept(facts).items() if value != ""]
 

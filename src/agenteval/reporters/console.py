@@ -80,7 +80,7 @@ class Console(Terminal):
 
     def _test(self, result: TestResult, run_dir: str | None, told: Collection[str]) -> None:
         self._headline(result)
-        warns = result.summary.warnings or any(warning not in told for warning in result.warnings)
+        warns = result.summary.assertions_warned or any(warning not in told for warning in result.warnings)
         if self.verbosity > 0 or result.status != "pass" or warns:
             self.evidence(result, run_dir, told=told)
             self.gap()
@@ -91,11 +91,10 @@ class Console(Terminal):
         facts = [f"{result.duration_ms:.0f} ms", f"{result.adapter.name}{version}", result.mode]
         if result.summary.vacuous:
             facts.append(f"{result.summary.vacuous} vacuous")
-        if result.summary.skipped and result.status == "pass":
-            facts.append(f"{result.summary.skipped} skipped")
-        trace = result.trace_summary
-        if trace and trace.status != "success" and result.status == "pass":
-            facts.append(f"trace {trace.status}")
+        if result.summary.assertions_skipped and result.status == "pass":
+            facts.append(f"{result.summary.assertions_skipped} skipped")
+        if result.trace_summary.status != "success" and result.status == "pass":
+            facts.append(f"trace {result.trace_summary.status}")
         if result.xfail and result.xfail_reason:
             facts.append(result.xfail_reason)
         text = self.dotted(facts)
@@ -149,11 +148,11 @@ class Console(Terminal):
 
     def _trace_line(self, result: TestResult) -> None:
         summary = result.trace_summary
-        if summary is None:
+        if summary.status is None:
             return
         times = self.signs["times"]
-        tools = " ".join(f"{name}{times}{count}" for name, count in summary.tools.items()) or "none"
-        facts = (f"trace {summary.status}", f"tools {tools}", f"retries {summary.retries}")
+        tools = " ".join(f"{each.tool}{times}{each.count}" for each in summary.tool_calls) or "none"
+        facts = (f"trace {summary.status}", f"tools {tools}", f"retries {summary.retry_count}")
         self.paragraph(self.dotted(facts), indent=2, style="dim")
         if self.verbosity > 0:
             for note in summary.notes:

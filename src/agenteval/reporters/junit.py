@@ -77,10 +77,9 @@ def _properties(entry: Entry, run: StoredRun) -> dict[str, str]:
         if result.tags:
             found["tags"] = ", ".join(result.tags)
         counts = result.summary
-        skipped = f", {counts.skipped} skipped" if counts.skipped else ""
-        found["assertions"] = (
-            f"{counts.passed} of {counts.total} passed, {counts.vacuous} of them vacuous{skipped}"
-        )
+        skipped = f", {counts.assertions_skipped} skipped" if counts.assertions_skipped else ""
+        passed = f"{counts.assertions_passed} of {counts.assertions_total} passed"
+        found["assertions"] = f"{passed}, {counts.vacuous} of them vacuous{skipped}"
         if result.failure_categories:
             found["failure_categories"] = ", ".join(result.failure_categories)
     return found

@@ -116,8 +116,7 @@ def _checked(shown: Any, quoted: Any, redactor: Redactor, *, one_line: bool = Fa
 def _quoted(result: TestResult) -> list[Any]:
     """All parts that quote the test and its recording, which were redacted when the result was made."""
     quoted: list[Any] = [result.title, result.xfail_reason, result.warnings, result.error]
-    if result.trace_summary:
-        quoted += [result.trace_summary.notes, result.trace_summary.tools]
+    quoted += [result.trace_summary.notes, result.trace_summary.tool_calls]
     for each in result.assertions:
         quoted += [each.message, each.reason, each.params, each.observed, each.description]
         quoted.append(each.evidence.excerpts)
@@ -126,7 +125,7 @@ def _quoted(result: TestResult) -> list[Any]:
 
 def _named(result: TestResult) -> list[Any]:
     """All names given by authors of tests, adapters and assertions, and what is made of such names."""
-    named: list[Any] = [result.test_case_id, result.test_run_id, result.path, result.tags, result.adapter]
+    named: list[Any] = [result.test_case_id, result.test_run_id, result.trace_summary.trace_id, result.path, result.tags, result.adapter]
     named += [result.next_step, result.reason_code, result.failure_categories]
     named += [result.expected_failure_categories, result.artifacts]
     for each in result.assertions:
