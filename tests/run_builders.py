@@ -142,11 +142,12 @@ def judged(
 def make_result(status: str = "pass", *assertions: AssertionResult, **overrides: Any) -> TestResult:
     """One test result with these assertion results."""
     counts = Counts(
-        total=len(assertions),
-        passed=sum(each.status == "pass" for each in assertions),
-        failed=sum(each.status == "fail" for each in assertions),
-        warnings=sum(each.status == "warn" for each in assertions),
-        skipped=sum(each.status == "skip" for each in assertions),
+        assertions_total=len(assertions),
+        assertions_passed=sum(each.status == "pass" for each in assertions),
+        assertions_failed=sum(each.status == "fail" for each in assertions),
+        assertions_warned=sum(each.status == "warn" for each in assertions),
+        assertions_skipped=sum(each.status == "skip" for each in assertions),
+        critical_failures=sum(each.status == "fail" for each in assertions),
         vacuous=sum(each.vacuous for each in assertions),
     )
     test_id = overrides.get("test_case_id", "nanoclaw.test.case.holds")
@@ -170,7 +171,7 @@ def make_result(status: str = "pass", *assertions: AssertionResult, **overrides:
         "expected_failure_categories": [],
         "assertions": list(assertions),
         "trace_summary": TraceSummary(
-            status="success", events=2, tools={}, retries=0, timing_ms_total=1200, final_output=True
+            trace_id=f"{test_id}.trace", status="success", events=2, timing_ms_total=1200, final_output=True
         ),
         "evidence": Evidence(),
         "error": None,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from agenteval.config import load_config, project_root
+from agenteval.config import load_config, project_root, reach_of
 from agenteval.errors import ExitCode, SpecError
 from agenteval.settings import Config, LimitsConfig, SuiteConfig
 
@@ -46,6 +46,40 @@ def test_the_root_is_the_nearest_marked_directory(
     assert project_root([str(tmp_path / "a")]) == tmp_path / "a"
     assert project_root(["../.."]) == tmp_path
     assert project_root([".", str(tmp_path / "c")]) == tmp_path
+
+
+def test_a_test_reaches_as_far_as_its_checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wherever it is run from, and whatever else is marked in between."""
+    inner = tmp_path / "a" / "b"
+    inner.mkdir(parents=True)
+    (tmp_path / "a" / "agenteval.yaml").touch()
+    assert reach_of(inner / "test.yaml") == tmp_path / "a"
+    (tmp_path / ".git").touch()  # of a worktree, it is a file
+    for place in (tmp_path, inner):
+        monkeypatch.chdir(place)
+        assert reach_of(Path(os.path.relpath(inner)) / "test.yaml") == tmp_path
+    (inner / ".git").mkdir()
+    assert reach_of(inner / "test.yaml") == inner
+
+
+def test_without_a_checkout_a_test_reaches_what_lies_beside_its_suite(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two folders up, but never to what belongs to all of a person's work, or to everybody."""
+    case = tmp_path / "home" / "suite" / "case" / "test.yaml"
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert reach_of(case) == tmp_path / "home"
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert reach_of(case) == tmp_path / "home" / "suite"
+    assert reach_of(case.parent.with_name("test.yaml")) == tmp_path / "home" / "suite"
+    assert reach_of(tmp_path / "home" / "test.yaml") == tmp_path / "home"
+    for path, reached in (
+        ("/a/b/c/t.yaml", "/a/b"),
+        ("/a/b/t.yaml", "/a/b"),
+        ("/a/t.yaml", "/a"),
+        ("/t.yaml", "/"),
+    ):
+        assert reach_of(Path(path)) == Path(reached)
 
 
 def test_without_any_mark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

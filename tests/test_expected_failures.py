@@ -175,7 +175,7 @@ def test_assertion_results_keep_their_status_and_are_counted_apart() -> None:
     """A failure that is expected is still `fail`; counts do not have it among the failed."""
     made = judged([YES, NO, HM], "no", "hm")
     assert [each.status for each in made.assertions] == ["pass", "fail", "warn"]
-    assert made.summary == Counts(total=3, passed=1, xfailed=2)
+    assert made.summary == Counts(assertions_total=3, assertions_passed=1, xfailed=2)
 
 
 def test_a_selection_without_all_expected_failures_is_judged_as_it_stands() -> None:

@@ -11,7 +11,7 @@ import pytest
 from agenteval.assertions.base import failed, not_applicable, passed, vacuous
 from agenteval.errors import AdapterError, AgentEvalError, FileError, Problem
 from agenteval.hiding import token
-from agenteval.results import Artifacts, Counts, ErrorInfo, TraceSummary
+from agenteval.results import Artifacts, Counts, ErrorInfo, ToolCount, TraceSummary
 from agenteval.runner import Outcome, RunOptions, run_test, timestamp
 from agenteval.settings import LimitsConfig
 from agenteval.trace import AdapterInfo
@@ -77,7 +77,15 @@ def test_a_test_without_assertions_did_not_pass() -> None:
 def test_counts_and_failure_categories() -> None:
     """Counts go by status, vacuous ones among the passed; categories are those of critical failures, once."""
     made = run_one(make_test(YES, NO, NO, WARNS, SKIPS, VACUOUS), strict=False).result
-    assert made.summary == Counts(total=6, passed=2, failed=2, warnings=1, skipped=1, vacuous=1)
+    assert made.summary == Counts(
+        assertions_total=6,
+        assertions_passed=2,
+        assertions_failed=2,
+        assertions_warned=1,
+        assertions_skipped=1,
+        critical_failures=2,
+        vacuous=1,
+    )
     assert made.failure_categories == ["did not do as told"]
     assert run_one(make_test(WARNS)).result.failure_categories == []
     assert run_one(make_test(WARNS), strict=True).result.failure_categories == ["did not do as told"]
@@ -110,10 +118,11 @@ def test_a_result_holds_all_that_the_spec_names() -> None:
     )
     assert made.adapter == AdapterInfo(name="nanoclaw", version="9.9")
     assert made.trace_summary == TraceSummary(
+        trace_id="nanoclaw.test.case.holds.trace",
         status="success",
         events=4,
-        tools={"web_search": 2},
-        retries=1,
+        tool_calls=[ToolCount(tool="web_search", count=2)],
+        retry_count=1,
         timing_ms_total=1200,
         final_output=True,
         notes=["odd"],
@@ -146,7 +155,7 @@ def refused(outcome: Outcome, code: str, message: str, next_step: str) -> None:
     assert (made.status, made.reason_code, made.next_step) == ("error", code, next_step)
     assert made.error is not None
     assert (made.error.reason_code, made.error.message) == (code, message)
-    assert (made.assertions, made.trace_summary, outcome.trace) == ([], None, None)
+    assert (made.assertions, made.trace_summary, outcome.trace) == ([], TraceSummary(), None)
 
 
 def raising(problem: BaseException) -> Callable[..., Any]:
@@ -278,8 +287,8 @@ def test_a_trace_has_a_limit() -> None:
     )
 
 
-def test_the_adapter_is_told_where_it_is() -> None:
-    """An adapter gets the test's folder, the project root, the run and the size limit; its warnings are kept."""
+def test_the_adapter_is_told_where_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An adapter gets the test's folder and project, the run and the size limit; its warnings are kept."""
 
     def answer(case: Any, context: Any) -> Any:
         context.warn(f"{context.base_dir} {context.root} {context.run_id} {context.max_file_bytes}")
@@ -289,8 +298,11 @@ def test_the_adapter_is_told_where_it_is() -> None:
     read: list[tuple[Path, int, int]] = []
     limits = LimitsConfig(max_file_bytes=7)
     progress = lambda *args: read.append(args)  # noqa: E731
-    made = run_one(make_test(YES), answer, root=Path("project"), limits=limits, progress=progress).result
-    assert made.warnings == ["suite/case project run-1 7"]
+    (tmp_path / "suite").mkdir()
+    (tmp_path / "suite" / "agenteval.yaml").touch()
+    monkeypatch.chdir(tmp_path)
+    made = run_one(make_test(YES), answer, limits=limits, progress=progress).result
+    assert made.warnings == [f"suite/case {tmp_path / 'suite'} run-1 7"]
     assert read == [(Path("replay.json"), 1, 2)]
     assert made.status == "pass"
 

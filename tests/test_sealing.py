@@ -10,7 +10,7 @@ import pytest
 from agenteval.hiding import token
 from agenteval.redaction import RedactionRules, Redactor
 from agenteval.reporters.sealing import LeakError, sealed, sealed_result, sealed_text
-from agenteval.results import AssertionResult, ErrorInfo, Excerpt, TestResult
+from agenteval.results import AssertionResult, ErrorInfo, Excerpt, TestResult, ToolCount
 from planted import AWS, EMAIL, PLANTED
 from run_builders import judged, make_result
 
@@ -101,9 +101,10 @@ def test_every_text_of_an_assertion_is_looked_at(name: str) -> None:
         lambda result: setattr(result, "error", ErrorInfo(reason_code="x", message=AWS)),
         lambda result: setattr(result, "error", ErrorInfo(reason_code="x", message="", details=AWS)),
         lambda result: result.trace_summary.notes.append(AWS),
-        lambda result: result.trace_summary.tools.update({AWS: 1}),
+        lambda result: setattr(result.trace_summary, "trace_id", AWS),
+        lambda result: result.trace_summary.tool_calls.append(ToolCount(tool=AWS, count=1)),
     ],
-    ids=["params", "observed", "excerpt", "note", "error", "details", "notes", "tools"],
+    ids=["params", "observed", "excerpt", "note", "error", "details", "notes", "trace id", "tools"],
 )
 def test_data_and_evidence_of_a_result_are_looked_at(plant: Callable[[Any], object]) -> None:
     """Each on its own is reason enough to redact the result."""

@@ -81,8 +81,11 @@ def test_recording(path: Path) -> None:
         "trace_summary": {
             "status": run.replay["status"],
             "events": len(run.steps),
-            "tools": Counter(step["tool"] for step in run.calls),
-            "retries": sum(1 for _ in retries(run, None)),
+            "tool_calls": [
+                {"tool": tool, "count": count}
+                for tool, count in Counter(step["tool"] for step in run.calls).items()
+            ],
+            "retry_count": sum(1 for _ in retries(run, None)),
             "timing_ms_total": run.replay["metrics"]["timing_ms_total"],
         },
         "evidence": {"event_refs": [ref for row in failures for ref in row["evidence"]["event_refs"]]},

@@ -28,7 +28,10 @@ _TABLES = ("\n[tool.agenteval", "\n[[tool.agenteval", "\ntool.agenteval", "\n[to
 """How the table may begin, once blanks and quotes are removed."""
 CONFIGURING = (SETTINGS_FILE, _PYPROJECT)
 """The names of files that may hold settings."""
-_ROOT_MARKS = (*CONFIGURING, ".git")
+_CHECKOUT = ".git"
+_ROOT_MARKS = (*CONFIGURING, _CHECKOUT)
+_SHARED = 2
+"""The parts of a path to a folder at the top of the file system, such as /tmp, which belongs to nobody."""
 
 
 def project_root(paths: Sequence[str] = ()) -> Path:
@@ -44,6 +47,24 @@ def project_root(paths: Sequence[str] = ()) -> Path:
         if any((folder / mark).exists() for mark in _ROOT_MARKS):
             return folder
     return current if common.is_relative_to(current) else common
+
+
+def reach_of(test: Path) -> Path:
+    """The folder in which a test may name files, wherever it is run from.
+
+    Its checkout: the nearest folder upwards that holds .git. Without one, its project: the nearest that holds
+    agenteval.yaml or pyproject.toml. With neither, the folder two above its own, which holds its suite and what lies beside
+    that; but not the home directory, nor what holds it, nor the top of the file system or a folder there.
+    """
+    folder = Path(os.path.abspath(test.parent))  # noqa: PTH100 - without `..`
+    upwards = (folder, *folder.parents)
+    for marks in ((_CHECKOUT,), CONFIGURING):
+        for each in upwards:
+            if any(os.path.lexists(f"{each}{os.sep}{mark}") for mark in marks):
+                return each
+    home = Path(os.path.expanduser("~"))  # noqa: PTH111 - which raises nothing
+    shared = (each for each in upwards[2:0:-1] if len(each.parts) > _SHARED and not home.is_relative_to(each))
+    return next(shared, folder)
 
 
 def from_here(root: Path, setting: str) -> Path:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from agenteval import budget
 from agenteval.assertions.base import Assertion
-from agenteval.config import project_root
+from agenteval.config import reach_of
 from agenteval.conventions import remarks
 from agenteval.discovery import TEST_FILE
 from agenteval.errors import FileError, PluginError, Problem, SpecError
@@ -125,7 +125,7 @@ def load_test(
 
 def _refused(problems: Sequence[Problem], path: Path) -> SpecError:
     """The error for a file; a link among somebody's tests must not make us print any file on the machine."""
-    root = project_root([str(path)])
+    root = reach_of(path)
     if is_inside(path, root) or not any(problem.excerpt for problem in problems):
         return SpecError(problems)
     problem = Problem(

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from agenteval.adapter_input import part_at_fault
 from agenteval.adapters import Adapter, AdapterContext, check_mode
+from agenteval.config import reach_of
 from agenteval.errors import AdapterError, AgentEvalError, saying
 from agenteval.expected_failures import expects_failure, not_selected, place_of_unmet, unexpected
 from agenteval.judging import Failure, JudgingRules, judge_all, locate, said_no
@@ -41,7 +42,8 @@ class RunOptions:
     """How the tests of one run are run. `strict` lets warnings fail a test, or the run."""
 
     run_id: str
-    root: Path
+    root: Path = Path()
+    """The project, in which a run remembers what failed; what a test may read follows from where the test is."""
     strict: bool = False
     rules: JudgingRules = field(default_factory=JudgingRules)
     limits: LimitsConfig = field(default_factory=LimitsConfig)
@@ -68,7 +70,7 @@ def run_test(test: LoadedTest, options: RunOptions) -> Outcome:
     redactor = test.redactor(options.redaction)
     context = AdapterContext(
         base_dir=test.path.parent,
-        root=options.root,
+        root=reach_of(test.path),
         run_id=options.run_id,
         max_file_bytes=options.limits.max_file_bytes,
         allow_outside=options.allow_outside,

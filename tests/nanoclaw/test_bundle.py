@@ -125,7 +125,7 @@ def test_the_schema_says_what_the_models_say() -> None:
     assert missing == []
 
 
-REQUIRED = ["schema_version", "scenario", "input_messages", "script", "status", "metrics"]
+REQUIRED = ["schema_version", "scenario", "input_messages", "script", "status"]
 
 
 @pytest.mark.parametrize("name", REQUIRED)
@@ -143,7 +143,6 @@ def test_required_fields(tmp_path: Path, name: str) -> None:
     ("overrides", "pointer", "message"),
     [
         ({"scenario": {}}, "/scenario", "missing required key 'trigger'"),
-        ({"metrics": {}}, "/metrics", "missing required key 'timing_ms_total'"),
         ({"schema_version": "0.2"}, "/schema_version", "expected '0.1', got '0.2'"),
         ({"status": "done"}, "/status", "expected one of success, partial, failed, blocked, got 'done'"),
         ({"adapter": "other"}, "/adapter", "expected 'nanoclaw-replay', got 'other'"),

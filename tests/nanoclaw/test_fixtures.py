@@ -286,8 +286,10 @@ def test_a_documenting_fixture_that_no_step_names(tmp_path: Path) -> None:
             RESULT | {"fixture_id": "news"},
             {**DOCUMENTED, "match": {"args_equal": {"query": "other"}}},
             "adapter.fixture_mismatch",
-            "the arguments of call 'c1' are not those of the fixture 'news': "
-            'query: expected "other", got "AI news"',
+            (
+                "the arguments of call 'c1' are not those of the fixture 'news': "
+                'query: expected "other", got "AI news"'
+            ),
         ),
     ],
 )

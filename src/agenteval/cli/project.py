@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agenteval.adapters import AdapterContext
-from agenteval.config import from_here, load_config, project_root, rules_of
+from agenteval.config import from_here, load_config, project_root, reach_of, rules_of
 from agenteval.redaction import RedactionRules, Redactor
 from agenteval.reporters.stream import redact_with
 from agenteval.settings import Config
@@ -40,7 +40,7 @@ class OpenProject:
         """What an adapter may know of a test file of the project."""
         return AdapterContext(
             base_dir=test.parent,
-            root=self.root,
+            root=reach_of(test),
             run_id=run_id,
             max_file_bytes=self.config.limits.max_file_bytes,
             allow_outside=allow_outside,

@@ -258,7 +258,7 @@ class OpenRecording:
             raise UsageError("--update records one run", next_step="give one --turn")
         self.drafting.neighbours = _tests_beside(Path(os.path.abspath(file.parent)), self.root)  # noqa: PTH100
         with redirect_stdout(sys.stderr):
-            made = update(self.drafting, runs[0], file, root=self.root)
+            made = update(self.drafting, runs[0], file)
         self.remarks()
         updated(made, file, self.terminal, as_json=self.as_json)
         if ask and _answer(self.terminal, "write it? [y/N] ").lower() not in ("y", "yes"):

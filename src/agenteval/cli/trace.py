@@ -181,7 +181,6 @@ def _of_test(test: "LoadedTest", project: "OpenProject", *, allow_outside: bool)
 
     options = RunOptions(
         run_id=RUN_ID,
-        root=project.root,
         limits=project.config.limits,
         allow_outside=allow_outside,
         registry=project.registry,

@@ -73,7 +73,6 @@ class Trial:
         """Run the test file that was put there; a vacuous pass fails. Raises `SpecError`."""
         options = RunOptions(
             run_id=RUN_ID,
-            root=self.folder,
             rules=JudgingRules(fail_on_vacuous=True, strict_capabilities=True),
             registry=self.registry,
             redaction=self.rules,

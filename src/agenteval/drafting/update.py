@@ -50,7 +50,7 @@ def find_test(path: Path) -> Path:
     return file
 
 
-def update(drafting: Drafting, run: RecordedRun, path: Path, *, root: Path) -> Update:
+def update(drafting: Drafting, run: RecordedRun, path: Path) -> Update:
     """What recording the run into the test at `path` would write, and change.
 
     Raises `SpecError` for a test that is invalid, `AdapterError` for what cannot be recorded, and `UsageError`
@@ -58,7 +58,7 @@ def update(drafting: Drafting, run: RecordedRun, path: Path, *, root: Path) -> U
     """
     test = load_test(path, registry=drafting.registry)
     replay = _replay_file(test, drafting)
-    options = RunOptions(run_id="record", root=root, registry=drafting.registry, redaction=drafting.rules)
+    options = RunOptions(run_id="record", registry=drafting.registry, redaction=drafting.rules)
     before = run_test(test, options)
     recorded = drafting.convert(run)
     parts = drafting.parts(recorded, Cleaner(drafting.rules))
@@ -72,7 +72,6 @@ def update(drafting: Drafting, run: RecordedRun, path: Path, *, root: Path) -> U
             loaded = load_test(place.folder / path.name, registry=drafting.registry)
         except SpecError as error:
             raise _does_not_fit(path, error) from error
-        options.root = place.folder
         after = run_test(loaded, options)
     old = {fixture.file for fixture in test.case.tools.fixtures if fixture.file}
     _must_be_no_others(files.keys() - old - {path.name, replay}, path)

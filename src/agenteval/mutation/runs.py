@@ -45,7 +45,6 @@ class Mutator:
         """Run a test as it was recorded, then its mutants."""
         options = RunOptions(
             run_id=RUN_ID,
-            root=self.settings.root,
             limits=self.settings.limits,
             allow_outside=self.settings.allow_outside,
             registry=self.registry,

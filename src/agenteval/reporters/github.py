@@ -58,7 +58,9 @@ def _warns(entry: Entry, told: set[tuple[str, str]]) -> bool:
     result = entry.result
     if entry.kind != "pass" or result is None:
         return False
-    return bool(result.summary.assertions_warned) or any((result.path, each) not in told for each in result.warnings)
+    return bool(result.summary.assertions_warned) or any(
+        (result.path, each) not in told for each in result.warnings
+    )
 
 
 def _annotation(kind: str, entry: Entry) -> str:

@@ -125,7 +125,14 @@ def _quoted(result: TestResult) -> list[Any]:
 
 def _named(result: TestResult) -> list[Any]:
     """All names given by authors of tests, adapters and assertions, and what is made of such names."""
-    named: list[Any] = [result.test_case_id, result.test_run_id, result.trace_summary.trace_id, result.path, result.tags, result.adapter]
+    named: list[Any] = [
+        result.test_case_id,
+        result.test_run_id,
+        result.trace_summary.trace_id,
+        result.path,
+        result.tags,
+        result.adapter,
+    ]
     named += [result.next_step, result.reason_code, result.failure_categories]
     named += [result.expected_failure_categories, result.artifacts]
     for each in result.assertions:
