@@ -54,14 +54,14 @@ def test_a_terminal_breaks_no_line_within_a_word(monkeypatch: pytest.MonkeyPatch
 def test_explanation_is_a_valid_test_file(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """`explain TYPE > test.yaml` makes a test for every type, without a warning; it only lacks a recording."""
+    """`explain TYPE > test.yaml` makes a test for every type, without a warning; all it lacks is a recording."""
     path = tmp_path / "test.yaml"
     path.write_text(said(capsys, name), encoding="utf-8")
     assert load_test(path).warnings == []
-    assert main(["validate", str(path)]) == 0
+    assert main(["validate", str(path)]) == 3
     out = capsys.readouterr().out
-    assert "warning[adapter.replay_missing]" in out
-    assert out.endswith("\n1 test file valid (1 warning)\n")
+    assert "error[adapter.replay_missing]" in out
+    assert out.endswith("\n1 of 1 test file is invalid (1 problem)\n")
 
 
 @pytest.mark.parametrize("name", assertion_types())

@@ -136,12 +136,12 @@ def test_unknown_colour(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
 
 
 def test_a_recording_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A missing recording is a remark at the key that names it: the test may come before its recording."""
+    """A run would refuse the test: a missing recording is an error at the key that names it."""
     path = write(tmp_path / "test.yaml", adapter_input={"replay_file": "later.json"})
     (tmp_path / "replay.json").unlink(missing_ok=True)
-    assert main(["validate", str(path)]) == 0
+    assert main(["validate", str(path)]) == 3
     out = " ".join(capsys.readouterr().out.split())
-    assert f"{path}:23:16: warning[adapter.replay_missing]: adapter_input.replay_file names" in out
+    assert f"{path}:23:16: error[adapter.replay_missing]: adapter_input.replay_file names" in out
 
 
 def test_a_recording_whose_name_is_misspelled(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

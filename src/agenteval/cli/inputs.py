@@ -16,8 +16,8 @@ from agenteval.reading.faults import Fault, problem_at
 from agenteval.reading.yamlsource import places
 from agenteval.reporters.problems import redacted_problems
 
-NOT_RECORDED_YET = ("adapter.replay_missing", "adapter.fixture_missing")
-"""A test may be written before its recording: a missing file is a warning, unless its name looks misspelt."""
+_MISSING = ("adapter.replay_missing", "adapter.fixture_missing")
+"""The reason codes of a file that is not there: its name may be misspelt."""
 
 HIDDEN = "the recording that adapter_input names cannot be used; details are left out, since the test redacts fields"
 
@@ -31,13 +31,9 @@ def check_inputs(collection: Collection, project: OpenProject, *, allow_outside:
     for test in collection.tests:
         context = project.context_of(test.path, "validate", allow_outside=allow_outside)
         problems = redacted_problems(_problems(test, context, project.registry), project.rules)
-        absent = bool(problems) and problems[0].reason_code in NOT_RECORDED_YET
-        if absent and not (slip := _slip(test)):
-            problems[0].severity = "warning"
-            collection.problems += problems[:1]
-        elif problems:
-            if absent and not test.case.reporting.redact_fields:
-                problems[0].hint = slip
+        if problems:
+            if problems[0].reason_code in _MISSING and not test.case.reporting.redact_fields:
+                problems[0].hint = _slip(test)
             collection.problems += problems
             collection.invalid.append(test.path)
             continue
