@@ -178,6 +178,24 @@ def test_a_file_with_the_other_ending(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("name", ["/srv/evals", "..", "../evals", "evals/../../x"])
+def test_tests_are_inside_the_project(tmp_path: Path, name: str) -> None:
+    """A configuration must not have files of the machine read, and shown as broken tests."""
+    yaml_file(tmp_path, f"tests: [evals, {name!r}]\n")
+    (line, *_) = told(tmp_path)[0].split("\n")
+    assert line == (
+        f"agenteval.yaml:1:16: error[config.wrong_value]: tests[1]: {name!r} is outside the project: "
+        "tests are named relative to its root"
+    )
+
+
+def test_tests_from_the_environment(tmp_path: Path) -> None:
+    """They replace those of the file."""
+    yaml_file(tmp_path, "tests: [evals, '.']\n")
+    assert load_config(tmp_path, {}).tests == ["evals", "."]
+    assert load_config(tmp_path, {"AGENTEVAL_TESTS": "a, b/c"}).tests == ["a", "b/c"]
+
+
 def test_what_is_wrong_in_a_yaml_file(tmp_path: Path) -> None:
     """All of it, located."""
     yaml_file(tmp_path, "strit: true\ncolor: red\nsuite:\n  id: all\n  pass_score: 2\n")
@@ -186,7 +204,7 @@ def test_what_is_wrong_in_a_yaml_file(tmp_path: Path) -> None:
         "agenteval.yaml:1:1: error[config.unknown_key]: unknown key 'strit'\n"
         "   1 | strit: true\n"
         "     | ^^^^^ did you mean 'strict'?\n"
-        "   allowed: artifacts_dir, strict, fail_on_vacuous, strict_capabilities, save_traces, baseline, color, plugins, secrets, redaction, suite, limits"
+        "   allowed: tests, artifacts_dir, strict, fail_on_vacuous, strict_capabilities, save_traces, baseline, color, plugins, secrets, redaction, suite, limits"
     )
     assert [text.split("\n")[0] for text in rest] == [
         "agenteval.yaml:2:8: error[config.wrong_value]: color: expected one of auto, always, never, got 'red'",

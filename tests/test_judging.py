@@ -79,6 +79,19 @@ NEEDS = ("supports_memory_events", "supports_tool_trace", "supports_live_run")
 MISSES = "supports_memory_events and supports_live_run, which the adapter does not support for this recording"
 
 
+@pytest.mark.parametrize(("severity", "status"), [("critical", "fail"), ("warning", "warn")])
+def test_what_a_recording_lacks_may_be_a_no(severity: str, status: str) -> None:
+    """With `--strict-capabilities` nothing critical is passed over, whatever it is that was not recorded."""
+    rules = JudgingRules(strict_capabilities=True)
+    outcome = judge(says(not_applicable("no tokens"), severity=severity), rules=rules)
+    assert (only(outcome).status, only(outcome).reason_code) == (status, "trace.lacks_data")
+    if status == "fail":
+        assert (outcome.result.status, outcome.result.reason_code) == ("fail", "trace.lacks_data")
+        assert outcome.result.next_step == (
+            "record what the assertion needs, with an adapter that can, or let it be skipped"
+        )
+
+
 def test_a_missing_capability_skips() -> None:
     """An assertion whose capability the recording lacks is not judged, and says what is missing."""
     outcome = judge(says(failed("no"), requires=NEEDS), trace=make_trace(capabilities=TOOLS_ONLY))

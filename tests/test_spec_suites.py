@@ -125,7 +125,12 @@ SUITES: dict[str, dict[str, Files]] = {
             **BUNDLE,
             "script": [
                 *BUNDLE["script"],
-                {"type": "tool_call", "tool": "outbound_send", "call_id": "call-4", "args": {"content": ANSWER}},
+                {
+                    "type": "tool_call",
+                    "tool": "outbound_send",
+                    "call_id": "call-4",
+                    "args": {"content": ANSWER},
+                },
             ],
         },
         "wrong-source/test.yaml": case(
@@ -168,7 +173,11 @@ VERDICTS = {"passing": (0, "pass"), "failing": (1, "fail"), "broken": (2, "error
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("suite", SUITES)
 def test_a_suite_runs_unchanged_from_anywhere(
-    suite: str, place: str, checkout: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    suite: str,
+    place: str,
+    checkout: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     """Every test ends as its suite is called, and nothing is warned of."""
     (some_case,) = {path.split("/")[0] for path in list(SUITES[suite])[:1]}
@@ -319,7 +328,9 @@ def test_a_recording_in_a_sibling_folder(
         del script[3]["result"]
         fixtures = [FIXTURES[0], {**FIXTURES[1], "file": "../../shared/fx.json"}, FIXTURES[2]]
         (tmp_path / "shared" / "fx.json").write_text('{"low": "Low tide at 09:12"}', encoding="utf-8")
-    (tmp_path / "shared" / "replay.json").write_text(json.dumps({**BUNDLE, "script": script}), encoding="utf-8")
+    (tmp_path / "shared" / "replay.json").write_text(
+        json.dumps({**BUNDLE, "script": script}), encoding="utf-8"
+    )
     spec = case(
         "tides.looked-up",
         *(CALLS, GROUNDED),

@@ -73,10 +73,9 @@ class _Judge:
     def judged(self, bound: BoundAssertion) -> AssertionResult:
         verdict = self._verdict(bound)
         no: AssertionStatus = "fail" if bound.spec.severity == "critical" else "warn"
-        if not verdict.applicable and not verdict.missing:
-            return self._result(bound, verdict, "skip", "trace.lacks_data")
         if not verdict.applicable:
-            return self._result(bound, verdict, no if self.is_strict else "skip", "capability.missing")
+            code = "capability.missing" if verdict.missing else "trace.lacks_data"
+            return self._result(bound, verdict, no if self.is_strict else "skip", code)
         if not verdict.passed:
             return self._result(bound, verdict, no, "assertion.failed")
         if verdict.missing and self.is_strict:

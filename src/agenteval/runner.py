@@ -278,7 +278,7 @@ def _reason(
     )
     code = worst.reason_code if worst.status == "fail" else "assertion.warning_strict"
     match code:
-        case "capability.missing":
+        case "capability.missing" | "trace.lacks_data":
             step = "record what the assertion needs, with an adapter that can, or let it be skipped"
         case "assertion.vacuous":
             step = "give the assertion something to judge, or remove it"

@@ -1,6 +1,7 @@
 """What a project can set, with the values in force when it does not."""
 
 import os
+from collections.abc import Callable
 from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -57,41 +58,45 @@ class RedactionConfig(Model):
     """`secrets`: keys, tokens and passwords; `email`: addresses. An empty list turns this off."""
 
 
-class _PluginName:
-    """The rule for one of `plugins`: a file inside the project, or the dotted name of a module."""
+class _Rule:
+    """A rule for a text: a function that says what is wrong with it, and nothing when it fits."""
+
+    def __init__(self, fault: Callable[[str], str]) -> None:
+        self.fault = fault
 
     def __call__(self, value: Any) -> bool:
-        return not _plugin_fault(value)
+        return not self.fault(value)
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-        return explained(handler(source), _plugin_fault)
+        return explained(handler(source), self.fault)
 
 
 def _plugin_fault(name: str) -> str:
-    """What is wrong with the name of a plugin; empty when nothing is."""
+    """What is wrong with the name of a plugin: a file inside the project, or the dotted name of a module."""
     if fault := _path_fault(name):
         return fault
     if name.endswith(".py"):
-        path = Path(os.path.normpath(name))
-        inside = not path.is_absolute() and path.parts[0] != os.pardir
         return (
-            ""
-            if inside
-            else f"{name!r} is outside the project: a plugin's file is named relative to its root"
+            "" if _is_inside(name) else f"{name!r} {_OUTSIDE}: a plugin's file is named relative to its root"
         )
     if all(part.isidentifier() for part in name.split(".")):
         return ""
     return f"expected a file of the project that ends in .py, or the dotted name of an installed module, got {name!r}"
 
 
-class _PathName:
-    """The rule for a path: its characters are such as a path can hold."""
+_OUTSIDE = "is outside the project"
 
-    def __call__(self, value: Any) -> bool:
-        return not _path_fault(value)
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-        return explained(handler(source), _path_fault)
+def _is_inside(name: str) -> bool:
+    """Whether a path stays below the folder that it is relative to, as far as its words show."""
+    path = Path(os.path.normpath(name))
+    return not path.is_absolute() and path.parts[:1] != (os.pardir,)
+
+
+def _tests_fault(name: str) -> str:
+    """What is wrong with a path to tests inside the project."""
+    outside = "" if _is_inside(name) else f"{name!r} {_OUTSIDE}: tests are named relative to its root"
+    return _path_fault(name) or outside
 
 
 def _path_fault(name: str) -> str:
@@ -103,21 +108,23 @@ def _path_fault(name: str) -> str:
 class Config(Model):
     """What a project sets once for all runs; the command line overrides it."""
 
-    artifacts_dir: Annotated[str, NotEmpty(), _PathName()] = "artifacts"
+    tests: list[Annotated[str, NotEmpty(), _Rule(_tests_fault)]] = field(default_factory=list)
+    """The test files and directories that a command without paths is about, relative to the project root."""
+    artifacts_dir: Annotated[str, NotEmpty(), _Rule(_path_fault)] = "artifacts"
     """Where runs are written, relative to the project root."""
     strict: bool = False
     """Warnings fail a test or the run."""
     fail_on_vacuous: bool = False
     """A pass that had nothing to judge fails."""
     strict_capabilities: bool = False
-    """A missing capability fails an assertion instead of skipping it."""
+    """An assertion for which the recording lacks something fails instead of being skipped."""
     save_traces: bool = False
     """Write every test's normalized trace."""
-    baseline: Annotated[str, NotEmpty(), _PathName()] = "agenteval-baseline.json"
+    baseline: Annotated[str, NotEmpty(), _Rule(_path_fault)] = "agenteval-baseline.json"
     """The file that `--update-baseline` writes, relative to the project root."""
     color: Literal["auto", "always", "never"] = "auto"
     """Whether the console uses colour."""
-    plugins: list[Annotated[str, _PluginName()]] = field(default_factory=list)
+    plugins: list[Annotated[str, _Rule(_plugin_fault)]] = field(default_factory=list)
     """Modules whose assertion types and adapters can be used: files relative to the project's root, or dotted names."""
     secrets: list[Annotated[str, NotEmpty()]] = field(default_factory=list)
     """Environment variables whose values are redacted wherever they stand."""

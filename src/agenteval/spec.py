@@ -175,7 +175,7 @@ class Policy(Model):
     """How the test is judged."""
 
     on_missing_capability: Literal["skip", "fail"] = "skip"
-    """What becomes of an assertion whose capability the adapter lacks."""
+    """What becomes of an assertion for which the recording lacks something."""
 
 
 @model

@@ -1,7 +1,11 @@
 """`agenteval init`: what it makes works at once, and what is there is kept."""
 
+import importlib.metadata
+import io
 import json
 import re
+import subprocess
+import sys
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
@@ -10,7 +14,7 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
-from agenteval.cli import main
+from agenteval.cli import main, record
 from agenteval.config import load_config
 from agenteval.reference.schemas import build_schema, schema_text
 from agenteval.settings import SETTINGS_FILE, Config
@@ -181,14 +185,14 @@ def test_own_editor_settings_are_kept(tmp_path: Path, capsys: pytest.CaptureFixt
 def test_configuration_shows_every_setting_with_its_default(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """With every setting uncommented the configuration is the default one, and none is left out."""
+    """With every setting uncommented the configuration is the default one but for the tests, and none is left out."""
     init(tmp_path, capsys)
     text = (tmp_path / "agenteval.yaml").read_text(encoding="utf-8")
     shown = yaml.safe_load(re.sub(r"^# (?=\s*\w+:)", "", text, flags=re.MULTILINE))
-    assert parse(Config, shown) == Config()
+    assert parse(Config, shown) == Config(tests=["evals"])
     Draft202012Validator(build_schema("config")).validate(shown)
     assert names(Config()) == {f"{key}.{inner}" for key in shown for inner in named(shown[key])}
-    assert load_config(tmp_path, {}) == Config()
+    assert load_config(tmp_path, {}) == Config(tests=["evals"])
 
 
 def named(value: Any) -> list[str]:
@@ -291,15 +295,173 @@ def test_a_test_of_another_run_is_not_mixed_with_the_recorded_one(
 def test_workflow_runs_the_tests_and_keeps_artifacts(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The CI workflow installs, runs `evals/`, and uploads artifacts also when tests fail."""
+    """The CI workflow installs, runs `evals/`, lets nothing unjudged pass, and uploads artifacts also when tests fail."""
     init(tmp_path, capsys)
-    text = (tmp_path / ".github" / "workflows" / "agenteval.yml").read_text(encoding="utf-8")
-    steps = yaml.safe_load(text)["jobs"]["evals"]["steps"]
+    steps = workflow(tmp_path)["jobs"]["evals"]["steps"]
     assert [step["run"] for step in steps if "run" in step] == [
-        "python -m pip install agenteval",
-        "agenteval run evals/ --fail-on-vacuous --junit-xml artifacts/junit.xml",
+        'python -m pip install "${AGENTEVAL:?is not set at the top of this file}"',
+        "agenteval run evals/ --fail-on-vacuous --strict-capabilities --junit-xml artifacts/junit.xml",
     ]
     assert (steps[-1]["if"], steps[-1]["with"]["path"]) == ("always()", "artifacts/")
+
+
+def workflow(folder: Path) -> Any:
+    """The CI workflow of a project."""
+    text = (folder / ".github" / "workflows" / "agenteval.yml").read_text(encoding="utf-8")
+    return yaml.safe_load(text)
+
+
+def test_what_the_workflow_runs_stops_a_test_whose_critical_assertion_was_skipped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Be it that a capability is missing or a value; without the flags, the same test passes."""
+    init(tmp_path, capsys)
+    monkeypatch.chdir(tmp_path)
+    (line,) = (
+        step["run"]
+        for step in workflow(tmp_path)["jobs"]["evals"]["steps"]
+        if "evals/" in step.get("run", "")
+    )
+    test = tmp_path / "evals" / "first-test" / "test.yaml"
+    text = test.read_text(encoding="utf-8")
+    assert main(line.split()[1:]) == 0
+    for kind, params in (("efficiency_within", "max_cost_usd: 1"), ("scheduler_task_runs", "task_id: t")):
+        skipped = f"assertions:\n  - id: more\n    type: {kind}\n    params: {{ {params} }}\n"
+        test.write_text(text.replace("assertions:\n", skipped), encoding="utf-8")
+        assert main(["run", "--no-artifacts"]) == 0
+        assert main(line.split()[1:]) == 1
+
+
+class Noted:
+    """What pip noted of the installed package."""
+
+    def __init__(self, noted: dict[str, Any] | None) -> None:
+        self.noted = noted
+
+    def read_text(self, name: str) -> str | None:
+        """The file of this name beside the package's metadata."""
+        assert name == "direct_url.json"
+        return None if self.noted is None else json.dumps(self.noted)
+
+
+COMMIT = "0123456789012345678901234567890123456789"
+GIT = {"vcs": "git", "commit_id": COMMIT}
+
+
+@pytest.mark.parametrize(
+    ("noted", "installs"),
+    [
+        (
+            {"url": "https://code.example/team/agenteval.git", "vcs_info": GIT},
+            f"git+https://code.example/team/agenteval.git@{COMMIT}",
+        ),
+        (
+            {"url": "https://dana:hunter2@code.example/a?token=hunter2", "vcs_info": GIT},
+            f"git+https://code.example/a@{COMMIT}",
+        ),
+        (
+            {"url": "https://files.example/agenteval-0.1.0-py3-none-any.whl", "archive_info": {}},
+            "https://files.example/agenteval-0.1.0-py3-none-any.whl",
+        ),
+        ({"url": "file:///tmp/agenteval-0.1.0-py3-none-any.whl", "archive_info": {}}, ""),
+        ({"url": "file:///srv/agenteval", "dir_info": {"editable": True}}, ""),
+        ({}, ""),
+        (None, ""),
+    ],
+)
+def test_the_workflow_installs_what_is_installed_here(
+    noted: dict[str, Any] | None,
+    installs: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """As far as others can have it; no name on a package index, no path of this machine, nobody's password."""
+    monkeypatch.setattr(importlib.metadata, "distribution", lambda _: Noted(noted))
+    assert main(["init", str(tmp_path)]) == 0
+    assert workflow(tmp_path)["env"] == {"AGENTEVAL": installs}
+    path = tmp_path / ".github" / "workflows" / "agenteval.yml"
+    told = (
+        f"! {path} does not say yet what to install: set AGENTEVAL in it to a path or a URL from which pip can "
+        "install agenteval"
+    )
+    assert " ".join(capsys.readouterr().err.split()) == ("" if installs else told)
+    assert main(["init", str(tmp_path)]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def git(folder: Path, *words: str) -> str:
+    """Run git in a folder."""
+    name = ["-c", "user.name=Dana", "-c", "user.email=dana@team.example", "-c", "commit.gpgsign=false"]
+    done = subprocess.run(["git", *name, *words], cwd=folder, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+@pytest.mark.parametrize(
+    ("origin", "pushed", "installs"),
+    [
+        ("https://code.example/agenteval", True, "git+https://code.example/agenteval@COMMIT"),
+        ("git@code.example:team/agenteval.git", True, "git+https://code.example/team/agenteval.git@COMMIT"),
+        ("ssh://git@code.example/agenteval", False, "git+https://code.example/agenteval"),
+        ("/srv/git/agenteval", True, ""),
+        (None, False, ""),
+    ],
+)
+def test_a_checkout_stands_for_its_repository(
+    origin: str | None,
+    pushed: bool,
+    installs: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """With the commit, if others have that; a checkout within the project is installed as it is."""
+    source = tmp_path / "a b" / "agenteval"
+    source.mkdir(parents=True)
+    git(source, "init", "--quiet")
+    git(source, "commit", "--allow-empty", "--quiet", "-m", "one")
+    commit = git(source, "rev-parse", "HEAD")
+    if origin:
+        git(source, "remote", "add", "origin", origin)
+    if pushed:
+        git(source, "update-ref", "refs/remotes/origin/main", commit)
+    noted = Noted({"url": source.as_uri(), "dir_info": {"editable": True}})
+    monkeypatch.setattr(importlib.metadata, "distribution", lambda _: noted)
+    assert main(["init", str(tmp_path / "project")]) == 0
+    assert workflow(tmp_path / "project")["env"] == {"AGENTEVAL": installs.replace("COMMIT", commit)}
+    assert main(["init", str(tmp_path)]) == 0
+    assert workflow(tmp_path)["env"] == {"AGENTEVAL": "./a b/agenteval"}
+
+
+def test_a_person_is_asked_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """At a terminal, when nothing says it, and only while there is no workflow."""
+    monkeypatch.setattr(importlib.metadata, "distribution", lambda _: Noted(None))
+    monkeypatch.setattr(record, "at_a_terminal", lambda: True)
+    monkeypatch.setattr(sys, "stdin", io.StringIO("./vendor/agenteval\n"))
+    assert main(["init", str(tmp_path)]) == 0
+    assert capsys.readouterr().out.startswith(
+        "what can CI install agenteval from: a path in the repository, or a URL?"
+    )
+    assert workflow(tmp_path)["env"] == {"AGENTEVAL": "./vendor/agenteval"}
+    assert main(["init", str(tmp_path)]) == 0
+    assert "what can CI install" not in capsys.readouterr().out
+
+
+def test_a_run_without_a_path_runs_what_was_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """From anywhere in the project, and so do the other commands that are about tests."""
+    init(tmp_path, capsys)
+    for place in (tmp_path, tmp_path / "evals" / "first-test"):
+        monkeypatch.chdir(place)
+        for words in (["run", "--no-artifacts"], ["validate"], ["list"], ["mutate", "--max", "1"]):
+            assert main(words) == 0, words
+        assert capsys.readouterr().out.count("nanoclaw.news.current-ai.searched-and-brief") >= 2
+    (tmp_path / "evals").rename(tmp_path / "other")
+    monkeypatch.chdir(tmp_path)
+    assert main(["run"]) == 3
+    assert "evals: error[file.missing]: no such file or directory" in capsys.readouterr().out
 
 
 def test_a_directory_that_cannot_be_made(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -76,7 +76,8 @@ def _app(names: Sequence[str]) -> typer.Typer:
     """The application with the named commands; a run does not import what the others need."""
     app = typer.Typer(
         name="agenteval",
-        help="Regression tests for tool-using agents: replay a recorded run, judge its answer and how it got there.",
+        help="Regression tests for tool-using agents: replay a recorded run, judge its answer and how it got there.\n\n"
+        "Each command's help tells its exit codes. All end with 2 for a mistake on the command line, 3 for a broken configuration.",
         no_args_is_help=True,
         add_completion=False,
         pretty_exceptions_enable=False,

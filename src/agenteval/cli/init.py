@@ -1,5 +1,6 @@
 """`agenteval init [DIR]`: a first test that passes, its recording, configuration, CI and editor support."""
 
+import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -18,6 +19,8 @@ _TEMPLATES = Path(__file__).parent.parent / "templates" / "init"
 
 _IGNORED = ("artifacts/", ".agenteval_cache/")
 """What a run writes beside the tests."""
+
+_WORKFLOW = ".github/workflows/agenteval.yml"
 
 _HEADER = "# yaml-language-server: $schema=../../.agenteval/test-case.schema.json"
 """The line that tells editors the schema of a test in a folder of `evals/`."""
@@ -56,10 +59,15 @@ def command(
             "--turn chooses a run of a recording", next_step="name the recording with --from SOURCE"
         )
     terminal = Terminal(sys.stdout)
+    workflow = folder / _WORKFLOW
+    installs = "" if workflow.exists() else _installable(folder)
     draft = _drafted(source, turn, folder) if source else None
     there = draft is not None and (folder / "evals" / draft.name).exists()
-    for path, done in _make_all(folder, _test_files(draft, folder if there else None)):
+    for path, done in _make_all(folder, _test_files(draft, folder if there else None), installs):
         terminal.emit(f"{done:<7}  {path}")
+        if path == workflow and done == "created" and not installs:
+            told = f"{path} does not say yet what to install: set AGENTEVAL in it to a path or a URL"
+            Terminal(sys.stderr).paragraph(f"! {told} from which pip can install agenteval")
     if draft and there:
         terminal.emit(
             "  ! that test was there before, and may be of another run; this one as a test of its own:"
@@ -88,13 +96,85 @@ def _drafted(source: Path, turn: int | None, folder: Path) -> "Draft":
     return draft
 
 
-def _make_all(folder: Path, tests: Sequence[_File]) -> Iterator[tuple[Path, str]]:
+def _installable(folder: Path) -> str:
+    """What pip can install this agenteval from, wherever the project is checked out; empty when nobody knows.
+
+    Found where pip noted from what it was installed: a repository with its commit, a file of the web, or a local checkout,
+    which stands for its own repository unless it is inside the project. A person at a terminal is asked for the rest.
+    """
+    from importlib.metadata import PackageNotFoundError, distribution
+    from urllib.parse import unquote, urlsplit
+
+    try:
+        noted = json.loads(distribution("agenteval").read_text("direct_url.json") or "{}")
+    except (PackageNotFoundError, ValueError):
+        noted = {}
+    url, vcs = str(noted.get("url", "")), noted.get("vcs_info")
+    if vcs:
+        return _on_the_web(url, vcs.get("commit_id", ""))
+    if "dir_info" not in noted:
+        return _on_the_web(url) if "archive_info" in noted else _asked_for()
+    source = Path(unquote(urlsplit(url).path)).resolve()
+    if source.is_relative_to(folder.resolve()):
+        return f"./{source.relative_to(folder.resolve()).as_posix()}"
+    origin = _git(source, "config", "--get", "remote.origin.url")
+    known = _git(source, "branch", "--remotes", "--contains", "HEAD")
+    return _on_the_web(origin, _git(source, "rev-parse", "HEAD") if known else "", git=True) or _asked_for()
+
+
+def _on_the_web(url: str, commit: str = "", *, git: bool = False) -> str:
+    """The address as pip takes it, without anybody's password; empty for one that only this machine knows."""
+    import re
+    from urllib.parse import urlsplit, urlunsplit
+
+    if scp := re.fullmatch(r"[\w.-]+@([\w.-]+):(?!/)(.+)", url):
+        url = f"https://{scp[1]}/{scp[2]}"
+    parts = urlsplit(url)
+    if parts.scheme not in ("https", "http", "ssh") or not parts.hostname:
+        return ""
+    host = parts.netloc.rpartition("@")[2]
+    plain = urlunsplit(("https" if parts.scheme == "ssh" else parts.scheme, host, parts.path, "", ""))
+    if not (git or commit):
+        return plain
+    return f"git+{plain}@{commit}" if commit else f"git+{plain}"
+
+
+def _git(folder: Path, *words: str) -> str:
+    """What git says about a folder; empty without git, and for a folder that is no checkout."""
+    import subprocess
+
+    try:
+        done = subprocess.run(  # noqa: S603 - words of our own
+            ["git", "-C", str(folder), *words],  # noqa: S607 - whichever git the person has
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    except OSError:
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""
+
+
+def _asked_for() -> str:
+    """What a person at a terminal answers; empty without one."""
+    from agenteval.cli.record import answer, at_a_terminal
+    from agenteval.reporters.terminal import Terminal
+
+    if not at_a_terminal():
+        return ""
+    question = (
+        "what can CI install agenteval from: a path in the repository, or a URL? (Enter: fill it in later) "
+    )
+    return answer(Terminal(sys.stdout), question)
+
+
+def _make_all(folder: Path, tests: Sequence[_File], installs: str) -> Iterator[tuple[Path, str]]:
     from agenteval.config import config_files, refuse_misnamed
 
     refuse_misnamed(folder)
     pyproject = folder / "pyproject.toml"
     in_pyproject = config_files(folder) == [pyproject]
-    for file in _files(tests):
+    for file in _files(tests, installs):
         path = folder / file.path
         if in_pyproject and file.path == "agenteval.yaml":
             yield pyproject, "kept"  # a second configuration would be an error
@@ -104,7 +184,7 @@ def _make_all(folder: Path, tests: Sequence[_File]) -> Iterator[tuple[Path, str]
     yield path, _ignore(path)
 
 
-def _files(tests: Sequence[_File]) -> list[_File]:
+def _files(tests: Sequence[_File], installs: str) -> list[_File]:
     return [
         _File("agenteval.yaml", _template("agenteval.yaml")),
         *tests,
@@ -114,7 +194,7 @@ def _files(tests: Sequence[_File]) -> list[_File]:
         ),
         _File(".vscode/settings.json", _template("vscode-settings.json")),
         _File(".vscode/extensions.json", _template("vscode-extensions.json")),
-        _File(".github/workflows/agenteval.yml", _template("workflow.yml")),
+        _File(_WORKFLOW, lambda: _workflow(installs)),
     ]
 
 
@@ -136,6 +216,11 @@ def _first_test() -> list[_File]:
 
 def _recorded(draft: "Draft") -> list[_File]:
     return [_File(f"evals/{draft.name}/{name}", content.decode) for name, content in draft.files.items()]
+
+
+def _workflow(installs: str) -> str:
+    """The CI file, which installs agenteval from there."""
+    return _template("workflow.yml")().replace('AGENTEVAL: ""', f"AGENTEVAL: {json.dumps(installs)}")
 
 
 def _template(name: str) -> Callable[[], str]:

@@ -7,7 +7,13 @@ from typing import Annotated
 import typer
 
 from agenteval.cli.collection import Collection, collect
-from agenteval.cli.options import ExcludeTagOption, ExpressionOption, PathsArgument, TagOption
+from agenteval.cli.options import (
+    FROM_CONFIGURATION,
+    ExcludeTagOption,
+    ExpressionOption,
+    PathsArgument,
+    TagOption,
+)
 from agenteval.cli.problems import problem_as_json, tell
 from agenteval.cli.project import open_project
 from agenteval.errors import ExitCode
@@ -17,7 +23,7 @@ from agenteval.redaction import RedactionRules
 
 
 def command(
-    paths: PathsArgument,
+    paths: PathsArgument = FROM_CONFIGURATION,
     expression: ExpressionOption = "",
     tags: TagOption = None,
     exclude_tags: ExcludeTagOption = None,
@@ -25,13 +31,13 @@ def command(
 ) -> ExitCode:
     """List the tests that would run: id, number of assertions, tags, file.
 
-    Exit codes: 0, or 3 if nothing would run or a test file is invalid.
+    Exit codes: 0 something would run, 3 nothing would run, or a test file is invalid.
     """
     from agenteval.selection import Selection
 
     selection = Selection(expression, tags or (), exclude_tags or ())
     project = open_project(paths)
-    collection = collect(paths, project)
+    collection = collect(project.paths(paths, "list"), project)
     tests = [test for test in collection.tests if selection.wants(test)]
     collection.problems += selection.unknown_tags()
     if collection.tests and not tests:

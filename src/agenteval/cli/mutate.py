@@ -12,11 +12,12 @@ import typer
 from agenteval.cli.flow import AUTO, processors
 from agenteval.cli.github import in_github_actions, no_commands
 from agenteval.cli.options import (
+    FROM_CONFIGURATION,
     AllowOutsideOption,
     ColorOption,
     ExcludeTagOption,
     ExpressionOption,
-    OptionalPathsArgument,
+    PathsArgument,
     QuietOption,
     TagOption,
     WorkersOption,
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 class MutateRequest(Request):
     """What an `agenteval mutate` command line asks for: its options, in the order of the help."""
 
-    paths: OptionalPathsArgument = None
+    paths: PathsArgument = FROM_CONFIGURATION
     expression: ExpressionOption = ""
     tags: TagOption = None
     exclude_tags: ExcludeTagOption = None
@@ -103,15 +104,13 @@ class Wanted:
 def command(asked: MutateRequest) -> ExitCode:
     """Change recorded runs, one realistic regression at a time, and see which assertions notice.
 
-    Exit codes: 0, 1 the score is below --min-score or a test fails as recorded, 2 an error, 3 an invalid file or nothing to mutate.
+    Exit codes: 0 every mutant was judged, 1 the score is below --min-score or a test fails as recorded, 2 an error, 3 an invalid file or nothing to mutate.
     """
     from agenteval.cli.project import open_project
     from agenteval.mutation.operators import chosen_operators
     from agenteval.mutation.results import report
     from agenteval.reporters.console import Console
 
-    if not (asked.paths or asked.list_operators):
-        raise UsageError("Missing argument 'PATH...'.", next_step="agenteval mutate --help")
     if asked.list_operators and (asked.json_output or asked.html):
         raise UsageError(
             "--list-operators mutates nothing: there is no report for --json or --html",
@@ -119,7 +118,7 @@ def command(asked: MutateRequest) -> ExitCode:
         )
     if asked.html:
         prepare({"html": asked.html})
-    project = open_project(asked.paths or ())
+    project = open_project(asked.paths)
     with redirect_stdout(sys.stderr):  # a plugin may print
         chosen = chosen_operators(asked.names, project.registry.operators())
     stream = sys.stderr if asked.json_output else sys.stdout
@@ -144,7 +143,7 @@ def _wanted(asked: MutateRequest, project: "OpenProject", console: "Console") ->
     from agenteval.selection import Selection
 
     selection = Selection(asked.expression, asked.tags or (), asked.exclude_tags or ())
-    collection = collect(asked.paths or [], project)
+    collection = collect(project.paths(asked.paths, "mutate"), project)
     selected = tests = [test for test in collection.tests if selection.wants(test)]
     collection.problems += selection.unknown_tags()
     for problem in collection.problems:

@@ -15,14 +15,17 @@ JUDGING, FILES, SUITE, REPORTS = "What fails a run", "Files", "AgentEvalSuite", 
 """Headings of the help, where one list would be too long."""
 
 
-_PATHS = typer.Argument(
-    metavar="PATH...",
-    help="Test files, directories (searched for test.yaml and *.test.yaml), or file::assertion-id.",
-    show_default=False,
-)
-PathsArgument = Annotated[list[str], _PATHS]
-OptionalPathsArgument = Annotated[list[str] | None, _PATHS]
-"""For a command that can also do something without paths."""
+FROM_CONFIGURATION: list[str] = []
+"""No paths: those of the configuration are meant."""
+PathsArgument = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="PATH...",
+        help="Test files, directories (searched for test.yaml and *.test.yaml), or file::assertion-id. "
+        "Without any: the tests that the configuration names.",
+        show_default=False,
+    ),
+]
 ExpressionOption = Annotated[
     str,
     typer.Option(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from agenteval.adapters import AdapterContext
 from agenteval.config import from_here, load_config, project_root, reach_of, rules_of
+from agenteval.errors import UsageError
 from agenteval.redaction import RedactionRules, Redactor
 from agenteval.reporters.stream import redact_with
 from agenteval.settings import Config
@@ -35,6 +36,16 @@ class OpenProject:
     def runs(self) -> Path:
         """The directory of its runs, relative to the current directory."""
         return from_here(self.root, self.config.artifacts_dir)
+
+    def paths(self, given: Sequence[str], command: str) -> list[str]:
+        """What a command is about: the paths that are given, else the tests that the configuration names.
+
+        Raises `UsageError` when there are neither.
+        """
+        named = list(given) or [str(from_here(self.root, name)) for name in self.config.tests]
+        if not named:
+            raise UsageError("Missing argument 'PATH...'.", next_step=f"agenteval {command} --help")
+        return named
 
     def context_of(self, test: Path, run_id: str, *, allow_outside: bool) -> AdapterContext:
         """What an adapter may know of a test file of the project."""

@@ -106,7 +106,7 @@ def command(asked: RecordRequest) -> ExitCode:
 
     Without --out and --update, the runs are listed; on a terminal, you are then asked which to turn into tests.
 
-    Exit codes: 0, 2 the recording cannot be read or the test cannot be written, 3 a test file is invalid.
+    Exit codes: 0 done, 2 the recording cannot be read or the test cannot be written, 3 a test file is invalid.
     """
     from agenteval.cli.recording_report import inspected, listed
     from agenteval.drafting.source import chosen_runs
@@ -121,10 +121,10 @@ def command(asked: RecordRequest) -> ExitCode:
         inspected(source, terminal, as_json=as_json)
         return ExitCode.PASSED
     if asked.into:
-        return recording.update(chosen, asked.into, ask=_at_a_terminal() and not asked.yes)
+        return recording.update(chosen, asked.into, ask=at_a_terminal() and not asked.yes)
     if out is None:
-        asking = _at_a_terminal() and not (asked.listing or as_json)
-        if not (chosen and _at_a_terminal()):
+        asking = at_a_terminal() and not (asked.listing or as_json)
+        if not (chosen and at_a_terminal()):
             listed(source, terminal, as_json=as_json, asking=asking)
         if not asking:
             return _told_only(chosen)
@@ -132,7 +132,7 @@ def command(asked: RecordRequest) -> ExitCode:
         if not chosen:
             return ExitCode.PASSED
         chosen_runs(source, chosen)  # an unknown number is refused before the next question
-        out = Path(_answer(terminal, "write the tests to which folder? [evals] ") or "evals")
+        out = Path(answer(terminal, "write the tests to which folder? [evals] ") or "evals")
     return recording.record(chosen, out, asked.name, force=asked.force)
 
 
@@ -146,11 +146,13 @@ def _told_only(chosen: list[int]) -> ExitCode:
     return ExitCode.PASSED
 
 
-def _at_a_terminal() -> bool:
+def at_a_terminal() -> bool:
+    """Whether a person can be asked."""
     return sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
 
 
-def _answer(terminal: "Terminal", question: str) -> str:
+def answer(terminal: "Terminal", question: str) -> str:
+    """What a person types after a question."""
     from agenteval.reporters.stream import flush, write
 
     write(terminal.stream, question)
@@ -160,10 +162,10 @@ def _answer(terminal: "Terminal", question: str) -> str:
 
 def _asked_for_runs(recording: "OpenRecording") -> list[int]:
     """The numbers that a person types; an empty line means none."""
-    answer = _answer(recording.terminal, "make tests from which runs? (numbers, or Enter for none) ")
-    words = answer.replace(",", " ").split()
+    typed = answer(recording.terminal, "make tests from which runs? (numbers, or Enter for none) ")
+    words = typed.replace(",", " ").split()
     if not all(word.isdecimal() for word in words):
-        raise UsageError(f"expected numbers of runs, got {answer!r}", next_step="for instance: 1 3")
+        raise UsageError(f"expected numbers of runs, got {typed!r}", next_step="for instance: 1 3")
     return [int(word) for word in words]
 
 
@@ -261,7 +263,7 @@ class OpenRecording:
             made = update(self.drafting, runs[0], file)
         self.remarks()
         updated(made, file, self.terminal, as_json=self.as_json)
-        if ask and _answer(self.terminal, "write it? [y/N] ").lower() not in ("y", "yes"):
+        if ask and answer(self.terminal, "write it? [y/N] ").lower() not in ("y", "yes"):
             self.terminal.emit("nothing was written")
             return ExitCode.PASSED
         for written in write_files(made.folder, made.files):

@@ -35,11 +35,13 @@ def command(asked: RunRequest) -> ExitCode:
 
     PATH may also be the JSON file of an AgentEvalSuite.
 
-    Exit codes: 0 no test failed, 1 a test failed, 2 an error, 3 an invalid test file or nothing to run.
+    Exit codes, of which the highest wins: 0 no test failed; 1 a test failed, a threshold was missed, or --strict or --baseline
+    forbids what happened; 2 a test could not be judged, or the command could not run; 3 a file is invalid, or nothing was judged.
     """
     asked.check()
     prepare(asked.reports)
     project = open_project(asked.paths, asked.secrets or ())
+    asked.paths = project.paths(asked.paths, "run")
     config = project.config
     budget.set_seconds(config.limits.pattern_seconds)
     artifacts = asked.artifacts_dir or project.runs

@@ -10,6 +10,7 @@ from agenteval.cli.flow import Flow
 from agenteval.cli.github import GithubOption, in_github_actions
 from agenteval.cli.options import (
     FILES,
+    FROM_CONFIGURATION,
     JUDGING,
     SUITE,
     AllowOutsideOption,
@@ -39,7 +40,7 @@ class RunRequest(Request):
     """The options in the order of the help; `reports` maps a format to the file to write."""
 
     context: typer.Context
-    paths: PathsArgument
+    paths: PathsArgument = FROM_CONFIGURATION
     expression: ExpressionOption = ""
     tags: TagOption = None
     exclude_tags: ExcludeTagOption = None
@@ -86,7 +87,7 @@ class RunRequest(Request):
         bool,
         typer.Option(
             "--strict-capabilities",
-            help="Fail, not skip, assertions that lack a capability.",
+            help="Fail, not skip, assertions for which the recording lacks something.",
             rich_help_panel=JUDGING,
         ),
     ] = False

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from agenteval.cli.options import AllowOutsideOption, PathsArgument
+from agenteval.cli.options import FROM_CONFIGURATION, AllowOutsideOption, PathsArgument
 from agenteval.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 def command(
     action: Annotated[str, typer.Argument(metavar="new", help="Make a suite.", show_default=False)],
-    paths: PathsArgument,
+    paths: PathsArgument = FROM_CONFIGURATION,
     allow_outside: AllowOutsideOption = False,
 ) -> ExitCode:
     """Make an OpenWOP AgentEvalSuite from tests: golden outputs, tool responses and memory, as far as the format allows.
 
-    The suite goes to stdout, what it leaves out to stderr. Exit codes: 0, or 3 if there is no test to carry over.
+    The suite goes to stdout, what it leaves out to stderr. Exit codes: 0 a suite was made, 3 no test could be carried over, or a file is invalid.
     """
     if action != "new":
         raise UsageError(
@@ -38,6 +38,7 @@ def command(
     from agenteval.reporters.stream import write_json
 
     project = open_project(paths)
+    paths = project.paths(paths, "suite")
     console = Console(sys.stderr)
     collection = collect(paths, project)
     for problem in collection.problems:

@@ -43,7 +43,7 @@ def command(
 ) -> ExitCode:
     """Print the normalized trace of a test, a replay or a recording as JSON, redacted.
 
-    Exit codes: 0, 2 the input cannot be read, 3 an invalid test file.
+    Exit codes: 0 printed, 2 the input cannot be read, 3 an invalid test file.
     """
     from agenteval.reporters.stream import flush, write_encoded
 

@@ -8,7 +8,7 @@ import typer
 
 from agenteval.cli.collection import Collection, collect
 from agenteval.cli.inputs import check_inputs
-from agenteval.cli.options import AllowOutsideOption, ColorOption, PathsArgument
+from agenteval.cli.options import FROM_CONFIGURATION, AllowOutsideOption, ColorOption, PathsArgument
 from agenteval.cli.problems import problem_as_json
 from agenteval.cli.project import open_project
 from agenteval.errors import ExitCode
@@ -16,17 +16,17 @@ from agenteval.plurals import counted
 
 
 def command(
-    paths: PathsArgument,
+    paths: PathsArgument = FROM_CONFIGURATION,
     as_json: Annotated[bool, typer.Option("--json", help="Print the problems as JSON.")] = False,
     allow_outside: AllowOutsideOption = False,
     color: ColorOption = None,
 ) -> ExitCode:
     """Check test files and the files they name without running them: same diagnostics as a run.
 
-    Exit codes: 0 all valid, 3 something is invalid, or there is no test file.
+    Exit codes: 0 a run could judge all tests, 3 something is invalid or missing, or there is no test file.
     """
     project = open_project(paths)
-    collection = collect(paths, project, suites=True)
+    collection = collect(project.paths(paths, "validate"), project, suites=True)
     with redirect_stdout(sys.stderr):  # a plugin may print
         check_inputs(collection, project, allow_outside=allow_outside)
     if as_json:
