@@ -130,7 +130,10 @@ def test_a_twin_that_the_agent_need_not_have_is_a_warning(
     (found,) = (each for each in every if each.reason_code == "spec.unknown_tool")
     assert (found.pointer, found.hint, found.severity) == (pointer, "did you mean 'get_it'?", "warning")
     assert found.message == "the tool 'set_it' is not in tools.available"
-    assert found.next_step == "correct it; if that is really the tool's name, write it as a glob: set_i[t]"
+    assert (
+        found.next_step
+        == "correct it, or add it to tools.available if the agent has that tool; of a tool that the agent must not even have, write the name as a glob: set_i[t]"
+    )
     assert found.line is not None
 
 
@@ -201,7 +204,8 @@ def test_a_misspelt_tool_is_an_error_wherever_it_stands(
     assert told(found) == [("spec.unknown_tool", pointer, "did you mean 'web_search'?")]
     assert found[0].message == "the tool 'web_serch' is not in tools.available"
     assert (
-        found[0].next_step == "correct it; if that is really the tool's name, write it as a glob: web_serc[h]"
+        found[0].next_step
+        == "correct it, or add it to tools.available if the agent has that tool; of a tool that the agent must not even have, write the name as a glob: web_serc[h]"
     )
     assert found[0].line is not None
 

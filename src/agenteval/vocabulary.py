@@ -73,7 +73,8 @@ def _tools(case: TestCase, named: Sequence[Named]) -> Iterator[Fault]:
                 at_key=at_key,
                 suggestion=meant,
                 allowed=available,
-                next_step=f"correct it; if that is really the tool's name, write it as a glob: {name[:-1]}[{name[-1]}]",
+                next_step="correct it, or add it to tools.available if the agent has that tool; "
+                f"of a tool that the agent must not even have, write the name as a glob: {name[:-1]}[{name[-1]}]",
                 severity="warning" if _need_not_be_had(case, path) and may_be_twins(name, meant) else "error",
             )
 

@@ -146,6 +146,38 @@ def test_a_session_at_work(project: Project) -> None:
     assert not (project.root / "artifacts").exists()
 
 
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="signals are POSIX's")
+@pytest.mark.parametrize("options", [[], ["--no-artifacts"], ["--ndjson=log.ndjson"]])
+def test_what_ran_again_and_what_still_fails_is_told(options: list[str], project: Project) -> None:
+    """After each run, in its last lines; what was mended, and run, fails no more."""
+    project.add("pass", "e", adapter_input={"replay_file": "gone.json"})
+    a, b = project.root / "tests/a/replay.json", project.root / "tests/b/test.yaml"
+    with Watching(*options) as watching:
+        first = watching.next_run()
+        assert "ran again" not in first
+        assert "still failing" not in first
+        time.sleep(0.1)
+        a.write_text(a.read_text(encoding="utf-8") + " ", encoding="utf-8")
+        assert watching.next_run().endswith(
+            "\nran again: tests/a/test.yaml; changed: tests/a/replay.json\n"
+            "still failing beside: tests/b/test.yaml, tests/e/test.yaml\n"
+        )
+        b.write_text(b.read_text(encoding="utf-8").replace("web_fetch", "web_search"), encoding="utf-8")
+        assert watching.next_run().endswith(
+            "\nran again: tests/b/test.yaml; changed: tests/b/test.yaml\n"
+            "still failing beside: tests/e/test.yaml\n"
+        )
+        b.write_text("id: [", encoding="utf-8")
+        assert watching.next_run().endswith(
+            "changed: tests/b/test.yaml\nstill failing beside: tests/e/test.yaml\n"
+        )
+        a.write_text(a.read_text(encoding="utf-8") + " ", encoding="utf-8")
+        assert watching.next_run().endswith(
+            "changed: tests/a/replay.json\nstill failing beside: tests/b/test.yaml, tests/e/test.yaml\n"
+        )
+        assert watching.end() == 0
+
+
 @pytest.mark.parametrize("report", ["tests/a/out/junit.xml", "tests/b/junit.xml"])
 def test_what_a_run_writes_is_no_change(report: str, project: Project) -> None:
     """A report beside a test, or below it, does not start the run that writes it; a file beside the report does."""

@@ -14,6 +14,8 @@ from agenteval.cli.project import OpenProject
 from agenteval.errors import ExitCode, UsageError
 from agenteval.reporters.terminal import Terminal
 
+MOST_NAMES = 5
+"""How many tests or files are named in a line."""
 PULSE_MS = 200
 """Milliseconds between two looks for changes."""
 
@@ -50,15 +52,24 @@ def watch(
         return usual(change, path) and not any(map(Path(path).is_relative_to, ours))
 
     ran, code = False, ExitCode.PASSED
+    failing: set[str] = set()
     try:
         for events in changes(
             *dependencies.watched(), watch_filter=counts, yield_on_timeout=True, rust_timeout=PULSE_MS
         ):
-            affected = dependencies.affected(path for _, path in events) if events else []
-            if again := affected if ran else paths:
+            changed = [path for _, path in events]
+            if again := dependencies.affected(changed) if ran else paths:
                 terminal.gap()
                 terminal.flush()  # before another process writes to the same place
-                ran, code = True, _run(again, options)
+                code, seen, failed = _run(again, options)
+                rest = sorted(failing - seen)
+                failing = failed.union(rest)
+                if ran:
+                    files = sorted({os.path.relpath(path) for path in changed})
+                    terminal.paragraph(f"ran again: {_few(again)}; changed: {_few(files)}", style="dim")
+                if rest:
+                    terminal.paragraph(f"still failing beside: {_few(rest)}", style="red")
+                ran = True
                 terminal.emit(("watching for changes; press Ctrl-C to stop", "dim"))
                 terminal.flush()
     except KeyboardInterrupt:
@@ -66,16 +77,48 @@ def watch(
     return code
 
 
-def _run(paths: Sequence[str], options: Sequence[str]) -> ExitCode:
-    """The exit code of a run in a process of its own, so that plugins are loaded anew."""
-    command = [sys.executable, "-m", "agenteval", "run", *options, "--", *paths]
-    process = subprocess.Popen(command)  # noqa: S603 - ourselves
+def _few(names: Sequence[str]) -> str:
+    """The first of the names, and how many more there are."""
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    return ", ".join(names[:MOST_NAMES]) + more
+
+
+def _run(paths: Sequence[str], options: Sequence[str]) -> tuple[ExitCode, set[str], set[str]]:
+    """A run in a process of its own, so that plugins are loaded anew: its exit code, the files it ran, those that failed."""
+    from tempfile import TemporaryDirectory
+
+    given = next((each for each in options if each.startswith(_LOG)), "")
+    with TemporaryDirectory(prefix="agenteval-") as folder:
+        log = given.removeprefix(_LOG) or f"{folder}/log.ndjson"
+        told = [] if given else [f"{_LOG}{log}"]
+        command = [sys.executable, "-m", "agenteval", "run", *options, *told, "--", *paths]
+        process = subprocess.Popen(command)  # noqa: S603 - ourselves
+        try:
+            code = process.wait()
+        except KeyboardInterrupt:  # the run has had it too, and says what was done
+            process.wait()
+            raise
+        seen, failed = _outcomes(Path(log))
+    # a signal, or Python itself, may have ended it
+    return ExitCode(code) if code in set(ExitCode) else ExitCode.ERROR, seen, failed
+
+
+_LOG = "--ndjson="
+"""The report that a run is followed by."""
+
+
+def _outcomes(log: Path) -> tuple[set[str], set[str]]:
+    """The files that a run was about, and those that failed; none of a run that did not come to its end."""
+    import orjson
+
     try:
-        code = process.wait()
-    except KeyboardInterrupt:  # the run has had it too, and says what was done
-        process.wait()
-        raise
-    return ExitCode(code) if code in set(ExitCode) else ExitCode.ERROR  # a signal, or Python itself, ended it
+        last = orjson.loads(log.read_bytes().splitlines()[-1])
+        summary = last["summary"]
+    except (OSError, ValueError, IndexError, KeyError):
+        return set(), set()
+    wrong = {each["path"] for each in summary["problems"] if each["severity"] == "error"}
+    failed = {row["path"] for row in summary["tests"] if row["status"] in ("fail", "error")} | wrong
+    return {row["path"] for row in summary["tests"]} | wrong, failed
 
 
 def options_of(context: typer.Context) -> list[str]:
