@@ -60,6 +60,33 @@ def test_survivors_are_shown_with_what_to_add(project: Project, capsys: pytest.C
     )
 
 
+def test_what_is_told_fits_a_narrow_terminal(
+    project: Project, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All but what is to be pasted is broken between words."""
+    call = {
+        "type": "tool_call",
+        "tool": "web_search",
+        "call_id": "c1",
+        "args": {"query": "cats and dogs " * 9},
+    }
+    project.add("pass", "a-test-with-a-name-that-takes-most", replay=make_replay(call))
+    monkeypatch.chdir(project.root)
+    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("NO_COLOR", "1")
+    told = {}
+    for terminal in (False, True):
+        monkeypatch.setattr("sys.stdout.isatty", lambda terminal=terminal: terminal)
+        assert main(["mutate", "tests", "-v", "--max", "12"]) == 0
+        told[terminal] = capsys.readouterr().out
+    wide = [line for line in told[True].splitlines() if len(line) > 60]
+    assert max(map(len, told[False].splitlines())) > 100
+    assert [line for line in wide if not line.startswith("      ")] == []
+    assert all(line.strip().partition(":")[0].isidentifier() for line in wide), wide
+    assert " ".join(told[True].split()) == " ".join(told[False].split())
+
+
 def test_a_suggestion_is_shown_once(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     """A second survivor that the same assertion notices points back to it."""
     calls: list[dict[str, Any]] = [

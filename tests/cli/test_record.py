@@ -185,17 +185,42 @@ def test_a_run_that_did_not_succeed_is_told(project: Logbooks, capsys: pytest.Ca
 def test_runs_fit_a_narrow_terminal(
     project: Logbooks, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What does not fit in one line goes below the number of the run."""
+    """When, where and why it ran stand in columns; what was said and done goes below."""
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     monkeypatch.setenv("COLUMNS", "80")
     record(project.keep(NEWS), "--list")
     lines = capsys.readouterr().out.splitlines()
     assert lines[1:5] == [
-        "run",
-        "  time  group  trigger  first words  tools  status",
-        "1",
-        "  2026-11-21T20:53:01.527Z  main  user_message  What is new in AI?",
+        "run  time                      group  trigger",
+        "  first words  tools  status",
+        "1    2026-11-21T20:53:01.527Z  main   user_message",
+        "  What is new in AI?  web_search×1, web_fetch×1  success",
     ]
+
+
+def test_what_is_told_fits_a_narrow_terminal(
+    project: Logbooks, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Lines of a draft and of an update are broken between words, and indented where they go on."""
+    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("NO_COLOR", "1")
+    wide = run(
+        asked="What is new? " + "And in the whole wide world? " * 4,
+        calls=[("web_search", {"query": "all that is new in the world " * 4}, "Nothing at all. " * 9)],
+        output="- 17 things are new, and all of them are somewhere in the wide world. " * 3,
+    )
+    told = {}
+    for terminal in (False, True):
+        monkeypatch.setattr("sys.stdout.isatty", lambda terminal=terminal: terminal)
+        record(project.keep(NEWS), "--out", "evals", "--name", "news", "--force")
+        record(project.keep(wide), "--out", "evals", "--name", "wide", "--force")
+        record(project.keep(wide), "--update", "evals/news", "-y")
+        record(project.keep(NEWS), "--inspect")
+        told[terminal] = capsys.readouterr().out
+    assert max(map(len, told[False].splitlines())) > 100
+    assert max(map(len, told[True].splitlines())) <= 60
+    assert " ".join(told[True].split()) == " ".join(told[False].split())
 
 
 def test_each_assertion_says_why(project: Logbooks) -> None:

@@ -29,7 +29,7 @@ def listed(source: "Source", terminal: "Terminal", *, as_json: bool, asking: boo
         write_json(sys.stdout, {"kind": source.recording.kind, "runs": [plain(run) for run in runs]})
         return
     terminal.emit(f"{source.recording.kind}, {counted(len(runs), 'run')}")
-    terminal.rows([HEADINGS, *(_row(run, terminal) for run in runs)])
+    terminal.rows([HEADINGS, *(_row(run, terminal) for run in runs)], lead=4)
     if not asking:
         how = "--turn N --out DIR" if runs else "--inspect"
         terminal.emit(f"next: agenteval record {quote(str(source.path))} {how}")
@@ -42,14 +42,14 @@ def inspected(source: "Source", terminal: "Terminal", *, as_json: bool) -> None:
     if as_json:
         write_json(sys.stdout, plain(recording))
         return
-    terminal.emit(f"{recording.kind}, read by the adapter {source.adapter.name} {source.adapter.version}")
+    terminal.line(f"{recording.kind}, read by the adapter {source.adapter.name} {source.adapter.version}")
     skipped = [f"{number} of {kind}" for kind, number in recording.skipped.items()]
     sections = (("holds", recording.holds), ("cannot show", recording.lacks), ("ignored", skipped))
     for title, lines in sections:
         if lines:
             terminal.emit(f"{title}:")
         for line in lines:
-            terminal.emit(f"  {line}")
+            terminal.line(line, indent=2)
     terminal.emit(f"{counted(len(recording.runs), 'run')}; --list shows them")
     terminal.flush()
 
@@ -78,26 +78,30 @@ def remarks_on(draft: "Draft", terminal: "Terminal", *, expecting: bool = False)
 
     open_questions = draft.files[TEST_FILE].count(f"{DECIDE}: ".encode())
     passing = plural(len(draft.kept), "which passes", "all pass")
-    terminal.emit(f"  {draft.test_id}: {counted(len(draft.kept), 'assertion')}, {passing} as expected")
+    terminal.line(
+        f"{draft.test_id}: {counted(len(draft.kept), 'assertion')}, {passing} as expected", indent=2
+    )
     if draft.status != "success":
-        terminal.emit(
-            f"  ! the run did not succeed (status {draft.status}): the test expects what it did, no more"
-        )
+        told = f"! the run did not succeed (status {draft.status}): the test expects what it did, no more"
+        terminal.line(told, indent=2)
     if draft.left_out:
         number = counted(len(draft.left_out), "suggestion")
-        terminal.emit(f"  {number} left out: the others already catch what they would")
+        terminal.line(f"{number} left out: the others already catch what they would", indent=2)
     for message in dict.fromkeys([each.message for each in draft.unjudged]):
         alike = sum(each.message == message for each in draft.unjudged)
-        terminal.emit(f"  ! {counted(alike, 'suggestion')} not judged: {cut(message)}")
+        terminal.line(f"! {counted(alike, 'suggestion')} not judged: {cut(message)}", indent=2)
     if expecting and not draft.findings:
-        terminal.emit("  ! the run passes everything that was suggested: there is no failure to expect")
+        terminal.line(
+            "! the run passes everything that was suggested: there is no failure to expect", indent=2
+        )
     for finding in draft.findings:
         kept = any(each is finding.suggestion for each in draft.kept)
         how = "expected to fail" if kept else "hidden by redaction" if finding.hidden else "left out"
-        terminal.emit(f"  ! the run does not pass {finding.suggestion.type} ({how}): {cut(finding.message)}")
-    terminal.emit(
-        f"  {counted(open_questions, 'line')} marked `decide:` {plural(open_questions, 'needs', 'need')} your decision"
-    )
+        terminal.line(
+            f"! the run does not pass {finding.suggestion.type} ({how}): {cut(finding.message)}", indent=2
+        )
+    need = plural(open_questions, "needs", "need")
+    terminal.line(f"{counted(open_questions, 'line')} marked `decide:` {need} your decision", indent=2)
 
 
 def updated(made: "Update", test: Path, terminal: "Terminal", *, as_json: bool) -> None:
@@ -112,16 +116,15 @@ def updated(made: "Update", test: Path, terminal: "Terminal", *, as_json: bool) 
         }
         write_json(sys.stdout, data)
         return
-    terminal.emit(f"changes in the behaviour that {test} records:")
+    terminal.line(f"changes in the behaviour that {test} records:")
     for line in made.changes or ["nothing"]:
-        terminal.emit(f"  {line}")
+        terminal.line(line, indent=2)
     for name in made.unused:
-        terminal.emit(f"no longer used: {made.folder / name}")
+        terminal.line(f"no longer used: {made.folder / name}")
     for other, names in made.shared.items():
-        terminal.emit(
-            f"! {other} replays {' and '.join(names)} too: it changes with it, record it again as well"
-        )
-    terminal.emit(f"result of the test with the new recording: {made.status}")
+        told = f"! {other} replays {' and '.join(names)} too: it changes with it, record it again as well"
+        terminal.line(told)
+    terminal.line(f"result of the test with the new recording: {made.status}")
     terminal.flush()
 
 

@@ -3,6 +3,7 @@
 from agenteval.mutation.results import MutantResult, MutationReport, Score, TestMutation, percent
 from agenteval.plurals import counted
 from agenteval.reporters.console import Console
+from agenteval.reporters.terminal import Part
 
 
 def tell_test(console: Console, test: TestMutation) -> None:
@@ -15,8 +16,11 @@ def tell_test(console: Console, test: TestMutation) -> None:
         return
     _, style = _look(test)
     facts = console.dotted(_counted(test.killed, test.survived, test.equivalent))
-    console.emit(
-        (f"{percent(test.score):>5}", style), " ", (test.test_case_id, "bold"), "   ", (facts, "dim")
+    console.two(
+        [(f"{percent(test.score):>5}", style), " ", (test.test_case_id, "bold")],
+        (facts, "dim"),
+        indent=6,
+        gap="   ",
     )
     suggested: set[str] = set()
     for mutant in test.mutants:
@@ -25,20 +29,22 @@ def tell_test(console: Console, test: TestMutation) -> None:
         elif console.verbosity > 0:
             _noticed(console, mutant)
     for idle in test.idle_assertions:
-        console.emit(("  idle", "yellow"), f" {idle.id}  {idle.type}: it noticed none of these mutants")
+        console.two(
+            [("  idle", "yellow"), f" {idle.id}"], f"{idle.type}: it noticed none of these mutants", indent=6
+        )
     if test.survived or test.idle_assertions or console.verbosity > 0:
         console.gap()
 
 
 def _survivor(console: Console, mutant: MutantResult, suggested: set[str]) -> None:
-    console.emit(("  survived", "red"), f" {mutant.operator}: {mutant.what}")
+    _told(console, ("  survived", "red"), mutant, "")
     for line in mutant.difference:
-        console.emit((f"      {line}", {"-": "red", "+": "green"}.get(line[:1], "dim")))
+        console.line(line, indent=6, style={"-": "red", "+": "green"}.get(line[:1], "dim"))
     if mutant.suggestion is None:
         console.emit("      no assertion type is known that would notice it")
         return
     if mutant.suggestion.yaml in suggested:
-        console.emit(f"    {mutant.suggestion.id} above ({mutant.suggestion.type}) notices it")
+        console.line(f"{mutant.suggestion.id} above ({mutant.suggestion.type}) notices it", indent=4)
         return
     suggested.add(mutant.suggestion.yaml)
     console.emit("    add this, which was tried and notices it:")
@@ -48,11 +54,13 @@ def _survivor(console: Console, mutant: MutantResult, suggested: set[str]) -> No
 
 def _noticed(console: Console, mutant: MutantResult) -> None:
     if mutant.status == "killed":
-        console.emit(
-            ("  killed", "green"), f" {mutant.operator}: {mutant.what} ({', '.join(mutant.killed_by)})"
-        )
+        _told(console, ("  killed", "green"), mutant, f" ({', '.join(mutant.killed_by)})")
     else:
-        console.emit(("  equivalent", "dim"), f" {mutant.operator}: {mutant.what} ({mutant.rule})")
+        _told(console, ("  equivalent", "dim"), mutant, f" ({mutant.rule})")
+
+
+def _told(console: Console, word: Part, mutant: MutantResult, why: str) -> None:
+    console.two([word, f" {mutant.operator}:"], f"{mutant.what}{why}", indent=6, gap=" ")
 
 
 def tell_summary(console: Console, report: MutationReport) -> None:

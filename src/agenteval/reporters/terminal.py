@@ -80,23 +80,28 @@ class Terminal:
         if not self._at_gap:
             self.emit()
 
-    def paragraph(self, text: str, *, indent: int = 0, style: str = "") -> None:
+    def line(self, text: str, *, indent: int = 0, style: str = "") -> None:
+        """Write a text on one line; on a terminal that is too narrow, on several, as a paragraph."""
+        self.paragraph(text, indent=indent, style=style, width=self.room)
+
+    def paragraph(self, text: str, *, indent: int = 0, style: str = "", width: int = 0) -> None:
         """Write a text, wrapped to the width; continuation lines are indented by two more.
 
         Lines of an excerpt are not wrapped: the caret has to stay under what it points at.
         """
         from textwrap import wrap
 
+        width = width or self.width
         text = redactor_in_force().unseen(text)  # before a value is broken in two
         for paragraph in text.rstrip().split("\n"):
             line = _widened(" " * indent + printable(paragraph))
-            if len(line) <= self.width or _EXCERPT_LINE.match(paragraph):
+            if len(line) <= width or _EXCERPT_LINE.match(paragraph):
                 self.emit((_narrowed(line), style))
                 continue
             lead = line[: len(line) - len(line.lstrip())]
             for part in wrap(
                 line.lstrip(),
-                self.width,
+                width,
                 initial_indent=lead,
                 subsequent_indent=f"{lead}  ",
                 break_long_words=False,
@@ -110,14 +115,15 @@ class Terminal:
         text = printable(redactor_in_force().unseen(text))
         self.emit(clipped_to_cells(text, self.width, self.signs["cut"]))
 
-    def two(self, first: Sequence[Part], second: Part, *, indent: int = 2) -> None:
+    def two(self, first: Sequence[Part], second: Part, *, indent: int = 2, gap: str = "  ") -> None:
         """Write two things on one line; on a terminal that is too narrow, the second goes below the first."""
-        words = "".join(part if isinstance(part, str) else part[0] for part in (*first, "  ", second))
+        words = "".join(part if isinstance(part, str) else part[0] for part in (*first, gap, second))
         if cells(printable(words)) <= self.room:
-            self.emit(*first, "  ", second)
+            self.emit(*first, gap, second)
         else:
+            text, style = (second, "") if isinstance(second, str) else second
             self.emit(*first)
-            self.emit(" " * indent, second)
+            self.line(text, indent=indent, style=style)
 
     def series(self, items: Sequence[Part], end: str = "") -> None:
         """Write items with commas between them, and `end`; on a terminal that is too narrow, on several lines."""
@@ -133,21 +139,16 @@ class Terminal:
             line += [*[" "] * bool(line), item, after]
         self.emit(*line)
 
-    def rows(self, rows: Sequence[Sequence[str]]) -> None:
-        """Write rows in aligned columns; on a terminal that is too narrow, the other cells of a row go below its first."""
+    def rows(self, rows: Sequence[Sequence[str]], *, lead: int = 1) -> None:
+        """Write rows in aligned columns; on a terminal that is too narrow, cells go below the `lead` ones of their row."""
         widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
-        padded = [
-            [cell + " " * (width - cells(cell)) for cell, width in zip(row, widths, strict=True)]
-            for row in rows
-        ]
-        lines = ["  ".join(row).rstrip() for row in padded]
-        if all(cells(line) <= self.room for line in lines):
-            for line in lines:
-                self.emit(line)
-            return
-        for first, *others in rows:
-            self.emit(first)
-            self.paragraph("  ".join(others), indent=2)
+        if sum(widths) + 2 * (len(widths) - 1) <= self.room:
+            lead = len(widths)
+        for row in rows:
+            padded = [cell + " " * (width - cells(cell)) for cell, width in zip(row, widths, strict=True)]
+            self.emit("  ".join(padded[:lead]).rstrip())
+            if rest := "  ".join(row[lead:]):
+                self.line(rest, indent=2)
 
     def dotted(self, facts: Iterable[str]) -> str:
         """The facts on one line, separated by dots."""
