@@ -63,11 +63,13 @@ def command(
     installs = "" if workflow.exists() else _installable(folder)
     draft = _drafted(source, turn, folder) if source else None
     there = draft is not None and (folder / "evals" / draft.name).exists()
+    made = {}
     for path, done in _make_all(folder, _test_files(draft, folder if there else None), installs):
+        made[path] = done
         terminal.emit(f"{done:<7}  {path}")
-        if path == workflow and done == "created" and not installs:
-            told = f"{path} does not say yet what to install: set AGENTEVAL in it to a path or a URL"
-            Terminal(sys.stderr).paragraph(f"! {told} from which pip can install agenteval")
+    if made[workflow] == "created" and not installs:
+        told = f"{workflow} does not say yet what to install: set AGENTEVAL in it to a path or a URL"
+        Terminal(sys.stderr).paragraph(f"! {told} from which pip can install agenteval")
     if draft and there:
         terminal.emit(
             "  ! that test was there before, and may be of another run; this one as a test of its own:"
