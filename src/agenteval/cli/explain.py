@@ -31,6 +31,8 @@ def command(
     """List the assertion types, or show one with its parameters, its rules and an example to paste.
 
     The explanation of a type is a valid test file: every line of prose is a YAML comment.
+
+    Exit codes: 0 shown, 2 there is no such type.
     """
     if markdown and (name or as_json):
         other = "--json" if as_json else "TYPE"

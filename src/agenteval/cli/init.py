@@ -51,6 +51,8 @@ def command(
     """Add a first test and its recording, a configuration file, a CI workflow, editor schemas and VS Code settings.
 
     Existing files are kept; .gitignore gets the lines that it lacks.
+
+    Exit codes: 0 done, 2 a file cannot be written, or the recording not be read.
     """
     from agenteval.reporters.terminal import Terminal
 
