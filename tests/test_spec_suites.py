@@ -222,6 +222,7 @@ RESULT_OF_THE_SPEC = {
                     },
                 },
                 "retry_count": COUNT,
+                "timing_ms_total": COUNT,
             },
         },
         "evidence": {"type": "object"},

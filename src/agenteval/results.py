@@ -118,14 +118,15 @@ class ToolCount(Model):
 class TraceSummary(Model):
     """What the trace held, in numbers; tools come in order of first use.
 
-    Without a trace, `trace_id` and `status` are null. `timing_ms_total` is also null when the recording does not tell.
+    Without a trace, `trace_id` and `status` are null and all numbers 0. `timing_ms_total` is null when the recording does
+    not tell it.
     """
 
     trace_id: str | None = None
     status: str | None = None
     tool_calls: list[ToolCount] = field(default_factory=list)
     retry_count: int = 0
-    timing_ms_total: float | None = None
+    timing_ms_total: float | None = 0
     events: int = 0
     final_output: bool = False
     notes: list[str] = field(default_factory=list)
