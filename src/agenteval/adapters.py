@@ -24,10 +24,10 @@ _REINSTALL = "reinstall the package that provides the adapter, or report it to i
 class AdapterContext:
     """What an adapter may know beside the test case.
 
-    `base_dir` is the test file's directory, to which paths in the spec are relative; `root` is the project
-    root, outside which nothing is read unless `allow_outside` is set; `max_file_bytes` bounds every file. What is odd
-    but not wrong goes to `warn`. While a large file is read, `progress` is called with the file, the bytes read so far,
-    and its size in bytes.
+    `base_dir` is the test file's directory, to which paths in the spec are relative; `root` is the folder in which it may
+    name files, outside which nothing is read unless `allow_outside` is set; `max_file_bytes` bounds every file. What is
+    odd but not wrong goes to `warn`. While a large file is read, `progress` is called with the file, the bytes read so
+    far, and its size in bytes.
     """
 
     base_dir: Path
