@@ -518,7 +518,7 @@ def test_a_run_that_shows_nothing(project: Logbooks, capsys: pytest.CaptureFixtu
     )
     record(project.keep(), "--out", "evals", code=2)
     assert capsys.readouterr().err == (
-        "error[record.no_runs]: book.logbook.json (logbook) holds no runs\n"
+        "error[record.no_runs]: book.logbook.json (logbook) holds no runs; ignored: 2 of blots\n"
         "  next: agenteval record --inspect shows what it holds\n"
     )
     assert not Path("evals").exists()
@@ -575,6 +575,19 @@ def test_a_run_that_passes_nothing(project: Logbooks, capsys: pytest.CaptureFixt
     )
     assert said.endswith("  next: if that is the bug, record it with --xfail\n")
     record(book, "--out", "evals", "--xfail")
+
+
+@pytest.mark.parametrize("how", [["--list"], [], ["--json"], ["--turn", "1"]])
+def test_a_list_of_nothing(how: list[str], project: Logbooks, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is an error, which says what was passed over: a script that counts runs would see success."""
+    record(project.keep(), *how, code=2)
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith(
+        "error[record.no_runs]: book.logbook.json (logbook) holds no runs; ignored: 2 of blots\n"
+    )
+    record(project.keep(), "--inspect")
+    assert "ignored:\n  2 of blots\n" in capsys.readouterr().out
 
 
 def test_a_run_of_which_nothing_was_captured(project: Logbooks, capsys: pytest.CaptureFixture[str]) -> None:

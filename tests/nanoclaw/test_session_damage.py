@@ -13,7 +13,7 @@ from nanoclaw.recordings import replayed, unpack
 from nanoclaw.transcripts import Script
 
 SENT_BACK = "the clock was set back during this run: times after that are not known"
-NO_BEGINNING = "no message began this run: what came before it is missing, so tools are not judged"
+NO_BEGINNING = "what came before the first line of the run"
 
 
 def conversation() -> Script:
@@ -73,25 +73,25 @@ def test_a_byte_order_mark_is_no_part_of_the_first_line(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("cut", [300, None])
 def test_a_run_without_its_beginning_is_partial(tmp_path: Path, cut: int | None) -> None:
-    """What came before may have been calls: tools are not judged. Also when it is cut within a line."""
+    """What came before may have been calls: the trace says so. Also when it is cut within a line."""
     path = conversation().write(tmp_path)
     data = path.read_bytes()
     path.write_bytes(data[cut or data.index(b"\n") + 1 :])
     trace = replayed(tmp_path, "s-1.jsonl")
     assert told(trace) == WHOLE[1:]
     assert trace.status == "partial"
-    assert not trace.capabilities.supports_tool_trace
-    assert NO_BEGINNING in trace.notes
+    assert trace.capabilities.supports_tool_trace
+    assert trace.unseen == [NO_BEGINNING]
 
 
 def test_results_without_their_calls(tmp_path: Path) -> None:
-    """The calls are lost: tools are not judged."""
+    """The calls are lost, and the trace says so."""
     script = conversation()
     del script.lines[1]
     trace = replayed(script.write(tmp_path).parent, "s-1.jsonl")
     assert told(trace) == ["message_received", "final_output"]
-    assert not trace.capabilities.supports_tool_trace
-    assert trace.notes[0] == "the recording has no calls for 1 tool result, so tools are not judged"
+    assert trace.capabilities.supports_tool_trace
+    assert trace.unseen == ["the calls of 1 tool result"]
 
 
 @pytest.mark.parametrize("folder", ["/workspace/agent", "/srv/ann"])

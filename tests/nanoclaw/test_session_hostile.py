@@ -1,9 +1,11 @@
 """Recordings with values of any type where others belong: a trace or a clear error comes of each, never a crash."""
 
 import json
+import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
+from copy import deepcopy
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -15,7 +17,7 @@ from agenteval.trace import check_trace
 from agenteval_nanoclaw.session.delivery import Part, parts_of, sent_to
 from agenteval_nanoclaw.session.prompts import parse_prompt
 from agenteval_nanoclaw.session.results import result_text
-from nanoclaw.recordings import converted, inspected, unpack
+from nanoclaw.recordings import PROJECT, converted, inspected, unpack
 
 ODD: list[Any] = [
     None,
@@ -35,6 +37,7 @@ ODD: list[Any] = [
     1 << 70,
 ]
 NAMES = ["v2-outbound-tools", "v2-subagent", "v2-memory-write", "v1-scheduled-task", "v2-api-retry"]
+CLAUDE_CODE = PROJECT / "tests" / "data" / "claude-code"
 ROUNDS = 20
 
 
@@ -67,9 +70,27 @@ def test_odd_values_in_transcripts(name: str, tmp_path: Path) -> None:
             for record in records:
                 if random.random() < 0.4:
                     container, key = random.choice(list(places(record)))
-                    container[key] = random.choice(ODD)
+                    container[key] = deepcopy(random.choice(ODD))
             path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
         read_all(root)
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in CLAUDE_CODE.iterdir()))
+def test_odd_values_in_transcripts_of_claude_code(name: str, tmp_path: Path) -> None:
+    """With notices, workflows and streams; all of them as lines, and as one array."""
+    shutil.copytree(CLAUDE_CODE, tmp_path / "data")
+    (path,) = [*(tmp_path / "data" / name).glob("*.jsonl")] or [tmp_path / "data" / name]
+    text = path.read_text(encoding="utf-8")
+    for seed in range(ROUNDS * 2):
+        random = Random(seed)
+        records = [json.loads(line) for line in text.splitlines()]
+        for record in records:
+            for _ in range(random.choice((0, 1, 1, 4))):
+                container, key = random.choice(list(places(record)))
+                container[key] = deepcopy(random.choice(ODD))
+        lines = json.dumps(records) if seed % 2 else "".join(json.dumps(record) + "\n" for record in records)
+        path.write_text(lines, encoding="utf-8")
+        read_all(path)
 
 
 @pytest.mark.parametrize("name", NAMES)

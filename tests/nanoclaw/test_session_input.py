@@ -359,8 +359,8 @@ def test_a_folder_without_a_recording(tmp_path: Path) -> None:
     assert error.reason_code == "adapter.no_recording"
     assert error.message == f"{tmp_path / '.'}: not a recording of NanoClaw"
     assert error.next_step == (
-        "name a transcript (*.jsonl), a NanoClaw v2 install root (with data/v2-sessions) or session folder "
-        "(with inbound.db), or a v1 install root (with store/messages.db)"
+        "name a transcript (*.jsonl), the output of `claude --output-format stream-json`, a NanoClaw v2 install root "
+        "(with data/v2-sessions) or session folder (with inbound.db), or a v1 install root (with store/messages.db)"
     )
 
 
@@ -481,7 +481,7 @@ def test_what_a_transcript_alone_holds_and_lacks(tmp_path: Path) -> None:
         "what was delivered: sends are known by their calls, the answer by its text",
         "task ids: runs by the scheduler have supports_scheduler_context: false",
         "mounts: memory under /workspace/extra belongs to the group that the folder is named for",
-        "the end of a transcript, whose last line is cut: the last run is partial",
+        "run 1: what came after the last line, which is cut",
     ]
 
 

@@ -206,7 +206,7 @@ def test_a_message_to_a_subagent_at_work_brings_nothing_about(tmp_path: Path) ->
 
 @pytest.mark.parametrize("named", [{}, {"agentId": "a1"}])
 def test_subagents_within_the_transcript(tmp_path: Path, named: dict[str, str]) -> None:
-    """Old releases write them there, mostly without a name: nothing is missing."""
+    """Old releases write them there, mostly without a name: they have that of the call that asked for them."""
     script = Script(folder=PLAIN)
     script.user("Hello")
     script.calls("Task", prompt="look")
@@ -218,8 +218,9 @@ def test_subagents_within_the_transcript(tmp_path: Path, named: dict[str, str]) 
     script.answers("done", toolUseResult=named)
     script.says("Done.")
     trace = traced(script, tmp_path)
-    assert calls_of(trace) == [("agent", "main"), ("bash", named.get("agentId", "subagent"))]
-    assert trace.capabilities.supports_tool_trace
+    assert calls_of(trace) == [("agent", "main"), ("bash", named.get("agentId", "subagent-c-1"))]
+    assert trace.calls()[1].event.data["parent_call_id"] == "c-1"
+    assert trace.unseen == []
 
 
 # Messages ---------------------------------------------------------------------------------------------------------
@@ -328,7 +329,7 @@ def test_the_length_of_an_answer_is_known_by_its_last_line(tmp_path: Path) -> No
     assert "output tokens were not recorded" not in trace.notes
 
 
-def test_calls_that_the_service_runs_leave_tools_unjudged(tmp_path: Path) -> None:
+def test_calls_that_the_service_runs_are_not_seen(tmp_path: Path) -> None:
     """They stand in the answer in a form of their own."""
     script = Script(folder=PLAIN)
     script.user("Hello")
@@ -337,10 +338,8 @@ def test_calls_that_the_service_runs_leave_tools_unjudged(tmp_path: Path) -> Non
         0, {"type": "server_tool_use", "id": "s-1", "name": "web_search", "input": {}}
     )
     trace = traced(script, tmp_path)
-    assert not trace.capabilities.supports_tool_trace
-    assert (
-        trace.notes[0] == "1 call that the model's service ran itself cannot be read, so tools are not judged"
-    )
+    assert trace.capabilities.supports_tool_trace
+    assert trace.unseen == ["1 call that the model's service ran itself"]
 
 
 BARE = (('<message to=\\"dana\\">\\n', ""), ("\\n</message>", ""))

@@ -684,11 +684,11 @@ def test_a_file_of_another_convention_says_which(tmp_path: Path, capsys: pytest.
     assert OtelRecorder().inspect(path, context_of(tmp_path)).skipped == {
         "spans of another convention (ai.operationId)": 1
     }
-    assert main(["record", str(path)]) == 0
-    assert capsys.readouterr().out == (
-        "OpenTelemetry GenAI spans (OTLP JSON), 0 runs\n"
-        "run  time  group  trigger  first words  tools  status\n"
-        f"next: agenteval record {path} --inspect\n"
+    assert main(["record", str(path)]) == 2
+    assert capsys.readouterr().err == (
+        f"error[record.no_runs]: {path} (OpenTelemetry GenAI spans (OTLP JSON)) holds no runs; "
+        "ignored: 1 of spans of another convention (ai.operationId)\n"
+        "  next: agenteval record --inspect shows what it holds\n"
     )
 
 

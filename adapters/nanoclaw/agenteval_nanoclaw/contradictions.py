@@ -26,9 +26,9 @@ def warnings_about(bundle: ReplayBundle, case: TestCase) -> Iterator[str]:
 def situation_differs(
     case: TestCase,
     recorded: RecordedScenario | TraceScenario,
-    messages: Sequence[RecordedMessage | TraceMessage],
+    messages: Sequence[RecordedMessage | TraceMessage] | None,
 ) -> Iterator[str]:
-    """Where what is recorded is another situation than the test describes."""
+    """Where what is recorded is another situation than the test describes; no `messages` where it does not tell."""
     told = case.scenario
     pairs = [
         ("trigger", told.trigger, recorded.trigger),
@@ -46,8 +46,8 @@ def situation_differs(
             said, found = told.scheduler_context[name], recorded.scheduler_context[name]
             yield f"the scheduler_context's {name} is {said!r} in the test and {found!r} in the recording"
     said_messages = [(message.role, message.content) for message in told.input_messages]
-    found_messages = [(message.role, message.content) for message in messages]
-    if said_messages != found_messages:
+    found_messages = [(message.role, message.content) for message in messages or ()]
+    if messages is not None and said_messages != found_messages:
         yield _messages_differ(said_messages, found_messages)
 
 

@@ -106,10 +106,10 @@ def command(asked: RecordRequest) -> ExitCode:
 
     Without --out and --update, the runs are listed; on a terminal, you are then asked which to turn into tests.
 
-    Exit codes: 0 done, 2 the recording cannot be read or the test cannot be written, 3 a test file is invalid.
+    Exit codes: 0 done, 2 the recording cannot be read, holds no runs, or the test cannot be written, 3 a test file is invalid.
     """
     from agenteval.cli.recording_report import inspected, listed
-    from agenteval.drafting.source import chosen_runs
+    from agenteval.drafting.source import chosen_runs, runs_in
 
     asked.check()
     chosen, out, as_json = list(asked.turns or ()), asked.out, asked.as_json
@@ -120,6 +120,7 @@ def command(asked: RecordRequest) -> ExitCode:
     if asked.inspecting:
         inspected(source, terminal, as_json=as_json)
         return ExitCode.PASSED
+    runs_in(source)  # a list of none would look like success
     if asked.into:
         return recording.update(chosen, asked.into, ask=at_a_terminal() and not asked.yes)
     if out is None:

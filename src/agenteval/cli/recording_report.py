@@ -31,8 +31,7 @@ def listed(source: "Source", terminal: "Terminal", *, as_json: bool, asking: boo
     terminal.emit(f"{source.recording.kind}, {counted(len(runs), 'run')}")
     terminal.rows([HEADINGS, *(_row(run, terminal) for run in runs)], lead=4)
     if not asking:
-        how = "--turn N --out DIR" if runs else "--inspect"
-        terminal.emit(f"next: agenteval record {quote(str(source.path))} {how}")
+        terminal.emit(f"next: agenteval record {quote(str(source.path))} --turn N --out DIR")
     terminal.flush()
 
 

@@ -99,19 +99,27 @@ def context_for(
     )
 
 
+def runs_in(source: Source) -> list[RecordedRun]:
+    """All runs. Raises `AdapterError` (`record.no_runs`) when there is none: it says what was passed over instead."""
+    recording = source.recording
+    if not recording.runs:
+        passed_over = ", ".join(f"{count} of {kind}" for kind, count in recording.skipped.items())
+        raise AdapterError(
+            f"{source.path} ({recording.kind}) holds no runs"
+            + (f"; ignored: {passed_over}" if passed_over else ""),
+            reason_code="record.no_runs",
+            next_step="agenteval record --inspect shows what it holds",
+        )
+    return recording.runs
+
+
 def chosen_runs(source: Source, turns: Sequence[int]) -> list[RecordedRun]:
     """The runs with these numbers; without numbers, the only one.
 
     Raises `AdapterError`: `record.no_runs`, `record.choose_run` when there are several to choose from, or
     `record.unknown_run`. Both list the runs.
     """
-    runs = {run.number: run for run in source.recording.runs}
-    if not runs:
-        raise AdapterError(
-            f"{source.path} ({source.recording.kind}) holds no runs",
-            reason_code="record.no_runs",
-            next_step="agenteval record --inspect shows what it holds",
-        )
+    runs = {run.number: run for run in runs_in(source)}
     if not turns and len(runs) > 1:
         raise AdapterError(
             f"{source.path} holds {len(runs)} runs:\n{_listed(source.recording)}",

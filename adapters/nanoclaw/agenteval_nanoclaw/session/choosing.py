@@ -94,5 +94,6 @@ def _line(run: Run) -> str:
 
 def first_words(run: Run) -> str:
     """How the message that began a run starts, in one line."""
-    text = run.received[0].message.text if run.received else "(the beginning is missing)"
+    without = "(no message)" if run.begun else "(the beginning is missing)"
+    text = run.received[0].message.text if run.received else without
     return cut(" ".join(text.split()), 60)

@@ -55,15 +55,15 @@ def converted(run: Run, reading: Reading, tell: Tell) -> RecordedTest:
         scenario=_scenario(run, reading, told, tell),
         replay=_bundle(told.trace, script),
         fixtures=shelf.fixtures,
-        tools=_tools(told.trace, run, reading),
+        tools=_tools(told, run, reading),
         trace=told.trace,
     )
 
 
-def _tools(trace: Trace, run: Run, reading: Reading) -> list[str]:
-    """The tools that the run shows, and the one for sending that every agent of NanoClaw has."""
+def _tools(told: Told, run: Run, reading: Reading) -> list[str]:
+    """The tools that the agent is known to have: those the run shows or lists; every agent of NanoClaw can send."""
     sending = [OUTBOUND] if generation_of(run, reading) else []
-    return list(dict.fromkeys([*trace.tool_counts(), *sending]))
+    return list(dict.fromkeys([*told.trace.tool_counts(), *told.tools, *sending]))
 
 
 def _bundle(trace: Trace, script: list[Data]) -> Data:
@@ -88,6 +88,7 @@ def _bundle(trace: Trace, script: list[Data]) -> Data:
             timing_ms_total=trace.metrics.timing_ms_total,
             retry_count=trace.metrics.retry_count,
             token_usage=trace.metrics.token_usage,
+            cost_usd=trace.metrics.cost_usd,
         ),
     }
     if trace.unseen:

@@ -4,28 +4,25 @@ from collections.abc import Iterator
 
 from agenteval.plurals import counted
 from agenteval_nanoclaw.session.context import generation_of, mounts_are_known
+from agenteval_nanoclaw.session.ending import Usage
 from agenteval_nanoclaw.session.reading import Reading
 from agenteval_nanoclaw.session.runs import Run
-from agenteval_nanoclaw.session.saying import Sayings
-from agenteval_nanoclaw.session.usage import Usage
 
 IMPLICIT = "memory that was loaded into the prompt is not recorded: without a read by a tool, nothing shows whether it was known"
 
+NO_PROMPT = "the prompt: a stream does not tell what the agent was asked"
 
-def notes_on(run: Run, reading: Reading, generation: str, sayings: Sayings, usage: Usage) -> Iterator[str]:
-    """What the recording of one run cannot show."""
-    if run.last and run.index.cut:
-        yield "the last line of the transcript is cut: what came after it is missing"
-    if not run.received:
-        yield "no message began this run: what came before it is missing, so tools are not judged"
+
+def notes_on(run: Run, reading: Reading, generation: str, usage: Usage) -> Iterator[str]:
+    """What the recording of one run cannot show, beside what is `unseen` of what it did."""
+    if run.begun and not run.received:
+        yield (
+            f"not in the recording: {NO_PROMPT}"
+            if run.index.stream
+            else "no message of a user began this run"
+        )
     if not run.index.set_back.isdisjoint(line.number for line in run.lines):
         yield "the clock was set back during this run: times after that are not known"
-    for agent in sayings.missing:
-        yield f"the transcript of subagent {agent} is missing: what it did is not shown, so tools are not judged"
-    for agent in sayings.damaged:
-        yield f"a part of the transcript of subagent {agent} cannot be read: what it did there is not shown, so tools are not judged"
-    if run.damaged:
-        yield f"{counted(run.damaged, 'line')} of this run cannot be read: what is missing is not shown, so tools are not judged"
     if not usage.output_is_recorded:
         yield "output tokens were not recorded"
     if generation != "v2":
@@ -48,7 +45,9 @@ def holds(reading: Reading) -> list[str]:
     lines = [
         f"messages, tool calls with their results, and answers: {counted(len(transcripts), 'transcript')}"
     ]
-    if count := sum(len(run.transcript.sidechains()) for run in _one_each(reading)):
+    each = {path for run in reading.runs for path in run.transcript.sidechains(source.allowed)}
+    beside = {run.transcript.path.parent for run in reading.runs}  # they may be of other sessions
+    if count := sum(path.parent not in beside for path in each):
         lines.append(f"what subagents did: {counted(count, 'transcript')}")
     if source.kind == "v2" and reading.store.sessions:
         lines.append("what went out, where to, and whether it was delivered: outbound.db and inbound.db")
@@ -66,6 +65,8 @@ def lacks(reading: Reading) -> list[str]:
     source = reading.source
     generations = {generation_of(run, reading) for run in reading.runs}
     lines = ["the system prompt, the tools that the agent had, and sampling parameters"]
+    if any(run.index.stream for run in reading.runs):
+        lines = ["the system prompt, and sampling parameters", NO_PROMPT]
     if "v1" in generations:
         lines.append("output tokens: a limit on them is not judged")
     if generations != {"v2"}:
@@ -78,14 +79,8 @@ def lacks(reading: Reading) -> list[str]:
         lines.append(
             "mounts: memory under /workspace/extra belongs to the group that the folder is named for"
         )
-    if any(run.index.cut for run in reading.runs):
-        lines.append("the end of a transcript, whose last line is cut: the last run is partial")
     if reading.store.folders is not None and source.kind != "transcript":
         lines.append(
             "memory at the start of a run, except for what the run shows; group folders are as they were copied"
         )
     return lines
-
-
-def _one_each(reading: Reading) -> list[Run]:
-    return list({str(run.transcript.path): run for run in reading.runs}.values())

@@ -7,26 +7,25 @@ from typing import Any
 from agenteval.outbound import OUTBOUND
 from agenteval.plurals import counted
 from agenteval.trace import AdapterInfo, Capabilities, Trace, TraceBuilder, TraceMessage
-from agenteval_nanoclaw.session.answers import final_answers
 from agenteval_nanoclaw.session.clock import iso
 from agenteval_nanoclaw.session.context import generation_of, mounts_are_known, scenario_of
 from agenteval_nanoclaw.session.delivery import Outbox
-from agenteval_nanoclaw.session.ending import REFUSAL, Ending
+from agenteval_nanoclaw.session.ending import REFUSAL, Ending, Usage, final_answers
 from agenteval_nanoclaw.session.evidence import notes_on
-from agenteval_nanoclaw.session.failures import RETRYABLE, api_error, error_type
 from agenteval_nanoclaw.session.memory import Owned
 from agenteval_nanoclaw.session.outgoing import Outgoing
 from agenteval_nanoclaw.session.prompts import parse_prompt
 from agenteval_nanoclaw.session.reading import Reading
 from agenteval_nanoclaw.session.remembering import Call, MemoryTelling
-from agenteval_nanoclaw.session.results import result_text, whole_text
+from agenteval_nanoclaw.session.results import RETRYABLE, api_error, error_type, result_text, whole_text
 from agenteval_nanoclaw.session.runs import Run
 from agenteval_nanoclaw.session.saying import MAIN_AGENT, Place, Said, read_sayings
 from agenteval_nanoclaw.session.tools import canonical, fitting
-from agenteval_nanoclaw.session.transcript import prompt_of
-from agenteval_nanoclaw.session.usage import Usage
+from agenteval_nanoclaw.session.transcript import SPAWNS, TASKS, detail_of, notices_of, prompt_of
 from agenteval_nanoclaw.session.values import Record, record_of, text_of
 
+FAILED = {"failed": "", "killed": "aborted", "stopped": "aborted"}
+"""What a notice says of work that did not succeed, with the kind of error; empty: as its summary says."""
 SENDERS = {"task": "scheduler", "webhook": "system"}
 """Who acts when a message is received, by its kind; any other is the user's."""
 
@@ -40,6 +39,8 @@ class Told:
     """What memory files held when the run first touched them, where that is recorded; None: they were not there."""
     written: set[str]
     """The paths of the memory files that it wrote."""
+    tools: list[str]
+    """The tools that the agent had; empty where the recording does not say."""
 
 
 class Teller:
@@ -66,7 +67,10 @@ class Teller:
         )
         self.outbox = Outbox(run)
         self.outgoing = Outgoing(
-            final_answers(self.sayings.of_type("assistant")), self.outbox, self.generation, self.builder
+            final_answers(self.sayings.of_type("assistant", "result")),
+            self.outbox,
+            self.generation,
+            self.builder,
         )
         self.memory = MemoryTelling(run, reading, self.builder, self.sayings)
         self.usage = Usage()
@@ -76,8 +80,15 @@ class Teller:
         """Results that stand before their call."""
         self.waiting = list(run.received)
         self.ending = Ending()
+        self.tasks: dict[str, str] = {}
+        """The ids of calls, by what their results call the work that goes on."""
         self.served = 0
         """How many calls the model's service ran itself: what they were is not read."""
+        self.took: list[float] = []
+        """How long the turns of a stream took, in milliseconds."""
+        self.cost: float | None = None
+        self.tools: list[str] = []
+        """The tools that the agent had, where the recording says so."""
         self.notes: list[str] = []
 
     def told(self, case_id: str, run_id: str) -> Told:
@@ -97,12 +108,14 @@ class Teller:
             ],
             final_output=self.outgoing.output,
             status=status,
-            timing_ms_total=self.run.ended - self.run.started,
+            timing_ms_total=sum(self.took) or (self.run.ended - self.run.started) * self.run.index.timed,
             token_usage=self.usage.total(),
+            cost_usd=self.cost,
+            unseen=self._unseen(),
         )
         trace.notes += [*self.notes, *self.outgoing.notes, *self.memory.notes()]
-        trace.notes += notes_on(self.run, self.reading, self.generation, self.sayings, self.usage)
-        return Told(trace=trace, before=self.memory.before, written=self.memory.written)
+        trace.notes += notes_on(self.run, self.reading, self.generation, self.usage)
+        return Told(trace=trace, before=self.memory.before, written=self.memory.written, tools=self.tools)
 
     def _line(self, said: Said) -> None:
         kind = said.record.get("type")
@@ -110,6 +123,8 @@ class Teller:
             self._assistant(said)
         elif kind == "system":
             self._system(said)
+        elif kind == "result":
+            self._result_of_stream(said)
         else:
             self.ending.hears(said)
             if said.agent == MAIN_AGENT:
@@ -117,6 +132,8 @@ class Teller:
             for block in said.blocks("tool_result"):
                 self._result(said, block)
             self.memory.tell_loaded(said)
+        if prompt_of(said.record) is None:
+            self._notices(said)
 
     def _messages(self, said: Said) -> None:
         text = prompt_of(said.record)
@@ -192,14 +209,17 @@ class Teller:
             self._result(*self.early.pop(call_id))
 
     def _result(self, said: Said, block: Record) -> None:
-        call = self.calls.get(text_of(block.get("tool_use_id")))
+        call_id = text_of(block.get("tool_use_id"))
+        call = self.calls.get(call_id)
         if call is None:
-            self.early[text_of(block.get("tool_use_id"))] = said, block
+            self.early[call_id] = said, block
             return
         if call.answered:
             return
         call.answered = True
-        detail = said.record.get("toolUseResult")
+        detail = detail_of(said.record)
+        told = record_of(detail)
+        self.tasks.update((name, call_id) for key in TASKS if (name := text_of(told.get(key))))
         text = result_text(block, detail, call.recorded)
         text, whole = whole_text(
             text, self.run.transcript.path, self.reading.source, max_bytes=self.reading.max_bytes
@@ -222,6 +242,46 @@ class Teller:
             error = {"scope": "tool", "tool": call.tool, "call_id": call.id, "error_type": kind}
             self._error(said, {**error, "message": text, "retryable": kind in RETRYABLE})
 
+    def _notices(self, said: Said) -> None:
+        """The results that come after the answer to their call, which only said that it began something."""
+        for notice in notices_of(said.record):
+            call = self.calls.get(notice.call) or self.calls.get(self.tasks.get(notice.task, ""))
+            if call is None:
+                continue
+            result = notice.result
+            if not result and notice.status == "completed" and call.recorded in SPAWNS:
+                result = self.sayings.last_text(notice.task) or notice.summary
+            failed = notice.status in FAILED
+            if result or failed:
+                text = result or notice.summary
+                data = {"tool": call.tool, "call_id": call.id, "success": not failed, "result": text}
+                self.builder.add(
+                    "tool_result", data, actor="tool", ts=iso(said.line.time), agent_id=said.agent
+                )
+            if failed:
+                kind = FAILED[notice.status] or error_type(notice.summary)
+                error = {"scope": "tool", "tool": call.tool, "call_id": call.id, "error_type": kind}
+                self._error(said, {**error, "message": notice.summary, "retryable": False})
+
+    def _result_of_stream(self, said: Said) -> None:
+        result = said.record
+        if isinstance(took := result.get("duration_ms"), int | float) and took >= 0:
+            self.took.append(took)
+        costs = self.run.index.costs
+        for cost in (each for place, each in costs if place == said.line.place):
+            before = [0.0, *(each for place, each in costs if place < self.run.lines[0].place)][-1]
+            self.cost = (
+                round(cost - before, 9) if cost >= before else cost
+            )  # it adds up, until it begins anew
+        self.usage.add_total(record_of(result.get("usage")))
+        self.outgoing.tell(said.line)
+        if not (said.line.aside and self.ending.told) and (kind := self.ending.ends(result)):
+            errors = result.get("errors")
+            told = [text_of(result.get("result")), *(errors if isinstance(errors, list) else [])]
+            message = next((text for text in told if text_of(text)), f"the run ended with {kind}")
+            scope = "model" if kind == "api_error" else "runtime"
+            self._error(said, {"scope": scope, "error_type": kind, "message": message, "retryable": False})
+
     def _error(self, said: Said | Place, data: dict[str, Any]) -> None:
         whole = {"scope": "runtime", "tool": None, "call_id": None, **data}
         actor = "tool" if whole["scope"] == "tool" else "system"
@@ -229,7 +289,11 @@ class Teller:
 
     def _system(self, said: Said) -> None:
         subtype = said.record.get("subtype")
-        if subtype == "api_error":
+        if subtype == "init":
+            listed = said.record.get("tools")
+            names = [name for name in listed if isinstance(name, str)] if isinstance(listed, list) else []
+            self.tools = list(dict.fromkeys(canonical(name, self.aliases) for name in names))
+        elif subtype in ("api_error", "api_retry"):
             kind, message = api_error(said.record)
             self._error(said, {"scope": "model", "error_type": kind, "message": message, "retryable": True})
         elif subtype == "model_refusal_no_fallback":
@@ -247,14 +311,23 @@ class Teller:
                 self._error(
                     last, {**error, "message": "the run ended before the tool answered", "retryable": False}
                 )
+
+    def _unseen(self) -> list[str]:
+        """The parts of the run that the recording does not show, in words."""
+        run = self.run
+        told = [] if run.begun else ["what came before the first line of the run"]
+        told += dict.fromkeys(self.sayings.unseen)
+        if run.damaged:
+            told.append(f"what is in {counted(run.damaged, 'line')} that cannot be read")
         if self.early:
-            answers = counted(len(self.early), "tool result")
-            self.notes.append(f"the recording has no calls for {answers}, so tools are not judged")
+            told.append(f"the calls of {counted(len(self.early), 'tool result')}")
         if self.served:
-            calls = counted(self.served, "call")
-            self.notes.append(
-                f"{calls} that the model's service ran itself cannot be read, so tools are not judged"
-            )
+            told.append(f"{counted(self.served, 'call')} that the model's service ran itself")
+        if run.last and run.index.cut:
+            told.append("what came after the last line, which is cut")
+        elif run.index.stream and not any(line.type == "result" for line in run.lines):
+            told.append("what came after the last line, which is no result")
+        return told
 
     def _runtime_errors(self) -> None:
         last = self.sayings.places[-1]
@@ -267,8 +340,6 @@ class Teller:
 
     def _flags(self) -> None:
         flags = self.builder.capabilities
-        gaps = self.sayings.missing or self.sayings.damaged or self.run.damaged or self.early or self.served
-        flags.supports_tool_trace = bool(self.run.received) and not gaps
         flags.supports_memory_events = self.generation == "v2" or self.memory.told
         stored = self.run.session is not None
         flags.supports_scheduler_context = self.run.task is not None if self.run.by_scheduler else stored

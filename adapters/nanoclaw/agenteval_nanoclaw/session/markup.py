@@ -4,6 +4,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from agenteval.lazyregex import lazy
+
+_REMINDER = lazy(r"<(system-reminder)(?=>)")
+
 
 @dataclass(slots=True)
 class Element:
@@ -32,3 +36,15 @@ def elements(text: str, opening: re.Pattern[str]) -> Iterator[Element]:
         inner, head_text = text[head + 1 : end], text[at:head]
         at = end + len(f"</{name}>")
         yield Element(found, head_text, inner, found.start(), at)
+
+
+def without_reminders(text: str) -> str:
+    """A text with a line break in the place of each reminder and the blanks around it; none at its end."""
+    if "<system-reminder>" not in text:
+        return text
+    kept, at = [], 0
+    for reminder in elements(text, _REMINDER):
+        kept.append(text[at : reminder.start].rstrip())
+        at = reminder.end
+    kept.append(text[at:])
+    return "\n".join([kept[0], *map(str.lstrip, kept[1:])]).rstrip("\n")

@@ -3,13 +3,16 @@
 from typing import Any
 
 from agenteval.outbound import OUTBOUND
+from agenteval.shortening import clipped
 from agenteval.trace import TraceBuilder, TraceMessage
-from agenteval_nanoclaw.session.answers import Answer
 from agenteval_nanoclaw.session.clock import iso
 from agenteval_nanoclaw.session.delivery import Outbox, Part, parts_of, proof
+from agenteval_nanoclaw.session.ending import Answer
 from agenteval_nanoclaw.session.transcript import Line
 
 NOT_WRAPPED = "the last text was not delivered: nothing in it is in <message to=…>, and no text after it was"
+OTHER_TEXT = "another text with which the agent ended a turn is not the final output: {text}"
+LONGEST_QUOTE = 200
 FINAL_TEXT = "final text"
 NOT_SENT = "no message went out for what the final text says to {to}"
 
@@ -17,9 +20,10 @@ NOT_SENT = "no message went out for what the final text says to {to}"
 class Outgoing:
     """Tells the final texts of a run.
 
-    The last text that goes to the conversation is the final output. What other final texts, or other parts of it,
-    send is an `outbound_send` of its own, whose `recorded_tool` is `final text`. When no text goes to the conversation,
-    but tools sent there, the final output is what they sent, and names them in `sent_by`.
+    The last text that goes to the conversation is the final output, but for what is said of a notice after that. What
+    other final texts, or other parts of it, send is an `outbound_send` of its own, whose `recorded_tool` is
+    `final text`; where no text is sent, they are only noted. When no text goes to the conversation, but tools sent
+    there, the final output is what they sent, and names them in `sent_by`.
     """
 
     def __init__(self, answers: list[Answer], outbox: Outbox, generation: str, builder: TraceBuilder) -> None:
@@ -29,12 +33,16 @@ class Outgoing:
         self.parts = {answer.id: parts_of(answer.text, generation) for answer in answers}
         if not any(self.parts.values()):
             self.parts = {answer.id: self._bare(answer) for answer in answers}
-        speaking = [answer for answer in answers if any(self._is_own(part) for part in self.parts[answer.id])]
-        self.final = (speaking or answers)[-1] if answers else None
+        self.delivers = bool(generation) or outbox.is_stored
+        # what is said of a notice, once the message is answered, is no answer to it
+        counted = [answer for answer in answers if self.delivers or not answer.aside] or answers
+        speaking = [answer for answer in counted if any(self._is_own(part) for part in self.parts[answer.id])]
+        self.final = (speaking or counted)[-1] if answers else None
         self.by_last_line = {id(answer.last): answer for answer in answers}
         self.sends: list[tuple[str, str]] = []
         self.output: TraceMessage | None = None
-        self.notes: list[str] = []
+        others = [] if self.delivers else [each.text.strip() for each in answers if each is not self.final]
+        self.notes = [OTHER_TEXT.format(text=clipped(text, LONGEST_QUOTE)) for text in others if text]
 
     def sent(self, call_id: str, args: dict[str, Any], result: dict[str, Any]) -> None:
         """Take note of a successful send by tool."""
@@ -51,7 +59,7 @@ class Outgoing:
         parts = self.parts[answer.id]
         own = [part for part in parts if answer is self.final and self._is_own(part)]
         for number, part in enumerate(parts, 1):
-            if part not in own:
+            if part not in own and self.delivers:
                 self._send(part, answer, f"{answer.id}:{number}")
         if answer is self.final:
             self._final(own, answer)

@@ -7,7 +7,7 @@ from pathlib import Path
 from agenteval.adapters import AdapterContext
 from agenteval.errors import AdapterError
 from agenteval_nanoclaw.session.runs import Run, know, split
-from agenteval_nanoclaw.session.source import Source, Transcript, find_source
+from agenteval_nanoclaw.session.source import STREAM, TRANSCRIPT, Source, Transcript, find_source
 from agenteval_nanoclaw.session.store import Store
 from agenteval_nanoclaw.session.transcript import Index, read_index
 
@@ -34,6 +34,8 @@ def read_recording(path: Path, context: AdapterContext, *, within: Path | None) 
         if index is None:
             skipped["file that is not a transcript"] += 1
             continue
+        if index.stream and source.what == TRANSCRIPT:
+            source.what = STREAM
         skipped.update(index.skipped)
         runs += split(transcript, index)
     know(runs, store)

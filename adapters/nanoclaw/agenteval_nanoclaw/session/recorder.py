@@ -1,6 +1,5 @@
 """A recording for people, and for `agenteval record`: the runs in it, and a run as the files of a test."""
 
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from agenteval.adapters import AdapterContext
@@ -27,17 +26,18 @@ class SessionRecorder:
     def inspect(self, source: Path, context: AdapterContext) -> Recording:
         """The runs in a source, and what it holds."""
         reading = read_recording(source, context, within=None)
-        runs, gaps = [], []
+        runs, unseen = [], []
         for run in reading.runs:
             trace = self._tell(run, reading).trace
             runs.append(_told(run, trace))
-            if not trace.capabilities.supports_tool_trace:
-                gaps.append(run.number)
+            unseen += [f"run {run.number}: {part}" for part in trace.unseen]
+        if len(unseen) > MOST_NAMED:
+            unseen[MOST_NAMED:] = [f"and {len(unseen) - MOST_NAMED} more of this kind"]
         return Recording(
             kind=reading.source.what,
             runs=runs,
             holds=holds(reading),
-            lacks=[*lacks(reading), *_incomplete(gaps)],
+            lacks=[*lacks(reading), *unseen],
             skipped=dict(sorted(reading.skipped.items())),
         )
 
@@ -57,19 +57,10 @@ def _told(run: Run, trace: Trace) -> RecordedRun:
     return RecordedRun(
         number=run.number,
         choice={"turn": run.number},
-        started_at=iso(run.started),
+        started_at=iso(run.started) if run.index.timed else "unknown time",
         group_id=trace.scenario.group_id or UNKNOWN_GROUP,
         trigger=trace.scenario.trigger,
         first_words=first_words(run),
         tools=trace.tool_counts(),
         status=trace.status,
     )
-
-
-def _incomplete(numbers: Sequence[int]) -> Iterator[str]:
-    if numbers:
-        shown = ", ".join(map(str, numbers[:MOST_NAMED])) + ", …" * (len(numbers) > MOST_NAMED)
-        yield (
-            f"all that the agent and its subagents did in run {shown}: lines or transcripts are missing or damaged, "
-            "so tools are not judged (supports_tool_trace: false)"
-        )

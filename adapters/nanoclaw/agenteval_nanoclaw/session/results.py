@@ -1,15 +1,26 @@
-"""What tools answered, as text: without images, line numbers, and what the harness adds for the model."""
+"""What tools answered, as text: without images, line numbers, and what the harness adds; and kinds of failure."""
 
 import re
 from pathlib import Path
 from typing import Any
 
 from agenteval.lazyregex import lazy
-from agenteval_nanoclaw.session.markup import elements
+from agenteval_nanoclaw.session.markup import without_reminders
 from agenteval_nanoclaw.session.source import Source
 from agenteval_nanoclaw.session.values import Record, record_of, records_in, text_of
 
-_REMINDER = lazy(r"<(system-reminder)(?=>)")
+ERROR_TYPES = (
+    ("timeout", lazy(r"timed? ?out|-32001|Exit code 143|\bETIMEDOUT\b", re.IGNORECASE)),
+    ("unknown_tool", lazy(r"No such tool available")),
+    ("invalid_arguments", lazy(r"InputValidationError")),
+    ("not_found", lazy(r"File does not exist|No such file or directory|\bENOENT\b|\b404\b")),
+    ("permission_denied", lazy(r"permission|not allowed|\bEACCES\b|\b40[13]\b", re.IGNORECASE)),
+    ("rate_limited", lazy(r"rate.?limit|\b429\b", re.IGNORECASE)),
+    ("unavailable", lazy(r"\b50[0234]\b|\bECONN\w+\b|Unable to verify if domain", re.IGNORECASE)),
+    ("exit_code", lazy(r"^Exit code \d+")),
+)
+"""Kinds of tool errors by what their texts say; the first that fits. Any other is a `tool_error`."""
+RETRYABLE = frozenset({"timeout", "rate_limited", "unavailable"})
 _NUMBERED = lazy(r"^ *\d+(?:\t|→)", re.MULTILINE)
 _PERSISTED = lazy(r"/tool-results/([\w.-]+)")
 _TOOL_ERROR = lazy(r"^\s*<tool_use_error>(.*)</tool_use_error>\s*$", re.DOTALL)
@@ -24,24 +35,12 @@ def result_text(block: Record, detail: Any, tool: str) -> str:
     if tool in ("Agent", "Task") and isinstance(told.get("content"), list):
         return _flat(told["content"])
     text = _flat(block.get("content"))
-    text = _without_reminders(text)
+    text = without_reminders(text)
     if wrapped := _TOOL_ERROR.match(text):
         return wrapped[1]
     if tool == "Read" and block.get("is_error") is not True and _is_numbered(text):
         return _NUMBERED.sub("", text)
     return text
-
-
-def _without_reminders(text: str) -> str:
-    """A text with a line break in the place of each reminder and the blanks around it; none at its end."""
-    if "<system-reminder>" not in text:
-        return text
-    kept, at = [], 0
-    for reminder in elements(text, _REMINDER):
-        kept.append(text[at : reminder.start].rstrip())
-        at = reminder.end
-    kept.append(text[at:])
-    return "\n".join([kept[0], *map(str.lstrip, kept[1:])]).rstrip("\n")
 
 
 def _is_numbered(text: str) -> bool:
@@ -75,3 +74,25 @@ def whole_text(text: str, transcript: Path, source: Source, *, max_bytes: int) -
         return file.read_text(encoding="utf-8", errors="replace"), True
     except OSError:
         return text, False
+
+
+def error_type(message: str) -> str:
+    """The kind of a tool's error."""
+    return next((kind for kind, pattern in ERROR_TYPES if pattern.search(message[:2000])), "tool_error")
+
+
+def api_error(record: Record) -> tuple[str, str]:
+    """Kind and message of a failed request to the model."""
+    told: Any = record_of(record.get("error"))
+    status, kind = told.get("status", record.get("error_status")), text_of(told.get("type"))
+    message = text_of(told.get("formatted"))
+    if record.get("subtype") == "api_retry":
+        kind = text_of(record.get("error"))
+    while isinstance(told, dict):
+        kind = text_of(told.get("type")) if text_of(told.get("type")) not in ("", "error") else kind
+        message = text_of(told.get("message")) or message
+        told = told.get("error")
+    attempt = record.get("retryAttempt", record.get("attempt"))
+    number = str(status) if isinstance(status, int) else ""
+    tried = f"(attempt {attempt})" if isinstance(attempt, int) else ""
+    return kind or "api_error", " ".join(part for part in (number, message, tried) if part)

@@ -2,7 +2,8 @@
 
 A run begins with a message to the agent: a chat message, a task, a slash command. It lasts until the next one. Lines
 belong to the run of the line that they continue, whatever their place in the file, so that runs that were under way
-at the same time stay apart. A message that is handed to the agent again, since it was killed, begins no new run.
+at the same time stay apart; a notice of work that a call began belongs to the run of the call. A message that is handed
+to the agent again, since it was killed, begins no new run. In a stream, a run ends with its result.
 """
 
 from bisect import bisect_left
@@ -42,6 +43,41 @@ class Run:
     """How many of its lines cannot be read."""
     last: bool = False
     """Whether it is the last one of its transcript."""
+    opened: bool = False
+    """Whether nothing came before it, though no message of a user began it."""
+    spoke: bool = False
+    """Whether the agent itself has said or done something since it was told something."""
+    aside: bool = False
+    """Whether the agent, after it spoke, was only told what brings no result."""
+    done: bool = False
+    """Whether a stream has told its result, and nothing after that."""
+
+    def take(self, line: Line) -> None:
+        """Add a line."""
+        if line.mark and line.chain < 0:
+            self.aside = line.mark == "notice" and (self.aside or self.spoke)
+            self.spoke = self.done = False
+        line.aside = self.aside
+        self.spoke = self.spoke or (line.type == "assistant" and line.chain < 0)
+        self.done = self.done or line.type == "result"
+        self.lines.append(line)
+
+    @property
+    def is_new(self) -> bool:
+        """Whether it is of a stream that has only said which tools the agent has."""
+        return [line.type for line in self.lines] == ["init"]
+
+    @property
+    def is_worth_telling(self) -> bool:
+        """Whether it has an answer, or a message to the agent that is no command of the CLI's own, such as `/model`."""
+        if any(line.type in ("assistant", "result") for line in self.lines):
+            return True
+        return any(each.message.kind != "command" for each in self.received)
+
+    @property
+    def begun(self) -> bool:
+        """Whether its beginning is in the recording."""
+        return bool(self.received) or self.opened or (self.index.stream and self.lines[0].type == "init")
 
     @property
     def started(self) -> int:
@@ -74,23 +110,27 @@ def split(transcript: Transcript, index: Index) -> list[Run]:
         run = run_of.get(line.parent) or (runs[-1] if runs else None)
         if line.prompt is not None:
             prompt = parse_prompt(line.prompt)
-            if run is None or not (line.type == "attachment" or _is_repeated(prompt, run, line)):
-                run = Run(transcript=transcript, index=index, timezone=prompt.timezone)
+            goes_on = run and (line.type == "attachment" or run.is_new or _is_repeated(prompt, run, line))
+            if run is None or not goes_on:
+                run = Run(transcript=transcript, index=index)
                 runs.append(run)
+            run.timezone = run.timezone or prompt.timezone
             known = [each.message for each in run.received]
             new = [message for message in prompt.messages if not (message.seq and message in known)]
             run.received += [Received(message=message, time=line.time) for message in new]
-        elif run is None:
+        elif run is None or (run.done and line.type in ("init", "assistant") and line.chain < 0):
             run = Run(transcript=transcript, index=index)
             runs.append(run)
-        run.lines.append(line)
+        run.take(line)
         run_of[line.place] = run
         line.prompt = None  # its messages are known now
     for number in index.damaged:
         before = bisect_left(index.lines, number, key=lambda line: line.number) - 1
         if before >= 0:  # it belongs to the run of what stands before it
             run_of[before].damaged += 1
-    runs = [run for run in runs if run.received or any(line.type == "assistant" for line in run.lines)]
+    if runs:
+        runs[0].opened = index.opened
+    runs = [run for run in runs if run.is_worth_telling]
     if runs:
         runs[-1].last = True
     return runs

@@ -1,6 +1,5 @@
 """The lines of one run, read whole: those of the agent itself, and those of its subagents, in the order of time."""
 
-import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -9,19 +8,36 @@ from pathlib import Path
 
 from agenteval.errors import AdapterError, FileError
 from agenteval.reading.jsonsource import load_json
+from agenteval_nanoclaw.session.clock import milliseconds
 from agenteval_nanoclaw.session.runs import CLOCK_SLACK, Run
-from agenteval_nanoclaw.session.source import Source
-from agenteval_nanoclaw.session.transcript import Index, Line, read_index, read_record
+from agenteval_nanoclaw.session.source import Head, Source
+from agenteval_nanoclaw.session.transcript import (
+    SPAWNS,
+    WORKFLOW,
+    Index,
+    Line,
+    asked_of,
+    content_of,
+    detail_of,
+    is_side,
+    parse_line,
+    read_index,
+    read_record,
+)
 from agenteval_nanoclaw.session.values import Record, record_of, records_in, text_of
 
-SPAWNS = ("Agent", "Task")
-"""The tool that starts a subagent, by its names."""
 RESUMES = "SendMessage"
 """The tool that lets a subagent go on, named in `to`."""
 MAIN_AGENT = "main"
 """The agent itself, by the name that its lines have in a trace."""
 UNNAMED = "subagent"
-"""A subagent whose lines do not name it."""
+"""A subagent whose lines do not name it. Where the call that started it is known, its id follows."""
+OWN_AGENTS = ("acompact-", "aside_question-", "aprompt_suggestion-")
+"""How the ids of agents begin that Claude Code has for itself: their transcripts repeat the conversation."""
+WARM_UP = "Warmup"
+"""What Claude Code asks of agents that it starts only to have them ready."""
+CHAIN = "\0"
+"""How the name begins that a subagent without a name has until it is known which call started it."""
 MOST_KEPT = 4 << 20
 """Bytes of a run's lines that are kept once they are read."""
 
@@ -41,8 +57,11 @@ class Said:
         return record_of(self.record.get("message"))
 
     def blocks(self, kind: str) -> Iterator[Record]:
-        """The content blocks of a kind."""
-        return (block for block in records_in(self.message.get("content")) if block.get("type") == kind)
+        """The content blocks of a kind. A plain text is a block."""
+        content = content_of(self.record)
+        if isinstance(content, str):
+            content = [{"type": "text", "text": content}]
+        return (block for block in records_in(content) if block.get("type") == kind)
 
     def served(self) -> int:
         """How many calls it has of tools that the model's service runs itself."""
@@ -73,24 +92,25 @@ class Place:
 
 @dataclass(slots=True)
 class Sayings:
-    """All lines of a run in the order of time, and the subagents whose transcripts are not there, or not whole.
+    """All lines of a run in the order of time, and what of its subagents is not there.
 
     A long run is not held in memory: most of its lines are read anew whenever they are gone through.
     """
 
     places: list[Place] = field(default_factory=list)
-    missing: list[str] = field(default_factory=list)
-    damaged: list[str] = field(default_factory=list)
-    """Subagents of whose transcripts a part cannot be read."""
+    unseen: list[str] = field(default_factory=list)
+    """What subagents did of which there is no transcript, or not the whole of it."""
+    unnamed: dict[str, str] = field(default_factory=dict)
+    """What subagents within the transcript were asked whose lines name neither them nor a call."""
     size: int = 0
     """Of all lines, in bytes."""
 
     def __iter__(self) -> Iterator[Said]:
         return self._told(self.places)
 
-    def of_type(self, kind: str) -> Iterator[Said]:
-        """The lines of a type. The others, which may be far longer, are not read for it."""
-        return self._told(place for place in self.places if place.line.type == kind)
+    def of_type(self, *kinds: str) -> Iterator[Said]:
+        """The lines of some types. The others, which may be far longer, are not read for it."""
+        return self._told(place for place in self.places if place.line.type in kinds)
 
     def _told(self, places: Iterable[Place]) -> Iterator[Said]:
         for path, those in groupby(places, key=lambda place: place.path):
@@ -108,11 +128,43 @@ class Sayings:
                 record = read_record(file, line)
                 if record is None:
                     continue
-                said = Said(line, record, agent or _agent_of(record), spawn)
+                said = Said(line, record, agent or _agent_of(line, record), spawn)
+                if said.agent.startswith(CHAIN):
+                    self.unnamed[said.agent] = self.unnamed.get(said.agent) or asked_of(record) or ""
                 self.size += line.length
                 kept = said if self.size <= MOST_KEPT else None
                 self.places.append(Place(path, line, said.agent, spawn, kept))
                 yield said
+
+    def name(self, spawns: "list[_Spawn]") -> None:
+        """Tell whose the lines of subagents within the transcript are: by id, by what was asked, else in order."""
+        names: dict[str, tuple[str, str]] = {}
+        for spawn in spawns:
+            own = f"{UNNAMED}-{spawn.call}"
+            for name in (spawn.agent or own, own):
+                names.setdefault(name, (spawn.agent or own, spawn.call))
+        loose = list(spawns)
+        for exactly in (True, False):
+            for chain, asked in list(self.unnamed.items()):
+                fitting = (each for each in loose if asked == each.prompt or not (exactly or each.is_known))
+                if found := next(fitting, None):
+                    loose.remove(found)
+                    names[chain] = names[f"{UNNAMED}-{found.call}"]
+                    del self.unnamed[chain]
+        for number, chain in enumerate(self.unnamed, 1):
+            names[chain] = UNNAMED if number == 1 else f"{UNNAMED}-{number}", ""
+        for place in self.places:
+            if place.agent in names:
+                place.agent, place.spawn = names[place.agent]
+                if place.said:
+                    place.said.agent, place.said.spawn = place.agent, place.spawn
+
+    def last_text(self, agent: str) -> str:
+        """What an agent said last."""
+        for said in self._told(place for place in reversed(self.places) if place.agent == agent):
+            if texts := [text_of(block.get("text")) for block in said.blocks("text")]:
+                return "\n".join(texts)
+        return ""
 
 
 @dataclass(slots=True)
@@ -123,23 +175,33 @@ class _Spawn:
     time: int
     agent: str = ""
     prompt: str = ""
+    name: str = ""
+    """What the subagent is called, as a member of a team is."""
     message: bool = False
     """Whether it is a message to a subagent, which resumes it when it was done."""
+    workflow: str = ""
+    """The run of a workflow that it started."""
+    whole: str = ""
+    """What it started, in words, where that is not one subagent with a transcript here."""
+
+    @property
+    def is_known(self) -> bool:
+        """Whether it is known what it started."""
+        return bool(self.agent or self.whole)
 
 
 def read_sayings(run: Run, source: Source, *, max_line: int) -> Sayings:
     """The lines of a run, with those of its subagents, and of theirs."""
     sayings = Sayings()
-    files = {
-        path.stem.removeprefix("agent-"): path for path in run.transcript.sidechains() if source.allowed(path)
-    }
-    waiting = list(_spawned(sayings.read(run.transcript.path, run.lines), files))
-    inline = {place.agent for place in sayings.places}
+    files = _Files(run, source)
+    waiting = _spawned(sayings.read(run.transcript.path, run.lines), files)
+    sayings.name(waiting)
+    within = {name for place in sayings.places for name in (place.agent, place.spawn)}
     indexes: dict[str, Index] = {}
-    while waiting:
+    while waiting or (waiting := files.left_over()):
         spawn = waiting.pop(0)
         agent = spawn.agent
-        path = files.pop(agent, None)
+        path = files.paths.pop(agent, None)
         try:
             if path:
                 indexes[agent] = read_index(path, max_line=max_line)
@@ -147,19 +209,22 @@ def read_sayings(run: Run, source: Source, *, max_line: int) -> Sayings:
             path = None
         index = indexes.get(agent)
         if index is None:
-            if (agent or UNNAMED) not in inline:
-                sayings.missing.append(agent or spawn.call)
+            if spawn.whole or within.isdisjoint({agent, spawn.call} - {""}):
+                sayings.unseen.append(f"what {spawn.whole or f'subagent {agent or spawn.call}'} did")
             continue
         if path and (index.cut or index.damaged):
-            sayings.damaged.append(agent)
+            sayings.unseen.append(f"a part of what subagent {agent} did")
         lines = _taken(index, spawn, run.ended + CLOCK_SLACK)
         waiting += _spawned(sayings.read(index.path, lines, agent, spawn.call), files)
     sayings.places.sort(key=lambda place: (place.line.time, place.agent != MAIN_AGENT, place.line.number))
     return sayings
 
 
-def _agent_of(record: Record) -> str:
-    return (text_of(record.get("agentId")) or UNNAMED) if record.get("isSidechain") else MAIN_AGENT
+def _agent_of(line: Line, record: Record) -> str:
+    if not is_side(record):
+        return MAIN_AGENT
+    call = text_of(record.get("parent_tool_use_id"))
+    return text_of(record.get("agentId")) or (f"{UNNAMED}-{call}" if call else f"{CHAIN}{line.chain}")
 
 
 def _taken(index: Index, spawn: _Spawn, end: int) -> list[Line]:
@@ -175,20 +240,22 @@ def _taken(index: Index, spawn: _Spawn, end: int) -> list[Line]:
     return lines
 
 
-def _spawned(lines: Iterable[Said], files: dict[str, Path]) -> Iterator[_Spawn]:
+def _spawned(lines: Iterable[Said], files: "_Files") -> list[_Spawn]:
     """The calls that started or resumed subagents. Skills may run in subagents, too: the answer says so."""
     started: dict[str, _Spawn] = {}
     times: dict[str, int] = {}
-    known = set(files)
     for said in lines:
         for block in said.blocks("tool_use"):
             call, args = text_of(block.get("id")), record_of(block.get("input"))
             times[call] = said.line.time
             if block.get("name") in SPAWNS:
-                started[call] = _Spawn(call, said.line.time, prompt=text_of(args.get("prompt")))
-            elif block.get("name") == RESUMES and (agent := text_of(args.get("to"))) in known:
+                asked, name = text_of(args.get("prompt")), text_of(args.get("name"))
+                started[call] = _Spawn(call, said.line.time, prompt=asked, name=name)
+            elif block.get("name") == WORKFLOW:
+                started[call] = _Spawn(call, said.line.time, whole=f"the agents of workflow {call}")
+            elif block.get("name") == RESUMES and (agent := text_of(args.get("to"))) in files.paths:
                 started[call] = _Spawn(call, said.line.time, agent, message=True)
-        detail = record_of(said.record.get("toolUseResult"))
+        detail = record_of(detail_of(said.record))
         for block in said.blocks("tool_result"):
             agent = text_of(detail.get("agentId"))
             call = text_of(block.get("tool_use_id"))
@@ -196,22 +263,82 @@ def _spawned(lines: Iterable[Said], files: dict[str, Path]) -> Iterator[_Spawn]:
                 started.setdefault(call, _Spawn(call, times.get(call, 0))).agent = agent
             elif block.get("is_error") is True:  # refused before it began
                 started.pop(call, None)
-    for spawn in started.values():
-        spawn.agent = spawn.agent or _by_file(spawn, files)
-        yield spawn
+            elif call in started:
+                started[call].name = started[call].name or text_of(detail.get("name"))
+                started[call].workflow = Path(text_of(detail.get("runId"))).name
+                if detail.get("status") == "remote_launched":
+                    started[call].whole = f"remote agent {text_of(detail.get('taskId'))}"
+    return [found for spawn in started.values() for found in files.of(spawn)]
 
 
-def _by_file(spawn: _Spawn, files: dict[str, Path]) -> str:
-    """The subagent whose file says that this call started it, or begins with its prompt."""
-    for agent, path in files.items():
+class _Files:
+    """The transcripts of the subagents of a session that no call of the run has taken yet, by the id of the agent."""
+
+    def __init__(self, run: Run, source: Source) -> None:
+        self.run = run
+        self.source = source
+        files = run.transcript.sidechains(source.allowed)
+        self.paths = {path.stem.removeprefix("agent-"): path for path in reversed(files)}
+
+    def of(self, spawn: _Spawn) -> list[_Spawn]:
+        """The agents that a call started: one, or those of a workflow, by its folder and its journal."""
+        if spawn.whole and spawn.workflow:
+            folder = self.run.transcript.path.with_suffix("") / "subagents" / "workflows" / spawn.workflow
+            journal = folder / "journal.jsonl"
+            agents = [agent for agent, path in self.paths.items() if path.parent == folder]
+            if journal.is_file() and self.source.allowed(journal):
+                with journal.open("rb") as file:
+                    agents += [text_of((parse_line(line) or {}).get("agentId")) for line in file]
+            found = [_Spawn(spawn.call, spawn.time, agent) for agent in dict.fromkeys(agents) if agent]
+            return found or [spawn]
+        if not spawn.is_known:
+            spawn.agent = next((agent for agent, path in self.paths.items() if self._fits(spawn, path)), "")
+        return [spawn]
+
+    def left_over(self) -> list[_Spawn]:
+        """The agents that began during the run, and that no call of the session is known to have started."""
+        found = []
+        for agent in list(self.paths):
+            path = self.paths[agent]
+            head = self._head(path)
+            time = self.run.started if head.time is None else head.time
+            claimed = not self.run.index.agents.isdisjoint({agent, path.parent.name}) or not self._is_own(
+                path
+            )
+            own = agent.startswith(OWN_AGENTS) or head.prompt == WARM_UP
+            if claimed or own or not self.run.started <= time <= self.run.ended:
+                del self.paths[agent]
+            else:
+                found.append(_Spawn("", time, agent))
+        return found
+
+    def _is_own(self, path: Path) -> bool:
+        """Whether a transcript is of this session: where it stands beside those of others, it has to say so."""
+        beside = path.parent == self.run.transcript.path.parent
+        return not beside or self._head(path).session in (
+            self.run.index.session,
+            self.run.transcript.sdk_session,
+        )
+
+    def _fits(self, spawn: _Spawn, path: Path) -> bool:
+        """Whether a transcript says that this call started it, or begins with its prompt, be it within a message."""
         try:
             meta = load_json(path.with_suffix("").with_suffix(".meta.json"))
         except FileError:
             meta = None
-        if record_of(meta).get("toolUseId") == spawn.call:
-            return agent
-        with path.open("rb") as file:
-            first = file.readline(1 << 20)
-        if spawn.prompt and json.dumps(spawn.prompt, ensure_ascii=False).encode() in first:
-            return agent
-    return ""
+        told = record_of(meta)
+        prompt = self._head(path).prompt
+        asked = prompt == spawn.prompt or (prompt.startswith("<teammate-message") and spawn.prompt in prompt)
+        named = spawn.name and spawn.name == told.get("name")
+        return self._is_own(path) and bool(
+            told.get("toolUseId") == spawn.call or named or (spawn.prompt and asked)
+        )
+
+    def _head(self, path: Path) -> Head:
+        if path not in self.source.heads:
+            with path.open("rb") as file:
+                record = parse_line(file.readline(1 << 20)) or {}
+            asked = asked_of({**record, "type": "user", "isSidechain": True}) or ""
+            session, time = text_of(record.get("sessionId")), milliseconds(record.get("timestamp"))
+            self.source.heads[path] = Head(session, time, asked)
+        return self.source.heads[path]

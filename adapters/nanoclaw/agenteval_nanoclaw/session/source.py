@@ -1,10 +1,11 @@
 """What a path holds: a transcript, a NanoClaw v2 install or session folder, a v1 store; and the files that belong to it.
 
-Nothing is read here. Files are found by the layout that NanoClaw gives them. Symbolic links that lead nowhere, or out
+Nothing else is read here. Files are found by the layout that NanoClaw gives them. Symbolic links that lead nowhere, or out
 of the recording, are never followed.
 """
 
 import os
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,9 +15,16 @@ from agenteval.errors import AdapterError
 
 Kind = Literal["transcript", "v2", "v1"]
 V1_STORE = "NanoClaw v1 store"
+TRANSCRIPT = "Claude Agent SDK transcript"
+STREAM = "Claude Code stream-json output"
+AGENT_FILES = "agent-*.jsonl"
+"""The names of the transcripts of subagents."""
+OF_STREAMS = (".json", ".ndjson", ".log", ".txt")
+"""What streams may be saved as, beside `.jsonl`: their beginning is looked at."""
+_LINE = re.compile(rb'"type"\s*:\s*"(?:system|user|assistant|result)"')
 
 NO_RECORDING = (
-    "name a transcript (*.jsonl), a NanoClaw v2 install root (with data/v2-sessions) or session folder "
+    "name a transcript (*.jsonl), the output of `claude --output-format stream-json`, a NanoClaw v2 install root (with data/v2-sessions) or session folder "
     "(with inbound.db), or a v1 install root (with store/messages.db)"
 )
 
@@ -27,15 +35,22 @@ class Transcript:
 
     path: Path
     owner: str = ""
+    _sidechains: list[Path] | None = None
 
     @property
     def sdk_session(self) -> str:
         """The id of the SDK session, which is the file's name."""
         return self.path.stem
 
-    def sidechains(self) -> list[Path]:
-        """The transcripts of its subagents."""
-        return _files(self.path.with_suffix("") / "subagents", "agent-*.jsonl")
+    def sidechains(self, allowed: Callable[[Path], bool]) -> list[Path]:
+        """The transcripts of its subagents, in the layouts of all releases; those beside it may be of other sessions."""
+        if self._sidechains is None:
+            own = self.path.with_suffix("")
+            folders = (own / "subagents", own / "subagents" / "workflows", own, self.path.parent)
+            patterns = (AGENT_FILES, f"*/{AGENT_FILES}", AGENT_FILES, AGENT_FILES)
+            found = [path for pair in zip(folders, patterns, strict=True) for path in _files(*pair)]
+            self._sidechains = list(filter(allowed, found))
+        return self._sidechains
 
 
 @dataclass(slots=True, kw_only=True)
@@ -44,6 +59,15 @@ class SessionFolder:
 
     path: Path
     owner: str = ""
+
+
+@dataclass(slots=True)
+class Head:
+    """How the transcript of a subagent begins."""
+
+    session: str
+    time: int | None
+    prompt: str
 
 
 @dataclass(slots=True, kw_only=True)
@@ -61,6 +85,8 @@ class Source:
     chosen: SessionFolder | None = None
     allowed: Callable[[Path], bool]
     """Whether a path, links followed, may be read."""
+    heads: dict[Path, Head] = field(default_factory=dict)
+    """How transcripts of subagents begin, once that is read."""
 
 
 def find_source(path: Path, *, within: Path | None) -> Source:
@@ -108,7 +134,13 @@ def _source_at(path: Path, within: Path | None) -> Source | None:
         return _source_at(path.parent, within)
     if path.name in ("inbound.db", "outbound.db"):
         return _session_folder(path.parent, within)
-    return _transcript(path, within) if path.suffix == ".jsonl" else None
+    is_transcript = path.suffix == ".jsonl" or (path.suffix in OF_STREAMS and _has_lines(path))
+    return _transcript(path, within) if is_transcript else None
+
+
+def _has_lines(path: Path) -> bool:
+    with path.open("rb") as file:
+        return _LINE.search(file.read(1 << 16)) is not None
 
 
 def _transcript(path: Path, within: Path | None) -> Source:
@@ -122,7 +154,7 @@ def _transcript(path: Path, within: Path | None) -> Source:
         if parts[at - 1] != "data" or (within is not None and not _under(root, within)):
             continue
         own = Transcript(path=path, owner=parts[at + 1])
-        what = "Claude Agent SDK transcript in a NanoClaw install"
+        what = f"{TRANSCRIPT} in a NanoClaw install"
         if kind == "v2":
             source = _v2(what, root, within)
         elif (store := root / "store" / "messages.db").is_file():
@@ -134,7 +166,7 @@ def _transcript(path: Path, within: Path | None) -> Source:
         return source
     return Source(
         kind="transcript",
-        what="Claude Agent SDK transcript",
+        what=TRANSCRIPT,
         transcripts=[Transcript(path=path)],
         allowed=_guard(path.parent, within),
     )
@@ -195,7 +227,8 @@ def _v1(what: str, root: Path, store: Path, within: Path | None) -> Source:
 def _transcripts(
     folder: Path, pattern: str, allowed: Callable[[Path], bool], owner: str = ""
 ) -> list[Transcript]:
-    return [Transcript(path=path, owner=owner) for path in _files(folder, pattern) if allowed(path)]
+    files = [path for path in _files(folder, pattern) if allowed(path) and not path.match(AGENT_FILES)]
+    return [Transcript(path=path, owner=owner) for path in files]
 
 
 def _files(folder: Path, pattern: str) -> list[Path]:
