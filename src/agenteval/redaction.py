@@ -19,6 +19,7 @@ from agenteval.findings import DataPath
 from agenteval.hiding import SHORTEST_TEXT, KnownValues, is_token, token, tokens_in, without_tokens
 from agenteval.json_values import json_in
 from agenteval.patterns import is_glob
+from agenteval.reading.documents import read_bytes
 from agenteval.secrets import (
     CREDENTIAL,
     Found,
@@ -127,7 +128,7 @@ class Redactor:
                 lines[problem.path] = max(lines.get(problem.path, 0), problem.excerpt[-1][0])
         for path, last in lines.items():
             try:
-                text = path.read_bytes().decode("utf-8-sig", errors="replace")
+                text = read_bytes(path).decode("utf-8-sig", errors="replace")
             except OSError:
                 continue
             self.learn_secrets(text)

@@ -50,7 +50,7 @@ class StoredRun:
                 reason_code="run.incomplete",
                 next_step="name the directory of one run that finished",
             )
-        self.summary = _written(RunSummary, self.path / SUMMARY)
+        self.summary = self.read(RunSummary, SUMMARY)
         if self.summary.schema_version != RESULT_SCHEMA_VERSION:
             raise StoredRunError(
                 f"the run in {self.path} uses version {self.summary.schema_version!r} of the format, "
@@ -71,30 +71,35 @@ class StoredRun:
 
     def stored_result(self, name: str) -> TestResult:
         """The result in a file of the run. Raises `StoredRunError`, `FileError`."""
-        return load_result(self._file(name))
+        return self.read(TestResult, self._file(name).name)
 
     def trace(self, result: TestResult) -> dict[str, Any] | None:
         """The stored trace of a test as plain data, or None when the run did not keep it."""
         if result.artifacts.trace is None:
             return None
-        trace: dict[str, Any] = load_json(self._file(result.artifacts.trace), max_bytes=_ANY_SIZE)
+        trace: dict[str, Any] = load_json(
+            self._file(result.artifacts.trace), max_bytes=_ANY_SIZE, within=self.path
+        )
         return trace
 
     @cached_property
     def comparison(self) -> "Comparison | None":
         """What changed from its baseline, when the run was compared with one. Raises `FileError`."""
-        path = self.path / COMPARISON
-        if not path.is_file():
+        if not (self.path / COMPARISON).is_file():
             return None
         from agenteval.comparing.comparison import Comparison
 
-        return _written(Comparison, path)
+        return self.read(Comparison, COMPARISON)
 
     def eval_summary(self) -> "EvalSummary":
         """The run's EvalSummary. Raises `StoredRunError` when there is none, `FileError` when it is not valid."""
         from agenteval.openwop.models import EvalSummary
 
-        return _written(EvalSummary, self._file(EVAL_SUMMARY))
+        return self.read(EvalSummary, self._file(EVAL_SUMMARY).name)
+
+    def read(self, cls: type[M], name: str) -> M:
+        """A model from a file of the run, which is in its folder, wherever links lead. Raises `FileError`."""
+        return _written(cls, self.path / name, within=self.path)
 
     def _file(self, name: str) -> Path:
         """A file of the run; its summary may name only files beside it."""
@@ -114,17 +119,17 @@ class StoredRun:
         return path
 
 
-def _written(cls: type[M], path: Path) -> M:
+def _written(cls: type[M], path: Path, within: Path) -> M:
     """A model from a file that a run has written. Raises `FileError`."""
     try:
-        return load_model(cls, path, max_bytes=_ANY_SIZE)
+        return load_model(cls, path, max_bytes=_ANY_SIZE, within=within)
     except FileError as error:
         raise error.advising("run the tests again") from None
 
 
 def load_result(path: Path) -> TestResult:
     """The result in a file that a run has written. Raises `FileError`."""
-    return _written(TestResult, path)
+    return _written(TestResult, path, within=path.parent)
 
 
 def stored_problem(stored: InvalidSpec) -> Problem:

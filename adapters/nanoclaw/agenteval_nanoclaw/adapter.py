@@ -77,8 +77,10 @@ class NanoClawAdapter:
 
 def looks_like_bundle(path: Path) -> bool:
     """Whether a file has what every bundle begins with, or a script of steps."""
+    from agenteval.reading.documents import opened
+
     try:
-        with path.open("rb") as file:
+        with opened(path) as file:
             return any(b'"script"' in line or b'"schema_version"' in line for line in file)
     except OSError:
         return False

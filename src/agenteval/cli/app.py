@@ -11,6 +11,7 @@ import typer
 from agenteval import __version__
 from agenteval.errors import AgentEvalError, ExitCode, FileError, UsageError
 from agenteval.lazyregex import lazy
+from agenteval.reading.containment import keep_inside
 from agenteval.redaction import Redactor
 from agenteval.reporters.problems import redacted_problems
 from agenteval.reporters.stream import redact_with, redactor_in_force, silence
@@ -43,6 +44,7 @@ COMMANDS = {
 def run_app(argv: Sequence[str]) -> int:
     """Parse and run; every error becomes a message on stderr and an exit code."""
     redact_with(Redactor())
+    keep_inside(None)
     wanted = next((arg for arg in argv if not arg.startswith("-")), None)
     try:
         _refuse_empty(argv)

@@ -49,8 +49,11 @@ def command(
 
 def _default_folder() -> Path:
     from agenteval.config import project_root
+    from agenteval.reading.containment import keep_inside
 
-    return project_root() / "schemas"
+    root = project_root()
+    keep_inside(root)
+    return root / "schemas"
 
 
 def _names() -> list[str]:

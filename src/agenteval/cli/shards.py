@@ -104,7 +104,7 @@ def _read(folder: Path) -> StoredShard:
         raise _unfinished(folder)
     run = StoredRun(folder)
     try:
-        record = load_model(ShardRecord, folder / SHARD, max_bytes=sys.maxsize)
+        record = load_model(ShardRecord, folder / SHARD, max_bytes=sys.maxsize, within=folder)
     except FileError as error:
         raise error.advising(AGAIN) from None
     return StoredShard(run, record, _time(run, "started_at"), _time(run, "finished_at"))

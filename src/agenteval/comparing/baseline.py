@@ -13,6 +13,8 @@ from typing import Annotated, Any, Literal
 from agenteval.comparing.comparison import ComparedSide
 from agenteval.comparing.facts import TestFacts
 from agenteval.errors import AgentEvalError, FileError
+from agenteval.reading.containment import leads_out
+from agenteval.reading.documents import read_bytes
 from agenteval.reading.jsonsource import load_model
 from agenteval.strict import Between, Model, model, plain
 
@@ -101,7 +103,7 @@ def write_baseline(path: Path, content: bytes) -> bool:
     """Write the file, whole or not at all; false when it is the same already. Raises `BaselineError`."""
     part = path.with_name(f"{path.name}.part")
     try:
-        if path.is_file() and path.read_bytes() == content:
+        if path.is_file() and not leads_out(path) and read_bytes(path) == content:
             return False
         with part.open("wb") as file:
             file.write(content)

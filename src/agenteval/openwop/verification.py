@@ -9,6 +9,7 @@ from agenteval.errors import AgentEvalError
 from agenteval.openwop.models import EvalSummary, TaskScore
 from agenteval.openwop.summary import Scores, Suite, task_id
 from agenteval.plurals import counted
+from agenteval.reading.documents import read_bytes
 from agenteval.results import TestResult
 from agenteval.run_files import EVAL_SUMMARY, SHARD, SUMMARY
 from agenteval.stored import StoredRun
@@ -46,7 +47,7 @@ def verified_summary(run: StoredRun) -> EvalSummary:
             reason_code="gate.no_digest",
             next_step="run the tests again with this version",
         )
-    found = sha256(path.read_bytes())
+    found = sha256(read_bytes(path))
     if found != expected:
         raise VerificationError(
             f"{path} is not what the run wrote: its SHA-256 is {found[:12]}…, and {SUMMARY} says {expected[:12]}…",

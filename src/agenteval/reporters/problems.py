@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from agenteval.errors import FileError, Problem
+from agenteval.reading.documents import read_bytes, read_text
 from agenteval.redaction import RedactionRules, Redactor
 
 
@@ -58,7 +59,6 @@ def _redact_fields(path: Path) -> tuple[list[str], Any, Any]:
     """
     import yaml
 
-    from agenteval.reading.documents import read_text
     from agenteval.reading.yamlsource import load_yaml, loader_of_texts
 
     try:
@@ -74,6 +74,6 @@ def _redact_fields(path: Path) -> tuple[list[str], Any, Any]:
 
 def _speaks_of_fields(path: Path) -> bool:
     try:
-        return b"redact_fields" in path.read_bytes()
+        return b"redact_fields" in read_bytes(path)
     except OSError:
         return False

@@ -8,6 +8,7 @@ from math import inf
 from pathlib import Path
 
 from agenteval.errors import AdapterError, FileError
+from agenteval.reading.documents import opened
 from agenteval.reading.jsonsource import load_json
 from agenteval_nanoclaw.session.runs import CLOCK_SLACK, Run
 from agenteval_nanoclaw.session.source import Source
@@ -94,7 +95,7 @@ class Sayings:
 
     def _told(self, places: Iterable[Place]) -> Iterator[Said]:
         for path, those in groupby(places, key=lambda place: place.path):
-            with path.open("rb") as file:
+            with opened(path) as file:
                 for place in those:
                     if place.said:
                         yield place.said
@@ -103,7 +104,7 @@ class Sayings:
 
     def read(self, path: Path, lines: Iterable[Line], agent: str = "", spawn: str = "") -> Iterator[Said]:
         """Add lines, and tell them. Where no agent is named, the lines say whose they are."""
-        with path.open("rb") as file:
+        with opened(path) as file:
             for line in lines:
                 record = read_record(file, line)
                 if record is None:
@@ -210,7 +211,7 @@ def _by_file(spawn: _Spawn, files: dict[str, Path]) -> str:
             meta = None
         if record_of(meta).get("toolUseId") == spawn.call:
             return agent
-        with path.open("rb") as file:
+        with opened(path) as file:
             first = file.readline(1 << 20)
         if spawn.prompt and json.dumps(spawn.prompt, ensure_ascii=False).encode() in first:
             return agent

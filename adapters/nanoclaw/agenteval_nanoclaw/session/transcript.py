@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from agenteval.errors import AdapterError
+from agenteval.reading.documents import opened
 from agenteval_nanoclaw.session.clock import milliseconds
 from agenteval_nanoclaw.session.line_types import OTHER_KNOWN, PASSED_OVER, TOLD
 from agenteval_nanoclaw.session.prompts import INTERRUPTED, is_harness
@@ -111,7 +112,7 @@ def read_index(path: Path, *, max_line: int, progress: Progress | None = None) -
 def _raw_lines(path: Path, max_line: int) -> Iterator[tuple[int, int, bytes | None, bool]]:
     """Number, offset, bytes (None when there are too many) and whether it ends in a line break, of each line."""
     try:
-        with path.open("rb") as file:
+        with opened(path) as file:
             number = offset = 0
             if file.read(len(BOM_UTF8)) == BOM_UTF8:
                 offset = len(BOM_UTF8)
