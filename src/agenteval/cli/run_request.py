@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from agenteval.cli.flow import Flow
-from agenteval.cli.github import GithubOption, in_github_actions
+from agenteval.cli.github import GithubOption
 from agenteval.cli.options import (
     FILES,
     JUDGING,
@@ -31,6 +31,7 @@ from agenteval.cli.reporting import check_kept
 from agenteval.cli.signatures import Request
 from agenteval.errors import UsageError
 from agenteval.openwop.request import SuiteRequest
+from agenteval.reporters.stream import in_github_actions
 from agenteval.selection import Selection
 from agenteval.sharding import Shard
 

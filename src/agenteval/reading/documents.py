@@ -31,7 +31,7 @@ def opened(path: Path) -> BinaryIO:
     target, status = readable(path)
     if not stat.S_ISREG(status.st_mode):
         raise OSError(errno.EINVAL, f"{_kind(status.st_mode)}, not a file")
-    return open(target, "rb")  # noqa: PTH123, SIM115 - the caller closes it
+    return open(target, "rb")  # noqa: PTH123 - the caller closes it
 
 
 def refuse_link_out(path: Path) -> None:

@@ -18,9 +18,7 @@ from agenteval.strict import Model, parse
 M = TypeVar("M", bound=Model)
 
 
-def load_model(
-    cls: type[M], path: Path, *, max_bytes: int = MAX_FILE_BYTES, within: Path | None = None
-) -> M:
+def load_model(cls: type[M], path: Path, *, max_bytes: int = MAX_FILE_BYTES, within: Path | None = None) -> M:
     """A model from a JSON file, which lies `within` a folder.
 
     Raises `FileError`: what `load_json` raises, or all faults of the data (`json.unknown_key`, `json.missing_key`,
