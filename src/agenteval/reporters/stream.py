@@ -12,11 +12,9 @@ from contextlib import contextmanager
 from io import StringIO
 from typing import Any, TextIO, cast
 
-from agenteval.lazyregex import lazy
 from agenteval.redaction import Redactor
+from agenteval.shortening import visible_in_json
 
-_OBEYED = lazy("[\\x7f-\\x9f\\u061c\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]")
-"""What JSON does not escape: control characters above ASCII, and those that hide or reorder their neighbours."""
 _redactor = Redactor()
 
 
@@ -38,7 +36,7 @@ def write_json(stream: TextIO, data: Any) -> None:
 
 def write_encoded(stream: TextIO, text: str) -> None:
     """Write JSON, with escapes for what a terminal would obey or hide."""
-    write(stream, _OBEYED.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+    write(stream, visible_in_json(text))
 
 
 def write(stream: TextIO, text: str) -> None:
