@@ -2,7 +2,7 @@
 
 import os
 import stat
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,10 @@ from agenteval.findings import DataPath
 from agenteval.misspelling import closest
 from agenteval.reading.containment import STAY_INSIDE, admit, looked_up, real_folder
 from agenteval.spec import TestCase
+from agenteval.text import texts
+
+LONGEST_NAME = 1000
+"""A longer text names no file."""
 
 
 def unknown_key(key: str, allowed: Sequence[str]) -> AdapterError:
@@ -77,6 +81,11 @@ def find_file(
             where=where,
         )
     return path
+
+
+def names_in(given: Any) -> Iterator[str]:
+    """The texts in `adapter_input` that may name a file or directory, relative to the test's own."""
+    return (text for text in texts(given) if len(text) < LONGEST_NAME and not {"\n", "\0"}.intersection(text))
 
 
 def part_at_fault(error: AgentEvalError, case: TestCase) -> tuple[DataPath, bool]:

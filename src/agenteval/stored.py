@@ -7,7 +7,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from agenteval.digests import sha256
 from agenteval.errors import AgentEvalError, FileError, Problem
+from agenteval.reading.documents import read_data
 from agenteval.reading.jsonsource import M, load_json, load_model
 from agenteval.results import RESULT_SCHEMA_VERSION, InvalidSpec, RunSummary, TestResult, TestRow
 from agenteval.run_files import COMPARISON, EVAL_SUMMARY, SUMMARY
@@ -71,14 +73,14 @@ class StoredRun:
 
     def stored_result(self, name: str) -> TestResult:
         """The result in a file of the run. Raises `StoredRunError`, `FileError`."""
-        return self.read(TestResult, self._file(name).name)
+        return self.read(TestResult, self.file(name).name)
 
     def trace(self, result: TestResult) -> dict[str, Any] | None:
         """The stored trace of a test as plain data, or None when the run did not keep it."""
         if result.artifacts.trace is None:
             return None
         trace: dict[str, Any] = load_json(
-            self._file(result.artifacts.trace), max_bytes=_ANY_SIZE, within=self.path
+            self.file(result.artifacts.trace), max_bytes=_ANY_SIZE, within=self.path
         )
         return trace
 
@@ -95,13 +97,17 @@ class StoredRun:
         """The run's EvalSummary. Raises `StoredRunError` when there is none, `FileError` when it is not valid."""
         from agenteval.openwop.models import EvalSummary
 
-        return self.read(EvalSummary, self._file(EVAL_SUMMARY).name)
+        return self.read(EvalSummary, self.file(EVAL_SUMMARY).name)
 
     def read(self, cls: type[M], name: str) -> M:
         """A model from a file of the run, which is in its folder, wherever links lead. Raises `FileError`."""
         return _written(cls, self.path / name, within=self.path)
 
-    def _file(self, name: str) -> Path:
+    def digest(self, name: str) -> str:
+        """The SHA-256 of a file of the run. Raises `StoredRunError`, `FileError`."""
+        return sha256(read_data(self.file(name), _ANY_SIZE, self.path))
+
+    def file(self, name: str) -> Path:
         """A file of the run; its summary may name only files beside it."""
         path = self.path / name
         if os.path.basename(name) != name:  # noqa: PTH119 - the words of a file are no path yet

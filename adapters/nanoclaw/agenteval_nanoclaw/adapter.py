@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from agenteval.adapters import AdapterContext
 from agenteval.errors import AdapterError
@@ -48,6 +48,12 @@ class NanoClawAdapter:
         from agenteval_nanoclaw.session.recorder import SessionRecorder
 
         return SessionRecorder(AdapterInfo(name=NAME, version=VERSION))
+
+    def reads_with(self, given: Mapping[str, Any], folder: Path) -> list[Path]:
+        """What belongs to the recording of a session, and is not named itself."""
+        from agenteval_nanoclaw.session.source import belonging
+
+        return belonging(folder / str(given["session"])) if given.get("session") else []
 
     def trace(self, case: TestCase, context: AdapterContext) -> Trace:
         """The trace of one test. Raises `AdapterError`, with every problem of the recording."""

@@ -229,6 +229,15 @@ class RunRequest(Request):
         return Selection(self.expression, self.tags or (), self.exclude_tags or ())
 
     @property
+    def narrowing(self) -> list[str]:
+        """The options that leave out tests or assertions, as they were given."""
+        given = [f"-k {self.expression}"] * bool(self.expression.strip())
+        given += [f"--tag {tag}" for tag in self.tags or ()]
+        given += [f"--exclude-tag {tag}" for tag in self.exclude_tags or ()]
+        given += ["--lf"] * self.last_failed + [f"--modes {self.modes}"] * bool(self.modes)
+        return given + [path for path in self.paths if "::" in path]
+
+    @property
     def part(self) -> Shard | None:
         """The shard. Raises `UsageError`."""
         return shard_of(self.shard)

@@ -61,7 +61,7 @@ def read_text(
     Raises `FileError`: `file.missing`, `file.not_a_file`, `file.unreadable`, `file.too_large`, `file.outside_root`,
     `file.encoding` or `file.nul_byte`. Never waits: a named pipe is refused before it is opened.
     """
-    data = _read(path, max_bytes, within, a_test=a_test)
+    data = read_data(path, max_bytes, within, a_test=a_test)
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
@@ -77,7 +77,10 @@ def read_text(
     return text.removeprefix("\ufeff")
 
 
-def _read(path: Path, max_bytes: int, within: Path | None, *, a_test: bool) -> bytes:
+def read_data(
+    path: Path, max_bytes: int = MAX_FILE_BYTES, within: Path | None = None, *, a_test: bool = False
+) -> bytes:
+    """What is in a file, as `read_text` reads it. Raises `FileError`, but for what is about texts."""
     try:
         target, status = (os.fspath(path), os.stat(path)) if a_test else readable(path, within)  # noqa: PTH116
         if not stat.S_ISREG(status.st_mode):
