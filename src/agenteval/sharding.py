@@ -2,6 +2,7 @@
 
 import heapq
 import os
+import stat
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -12,7 +13,7 @@ from agenteval.adapter_input import names_in
 from agenteval.digests import sha256, sha256_of
 from agenteval.errors import FileError
 from agenteval.plugins.registry import Registry
-from agenteval.reading.containment import admit, is_inside
+from agenteval.reading.containment import admit, is_inside, looked_up, real_folder
 from agenteval.reading.documents import opened, read_data
 
 PLANNED = {
@@ -58,12 +59,12 @@ class Inputs:
     """
 
     def __init__(self, root: Path, registry: Registry, *, anywhere: bool) -> None:
-        self.root = root
         self.registry = registry
         self.anywhere = anywhere
         self.digests: dict[str, str] = {}
         """By path from the root."""
-        self._folders: set[str] = set()
+        self._top = real_folder(str(root))
+        self._met: set[str] = set()
 
     def add(self, test: Path) -> str:
         """Add what a test names; the digest of the test file itself, empty when it cannot be read."""
@@ -86,7 +87,7 @@ class Inputs:
             [given, [each.get("file") for each in fixtures or () if isinstance(each, dict)]]
         ):
             for beside in ("", "-wal", "-journal"):  # a database is more than one file
-                self._file(folder / (name + beside))
+                self._file(folder / f"{name}{beside}")
         for path in self._read_too(str(data.get("adapter")), given, folder):
             self._file(path)
 
@@ -99,21 +100,20 @@ class Inputs:
     def _file(self, path: Path) -> None:
         """Add a file, or all files in a folder, each once; nothing for what is not there."""
         try:
-            if not (self.anywhere or is_inside(path, self.root)):
+            real, status = looked_up(*os.path.split(path))
+            inside = real.startswith(self._top)
+            if not (inside or self.anywhere) or real in self._met:
                 return
-            real = os.path.realpath(path)
-            key = os.path.relpath(real, os.path.realpath(self.root))
-            if key in self.digests or real in self._folders or not os.path.exists(real):  # noqa: PTH110
-                return
+            status = status or os.stat(real)  # noqa: PTH116 - once per file of a test
+            self._met.add(real)
             if self.anywhere:
                 admit(path)
-            if os.path.isdir(real):  # noqa: PTH112
-                self._folders.add(real)
+            if stat.S_ISDIR(status.st_mode):
                 for name in sorted(os.listdir(real)):  # noqa: PTH208
                     self._file(path / name)
                 return
             with opened(path) as file:
-                self.digests[key] = sha256_of(file)
+                self.digests[real.removeprefix(self._top)] = sha256_of(file)
         except (OSError, ValueError):  # no file can have this name, or it cannot be read: the run tells
             return
 
