@@ -65,8 +65,8 @@ def contradictions(run: StoredRun, summary: EvalSummary) -> Iterator[str]:
         result = run.result(row)
         if result.status != row.status:
             yield f"{row.test_case_id} is {result.status}, and {SUMMARY} says {row.status}"
-        elif told := contradiction(facts_of(result, None)):
-            yield f"{row.test_case_id} contradicts itself: {told}"
+        elif wrong := contradiction(facts_of(result, None)):
+            yield f"{row.test_case_id} contradicts itself: {wrong}"
         if scored := scores.scored(result, None):
             scores.add(scored)
             judged.append(result)

@@ -21,11 +21,12 @@ _admitted: set[str] = set()
 
 
 class LeadsOutError(OSError):
-    """A link leads out of a folder, told as `what`, that it has to stay in. `real` is where it leads."""
+    """A link leads out of a folder, called `what`, that it has to stay in. `message` says so; `real` is where it leads."""
 
     def __init__(self, what: str, folder: str, real: str) -> None:
-        super().__init__(errno.EACCES, f"a link leads out of the {what} {folder.rstrip(os.sep) or folder}")
+        self.message = f"a link leads out of the {what} {folder.rstrip(os.sep) or folder}"
         self.real = real
+        super().__init__(errno.EACCES, self.message)
 
 
 def keep_inside(root: Path | None) -> None:

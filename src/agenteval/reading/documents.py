@@ -121,7 +121,7 @@ def _refuse(
 
 def _refuse_link(path: Path, error: LeadsOutError) -> NoReturn:
     step = f"put the file itself there, or name it where it is: {error.real}"
-    _refuse(path, "file.outside_root", error.strerror, next_step=step)
+    _refuse(path, "file.outside_root", error.message, next_step=step)
 
 
 def _refuse_size(path: Path, size: int, limit: int) -> NoReturn:
