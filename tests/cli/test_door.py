@@ -398,3 +398,26 @@ def test_a_file_found_to_be_a_link_after_it_was_looked_at(tmp_path: Path) -> Non
         read_bytes(tmp_path / "in" / "a" / "f")
     containment.keep_inside(None)
     assert read_bytes(tmp_path / "in" / "a" / "f") == FOREIGN.encode()
+
+
+@pytest.mark.parametrize("broken", [False, True], ids=["warned of", "not YAML"])
+def test_a_shared_test_is_redacted_as_it_asks(
+    broken: bool, project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A link to a valid test outside is followed, and so is what the test wants hidden in the lines that are shown of it."""
+    path = project.add(
+        "pass",
+        "shared",
+        id="odd-mysecretvalue",
+        title="mysecretvalue",
+        reporting={"redact_fields": ["title"]},
+    )
+    text = path.read_text(encoding="utf-8")
+    path.unlink()
+    (outside("shared.yaml")).write_text(text + "a: [" * broken, encoding="utf-8")
+    path.symlink_to(outside("shared.yaml"))
+    capsys.readouterr()
+    assert main(["validate", str(path)]) == (3 if broken else 0)
+    told = "".join(capsys.readouterr())
+    assert ("error[file.outside_root]" if broken else "warning[spec.id_convention]") in told
+    assert "mysecretvalue" not in told

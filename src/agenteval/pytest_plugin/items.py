@@ -14,7 +14,7 @@ from agenteval.pytest_plugin.project import Project
 from agenteval.redaction import Redactor
 from agenteval.reporters.stream import without_commands
 from agenteval.results import TestResult
-from agenteval.shortening import printable
+from agenteval.shortening import printable, visible
 
 
 class ExpectedFailure(Exception):  # noqa: N818 - it is what `expected` asks for
@@ -158,7 +158,11 @@ def properties(result: TestResult, redactor: Redactor) -> list[tuple[str, object
         "vacuous": result.summary.vacuous,
         "skipped": result.summary.skipped,
     }
-    return [("agenteval." + name, value) for name, value in redactor.swept(facts).items() if value != ""]
+    return [
+        ("agenteval." + name, visible(value) if isinstance(value, str) else value)
+        for name, value in redactor.swept(facts).items()
+        if value != ""
+    ]
 
 
 @pytest.hookimpl(wrapper=True)
