@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 from agenteval.errors import FileError, Problem
-from agenteval.reading.documents import read_text
+from agenteval.reading.documents import MAX_FILE_BYTES, read_text
 from agenteval.reading.faults import Fault, Place, place_at, pointer, problem_at, problems_at
 from agenteval.reading.yamlsource import places
 
 
-def refusal(path: Path, **limits: int) -> Problem:
+def refusal(path: Path, max_bytes: int = MAX_FILE_BYTES) -> Problem:
     """The only problem that reading the file raises."""
     with pytest.raises(FileError) as caught:
-        read_text(path, **limits)
+        read_text(path, max_bytes=max_bytes)
     (problem,) = caught.value.problems
     assert problem.path == path
     return problem

@@ -10,6 +10,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 import agenteval
+from actions import commands
 from agenteval.cli import main
 from planted import AWS, EMAIL
 from plugin_projects import SHOUTS, plugged
@@ -490,3 +491,36 @@ def test_remarks_of_an_adapter_are_told(pytester: pytest.Pytester, project: Proj
         "  warning: fixture 'sky' is not used by any step of the recording",
     ]
     assert "vacuous" not in "\n".join(done.outlines)
+
+
+def test_what_is_told_in_actions_is_no_command(
+    pytester: pytest.Pytester, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Pytest prints it as it is: names of tests, evidence, reasons, what is wrong with a file."""
+    forged = "x\n::error::y\nand ##[add-mask]z"
+    answer = {"role": "assistant", "content": forged}
+    told = {"title": forged, "tags": [forged], "assertions": [{**FETCHES, "description": forged}]}
+    project.add("fail", "a", id=f"::warning::{forged}", replay=make_replay(final_output=answer), **told)
+    project.add("fail", "known", expected={**EXPECTED, "reason": forged})
+    project.add("invalid", "bad", id=forged, title=forged)
+    project.add("skip", "skip", id=f"b{forged}", title=forged)
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    for options in ([], ["-v", "-rA"], ["--collect-only", "-q"]):
+        done = run(pytester, *options)
+        assert commands("\n".join(done.outlines)) == commands("\n".join(done.errlines)) == []
+    (project.root / "agenteval.yaml").write_text(f"colour: {json.dumps(forged)}\n", encoding="utf-8")
+    assert commands("\n".join(run(pytester).errlines)) == []
+
+
+def test_settings_that_are_a_link_are_not_shown(pytester: pytest.Pytester, project: Project) -> None:
+    """Nor are those of a project whose tests are run by pytest."""
+    project.add("pass")
+    outside = project.root.parent / f"{project.root.name}-outside"
+    outside.write_text("FOREIGN: 1\n", encoding="utf-8")
+    (project.root / "agenteval.yaml").unlink()
+    (project.root / "agenteval.yaml").symlink_to(outside)
+    done = run(pytester)
+    told = "\n".join([*done.outlines, *done.errlines])
+    assert done.ret == pytest.ExitCode.USAGE_ERROR
+    assert "a link leads out of the project" in told
+    assert "FOREIGN" not in told

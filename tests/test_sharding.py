@@ -47,7 +47,7 @@ def test_a_shard_takes_down_where_each_thing_stands() -> None:
     said = InvalidSpec(path="x", line=1, column=None, reason_code="r", message="m", severity="warning")
     log = ShardLog(Shard(2, 3), "mine")
     log.note([said], invalid=False)
-    log.begin([1, 4], 6, plan="p", deselected=2, unread=3)
+    log.begin([1, 4], 6, plan={"tests": "p"}, deselected=2, unread=3)
     log.at(0)
     log.test("a.json", None)
     log.at(1)
@@ -57,7 +57,7 @@ def test_a_shard_takes_down_where_each_thing_stands() -> None:
     log.end()
     log.note([said], invalid=False)
     made = log.record(leaks=1, suite={})
-    assert (made.shard, made.of, made.run_id, made.plan) == (2, 3, "mine", "p")
+    assert (made.shard, made.of, made.run_id, made.plan) == (2, 3, "mine", {"tests": "p"})
     assert (made.total, made.files, made.deselected, made.unread, made.leaks) == (6, 2, 2, 3, 1)
     assert made.tests == [ShardTest(position=1, result="a.json", metrics=None)]
     assert made.notes == [
@@ -74,7 +74,7 @@ def test_a_shard_that_found_nothing_has_nothing() -> None:
         0,
         0,
         0,
-        "",
+        {},
         [],
         [],
     )

@@ -2,8 +2,7 @@
 
 import os
 import stat
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +10,12 @@ from agenteval.adapters import AdapterContext
 from agenteval.errors import AdapterError, AgentEvalError
 from agenteval.findings import DataPath
 from agenteval.misspelling import closest
-from agenteval.reading.containment import STAY_INSIDE, real_folder
+from agenteval.reading.containment import STAY_INSIDE, admit, looked_up, real_folder
 from agenteval.spec import TestCase
+from agenteval.text import texts
+
+LONGEST_NAME = 1000
+"""A longer text names no file."""
 
 
 def unknown_key(key: str, allowed: Sequence[str]) -> AdapterError:
@@ -48,7 +51,7 @@ def find_file(
         )
     path = context.base_dir / name
     try:
-        real, status = _looked_up(str(context.base_dir), name)
+        real, status = looked_up(str(context.base_dir), name)
         inside = context.allow_outside or os.path.join(real, "").startswith(real_folder(str(context.root)))  # noqa: PTH118
         found = inside and (stat.S_ISREG((status or os.stat(real)).st_mode) or folders)  # noqa: PTH116 - once per file of a test
     except (FileNotFoundError, NotADirectoryError):
@@ -60,6 +63,8 @@ def find_file(
             next_step=f"give {setting} the path of a file that can be read, relative to the test",
             where=where,
         ) from error
+    if context.allow_outside:
+        admit(path)
     if not inside:
         raise AdapterError(
             f"{setting} names {name!r}, which is outside the project root {context.root}",
@@ -76,6 +81,11 @@ def find_file(
             where=where,
         )
     return path
+
+
+def names_in(given: Any) -> Iterator[str]:
+    """The texts in `adapter_input` that may name a file or directory, relative to the test's own."""
+    return (text for text in texts(given) if len(text) < LONGEST_NAME and not {"\n", "\0"}.intersection(text))
 
 
 def part_at_fault(error: AgentEvalError, case: TestCase) -> tuple[DataPath, bool]:
@@ -96,28 +106,3 @@ _OUTSIDE: dict[str, DataPath] = {
     "adapter.live_unsupported": ("mode",),
 }
 """What those errors are about that have to do with another part of the test file."""
-
-
-def _looked_up(folder: str, name: str) -> tuple[str, os.stat_result | None]:
-    """The path without symbolic links, and what kind of thing is there, when that is known already.
-
-    Most files lie beside the test, and most tests side by side: then only the file and the folder of the test are
-    looked up, and what is above them once for all.
-    """
-    if os.path.basename(name) == name and name not in (os.curdir, os.pardir):  # noqa: PTH119
-        beside = _last_folders(folder, "" if os.path.isabs(folder) else os.getcwd()) + name  # noqa: PTH109, PTH117
-        try:
-            status = os.lstat(beside)
-        except OSError:
-            return beside, None
-        if not stat.S_ISLNK(status.st_mode):
-            return beside, status
-    return os.path.realpath(os.path.join(folder, name)), None  # noqa: PTH118
-
-
-@lru_cache(maxsize=2)
-def _last_folders(folder: str, where: str) -> str:  # noqa: ARG001 - what a relative path depends on
-    """The folder without symbolic links, with a separator at its end; that of a test, and the one it stands in."""
-    above, name = os.path.split(folder)
-    real = _looked_up(above, name)[0] if name else os.path.realpath(folder)
-    return os.path.join(real, "")  # noqa: PTH118

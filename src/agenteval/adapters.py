@@ -50,7 +50,9 @@ class Adapter(Protocol):
     `input_schemas`, the models of the files it reads, by schema name;
     `check_input(case, context)`, which raises `AdapterError` for input that `trace` would refuse (`agenteval validate`
     asks it); `reads(path)`, whether a file looks like one that a test may name in `adapter_input.replay_file`
-    (`agenteval trace` asks it); and `recorder`, for real recordings (see `recordings`).
+    (`agenteval trace` asks it); `reads_with(adapter_input, folder)`, the files and folders that `trace` reads beside those
+    that the texts of `adapter_input` name: the shards of a run have to agree in all of them; and `recorder`, for real
+    recordings (see `recordings`).
     """
 
     name: str

@@ -12,6 +12,7 @@ from agenteval.findings import DataPath, Invalid
 from agenteval.hiding import SHORTEST_TEXT
 from agenteval.lazyregex import lazy
 from agenteval.misspelling import closest
+from agenteval.reading.containment import keep_inside
 from agenteval.reading.documents import read_text
 from agenteval.reading.faults import Fault, Places, fault_of, problem_at, problems_at
 from agenteval.redaction import RedactionRules
@@ -26,6 +27,8 @@ _MISNAMED = "agenteval.yml"
 _PYPROJECT = "pyproject.toml"
 _TABLES = ("\n[tool.agenteval", "\n[[tool.agenteval", "\ntool.agenteval", "\n[tool]", "\ntool={")
 """How the table may begin, once blanks and quotes are removed."""
+_PATHS = ("artifacts_dir", "baseline")
+"""The settings that name a file or folder; plugins have a rule of their own."""
 CONFIGURING = (SETTINGS_FILE, _PYPROJECT)
 """The names of files that may hold settings."""
 _CHECKOUT = ".git"
@@ -83,11 +86,14 @@ def _common_directory(paths: Sequence[Path]) -> Path:
 def load_config(root: Path, environment: Mapping[str, str] | None = None) -> Config:
     """The configuration in force: defaults, then the project's file, then `AGENTEVAL_*` of the environment.
 
+    From now on no link is followed out of the project.
+
     Raises `SpecError` with everything that is wrong: `config.unknown_key`, `config.wrong_type`,
-    `config.wrong_value`, `config.two_files`, `config.misnamed`, `config.syntax`, `config.unknown_variable`,
-    `config.wrong_variable`, and what reading a file raises. A variable that is empty counts as not set.
+    `config.wrong_value`, `config.outside_root`, `config.two_files`, `config.misnamed`, `config.syntax`,
+    `config.unknown_variable`, `config.wrong_variable`, and what reading a file raises. A variable that is empty counts as not set.
     """
     environment = os.environ if environment is None else environment
+    keep_inside(root)
     try:
         data = _from_file(root)
     except FileError as error:
@@ -207,11 +213,29 @@ def _may_configure(text: str) -> bool:
 
 def _checked(data: Any, text: str, path: Path, places: Places) -> Any:
     try:
-        parse(Config, data)
+        config = parse(Config, data)
     except Invalid as invalid:
         faults = [fault_of(finding, "config") for finding in invalid.findings]
-        raise FileError(problems_at(faults, text=text, places=places, path=path)) from None
+    else:
+        faults = [_outside(name) for name in _PATHS if _is_outside(getattr(config, name))]
+    if faults:
+        raise FileError(problems_at(faults, text=text, places=places, path=path))
     return data
+
+
+def _is_outside(path: str) -> bool:
+    return os.path.isabs(path) or os.path.normpath(path).partition(os.sep)[0] == os.pardir  # noqa: PTH117
+
+
+def _outside(name: str) -> Fault:
+    """A project names only what is in it: whoever runs its tests may not know what its files say."""
+    option, variable = "--" + name.replace("_", "-"), PREFIX + name.upper()
+    return Fault(
+        "config.outside_root",
+        f"{name} names a place outside the project",
+        (name,),
+        next_step=f"name one inside, or give {option} or {variable} where it is to be elsewhere",
+    )
 
 
 def _with_variables(data: Any, given: Mapping[str, str]) -> Config:

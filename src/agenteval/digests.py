@@ -2,13 +2,22 @@
 
 from functools import cache
 from importlib import import_module
-from typing import Any
+from typing import Any, BinaryIO
 
 
 def sha256(data: bytes) -> str:
     """The digest in hexadecimal, as `sha256sum` prints it."""
     digest: str = _algorithm()(data).hexdigest()
     return digest
+
+
+def sha256_of(file: BinaryIO) -> str:
+    """The digest of the rest of an open file, which is not held in memory."""
+    digest = _algorithm()()
+    while part := file.read(1 << 20):
+        digest.update(part)
+    told: str = digest.hexdigest()
+    return told
 
 
 @cache

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from agenteval.config import CONFIGURING, config_files, project_root
 from agenteval.errors import Problem, SpecError
 from agenteval.misspelling import closest
+from agenteval.reading.documents import opened
 
 TEST_FILE = "test.yaml"
 """The name of a test that has a folder of its own."""
@@ -195,7 +196,7 @@ def _holds_a_test(path: str) -> bool:
     if not os.path.isfile(path):  # noqa: PTH113 - a pipe would be waited for; False for what may not be looked up
         return False
     try:
-        with Path(path).open("rb") as file:
+        with opened(Path(path)) as file:
             start = b"\n" + file.read(_LOOKED_INTO)
     except OSError:
         return False

@@ -95,7 +95,7 @@ def load_test(
     project: `file.outside_root`.
     """
     try:
-        text = read_text(path, max_bytes=limits.max_file_bytes)
+        text = read_text(path, max_bytes=limits.max_file_bytes, a_test=True)
         starts: Starts = {}
         data = load_yaml(text, path, max_nodes=limits.max_yaml_nodes, starts=starts)
     except FileError as error:

@@ -7,6 +7,7 @@ becomes `[redacted:part]`.
 """
 
 import json
+import sys
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -14,11 +15,12 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from agenteval.errors import Problem
+from agenteval.errors import FileError, Problem
 from agenteval.findings import DataPath
 from agenteval.hiding import SHORTEST_TEXT, KnownValues, is_token, token, tokens_in, without_tokens
 from agenteval.json_values import json_in
 from agenteval.patterns import is_glob
+from agenteval.reading.documents import read_data
 from agenteval.secrets import (
     CREDENTIAL,
     Found,
@@ -127,8 +129,8 @@ class Redactor:
                 lines[problem.path] = max(lines.get(problem.path, 0), problem.excerpt[-1][0])
         for path, last in lines.items():
             try:
-                text = path.read_bytes().decode("utf-8-sig", errors="replace")
-            except OSError:
+                text = read_data(path, sys.maxsize, a_test=True).decode("utf-8-sig", errors="replace")
+            except FileError:
                 continue
             self.learn_secrets(text)
             self._learn_spellings(text, last)

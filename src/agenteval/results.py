@@ -3,6 +3,7 @@
 from dataclasses import field
 from typing import Any, ClassVar, Literal
 
+from agenteval.plurals import counted
 from agenteval.strict import Model, model
 from agenteval.trace import AdapterInfo
 
@@ -296,12 +297,34 @@ class RunSummary(Model):
     tests: list[TestRow]
     problems: list[InvalidSpec]
     coverage: Coverage = field(default_factory=Coverage)
+    deselected_assertions: int = 0
+    """Assertions of the tests that were run which the command line left out; the tests that it left out are in `counts`."""
+    selection: list[str] = field(default_factory=list)
+    """The options that left them out, such as `-k news`; empty when nothing was left out."""
     stopped_after: int = 0
     """After how many failures `-x` or `--maxfail` ended the run; 0 when neither did."""
     forbidden_warnings: int = 0
     """Warnings for which a strict run exits 1 though they fail no test."""
     eval_summary_sha256: str | None = None
     """The SHA-256 of `eval-summary.json`, by which a gate knows that it is this run's."""
+
+    @property
+    def left_out(self) -> str:
+        """What is missing from the run because the command line asked for it; empty for a whole run."""
+        missing = [
+            counted(number, noun)
+            for number, noun in (
+                (self.counts.deselected, "test"),
+                (self.deselected_assertions, "assertion"),
+            )
+            if number
+        ]
+        told = [f"{' and '.join(missing)} left out ({', '.join(self.selection)})".removesuffix(" ()")] * bool(
+            missing
+        )
+        if self.stopped_after:
+            told.append(f"stopped after {counted(self.stopped_after, 'failure')}")
+        return " and ".join(told)
 
     @property
     def not_judged(self) -> int:

@@ -61,6 +61,10 @@ class Tally:
         self.unmet_thresholds: list[str] = []
         self.threshold_met = False
         """Whether the score meets a threshold that was set."""
+        self.deselected_assertions = 0
+        """Assertions that were left out of tests that were run."""
+        self.selection: Sequence[str] = ()
+        """The options that may have left out tests or assertions."""
         self.stopped_after = 0
         """After how many failures the run was stopped; 0 when it was not."""
         self.regressions = 0
@@ -200,6 +204,8 @@ class Tally:
             tests=self.rows,
             problems=self.problems,
             coverage=self.coverage.coverage(self._scores.values()),
+            deselected_assertions=self.deselected_assertions,
+            selection=list(self.selection) if self.counts.deselected or self.deselected_assertions else [],
             stopped_after=self.stopped_after,
             forbidden_warnings=self.forbidden_warnings,
         )

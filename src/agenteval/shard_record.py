@@ -1,10 +1,11 @@
 """What a shard writes beside its results, so that the shards can be merged."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import field
 from typing import Annotated, Any
 
 from agenteval import __version__
+from agenteval.digests import sha256
 from agenteval.findings import WrongPart
 from agenteval.openwop.summary import Suite
 from agenteval.results import InvalidSpec
@@ -44,9 +45,9 @@ class ShardNote(Model):
 class ShardRecord(Model):
     """`shard.json`: what a shard writes beside its results.
 
-    `plan` is the same for all shards of a run: a digest of the tests, of how they were divided, and of all settings
-    that a result depends on. `run_id` is the one that the user gave; `total` counts the files found, `files` those of
-    the shard; `deselected` those that no shard has, `unread` those of the shard that --lf left out.
+    `plan` is the same for all shards of a run: digests of everything that its verdicts depend on, by kind. `run_id` is
+    the one that the user gave; `total` counts the files found, `files` those of the shard; `deselected` those that no
+    shard has, `unread` those of the shard that --lf left out. `written` has the digest of each file about a test.
     """
 
     schema_version: str = SHARD_SCHEMA_VERSION
@@ -54,17 +55,20 @@ class ShardRecord(Model):
     shard: Annotated[int, Between(1)]
     of: Annotated[int, Between(1)]
     run_id: str
-    plan: str
+    plan: dict[str, str]
     total: Annotated[int, Between(0)]
     files: Annotated[int, Between(0)]
     deselected: Annotated[int, Between(0)]
     unread: Annotated[int, Between(0)] = 0
+    deselected_assertions: Annotated[int, Between(0)] = 0
+    selection: list[str] = field(default_factory=list)
     leaks: Annotated[int, Between(0)]
     strict: bool = False
     suite: Suite
     tests: list[ShardTest] = field(default_factory=list)
     notes: list[ShardNote] = field(default_factory=list)
     coverage: dict[str, list[str]] = field(default_factory=dict)
+    written: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.shard > self.of:
@@ -80,14 +84,15 @@ class ShardLog:
         self._position = -1
         self._positions: Sequence[int] = ()
         self._total = 0
-        self._plan = ""
+        self._plan: dict[str, str] = {}
         self._deselected = 0
         self._unread = 0
         self._notes: list[ShardNote] = []
         self._tests: list[ShardTest] = []
+        self._written: dict[str, str] = {}
 
     def begin(
-        self, positions: Sequence[int], total: int, *, plan: str, deselected: int, unread: int = 0
+        self, positions: Sequence[int], total: int, *, plan: dict[str, str], deselected: int, unread: int = 0
     ) -> None:
         """Set the places of the shard's files among all that were found, how many it left out, and what all shards share."""
         self._positions, self._total = positions, total
@@ -106,8 +111,16 @@ class ShardLog:
         if problems:
             self._notes.append(ShardNote(position=self._position, invalid=invalid, problems=list(problems)))
 
-    def test(self, result: str | None, metrics: Metrics | None, *, schema_valid: bool | None = None) -> None:
-        """Keep the name of a result's file; None is a result that was not written because it would leak."""
+    def test(
+        self,
+        result: str | None,
+        metrics: Metrics | None,
+        *,
+        schema_valid: bool | None = None,
+        files: Iterable[tuple[str, bytes]] = (),
+    ) -> None:
+        """Keep the name of a result's file, and what its files hold; None is a result that was not written because it would leak."""
+        self._written |= {name: sha256(content) for name, content in files}
         if result:
             self._tests.append(
                 ShardTest(position=self._position, result=result, metrics=metrics, schema_valid=schema_valid)
@@ -127,5 +140,6 @@ class ShardLog:
             files=len(self._positions),
             tests=self._tests,
             notes=self._notes,
+            written=self._written,
             **rest,
         )

@@ -1,7 +1,41 @@
-"""Texts made to fit: on a line, in so many characters, on a terminal; never cut through a letter or an emoji."""
+"""Texts made to fit: on a line, in so many characters, on a terminal; never cut through a letter or an emoji.
 
+And made to show: what is invisible, or turns the direction of reading, becomes a visible escape.
+"""
+
+import json
+import re
 import unicodedata
 from itertools import accumulate
+
+from agenteval.lazyregex import lazy
+
+_HIDDEN = lazy(
+    "\r(?!\n)|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f"
+    "\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+"""Control characters, and those that hide themselves, others or data, or reorder their neighbours.
+
+What joins letters and emoji, or chooses how one looks, is not among them.
+"""
+
+
+def visible(text: str) -> str:
+    """The text with escapes for what is invisible, or turns the direction of reading.
+
+    What joins letters and emoji stays, as do tabs and ends of lines.
+    """
+    return _HIDDEN.sub(_escape, text)
+
+
+def visible_in_json(text: str) -> str:
+    """JSON in which what is invisible stands as JSON's own escapes: to programs it says the same."""
+    return _HIDDEN.sub(lambda found: json.dumps(found[0])[1:-1], text)
+
+
+def _escape(found: re.Match[str]) -> str:
+    return found[0].encode("unicode_escape", "backslashreplace").decode()
 
 
 def printable(text: str) -> str:
@@ -10,8 +44,10 @@ def printable(text: str) -> str:
     Each of them becomes a visible escape.
     """
     if text.isprintable():
-        return text
-    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
+        return text if text.isascii() else visible(text)
+    return visible(
+        "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
+    )
 
 
 def cells(text: str) -> int:

@@ -7,7 +7,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from agenteval.digests import sha256
 from agenteval.errors import AgentEvalError, FileError, Problem
+from agenteval.reading.documents import read_data
 from agenteval.reading.jsonsource import M, load_json, load_model
 from agenteval.results import RESULT_SCHEMA_VERSION, InvalidSpec, RunSummary, TestResult, TestRow
 from agenteval.run_files import COMPARISON, EVAL_SUMMARY, SUMMARY
@@ -50,7 +52,7 @@ class StoredRun:
                 reason_code="run.incomplete",
                 next_step="name the directory of one run that finished",
             )
-        self.summary = _written(RunSummary, self.path / SUMMARY)
+        self.summary = self.read(RunSummary, SUMMARY)
         if self.summary.schema_version != RESULT_SCHEMA_VERSION:
             raise StoredRunError(
                 f"the run in {self.path} uses version {self.summary.schema_version!r} of the format, "
@@ -71,32 +73,41 @@ class StoredRun:
 
     def stored_result(self, name: str) -> TestResult:
         """The result in a file of the run. Raises `StoredRunError`, `FileError`."""
-        return load_result(self._file(name))
+        return self.read(TestResult, self.file(name).name)
 
     def trace(self, result: TestResult) -> dict[str, Any] | None:
         """The stored trace of a test as plain data, or None when the run did not keep it."""
         if result.artifacts.trace is None:
             return None
-        trace: dict[str, Any] = load_json(self._file(result.artifacts.trace), max_bytes=_ANY_SIZE)
+        trace: dict[str, Any] = load_json(
+            self.file(result.artifacts.trace), max_bytes=_ANY_SIZE, within=self.path
+        )
         return trace
 
     @cached_property
     def comparison(self) -> "Comparison | None":
         """What changed from its baseline, when the run was compared with one. Raises `FileError`."""
-        path = self.path / COMPARISON
-        if not path.is_file():
+        if not (self.path / COMPARISON).is_file():
             return None
         from agenteval.comparing.comparison import Comparison
 
-        return _written(Comparison, path)
+        return self.read(Comparison, COMPARISON)
 
     def eval_summary(self) -> "EvalSummary":
         """The run's EvalSummary. Raises `StoredRunError` when there is none, `FileError` when it is not valid."""
         from agenteval.openwop.models import EvalSummary
 
-        return _written(EvalSummary, self._file(EVAL_SUMMARY))
+        return self.read(EvalSummary, self.file(EVAL_SUMMARY).name)
 
-    def _file(self, name: str) -> Path:
+    def read(self, cls: type[M], name: str) -> M:
+        """A model from a file of the run, which is in its folder, wherever links lead. Raises `FileError`."""
+        return _written(cls, self.path / name, within=self.path)
+
+    def digest(self, name: str) -> str:
+        """The SHA-256 of a file of the run. Raises `StoredRunError`, `FileError`."""
+        return sha256(read_data(self.file(name), _ANY_SIZE, self.path))
+
+    def file(self, name: str) -> Path:
         """A file of the run; its summary may name only files beside it."""
         path = self.path / name
         if os.path.basename(name) != name:  # noqa: PTH119 - the words of a file are no path yet
@@ -114,17 +125,17 @@ class StoredRun:
         return path
 
 
-def _written(cls: type[M], path: Path) -> M:
+def _written(cls: type[M], path: Path, within: Path) -> M:
     """A model from a file that a run has written. Raises `FileError`."""
     try:
-        return load_model(cls, path, max_bytes=_ANY_SIZE)
+        return load_model(cls, path, max_bytes=_ANY_SIZE, within=within)
     except FileError as error:
         raise error.advising("run the tests again") from None
 
 
 def load_result(path: Path) -> TestResult:
     """The result in a file that a run has written. Raises `FileError`."""
-    return _written(TestResult, path)
+    return _written(TestResult, path, within=path.parent)
 
 
 def stored_problem(stored: InvalidSpec) -> Problem:

@@ -18,7 +18,7 @@ class UniqueIds:
     def claim(self, test_id: str, path: Path) -> None:
         """Take a test's id. Raises `SpecError` with the `clash`, at its place in the file."""
         if fault := self.clash(test_id, path):
-            raise SpecError([problem_at(place(read_text(path), fault.data_path), fault, path)])
+            raise SpecError([problem_at(place(read_text(path, a_test=True), fault.data_path), fault, path)])
 
     def clash(self, test_id: str, path: Path) -> Fault | None:
         """Take a test's id; a fault (`spec.duplicate_test_id`) when another file has it. Reads no file."""

@@ -748,7 +748,7 @@ def test_a_damaged_baseline_is_an_error(project: Project, capsys: pytest.Capture
     told = capsys.readouterr()
     assert told.err.startswith("b.json:1:2: error[json.syntax]: ")
     assert told.err.endswith(
-        "   next: restore it from version control, or write it again with --update-baseline\n"
+        "   next: restore it from version control, or delete it and write it again with --update-baseline\n"
     )
     assert told.out == ""
 

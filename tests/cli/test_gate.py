@@ -98,6 +98,7 @@ def test_the_decision_as_json(project: Project, capsys: pytest.CaptureFixture[st
         "aggregateScore": 0.75,
         "passed": False,
         "reason": "the score 0.75 is below 0.8",
+        "leftOut": None,
     }
 
 
@@ -185,7 +186,7 @@ def test_a_run_that_was_stopped_early_keeps_it_shut(
     assert json.loads(EVAL_SUMMARY.read_text())["passed"] is False
     assert gate(*asked) == 1
     assert capsys.readouterr().out.endswith(
-        "exit 1: the run was stopped early, so its score is partial: 1 test failed; stopped after 1 failure\n"
+        "exit 1: the run is not whole: stopped after 1 failure; --allow-partial decides by what was run\n"
     )
 
 
@@ -356,3 +357,153 @@ def test_all_examples_pass_the_gate(project: Project, monkeypatch: pytest.Monkey
     argv = ["run", str(EXAMPLES / "nanoclaw"), str(CASES / "failing"), "--artifacts-dir", str(folder)]
     assert main([*argv, "--run-id", "r1", "-q"]) == 1
     assert main(["gate", str(folder / "r1"), "--required-pass-score", "0.5"]) == 0
+
+
+LEFT_OUT = [
+    (["-k", "t0"], "1 test left out (-k t0)"),
+    (["-k", "not t1 and not t2"], "1 test left out (-k not t1 and not t2)"),
+    (["--tag", "good"], "1 test left out (--tag good)"),
+    (["--exclude-tag", "bad", "--exclude-tag", "x"], "1 test left out (--exclude-tag bad, --exclude-tag x)"),
+    (["-n", "2", "-k", "t0"], "1 test left out (-k t0)"),
+]
+
+
+@pytest.mark.parametrize("required", [[], ["--required-pass-score", "0"]], ids=["by-summary", "by-score"])
+@pytest.mark.parametrize(("options", "what"), LEFT_OUT)
+def test_what_left_out_a_test_keeps_it_shut(
+    project: Project, options: list[str], what: str, required: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The test that was left out may be the one that fails; whoever knows better says so."""
+    project.add("pass", "t0", tags=["good"])
+    project.add("fail", "t1", tags=["bad"])
+    assert main(["run", "tests", "--run-id", "r1", "-q", *options]) == 0
+    capsys.readouterr()
+    assert gate(*required) == 1
+    assert capsys.readouterr().out.endswith(
+        f"exit 1: the run is not whole: {what}; --allow-partial decides by what was run\n"
+    )
+    assert gate("--allow-partial", *required) == 0
+    assert capsys.readouterr().out.endswith(f"exit 0: the gate is open, with {what}\n")
+    assert gate("--json") == 1
+    assert json.loads(capsys.readouterr().out)["leftOut"] == what
+
+
+def test_an_assertion_that_was_left_out_keeps_it_shut(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`::` chooses what is judged: here all but what fails."""
+    project.add("fail", "t0")
+    project.add("pass", "t1")
+    for workers in ("1", "2"):
+        run = f"r{workers}"
+        paths = ["tests/t0/test.yaml::searches", "tests/t1"]
+        assert main(["run", *paths, "--run-id", run, "-q", "-n", workers]) == 0
+        capsys.readouterr()
+        assert main(["gate", run]) == 1
+        assert (
+            "the run is not whole: 1 assertion left out (tests/t0/test.yaml::searches); "
+            in capsys.readouterr().out
+        )
+        assert main(["gate", run, "--allow-partial"]) == 0
+    both = ["tests/t0/test.yaml::searches", "tests/t1", "-k", "t0"]
+    assert main(["run", *both, "--run-id", "r3", "-q"]) == 0
+    capsys.readouterr()
+    assert main(["gate", "r3"]) == 1
+    told = "1 test and 1 assertion left out (-k t0, tests/t0/test.yaml::searches)"
+    assert f"the run is not whole: {told}; " in capsys.readouterr().out
+
+
+def test_all_assertions_chosen_one_by_one_are_a_whole_test(project: Project) -> None:
+    """Nothing was left out, whatever the command line looks like; so of a word that all tests match."""
+    project.add("pass", "t0")
+    assert main(["run", "tests/t0/test.yaml::searches", "--run-id", "r1", "-q", "-k", "t0"]) == 0
+    assert gate() == 0
+    assert json.loads(SUMMARY.read_text())["selection"] == []
+
+
+def test_what_failed_last_is_not_the_whole(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """`--lf` after a fix; without a failure on record it runs all, which is the whole."""
+    path = project.add("fail", "t0")
+    project.add("pass", "t1")
+    main(["run", "tests", "-q"])
+    path.write_text(path.read_text().replace("tool: web_fetch", "tool: web_search"))
+    assert main(["run", "tests", "-q", "--lf", "--run-id", "r1"]) == 0
+    capsys.readouterr()
+    assert gate() == 1
+    assert "the run is not whole: 1 test left out (--lf); " in capsys.readouterr().out
+    assert main(["run", "tests", "-q", "--lf", "--run-id", "r2"]) == 0
+    assert main(["gate", "r2"]) == 0
+
+
+def test_a_stopped_run_that_is_allowed_is_judged_by_its_score(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Only where a score is asked for: a run that was stopped has met no threshold."""
+    for name, kind in (("a", "pass"), ("b", "fail"), ("c", "fail")):
+        project.add(kind, name)
+    assert main(["run", "tests", "--run-id", "r1", "-q", "--maxfail", "1"]) == 1
+    capsys.readouterr()
+    assert gate("--allow-partial") == 1
+    assert gate("--allow-partial", "--required-pass-score", "0.7") == 0
+    assert capsys.readouterr().out.endswith("exit 0: the gate is open, with stopped after 1 failure\n")
+
+
+def test_merged_shards_say_what_all_of_them_left_out(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Tests that no shard has, and assertions that each left out."""
+    for name in "abc":
+        project.add("fail", name)
+    paths = [f"tests/{name}/test.yaml::searches" for name in "abc"]
+    for number in (1, 2):
+        options = ["--shard", f"{number}/2", "--run-id", "r1", "-k", "not b"]
+        assert main(["run", *paths, "-q", *options]) == 0
+    assert main(["merge", *(f"artifacts/r1-shard-{number}-of-2" for number in (1, 2)), "-q"]) == 0
+    capsys.readouterr()
+    assert gate() == 1
+    told = f"1 test and 2 assertions left out (-k not b, {', '.join(paths)})"
+    assert f"the run is not whole: {told}; " in capsys.readouterr().out
+
+
+def test_a_run_of_an_older_version_says_what_it_can(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It counted tests that were left out, and not why."""
+    stored(project, "pass")
+
+    def older(data: Any) -> None:
+        data["counts"]["deselected"] = 2
+        del data["selection"], data["deselected_assertions"]
+
+    change(SUMMARY, older)
+    capsys.readouterr()
+    assert gate() == 1
+    assert "the run is not whole: 2 tests left out; " in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("edit", "told"),
+    [
+        (
+            lambda data: data["assertions"][0].update(status="fail"),
+            "status is pass, and the assertion searches fails",
+        ),
+        (
+            lambda data: data["assertions"][0].update(status="skip"),
+            "status is pass, and every assertion is skipped",
+        ),
+    ],
+)
+def test_a_result_that_contradicts_itself_opens_nothing(
+    project: Project, edit: Callable[[Any], object], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nor is anything compared with it."""
+    stored(project, "pass")
+    change(RUN / "nanoclaw.t.t0.x.result.json", edit)
+    capsys.readouterr()
+    assert gate("--required-pass-score", "0") == 2
+    assert f"nanoclaw.t.t0.x contradicts itself: {told}" in capsys.readouterr().err
+    assert main(["run", "tests", "--baseline", "r1"]) == 2
+    assert f"the run in artifacts/r1 is damaged: nanoclaw.t.t0.x contradicts itself: {told}" in " ".join(
+        capsys.readouterr().err.split()
+    )

@@ -1,7 +1,6 @@
 """Reports on the command line: any number at once, the same from a run as from its files later."""
 
 import json
-import re
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -10,9 +9,10 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from actions import commands
 from agenteval.cli import main
 from agenteval.reporters.formats import FORMATS
-from projects import Project, make_replay
+from projects import FETCHES, Project, make_replay
 from runs import CASES
 
 SECRET = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
@@ -364,29 +364,19 @@ def test_a_report_of_no_run_is_refused(project: Project, capsys: pytest.CaptureF
 def test_github_is_told_by_itself(
     project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """In Actions, commands are off while the run tells of itself; then come the annotations, and the last line."""
+    """In Actions, after the run has told of itself, come the annotations, and the last line."""
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", "summary.md")
     assert main(["run", "tests/fail", "--no-artifacts"]) == 1
-    first, *lines = capsys.readouterr().out.splitlines()
-    word = first.removeprefix("::stop-commands::")
-    end = lines.index(f"::{word}::")
-    annotation, last = lines[end + 1 :]
+    log = capsys.readouterr().out
+    *_, annotation, last = log.splitlines()
+    assert commands(log) == ["error"]
     assert last == "exit 1: 1 test failed"
     assert annotation.startswith(
         "::error file=tests/fail/test.yaml,line=22,col=3,title=nanoclaw.t.fail.x::"
         "tests/fail/test.yaml:22:3: fetches (must_call_tool) failed%0A"
     )
     assert Path("summary.md").read_text().startswith("## ❌ agenteval: 1 test failed\n")
-
-
-def test_commands_are_no_lines_of_the_story(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
-    """A quiet run begins with its first line also when commands are switched off before it."""
-    assert main(["run", "tests/pass", "--no-artifacts", "-q", "--github"]) == 0
-    off, count, on, end = capsys.readouterr().out.splitlines()
-    assert re.fullmatch(r"1 passed in \d+\.\d\d s", count)
-    assert end == "exit 0: all tests passed"
-    assert on == f"::{off.removeprefix('::stop-commands::')}::"
 
 
 def test_github_can_be_turned_off_and_on(
@@ -404,68 +394,91 @@ def test_github_can_be_turned_off_and_on(
     assert not Path("summary.md").exists()
 
 
+FORGED = "x\n::set-env name=PATH::/tmp\nand ##[add-mask]x\r::error::y\n \u200b::warning::z"
+"""Commands in the words of an agent, or of whoever writes a test."""
+
+
 @pytest.mark.parametrize(
-    "options", [[], ["--no-artifacts"], ["--tap", "tap"], ["--shard", "1/1"]], ids=" ".join
-)
-def test_commands_are_off_without_annotations(
-    options: list[str], project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """`--no-github` asks for no annotations; GitHub reads the log all the same. Nobody else is bothered."""
-    command = ["run", "tests/fail", "--no-github", *options]
-    assert main(command) == 1
-    assert "::" not in capsys.readouterr().out
-    monkeypatch.setenv("GITHUB_ACTIONS", "true")
-    assert main(command) == 1
-    off, *told, on, last = capsys.readouterr().out.splitlines()
-    assert on == f"::{off.removeprefix('::stop-commands::')}::"
-    assert any(line.startswith("FAIL nanoclaw.t.fail.x ") for line in told)
-    assert last == "exit 1: 1 test failed"
-
-
-def test_words_of_an_agent_are_no_commands(
-    project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """All that is told of a recording stands between the two lines, whatever it ends in."""
-    monkeypatch.setenv("GITHUB_ACTIONS", "true")
-    answer = {"role": "assistant", "content": "x\n::set-env name=PATH::/tmp"}
-    project.add("fail", "forged", replay=make_replay(final_output=answer), title="::add-mask::x")
-    main(["run", "tests/forged", "tests/error", "-v"])
-    first, *lines = capsys.readouterr().out.splitlines()
-    end = lines.index(f"::{first.removeprefix('::stop-commands::')}::")
-    *annotations, last = lines[end + 1 :]
-    assert all(line.lstrip().startswith(("::error ", "::warning ")) for line in annotations)
-    assert last.startswith("exit 2: ")
-    assert any("::add-mask::" in line for line in lines[:end])
-
-
-def test_words_of_an_agent_are_no_commands_later_either(
-    project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """A run that is told again, or compared, inside of Actions is told between the same two lines; so are test files."""
-    main(["run", "tests/fail", "--run-id", "one"])
-    monkeypatch.setenv("GITHUB_ACTIONS", "true")
-    for command in (
-        ["report", "artifacts/one"],
+    "argv",
+    [
+        ["run", "tests", "-v", "--no-github"],
+        ["run", "tests", "-v", "--no-github", "--no-artifacts"],
+        ["run", "tests", "-v", "--no-github", "--tap", "tap", "-n", "2"],
+        ["run", "tests", "-v", "--no-github", "--shard", "1/1"],
+        ["run", "tests", "--json", "--no-artifacts", "--no-github"],
+        ["run", "tests", "--collect-only"],
+        ["list", "tests"],
+        ["list", "tests", "--json"],
+        ["validate", "tests"],
+        ["validate", "tests", "--json"],
+        ["mutate", "tests", "--operators", "drop-call"],
+        ["report", "artifacts/one", "-v"],
         ["compare", "artifacts/one", "artifacts/one"],
-        ["validate", "tests/pass"],
-        ["mutate", "tests/pass", "--operators", "drop-call"],
-    ):
-        capsys.readouterr()
-        assert main(command) == 0
-        first, *lines = capsys.readouterr().out.splitlines()
-        assert first.startswith("::stop-commands::")
-        assert f"::{first.removeprefix('::stop-commands::')}::" in lines
+        ["compare", "artifacts/one", "agenteval-baseline.json", "--json"],
+        ["gate", "artifacts/one"],
+        ["trace", "tests/forged"],
+        ["suite", "new", "tests"],
+        ["explain"],
+        ["explain", "--json"],
+        ["doctor"],
+        ["schema"],
+        ["run", f"tests/{FORGED}", "--no-github"],
+        ["run", "tests", "--shard", FORGED],
+        ["run", "tests", "--baseline", FORGED],
+        ["run", "tests", "-k", FORGED],
+        ["run", "tests", "--tag", FORGED, "--no-github"],
+        ["run", "tests", "--run-id", FORGED],
+        ["run", "tests", "--maxfail", FORGED],
+        ["report", FORGED],
+        ["gate", FORGED, "--json"],
+        ["merge", FORGED],
+        ["record", FORGED],
+        ["explain", FORGED],
+        [FORGED],
+        [f"--{FORGED}"],
+        ["run", f"--{FORGED}=x"],
+    ],
+    ids=lambda argv: " ".join(argv).replace(FORGED, "FORGED"),
+)
+def test_nothing_printed_is_a_command(
+    argv: list[str], project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """On neither stream, whatever is quoted: an agent, a test, a plugin's name, a mistake on the command line."""
+    answer = {"role": "assistant", "content": FORGED}
+    told = {
+        "id": FORGED,
+        "title": FORGED,
+        "tags": [FORGED],
+        "assertions": [{**FETCHES, "id": FORGED, "description": FORGED}],
+    }
+    project.add("fail", "forged", replay=make_replay(final_output=answer), **told)
+    main(["run", "tests/forged", "--run-id", "one", "--update-baseline"])
+    (project.root / "agenteval.yaml").write_text(
+        f"plugins: [{json.dumps(FORGED + '.py')}]\n", encoding="utf-8"
+    )
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    capsys.readouterr()
+    assert main(argv) in (0, 1, 2, 3)
+    out, err = capsys.readouterr()
+    assert commands(out) == commands(err) == []
+    if "--json" in argv and out:
+        json.loads(out)
+    monkeypatch.delenv("GITHUB_ACTIONS")
+    if argv[0] == "list":
+        main(argv)
+        assert capsys.readouterr().out != out or "--json" in argv
 
 
-def test_commands_are_on_again_after_a_crash(
+def test_annotations_are_the_only_commands(
     project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The steps that follow are not silenced by a run that broke down."""
-    assert main(["run", "tests/pass", "--run-id", "r"]) == 0
-    capsys.readouterr()
-    assert main(["run", "tests/pass", "--run-id", "r", "--github"]) == 2
-    first, last = capsys.readouterr().out.splitlines()
-    assert last == f"::{first.removeprefix('::stop-commands::')}::"
+    """Those of the run itself stay commands, also where only `--github` says that GitHub reads along."""
+    answer = {"role": "assistant", "content": FORGED}
+    project.add("fail", "forged", replay=make_replay(final_output=answer), title=FORGED)
+    for argv in (["--github"], []):
+        assert main(["run", "tests/forged", "tests/error", "-v", *argv]) == 2
+        assert commands(capsys.readouterr().out) == ["error", "error"]
+        monkeypatch.setenv("GITHUB_ACTIONS", "true")
 
 
 def test_a_summary_that_cannot_be_written_fails_nothing(

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agenteval.redaction import Redactor
-from agenteval.reporters.github import LONGEST_SUMMARY, annotations, commands_off, write_summary
+from agenteval.reporters.github import LONGEST_SUMMARY, annotations, write_summary
 from run_builders import judged, make_result
 from stored_runs import FAILED, PASSED, REMARK, WARNS, mixed, store
 
@@ -95,15 +95,6 @@ def test_a_file_is_named_from_the_top_of_the_repository(
     inside, other = annotations(store(tmp_path / "runs", FAILED, outside))
     assert inside.startswith("::error file=agent/suite/case/test.yaml,")
     assert other.startswith(f"::error file={tmp_path}/test.yaml,")
-
-
-def test_commands_are_off_until_a_word_that_nobody_can_guess() -> None:
-    """The word that ends the silence is another one each time."""
-    off, on = commands_off()
-    word = off.removeprefix("::stop-commands::")
-    assert on == f"::{word}::"
-    assert len(word) > 32
-    assert commands_off()[0] != off
 
 
 def test_the_summary_is_appended(tmp_path: Path) -> None:

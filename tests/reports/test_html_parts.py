@@ -17,10 +17,10 @@ from agenteval.reporters.html.texts import (
     shortened,
     shown,
     text,
-    visible,
 )
 from agenteval.reporters.html.timeline import MOST_EVENTS, Event, Timeline, timeline
 from agenteval.results import AssertionResult, Evidence, Excerpt
+from agenteval.shortening import visible
 from run_builders import judged
 
 JSON = st.recursive(

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from agenteval.adapters import AdapterContext
 from agenteval.errors import AdapterError
@@ -49,6 +49,12 @@ class NanoClawAdapter:
 
         return SessionRecorder(AdapterInfo(name=NAME, version=VERSION))
 
+    def reads_with(self, given: Mapping[str, Any], folder: Path) -> list[Path]:
+        """What belongs to the recording of a session, and is not named itself."""
+        from agenteval_nanoclaw.session.source import belonging
+
+        return belonging(folder / str(given["session"])) if given.get("session") else []
+
     def trace(self, case: TestCase, context: AdapterContext) -> Trace:
         """The trace of one test. Raises `AdapterError`, with every problem of the recording."""
         given = [key for key in INPUTS if key in case.adapter_input]
@@ -77,8 +83,10 @@ class NanoClawAdapter:
 
 def looks_like_bundle(path: Path) -> bool:
     """Whether a file has what every bundle begins with, or a script of steps, and is no array, as a stream may be."""
+    from agenteval.reading.documents import opened
+
     try:
-        with path.open("rb") as file:
+        with opened(path) as file:
             is_array = file.read(1 << 10).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[")
             file.seek(0)
             return not is_array and any(b'"script"' in line or b'"schema_version"' in line for line in file)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from agenteval.errors import AdapterError, FileError
-from agenteval.reading.documents import read_text
+from agenteval.reading.documents import opened, read_text
 from agenteval.reading.jsonsource import parse_json
 
 STATUS_ERROR = 2
@@ -61,7 +61,7 @@ def is_otlp(path: Path) -> bool:
     """Whether a file looks like OTLP JSON; what is wrong with it is told when it is read."""
     if path.suffix not in (".json", ".jsonl") or not path.is_file():
         return False
-    with path.open("rb") as file:
+    with opened(path) as file:
         head = file.read(4096)
     return any(f'"{kind}"'.encode() in head for kind in DOCUMENTS)
 

@@ -4,16 +4,13 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from agenteval.adapter_input import names_in
 from agenteval.config import config_files
 from agenteval.discovery import Selected, discover
 from agenteval.errors import SpecError
 from agenteval.loading import LoadedTest, load_test
 from agenteval.settings import SETTINGS_FILE, Config
 from agenteval.spec import TestCase
-from agenteval.text import texts
-
-LONGEST_NAME = 1000
-"""A longer text names no file."""
 
 
 class Dependencies:
@@ -91,8 +88,7 @@ def _named_files(path: Path) -> Iterator[str]:
 
 def _named_in(case: TestCase) -> Iterator[str]:
     """The texts of a test that may name a file or directory, relative to its own: a recording, a fixture."""
-    named = [*texts(case.adapter_input), *(fixture.file for fixture in case.tools.fixtures if fixture.file)]
-    return (text for text in named if len(text) < LONGEST_NAME and not {"\n", "\0"}.intersection(text))
+    return names_in([case.adapter_input, [fixture.file for fixture in case.tools.fixtures if fixture.file]])
 
 
 def _nearest(file: str, folders: set[str]) -> str:

@@ -11,9 +11,16 @@ import typer
 from agenteval import __version__
 from agenteval.errors import AgentEvalError, ExitCode, FileError, UsageError
 from agenteval.lazyregex import lazy
+from agenteval.reading.containment import keep_inside
 from agenteval.redaction import Redactor
 from agenteval.reporters.problems import redacted_problems
-from agenteval.reporters.stream import redact_with, redactor_in_force, silence
+from agenteval.reporters.stream import (
+    in_github_actions,
+    no_commands,
+    redact_with,
+    redactor_in_force,
+    silence,
+)
 
 REPORT_ADDRESS = "https://github.com/agenteval/agenteval/issues"
 
@@ -41,8 +48,19 @@ COMMANDS = {
 
 
 def run_app(argv: Sequence[str]) -> int:
-    """Parse and run; every error becomes a message on stderr and an exit code."""
+    """Parse and run; every error becomes a message on stderr and an exit code.
+
+    In GitHub Actions nothing that is printed is a workflow command, except those of `--github`.
+    """
+    if not (in_github_actions() or "--github" in argv):
+        return _run(argv)
+    with no_commands():
+        return _run(argv)
+
+
+def _run(argv: Sequence[str]) -> int:
     redact_with(Redactor())
+    keep_inside(None)
     wanted = next((arg for arg in argv if not arg.startswith("-")), None)
     try:
         _refuse_empty(argv)

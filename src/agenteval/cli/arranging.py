@@ -10,12 +10,11 @@ from agenteval.cli.flow import Flow
 from agenteval.cli.lastrun import keys, recall
 from agenteval.digests import sha256
 from agenteval.discovery import Found, Selected
-from agenteval.errors import FileError, Problem, SpecError
+from agenteval.errors import Problem, SpecError
 from agenteval.plurals import counted
-from agenteval.reading.documents import read_text
 from agenteval.redaction import Redactor
 from agenteval.runner import RunOptions
-from agenteval.sharding import Shard, divided
+from agenteval.sharding import Inputs, Shard, code_of, divided
 
 
 @dataclass(slots=True, kw_only=True)
@@ -33,7 +32,7 @@ class Arrangement:
     unread: int = 0
     wanted: int = 0
     """How many tests all shards have together, as far as is known before loading."""
-    plan: str = ""
+    plan: dict[str, str] = field(default_factory=dict)
     said: list[str] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
@@ -107,9 +106,7 @@ def _shard(
     if durations_from and not any(durations):
         made.said.append(f"{durations_from}: has none of these tests; shards get equal numbers of tests")
     shards = divided(durations, shard.of)
-    made.plan = _digest(
-        [*zip(made.positions, names, map(_content, made.found), shards, strict=True), settings]
-    )
+    made.plan = _plan(made, names, shards, examiner=examiner, settings=settings)
     _keep(made, [index for index, number in enumerate(shards) if number == shard.number])
     if shards and shard.number not in shards:
         made.problems.append(_empty(shard))
@@ -145,12 +142,26 @@ def _durations_of(run: Path, key: Callable[[str], str]) -> dict[str, float]:
     return {key(row.path): row.duration_ms for row in summary.tests}
 
 
-def _content(found: Found) -> str:
-    """A digest of a test file; empty when it cannot be read."""
-    try:
-        return _digest(read_text(found.path)) if isinstance(found, Selected) else ""
-    except FileError:
-        return ""
+def _plan(
+    made: Arrangement, names: Sequence[str], shards: Sequence[int], *, examiner: Examiner, settings: Any
+) -> dict[str, str]:
+    """The digests of all that the verdicts of a run depend on: shards in which any differs are not of one run."""
+    options = examiner.options
+    inputs = Inputs(options.root, options.registry, anywhere=options.allow_outside)
+    tests = [
+        [position, name, sorted(each.only or ()), inputs.add(each.path)]
+        if isinstance(each, Selected)
+        else position
+        for position, name, each in zip(made.positions, names, made.found, strict=True)
+    ]
+    planned = {
+        "tests": tests,
+        "recordings": inputs.digests,
+        "settings": settings,
+        "plugins": code_of(options.root, options.registry),
+        "division": list(shards),
+    }
+    return {kind: _digest(data) for kind, data in planned.items()}
 
 
 def _digest(data: Any) -> str:

@@ -35,7 +35,6 @@ def command(
     Exit codes: 0 no regression, 1 at least one, 2 the two cannot be compared, or a test of B could not be judged.
     """
     from agenteval.cli.baselines import today
-    from agenteval.cli.github import in_github_actions, no_commands
     from agenteval.cli.project import open_project
     from agenteval.comparing.compare import compare
     from agenteval.comparing.sides import load_side
@@ -62,8 +61,7 @@ def command(
     from agenteval.reporters.terminal import Terminal
 
     terminal = Terminal(sys.stdout, color=color or project.config.color)
-    with no_commands(terminal, when=in_github_actions()):
-        tell(terminal, comparison)
+    tell(terminal, comparison)
     terminal.ending(code, told)
     terminal.flush()
     return code

@@ -29,7 +29,7 @@ Stem = Callable[[str], str]
 class Judged:
     """What a run keeps of a judged test: files to write, lines to print, numbers to add up. The result is in its file.
 
-    `scored` is None for a skipped test, `seen` when nothing is compared.
+    `scored` is None for a skipped test, `seen` when nothing is compared. `left_out` counts assertions that were not selected.
     """
 
     filed: Filed
@@ -39,6 +39,7 @@ class Judged:
     metrics: Metrics | None
     looked: CoverageTally
     seen: "SideTest | None" = None
+    left_out: int = 0
 
 
 @dataclass(slots=True, kw_only=True, eq=False, repr=False)
@@ -102,6 +103,7 @@ class Examiner:
         looked.add(test, outcome.result.assertions, outcome.trace)
         told = len(test.warnings)
         judged = self.account(outcome.result, filed, scored=scored, metrics=metrics, looked=looked, told=told)
+        judged.left_out = len(test.case.assertions) - len(test.checks)
         if self.compares:
             from agenteval.comparing.watch import seen
 

@@ -42,6 +42,7 @@ def command(
         )
     from agenteval.reporters.stream import write
     from agenteval.reporters.terminal import Terminal
+    from agenteval.shortening import visible, visible_in_json
 
     if plugins and name:
         raise UsageError(
@@ -54,7 +55,7 @@ def command(
             text = _all(registry, room, as_json=as_json, markdown=markdown, plugins=plugins)
         else:
             text = _one(name, registry, room, as_json=as_json)
-    write(sys.stdout, text)
+    write(sys.stdout, visible_in_json(text) if as_json else visible(text))
     return ExitCode.PASSED
 
 

@@ -29,11 +29,15 @@ def command(
             help="Pass when the score is at least X, whatever thresholds the run had.",
         ),
     ] = None,
+    allow_partial: Annotated[
+        bool,
+        typer.Option("--allow-partial", help="Decide also by a run that left out tests or assertions."),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the decision as JSON.")] = False,
 ) -> ExitCode:
     """Decide whether a stored run is good enough to deploy, by its scores (its EvalSummary).
 
-    Exit codes: 0 it is, 1 it is not, 2 the summary is invalid, or not of a whole run.
+    Exit codes: 0 it is, 1 it is not, 2 the summary is invalid, or that of a shard.
     """
     from agenteval.cli.project import open_project
     from agenteval.openwop.verification import verified_summary
@@ -41,17 +45,25 @@ def command(
 
     stored = StoredRun(find_run(run, open_project().runs))
     summary = verified_summary(stored)
-    against = objection(stored, summary, required)
+    against = objection(stored, summary, required, allow_partial=allow_partial)
     code = ExitCode.FAILED if against else ExitCode.PASSED
     if as_json:
         _print_json(stored, summary, required, against)
     else:
-        _print(stored, summary, code, against or "the gate is open")
+        left_out = stored.summary.left_out
+        _print(
+            stored, summary, code, against or f"the gate is open{f', with {left_out}' if left_out else ''}"
+        )
     return code
 
 
-def objection(run: "StoredRun", summary: "EvalSummary", required: float | None) -> str:
+def objection(
+    run: "StoredRun", summary: "EvalSummary", required: float | None, *, allow_partial: bool = False
+) -> str:
     """Why the gate stays shut; empty when it opens.
+
+    What was left out of a run may be what fails: its score says nothing of the whole, and counts only when that is
+    allowed.
 
     Without a required score the summary's `passed` decides, and neither may a test have failed with a full score, nor
     the run for a warning, as under `--strict`. With one, the aggregate score decides, unrounded.
@@ -62,8 +74,8 @@ def objection(run: "StoredRun", summary: "EvalSummary", required: float | None) 
         return f"the run ended with exit {run.summary.exit_code}: {run.summary.exit_reason}"
     if not summary.tasks:
         return "no task was scored"
-    if run.summary.stopped_after:
-        return f"the run was stopped early, so its score is partial: {run.summary.exit_reason}"
+    if (left_out := run.summary.left_out) and not allow_partial:
+        return f"the run is not whole: {left_out}; --allow-partial decides by what was run"
     if required is None:
         why = f"the score is {summary.aggregateScore:.4g}; {run.summary.exit_reason}"
         if not summary.passed:
@@ -102,5 +114,6 @@ def _print_json(run: "StoredRun", summary: "EvalSummary", required: float | None
         "aggregateScore": summary.aggregateScore,
         "passed": not against,
         "reason": against or None,
+        "leftOut": run.summary.left_out or None,
     }
     write_json(sys.stdout, data)

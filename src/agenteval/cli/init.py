@@ -1,6 +1,7 @@
 """`agenteval init [DIR]`: a first test that passes, its recording, configuration, CI and editor support."""
 
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from agenteval.errors import ExitCode, UsageError
+from agenteval.reading.documents import read_bytes
 
 if TYPE_CHECKING:
     from agenteval.drafting.draft import Draft
@@ -173,8 +175,10 @@ def _asked_for() -> str:
 
 
 def _make_all(folder: Path, tests: Sequence[_File], installs: str) -> Iterator[tuple[Path, str]]:
-    from agenteval.config import config_files, refuse_misnamed
+    from agenteval.config import config_files, project_root, refuse_misnamed
+    from agenteval.reading.containment import keep_inside
 
+    keep_inside(project_root([str(folder)]))
     refuse_misnamed(folder)
     pyproject = folder / "pyproject.toml"
     in_pyproject = config_files(folder) == [pyproject]
@@ -255,7 +259,7 @@ def _create(path: Path, content: Callable[[], str]) -> str:
 def _ignore(path: Path) -> str:
     """Have git ignore what runs write; patterns that are there already, however spelled, are not repeated."""
     try:
-        text = path.read_text(encoding="utf-8") if path.exists() else None
+        text = read_bytes(path).decode() if os.path.lexists(path) else None
         missing = [line for line in _IGNORED if not _is_ignored(line, text or "")]
         if not missing:
             return "kept"

@@ -102,5 +102,5 @@ def _located(error: AgentEvalError, test: LoadedTest, *, suggestion: str | None 
         suggestion=suggestion,
         next_step=error.next_step,
     )
-    place = places(read_text(test.path), [(path, at_key)])[0] if path else None
+    place = places(read_text(test.path, a_test=True), [(path, at_key)])[0] if path else None
     return problem_at(place, fault, test.path)

@@ -88,6 +88,7 @@ class Ledger:
         if self.directory:
             self.directory.keep(judged.filed)
         self.tally.add(judged.tallied)
+        self.tally.deselected_assertions += judged.left_out
         self.tally.coverage.include(judged.looked)
         self.scores.add(judged.scored)
         if self.watch and judged.seen:
@@ -95,7 +96,7 @@ class Ledger:
         file = judged.tallied.row.result
         if self.log:
             schema_valid = judged.scored.task.get("schemaValid") if judged.scored else None
-            self.log.test(file, judged.metrics, schema_valid=schema_valid)
+            self.log.test(file, judged.metrics, schema_valid=schema_valid, files=judged.filed.files)
         if judged.filed.leaks:
             self._leaked(judged.filed.leaks)
         else:
@@ -208,6 +209,8 @@ class Ledger:
                 strict=self.options.strict,
                 suite=self.scores.suite,
                 coverage=self.tally.coverage.names(),
+                deselected_assertions=self.tally.deselected_assertions,
+                selection=list(self.tally.selection),
             )
             directory.add_file(SHARD, record)
         directory.log(eval_events(self.scores, started_at, finished_at))

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from agenteval.cli.flow import AUTO, processors
-from agenteval.cli.github import in_github_actions, no_commands
 from agenteval.cli.options import (
     FROM_CONFIGURATION,
     AllowOutsideOption,
@@ -126,13 +125,12 @@ def command(asked: MutateRequest) -> ExitCode:
     console = Console(stream, verbosity=asked.verbose - asked.quiet, color=color)
     if asked.list_operators:
         return _listed(console, chosen)
-    with no_commands(console, when=in_github_actions()):
-        wanted = _wanted(asked, project, console)
-        results = _mutated(wanted.tests, asked, project, console)
-        total = report(asked.seed, results)
-        _tell(total, asked, project, console)
-        code, why = _verdict(asked, wanted, results, total.score)
-        console.ending(code, why)
+    wanted = _wanted(asked, project, console)
+    results = _mutated(wanted.tests, asked, project, console)
+    total = report(asked.seed, results)
+    _tell(total, asked, project, console)
+    code, why = _verdict(asked, wanted, results, total.score)
+    console.ending(code, why)
     console.flush()
     return code
 

@@ -285,6 +285,7 @@ def _tests_beside(out: Path, root: Path) -> dict[Path, str]:
     Files that cannot be read are left out.
     """
     from agenteval.discovery import Selected, discover
+    from agenteval.reading.documents import read_bytes
 
     inside = out.relative_to(root).parts if out.is_relative_to(root) else ()
     top = root / inside[0] if inside else out
@@ -292,7 +293,7 @@ def _tests_beside(out: Path, root: Path) -> dict[Path, str]:
     for found in discover([str(top)]) if top.is_dir() else ():
         if isinstance(found, Selected):
             with suppress(OSError):
-                texts[found.path] = found.path.read_text(encoding="utf-8", errors="replace")
+                texts[found.path] = read_bytes(found.path).decode(errors="replace")
     return texts
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from agenteval.cli.github import ToldGithubOption, in_github_actions, no_commands
+from agenteval.cli.github import ToldGithubOption
 from agenteval.cli.options import ColorOption, QuietOption, VerboseOption
 from agenteval.cli.project import open_project
 from agenteval.cli.reporting import Reporting, compares, prepare
@@ -48,8 +48,7 @@ def command(
     before = StoredRun(find_run(baseline, project.runs)) if baseline else None
     console = Console(sys.stdout, verbosity=verbose - quiet, color=color or project.config.color)
     if not (reports or github):
-        with no_commands(console, when=in_github_actions()):
-            _tell(stored, console)
+        _tell(stored, console)
         return ExitCode.PASSED
     prepare(reports)
     reporting = Reporting(

@@ -8,7 +8,6 @@ from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agenteval.cli.github import in_github_actions, no_commands
 from agenteval.errors import AgentEvalError, ExitCode, UsageError
 from agenteval.redaction import Redactor
 from agenteval.reporters.formats import FORMATS
@@ -48,14 +47,11 @@ class Reporting:
     def during(self, run_id: str, artifacts: Path | None) -> Iterator[Path | None]:
         """Wrap a run: yield the parent of its directory, and write the reports once the run is complete.
 
-        Whatever is printed inside is no workflow command, whether or not the run is annotated.
         Without `artifacts` the parent is a temporary directory, or None when no report is asked for. The paths of the
         reports have been prepared (`prepare`). Raises `ReportError`, `LeakError`.
         """
-        told_to_github = self.github or in_github_actions()  # --no-github does not keep GitHub from reading
         if not (self.reports or self.github):
-            with no_commands(self.terminal, when=told_to_github):
-                yield artifacts
+            yield artifacts
             return
         from contextlib import ExitStack
 
@@ -65,8 +61,7 @@ class Reporting:
             parent = artifacts or stack.enter_context(_temporary())
             if path := self.reports.get(STREAMED):
                 stack.enter_context(self._streaming(path, run_id))
-            with no_commands(self.terminal, when=told_to_github):
-                yield parent
+            yield parent
             if is_run(parent / run_id):
                 code, reason = ExitCode.PASSED, ""
                 try:
@@ -118,7 +113,7 @@ class Reporting:
         from agenteval.reporters.github import annotations, write_summary
 
         for line in annotations(run):
-            self.terminal.emit(line)
+            self.terminal.command(line)
         if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
             try:
                 write_summary(run, Path(summary), self.redactor)

@@ -60,6 +60,7 @@ def command(asked: RunRequest) -> ExitCode:
     console.strict = asked.strict or config.strict
     session = _session(asked, project, parts, console)
     ledger = session.ledger
+    ledger.tally.selection = asked.narrowing
     if asked.collect_only:
         return session.collect(asked.paths)
     if asked.baseline or asked.update_baseline:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from agenteval.cli.flow import Flow
-from agenteval.cli.github import GithubOption, in_github_actions
+from agenteval.cli.github import GithubOption
 from agenteval.cli.options import (
     FILES,
     FROM_CONFIGURATION,
@@ -32,6 +32,7 @@ from agenteval.cli.reporting import check_kept
 from agenteval.cli.signatures import Request
 from agenteval.errors import UsageError
 from agenteval.openwop.request import SuiteRequest
+from agenteval.reporters.stream import in_github_actions
 from agenteval.selection import Selection
 from agenteval.sharding import Shard
 
@@ -227,6 +228,15 @@ class RunRequest(Request):
     def selection(self) -> Selection:
         """Which tests are wanted. Raises `UsageError`."""
         return Selection(self.expression, self.tags or (), self.exclude_tags or ())
+
+    @property
+    def narrowing(self) -> list[str]:
+        """The options that leave out tests or assertions, as they were given."""
+        given = [f"-k {self.expression}"] * bool(self.expression.strip())
+        given += [f"--tag {tag}" for tag in self.tags or ()]
+        given += [f"--exclude-tag {tag}" for tag in self.exclude_tags or ()]
+        given += ["--lf"] * self.last_failed + [f"--modes {self.modes}"] * bool(self.modes)
+        return given + [path for path in self.paths if "::" in path]
 
     @property
     def part(self) -> Shard | None:

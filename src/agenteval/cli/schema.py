@@ -51,8 +51,11 @@ def command(
 
 def _default_folder() -> Path:
     from agenteval.config import project_root
+    from agenteval.reading.containment import keep_inside
 
-    return project_root() / "schemas"
+    root = project_root()
+    keep_inside(root)
+    return root / "schemas"
 
 
 def _names() -> list[str]:
@@ -69,13 +72,13 @@ def _print(name: str) -> None:
     from agenteval.cli.project import project_registry
     from agenteval.plugins.registry import warnings_about
     from agenteval.reference.schemas import schema_text
-    from agenteval.reporters.stream import write
+    from agenteval.reporters.stream import write_encoded
 
     with redirect_stdout(sys.stderr):  # a plugin may print
         registry = project_registry()
         tell(warnings_about(registry.plugins()))
         text = schema_text(name, registry)
-    write(sys.stdout, text)
+    write_encoded(sys.stdout, text)
 
 
 def _say(*lines: str) -> None:

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from agenteval import __version__
 from agenteval.cli.examining import Candidate, Examiner, Judged, Stem
 from agenteval.cli.flow import Flow
 from agenteval.cli.ledger import Ledger
@@ -119,7 +118,17 @@ class Session:
         from agenteval.cli.arranging import arranged
 
         ledger, options = self.ledger, self.ledger.options
-        settings = plain([__version__, options.strict, options.rules, ledger.scores.suite])
+        settings = plain(
+            [
+                options.strict,
+                options.rules,
+                options.limits,
+                sorted(options.redaction.kinds),
+                options.allow_outside,
+                ledger.scores.suite,
+                sorted(ledger.tally.selection),
+            ]
+        )
         made = self.arrangement = arranged(found, self.flow, examiner=self.examiner, settings=settings)
         left_out = made.deselected + made.unread
         ledger.partial = left_out > 0  # files left out by --lf are not even loaded

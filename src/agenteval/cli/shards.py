@@ -18,6 +18,7 @@ from agenteval.reporters.sealing import sealed, sealed_result
 from agenteval.results import TestResult
 from agenteval.run_files import RESULT_ENDING, SHARD, SUMMARY, TRACE_ENDING
 from agenteval.shard_record import ShardNote, ShardRecord, ShardTest
+from agenteval.sharding import PLANNED
 from agenteval.stored import StoredRun, stored_problem
 from agenteval.unique_ids import TaskIds
 
@@ -63,7 +64,7 @@ def read_shards(folders: Sequence[Path]) -> list[StoredShard]:
     """All the shards of one run, in order of number.
 
     Raises `MergeError` (`merge.not_a_shard`, `merge.unfinished`, `merge.different_runs`, `merge.doubled_shard`,
-    `merge.missing_shard`, `merge.stopped_shard`, `merge.leak`), and `FileError` for a file that is damaged.
+    `merge.missing_shard`, `merge.stopped_shard`, `merge.leak`, `merge.foreign_file`), and `FileError` for a file that is damaged.
     """
     shards = [_read(folder) for folder in folders]
     first = shards[0]
@@ -87,6 +88,7 @@ def read_shards(folders: Sequence[Path]) -> list[StoredShard]:
         )
     for shard in shards:
         _whole(shard)
+        _own(shard)
     return [by_number[number] for number in sorted(by_number)]
 
 
@@ -104,7 +106,7 @@ def _read(folder: Path) -> StoredShard:
         raise _unfinished(folder)
     run = StoredRun(folder)
     try:
-        record = load_model(ShardRecord, folder / SHARD, max_bytes=sys.maxsize)
+        record = load_model(ShardRecord, folder / SHARD, max_bytes=sys.maxsize, within=folder)
     except FileError as error:
         raise error.advising(AGAIN) from None
     return StoredShard(run, record, _time(run, "started_at"), _time(run, "finished_at"))
@@ -134,10 +136,11 @@ def _same_run(one: StoredShard, other: StoredShard) -> None:
         why = f"--run-id is {a.run_id or 'not given'!r} and {b.run_id or 'not given'!r}"
     elif a.agenteval_version != b.agenteval_version:
         why = f"agenteval {a.agenteval_version} and {b.agenteval_version}"
-    elif a.plan != b.plan or a.total != b.total or a.suite != b.suite:
-        why = "tests, settings or recorded durations differ"
     else:
-        return
+        differing = [what for kind, what in PLANNED.items() if a.plan.get(kind) != b.plan.get(kind)]
+        if not differing and (a.plan, a.total, a.suite) == (b.plan, b.total, b.suite):
+            return
+        why = f"{differing[0] if differing else 'tests or settings'} differ"
     raise MergeError(
         f"shards of different runs: {one.folder} and {other.folder}: {why}",
         reason_code="merge.different_runs",
@@ -160,6 +163,29 @@ def _whole(shard: StoredShard) -> None:
             reason_code="merge.stopped_shard",
             next_step="run that shard again, without -x and --maxfail",
         )
+
+
+def _own(shard: StoredShard) -> None:
+    """Refuse files that are not those which the shard has written."""
+    written, summary = shard.record.written, shard.run.summary
+    names = {test.result for test in shard.record.tests}
+    own = summary.test_run_id.endswith(f"-shard-{shard.record.shard}-of-{shard.record.of}")
+    if not own or names != {row.result for row in summary.tests if row.result}:
+        raise _foreign(shard, SUMMARY, f"it is of the run {summary.test_run_id}, or of other tests")
+    if unknown := sorted(names.difference(written)):
+        raise _foreign(shard, unknown[0], f"{SHARD} has no digest of it")
+    for name, expected in written.items():
+        found = shard.run.digest(name)
+        if found != expected:
+            raise _foreign(shard, name, f"its SHA-256 is {found[:12]}…, and {SHARD} says {expected[:12]}…")
+
+
+def _foreign(shard: StoredShard, name: str, why: str) -> MergeError:
+    return MergeError(
+        f"{shard.folder / name} is not what shard {shard.name} wrote: {why}",
+        reason_code="merge.foreign_file",
+        next_step=AGAIN,
+    )
 
 
 def merged(

@@ -9,6 +9,7 @@ from agenteval.cli.project import OpenProject
 from agenteval.errors import SpecError, UsageError
 from agenteval.openwop.request import SuiteRequest
 from agenteval.openwop.summary import Scores, Suite
+from agenteval.reading.documents import refuse_link_out
 
 if TYPE_CHECKING:
     from agenteval.loading import LoadedTest
@@ -115,6 +116,7 @@ def _replays(path: Path, request: SuiteRequest, project: OpenProject, *, allow_o
     from agenteval.openwop.replays import Replays
 
     folder = request.replays or path.parent / REPLAYS
+    refuse_link_out(folder)
     if not folder.is_dir():
         named = (
             "there is no such folder"

@@ -37,14 +37,12 @@ def command(
 
 
 def _print(collection: Collection, color: str) -> None:
-    from agenteval.cli.github import in_github_actions, no_commands
     from agenteval.reporters.console import Console
 
     console = Console(sys.stdout, color=color)
-    with no_commands(console, when=in_github_actions()):
-        for problem in collection.problems:
-            console.problem(problem)
-        console.emit((_closing_line(collection), "red" if collection.errors else "green"))
+    for problem in collection.problems:
+        console.problem(problem)
+    console.emit((_closing_line(collection), "red" if collection.errors else "green"))
     console.flush()
 
 

@@ -4,17 +4,22 @@ It holds no content and no times.
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from math import fsum
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from agenteval.comparing.comparison import ComparedSide
-from agenteval.comparing.facts import TestFacts
+from agenteval.comparing.facts import CLOSE, TestFacts, contradiction
 from agenteval.errors import AgentEvalError, FileError
-from agenteval.reading.jsonsource import load_model
+from agenteval.reading.containment import leads_out
+from agenteval.reading.documents import read_bytes, read_text
+from agenteval.reading.faults import Fault, problems_at
+from agenteval.reading.jsonsource import load_model, places
 from agenteval.strict import Between, Model, model, plain
+
+WRITE_AGAIN = "restore it from version control, or delete it and write it again with --update-baseline"
 
 
 class BaselineError(AgentEvalError):
@@ -60,13 +65,31 @@ class BaselineFile(Model):
 
 
 def load_baseline(path: Path) -> BaselineFile:
-    """A baseline from its file. Raises `FileError`."""
+    """A baseline from its file. Raises `FileError`: that of `load_model`, or `baseline.invalid` for what contradicts itself."""
     try:
-        return load_model(BaselineFile, path)
+        baseline = load_model(BaselineFile, path)
     except FileError as error:
-        raise error.advising(
-            "restore it from version control, or write it again with --update-baseline"
-        ) from None
+        raise error.advising(WRITE_AGAIN) from None
+    if faults := list(_contradictions(baseline)) or list(_wrong_mean(baseline)):
+        problems = problems_at(faults, text=read_text(path), places=places, path=path)
+        raise FileError(problems).advising(WRITE_AGAIN)
+    return baseline
+
+
+def _contradictions(baseline: BaselineFile) -> Iterator[Fault]:
+    """What no run can have found: somebody has made it known, or a merge has mixed it."""
+    for index, test in enumerate(baseline.tests):
+        if told := contradiction(test):
+            key = told.partition(" ")[0]
+            yield Fault("baseline.invalid", f"{test.test_case_id}: {told}", ("tests", index, key))
+
+
+def _wrong_mean(baseline: BaselineFile) -> Iterator[Fault]:
+    scores = [test.score for test in baseline.tests if test.score is not None]
+    mean = fsum(scores) / len(scores) if scores else baseline.score
+    if abs(baseline.score - mean) > CLOSE:
+        message = f"score is {baseline.score:g}, and the mean of the scores of its tests {mean:g}"
+        yield Fault("baseline.invalid", message, ("score",))
 
 
 def renewed(
@@ -101,7 +124,7 @@ def write_baseline(path: Path, content: bytes) -> bool:
     """Write the file, whole or not at all; false when it is the same already. Raises `BaselineError`."""
     part = path.with_name(f"{path.name}.part")
     try:
-        if path.is_file() and path.read_bytes() == content:
+        if path.is_file() and not leads_out(path) and read_bytes(path) == content:
             return False
         with part.open("wb") as file:
             file.write(content)

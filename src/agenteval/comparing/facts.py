@@ -6,6 +6,10 @@ from agenteval.results import AssertionState, TestResult, TestStatus
 from agenteval.strict import Between, Matching, Model, model
 
 FAILING = ("fail", "error")
+SCORED_OTHERWISE = frozenset({"golden", "rubric"})
+"""Assertions of tasks of a suite, whose scores are not shares of passed assertions."""
+CLOSE = 1e-9
+"""How far two equal scores may be apart."""
 
 
 @model
@@ -64,3 +68,40 @@ def facts_of(result: TestResult, score: float | None) -> TestFacts:
         score=score,
         assertions={each.id: each.state for each in result.assertions},
     )
+
+
+def contradiction(facts: TestFacts) -> str:
+    """How the facts of a test contradict each other, so that no run can have found them; empty when they do not."""
+    status, states = facts.status, facts.assertions
+    failed = next((name for name, state in states.items() if state == "fail"), "")
+    judged = next((name for name, state in states.items() if state != "skip"), "")
+    if status == "pass" and failed:
+        return f"status is pass, and the assertion {failed} fails"
+    if status == "pass" and states and not judged:
+        return "status is pass, and every assertion is skipped"
+    if status == "skipped" and judged:
+        return f"status is skipped, and the assertion {judged} is not: {states[judged]}"
+    if status == "skipped" and facts.score is not None:
+        return "status is skipped, and it has a score"
+    if status == "error" and states and "skip" not in states.values():
+        return "status is error, and every assertion came to a verdict"
+    if facts.score is not None and all(abs(facts.score - each) > CLOSE for each in _scores(facts)):
+        return f"score is {facts.score:g}, which a {status} with these assertions cannot have"
+    return ""
+
+
+def _scores(facts: TestFacts) -> list[float]:
+    """The scores that a test may have: which assertions are critical is not known, but those that fail are."""
+    states = list(facts.assertions.values())
+    failed, passed = states.count("fail"), states.count("pass") + states.count("vacuous")
+    if facts.status == "error":
+        return [0]
+    if not states or facts.score is None or not SCORED_OTHERWISE.isdisjoint(facts.assertions):
+        return [facts.score or 0]
+    if facts.status == "pass":
+        return [1]
+    if failed:
+        return [most / (most + failed) for most in range(passed + 1)]
+    return (
+        [0, 1] if "warn" in states else [0]
+    )  # a warning costs no score; a failure that did not come costs all

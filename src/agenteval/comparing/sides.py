@@ -9,7 +9,7 @@ from typing import Any
 
 from agenteval.comparing.baseline import BaselineFile, load_baseline
 from agenteval.comparing.comparison import ComparedSide
-from agenteval.comparing.facts import TestFacts, facts_of
+from agenteval.comparing.facts import TestFacts, contradiction, facts_of
 from agenteval.comparing.trajectories import MOST_CALLS, Trajectory, digested, stored
 from agenteval.digests import sha256
 from agenteval.errors import ExitCode, UsageError
@@ -119,6 +119,12 @@ def _of_run(run: StoredRun) -> Side:
     for result in run.results():
         name = result.test_case_id  # a task of a suite keeps its id
         facts = facts_of(result, scores.get(name, scores.get(task_id(name))))
+        if told := contradiction(facts):
+            raise StoredRunError(
+                f"the run in {run.path} is damaged: {name} contradicts itself: {told}",
+                reason_code="run.damaged",
+                next_step="run the tests again",
+            )
         tests[name] = side_test(result, facts, partial(_stored_trajectory, run, result))
     head = ComparedSide(
         label=str(run.path),

@@ -9,6 +9,7 @@ from agenteval.adapters import Adapter, AdapterContext
 from agenteval.errors import AdapterError, AgentEvalError, FileError, Problem, saying
 from agenteval.plugins.registry import Registry
 from agenteval.plugins.shapes import check_foreign
+from agenteval.reading.documents import refuse_link_out
 from agenteval.recordings import NOT_THIS_KIND, RecordedRun, RecordedTest, Recorder, Recording
 
 NO_RECORDING = ("record.not_a_recording", NOT_THIS_KIND)
@@ -161,6 +162,7 @@ def _crashes_told(name: str) -> Iterator[None]:
 
 
 def _must_exist(path: Path) -> None:
+    refuse_link_out(path)
     if not path.exists():
         what = "a symbolic link to nothing" if path.is_symlink() else "no such file or directory"
         raise FileError(

@@ -16,7 +16,7 @@ from agenteval.drafting.draft import Drafting
 from agenteval.drafting.trial import trial
 from agenteval.errors import FileError, SpecError, UsageError
 from agenteval.loading import LoadedTest, load_test
-from agenteval.reading.documents import read_text
+from agenteval.reading.documents import read_bytes, read_text
 from agenteval.reading.yamlsource import load_yaml, loader_of_texts
 from agenteval.recordings import REPLAY_FILE, RecordedRun
 from agenteval.runner import RunOptions, run_test
@@ -93,7 +93,7 @@ def _must_be_no_others(new: AbstractSet[str], path: Path) -> None:
     for other in sorted(path.parent.iterdir()) if there else ():
         if not is_test_file(other.name) or other.name == path.name or not other.is_file():
             continue
-        text = other.read_text(encoding="utf-8", errors="replace")
+        text = read_bytes(other).decode(errors="replace")
         if names := [name for name in there if name in text]:
             raise UsageError(
                 f"the new recording has {', '.join(names)}, which belongs to {other}",
@@ -107,7 +107,7 @@ def _sharing(files: Mapping[str, bytes], path: Path, drafting: Drafting) -> Iter
     changed = {
         os.path.abspath(path.parent / name): name  # noqa: PTH100 - without `..`
         for name, content in files.items()
-        if (path.parent / name).is_file() and (path.parent / name).read_bytes() != content
+        if (path.parent / name).is_file() and read_bytes(path.parent / name) != content
     }
     endings = {Path(name).name for name in changed.values()}
     for other, text in drafting.neighbours.items():

@@ -15,7 +15,7 @@ from agenteval.errors import AssertionCrashError, FileError, UsageError, saying
 from agenteval.findings import Invalid
 from agenteval.openwop.replays import Replays
 from agenteval.openwop.rubric import Judge, Question, RubricVerdict
-from agenteval.reading.containment import STAY_INSIDE, is_inside
+from agenteval.reading.containment import STAY_INSIDE, admit, is_inside
 from agenteval.reading.jsonsource import load_model, parse_json
 from agenteval.shortening import head
 from agenteval.strict import Model, model, parse, plain
@@ -61,6 +61,8 @@ def _recorded(question: Question, replays: Replays) -> Sequence[RubricVerdict]:
         raise AssertionCrashError(
             f"{path} leads out of {replays.root}", reason_code="judge.no_verdicts", next_step=STAY_INSIDE
         )
+    if replays.allow_outside:
+        admit(path)
     try:
         told = load_model(RubricVerdicts, path, max_bytes=replays.limits.max_file_bytes)
     except FileError as error:

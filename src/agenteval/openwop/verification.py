@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
-from agenteval.digests import sha256
+from agenteval.comparing.facts import CLOSE, SCORED_OTHERWISE, contradiction, facts_of
 from agenteval.errors import AgentEvalError
 from agenteval.openwop.models import EvalSummary, TaskScore
 from agenteval.openwop.summary import Scores, Suite, task_id
@@ -12,11 +12,6 @@ from agenteval.plurals import counted
 from agenteval.results import TestResult
 from agenteval.run_files import EVAL_SUMMARY, SHARD, SUMMARY
 from agenteval.stored import StoredRun
-
-SCORED_OTHERWISE = frozenset({"golden", "rubric"})
-"""Assertions of tasks of a suite, whose scores are not shares of passed assertions."""
-
-_CLOSE = 1e-9
 
 
 class VerificationError(AgentEvalError):
@@ -46,7 +41,7 @@ def verified_summary(run: StoredRun) -> EvalSummary:
             reason_code="gate.no_digest",
             next_step="run the tests again with this version",
         )
-    found = sha256(path.read_bytes())
+    found = run.digest(EVAL_SUMMARY)
     if found != expected:
         raise VerificationError(
             f"{path} is not what the run wrote: its SHA-256 is {found[:12]}…, and {SUMMARY} says {expected[:12]}…",
@@ -70,6 +65,8 @@ def contradictions(run: StoredRun, summary: EvalSummary) -> Iterator[str]:
         result = run.result(row)
         if result.status != row.status:
             yield f"{row.test_case_id} is {result.status}, and {SUMMARY} says {row.status}"
+        elif wrong := contradiction(facts_of(result, None)):
+            yield f"{row.test_case_id} contradicts itself: {wrong}"
         if scored := scores.scored(result, None):
             scores.add(scored)
             judged.append(result)
@@ -93,7 +90,7 @@ def _task_contradictions(
     if task.passed != (result.status == "pass"):
         yield f"{task.taskId} passed is {str(task.passed).lower()}, and the test is {result.status}"
     by_share = not any(each.type in SCORED_OTHERWISE for each in result.assertions)
-    if by_share and abs(task.score - score) > _CLOSE:
+    if by_share and abs(task.score - score) > CLOSE:
         yield f"{task.taskId} scores {task.score:g}, and its assertions give {score:g}"
     said = [{"kind": each.kind, "severity": each.severity} for each in task.safetyFindings or []]
     if said != findings:
@@ -112,10 +109,10 @@ def _totals(summary: EvalSummary) -> Iterator[str]:
     if summary.passedCount != passed:
         yield f"passedCount is {summary.passedCount:g}, and {counted(passed, 'task')} passed"
     mean = math.fsum(task.score for task in tasks) / len(tasks) if tasks else 0.0
-    if abs(summary.aggregateScore - mean) > _CLOSE:
+    if abs(summary.aggregateScore - mean) > CLOSE:
         yield f"aggregateScore is {summary.aggregateScore:g}, and the mean of the scores {mean:g}"
     costs = [task.costUsd for task in tasks]
     if summary.totalCostUsd is not None:
         total = float(sum(Decimal(repr(cost)) for cost in costs if cost is not None))
-        if None in costs or abs(summary.totalCostUsd - total) > _CLOSE:
+        if None in costs or abs(summary.totalCostUsd - total) > CLOSE:
             yield f"totalCostUsd is {summary.totalCostUsd:g}, and the costs of the tasks add up to {total:g}"

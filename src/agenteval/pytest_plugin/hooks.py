@@ -13,7 +13,7 @@ from agenteval.discovery import is_entered, is_test_file
 from agenteval.errors import AgentEvalError
 from agenteval.plurals import counted
 from agenteval.pytest_plugin import NAME, REMARKS
-from agenteval.reporters.stream import redactor_in_force
+from agenteval.reporters.stream import redactor_in_force, without_commands
 
 if TYPE_CHECKING:
     from agenteval.pytest_plugin.project import Project
@@ -24,7 +24,7 @@ def switch_on(config: pytest.Config) -> None:
     try:
         hooks = Hooks(config)
     except AgentEvalError as error:
-        raise pytest.UsageError(redactor_in_force().unseen(error.message)) from None
+        raise pytest.UsageError(without_commands(redactor_in_force().unseen(error.message))) from None
     config.addinivalue_line(
         "markers", f"{NAME}(tag): an agenteval test file, marked once for each of its tags."
     )

@@ -12,8 +12,9 @@ from agenteval.plurals import counted
 from agenteval.pytest_plugin import REMARKS
 from agenteval.pytest_plugin.project import Project
 from agenteval.redaction import Redactor
+from agenteval.reporters.stream import without_commands
 from agenteval.results import TestResult
-from agenteval.shortening import printable
+from agenteval.shortening import printable, visible
 
 
 class ExpectedFailure(Exception):  # noqa: N818 - it is what `expected` asks for
@@ -46,7 +47,7 @@ class AgentTestFile(pytest.File):
             if test is None:
                 return
             redactor = test.redactor(self.project.options.redaction)
-            name = printable(redactor.name(test.case.id))
+            name = without_commands(printable(redactor.name(test.case.id)))
         item: AgentTest = AgentTest.from_parent(self, name=name, project=self.project, test=test)
         item.mark(redactor, self.declared)
         yield item
@@ -82,7 +83,7 @@ class AgentTest(pytest.Item):
             if tag in declared:
                 self.add_marker(tag)
         if case.expected and case.expected.status == "fail":
-            reason = redactor.text(case.expected.reason or "")
+            reason = without_commands(redactor.text(case.expected.reason or ""))
             self.add_marker(pytest.mark.xfail(reason=reason, raises=ExpectedFailure, strict=True))
 
     def reportinfo(self) -> tuple[Path, int, str]:
@@ -157,7 +158,11 @@ def properties(result: TestResult, redactor: Redactor) -> list[tuple[str, object
         "vacuous": result.summary.vacuous,
         "skipped": result.summary.assertions_skipped,
     }
-    return [("agenteval." + name, value) for name, value in redactor.swept(facts).items() if value != ""]
+    return [
+        ("agenteval." + name, visible(value) if isinstance(value, str) else value)
+        for name, value in redactor.swept(facts).items()
+        if value != ""
+    ]
 
 
 @pytest.hookimpl(wrapper=True)

@@ -19,7 +19,7 @@ from agenteval.reporters.console import Console
 from agenteval.reporters.entries import reason_of
 from agenteval.reporters.filing import packed, unfiled
 from agenteval.reporters.problems import redacted_problems
-from agenteval.reporters.stream import redact_with, redactor_in_force
+from agenteval.reporters.stream import redact_with, redactor_in_force, without_commands
 from agenteval.results import TestResult
 from agenteval.runner import Outcome, RunOptions, run_test
 from agenteval.settings import Config
@@ -145,7 +145,7 @@ class Project:
 
 def _said(console: Console) -> str:
     console.stream.seek(0)
-    return console.stream.read().rstrip()
+    return without_commands(console.stream.read().rstrip())
 
 
 def shown(path: Path) -> str:

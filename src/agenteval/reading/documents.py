@@ -1,11 +1,16 @@
-"""Reads files that people write, safely: regular files in UTF-8, up to a size."""
+"""The one door for everything that is read: regular files, to which no link leads out of the project.
 
+Texts are in UTF-8, up to a size.
+"""
+
+import errno
 import os
 import stat
 from pathlib import Path
-from typing import NoReturn
+from typing import BinaryIO, NoReturn
 
 from agenteval.errors import FileError
+from agenteval.reading.containment import LeadsOutError, readable
 from agenteval.reading.faults import EXCERPT_WIDTH, Fault, Place, place_at, problem_at
 
 MAX_FILE_BYTES = 64 * 2**20
@@ -21,13 +26,42 @@ INTEGERS = range(-(2**63), 2**64)
 """The integers a file may hold: those that fit into 64 bits, signed or not."""
 
 
-def read_text(path: Path, *, max_bytes: int = MAX_FILE_BYTES) -> str:
+def opened(path: Path) -> BinaryIO:
+    """A file, open for reading its bytes. Raises OSError: `LeadsOutError`, and for a pipe, which would be waited for."""
+    target, status = readable(path)
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(errno.EINVAL, f"{_kind(status.st_mode)}, not a file")
+    return open(target, "rb")  # noqa: PTH123 - the caller closes it
+
+
+def refuse_link_out(path: Path) -> None:
+    """Refuse a file or folder to which a link leads out of the project. Raises `FileError` (`file.outside_root`)."""
+    try:
+        readable(path)
+    except LeadsOutError as error:
+        _refuse_link(path, error)
+    except (OSError, ValueError):
+        pass  # whoever reads it says so
+
+
+def read_bytes(path: Path) -> bytes:
+    """What is in a file. Raises OSError as `opened` does."""
+    with opened(path) as file:
+        return file.read()
+
+
+def read_text(
+    path: Path, *, max_bytes: int = MAX_FILE_BYTES, within: Path | None = None, a_test: bool = False
+) -> str:
     """The text of a regular file in UTF-8, without the byte order mark it may begin with.
 
-    Raises `FileError`: `file.missing`, `file.not_a_file`, `file.unreadable`, `file.too_large`,
+    `within` is a folder that must hold it, beside the project. A test file may be a link that leads out (`a_test`):
+    nothing is shown of it unless it is a valid test.
+
+    Raises `FileError`: `file.missing`, `file.not_a_file`, `file.unreadable`, `file.too_large`, `file.outside_root`,
     `file.encoding` or `file.nul_byte`. Never waits: a named pipe is refused before it is opened.
     """
-    data = _read(path, max_bytes)
+    data = read_data(path, max_bytes, within, a_test=a_test)
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
@@ -43,14 +77,17 @@ def read_text(path: Path, *, max_bytes: int = MAX_FILE_BYTES) -> str:
     return text.removeprefix("\ufeff")
 
 
-def _read(path: Path, max_bytes: int) -> bytes:
+def read_data(
+    path: Path, max_bytes: int = MAX_FILE_BYTES, within: Path | None = None, *, a_test: bool = False
+) -> bytes:
+    """What is in a file, as `read_text` reads it. Raises `FileError`, but for what is about texts."""
     try:
-        status = os.stat(path)  # noqa: PTH116 - a third of the time of Path.stat
+        target, status = (os.fspath(path), os.stat(path)) if a_test else readable(path, within)  # noqa: PTH116
         if not stat.S_ISREG(status.st_mode):
             _refuse(path, "file.not_a_file", f"{_kind(status.st_mode)}, not a file")
         if status.st_size > max_bytes:
             _refuse_size(path, status.st_size, max_bytes)
-        with open(path, "rb", buffering=0) as file:  # noqa: PTH123 - the same
+        with open(target, "rb", buffering=0) as file:  # noqa: PTH123 - a third of the time of Path.open
             data = file.read(status.st_size + 1)
             if (
                 len(data) != status.st_size
@@ -60,6 +97,8 @@ def _read(path: Path, max_bytes: int) -> bytes:
     except (FileNotFoundError, NotADirectoryError):
         what = "a symbolic link to nothing" if os.path.islink(path) else "no such file"  # noqa: PTH114
         _refuse(path, "file.missing", what)
+    except LeadsOutError as error:
+        _refuse_link(path, error)
     except OSError as error:
         _refuse(path, "file.unreadable", f"the file cannot be read: {error.strerror}")
     except ValueError:  # a NUL, or half a character; the message differs between versions of Python
@@ -78,6 +117,11 @@ def _refuse(
     path: Path, code: str, message: str, *, next_step: str = "", place: Place | None = None
 ) -> NoReturn:
     raise FileError([problem_at(place, Fault(code, message, next_step=next_step), path)]) from None
+
+
+def _refuse_link(path: Path, error: LeadsOutError) -> NoReturn:
+    step = f"put the file itself there, or name it where it is: {error.real}"
+    _refuse(path, "file.outside_root", error.message, next_step=step)
 
 
 def _refuse_size(path: Path, size: int, limit: int) -> NoReturn:

@@ -18,13 +18,13 @@ from agenteval.strict import Model, parse
 M = TypeVar("M", bound=Model)
 
 
-def load_model(cls: type[M], path: Path, *, max_bytes: int = MAX_FILE_BYTES) -> M:
-    """A model from a JSON file.
+def load_model(cls: type[M], path: Path, *, max_bytes: int = MAX_FILE_BYTES, within: Path | None = None) -> M:
+    """A model from a JSON file, which lies `within` a folder.
 
     Raises `FileError`: what `load_json` raises, or all faults of the data (`json.unknown_key`, `json.missing_key`,
     `json.wrong_type`, `json.wrong_value`).
     """
-    text = read_text(path, max_bytes=max_bytes)
+    text = read_text(path, max_bytes=max_bytes, within=within)
     data = parse_json(text, path)
     try:
         return parse(cls, data)
@@ -33,12 +33,12 @@ def load_model(cls: type[M], path: Path, *, max_bytes: int = MAX_FILE_BYTES) -> 
     raise FileError(problems_at(faults, text=text, places=places, path=path))
 
 
-def load_json(path: Path, *, max_bytes: int = MAX_FILE_BYTES) -> Any:
-    """The data of a JSON file: dict, list, str, int, float, bool and None.
+def load_json(path: Path, *, max_bytes: int = MAX_FILE_BYTES, within: Path | None = None) -> Any:
+    """The data of a JSON file `within` a folder: dict, list, str, int, float, bool and None.
 
     Raises `FileError`: what `documents.read_text` and `parse_json` raise.
     """
-    return parse_json(read_text(path, max_bytes=max_bytes), path)
+    return parse_json(read_text(path, max_bytes=max_bytes, within=within), path)
 
 
 def parse_json(text: str, path: Path) -> Any:

@@ -14,6 +14,7 @@ from agenteval.errors import AdapterError, UsageError
 from agenteval.misspelling import closest
 from agenteval.plugins.contract import input_models
 from agenteval.plugins.registry import BUILT_IN, Registry
+from agenteval.reading.documents import read_bytes
 from agenteval.reference.case_schema import TITLE as CASE_TITLE
 from agenteval.reference.case_schema import case_schema, tell_rules
 from agenteval.reference.explanation import JsonSchema
@@ -103,7 +104,7 @@ def schema_path(folder: Path, name: str) -> Path:
 
 def _content(path: Path) -> str | None:
     try:
-        return path.read_bytes().decode("utf-8")
+        return read_bytes(path).decode()
     except (OSError, UnicodeDecodeError):
         return None
 

@@ -14,6 +14,8 @@ from typing import Any
 
 from agenteval.digests import sha256
 from agenteval.errors import AgentEvalError, Problem
+from agenteval.reading.containment import admit
+from agenteval.reading.documents import read_bytes
 from agenteval.redaction import Redactor
 from agenteval.reporters.filing import Filed, safe_stem
 from agenteval.reporters.sealing import LeakError, sealed, sealed_lines
@@ -77,6 +79,7 @@ class RunDirectory:
             ) from error
         except OSError as error:
             raise _unwritable(self.path, error.strerror) from error
+        admit(self.path)  # what is in it, the run itself has written
 
     def keep(self, filed: Filed) -> None:
         """Write the sealed files of a test."""
@@ -104,7 +107,10 @@ class RunDirectory:
         """Remove a file that shows something sensitive. It is not ours: a plugin may have put it there."""
         if not file.is_file():  # reading a pipe would block
             return
-        text = file.read_text(encoding="utf-8", errors="replace")
+        try:
+            text = read_bytes(file).decode(errors="replace")
+        except OSError:  # a link that leads elsewhere: nothing is in it
+            return
         if kinds := self.redactor.leaks(text, ()):
             file.unlink()
             self.leaks.append(LeakError(kinds).problem(file.name))

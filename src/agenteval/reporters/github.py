@@ -1,7 +1,7 @@
 """What GitHub Actions shows of a run: annotations at lines of test files, and the summary of the step.
 
-Workflow commands are lines that begin with `::`. The same log quotes recorded agents, so commands are switched off
-while a run prints.
+Workflow commands are lines that begin with `::`. The same log quotes recorded agents: what else is printed is none
+(`stream.NoCommands`).
 """
 
 import os
@@ -21,12 +21,6 @@ MOST_ANNOTATIONS = 10
 LONGEST_SUMMARY = 2**20
 """Bytes that GitHub accepts as the summary of a step."""
 LONGEST_MESSAGE = 4_000
-
-
-def commands_off() -> tuple[str, str]:
-    """Two lines: after the first no line is a command until the second, which cannot be guessed."""
-    token = f"agenteval-{os.urandom(16).hex()}"
-    return f"::stop-commands::{token}", f"::{token}::"
 
 
 def annotations(run: StoredRun) -> Iterator[str]:

@@ -1,11 +1,13 @@
 """Problems of files as they may be shown: redacted as the files themselves ask."""
 
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from agenteval.errors import FileError, Problem
+from agenteval.reading.documents import read_data, read_text
 from agenteval.redaction import RedactionRules, Redactor
 
 
@@ -58,11 +60,10 @@ def _redact_fields(path: Path) -> tuple[list[str], Any, Any]:
     """
     import yaml
 
-    from agenteval.reading.documents import read_text
     from agenteval.reading.yamlsource import load_yaml, loader_of_texts
 
     try:
-        text = read_text(path)
+        text = read_text(path, max_bytes=sys.maxsize, a_test=True)
         data = load_yaml(text, path)
     except FileError:
         return [], None, None
@@ -74,6 +75,6 @@ def _redact_fields(path: Path) -> tuple[list[str], Any, Any]:
 
 def _speaks_of_fields(path: Path) -> bool:
     try:
-        return b"redact_fields" in path.read_bytes()
-    except OSError:
+        return b"redact_fields" in read_data(path, sys.maxsize, a_test=True)
+    except FileError:
         return False

@@ -10,6 +10,7 @@ from agenteval.reporters.entries import RUN, Entry, entries, evidence_of, proble
 from agenteval.reporters.sealing import sealed
 from agenteval.results import AssertionResult, InvalidSpec, TestResult
 from agenteval.settings import SETTINGS_FILE
+from agenteval.shortening import visible
 from agenteval.stored import StoredRun
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -52,7 +53,16 @@ def render(run: StoredRun, redactor: Redactor) -> bytes:
         "columnKind": "unicodeCodePoints",
         "results": results,
     }
-    return sealed({"$schema": SCHEMA, "version": "2.1.0", "runs": [made]}, redactor)
+    return sealed(_shown({"$schema": SCHEMA, "version": "2.1.0", "runs": [made]}), redactor)
+
+
+def _shown(data: Any) -> Any:
+    """Plain data whose texts hide nothing: what reads SARIF prints them as they are, or puts them into XML."""
+    if isinstance(data, str):
+        return visible(data)
+    if isinstance(data, dict):
+        return {_shown(key): _shown(value) for key, value in data.items()}
+    return [_shown(each) for each in data] if isinstance(data, list) else data
 
 
 def _rule(name: str) -> Json:

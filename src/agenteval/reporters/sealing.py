@@ -8,6 +8,7 @@ from typing import Any
 from agenteval.errors import AgentEvalError, Problem
 from agenteval.redaction import Redactor
 from agenteval.results import TestResult
+from agenteval.shortening import visible, visible_in_json
 from agenteval.strict import plain
 from agenteval.trace import Trace
 
@@ -46,7 +47,7 @@ def sealed(data: Any, redactor: Redactor, *, one_line: bool = False) -> bytes:
     """
     content = encode(data, one_line=one_line)
     if not redactor.may_show_in(content):
-        return content
+        return _harmless(content)
     shown = redactor.data(plain(data))
     return _checked(shown, shown, redactor, one_line=one_line)
 
@@ -74,7 +75,7 @@ def sealed_lines(items: Sequence[Any], redactor: Redactor) -> bytes:
     """Data as JSON, one item a line: the bytes that may be written. Raises `LeakError` as `sealed` does."""
     content = b"".join(encode(item, one_line=True) for item in items)
     if not redactor.may_show_in(content):
-        return content
+        return _harmless(content)
     return b"".join(sealed(item, redactor, one_line=True) for item in items)
 
 
@@ -86,22 +87,24 @@ def sealed_result(result: TestResult, redactor: Redactor) -> bytes:
     content = encode(result)
     quoted = _quoted(result)
     if not redactor.may_show_in([quoted, _named(result)]):
-        return content
+        return _harmless(content)
     return _checked(plain(result), plain(quoted), redactor)
 
 
 def sealed_text(text: str, redactor: Redactor) -> bytes:
     """A text made of redacted data, in UTF-8, as the bytes that may be written: redacted once more, and checked.
 
+    What is invisible in it, or turns the direction of reading, is shown as escapes.
+
     Raises `LeakError` as `sealed` does.
     """
     content = text.encode(errors="backslashreplace")
-    if not redactor.may_show_in(content):
-        return content
-    shown = redactor.unseen(content.decode())
-    if kinds := redactor.leaks(shown, ()):
-        raise LeakError(kinds)
-    return shown.encode()
+    shown = content.decode()
+    if redactor.may_show_in(content):
+        shown = redactor.unseen(shown)
+        if kinds := redactor.leaks(shown, ()):
+            raise LeakError(kinds)
+    return visible(shown).encode()
 
 
 def _checked(shown: Any, quoted: Any, redactor: Redactor, *, one_line: bool = False) -> bytes:
@@ -110,7 +113,12 @@ def _checked(shown: Any, quoted: Any, redactor: Redactor, *, one_line: bool = Fa
     content = encode(redactor.swept(shown), one_line=one_line)
     if kinds := redactor.leaks(orjson.loads(content), quoted):
         raise LeakError(kinds)
-    return content
+    return _harmless(content)
+
+
+def _harmless(content: bytes) -> bytes:
+    """JSON that hides nothing from who reads it as a text."""
+    return content if content.isascii() else visible_in_json(content.decode()).encode()
 
 
 def _quoted(result: TestResult) -> list[Any]:

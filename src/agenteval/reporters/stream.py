@@ -5,13 +5,16 @@ All that a command prints goes through `write`, which applies the redactor in fo
 
 import json
 import os
-from typing import Any, TextIO
+import sys
+import unicodedata
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import StringIO
+from typing import Any, TextIO, cast
 
-from agenteval.lazyregex import lazy
 from agenteval.redaction import Redactor
+from agenteval.shortening import visible_in_json
 
-_OBEYED = lazy("[\\x7f-\\x9f\\u061c\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]")
-"""What JSON does not escape: control characters above ASCII, and those that hide or reorder their neighbours."""
 _redactor = Redactor()
 
 
@@ -33,7 +36,7 @@ def write_json(stream: TextIO, data: Any) -> None:
 
 def write_encoded(stream: TextIO, text: str) -> None:
     """Write JSON, with escapes for what a terminal would obey or hide."""
-    write(stream, _OBEYED.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+    write(stream, visible_in_json(text))
 
 
 def write(stream: TextIO, text: str) -> None:
@@ -63,3 +66,67 @@ def silence(stream: TextIO) -> None:
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, stream.fileno())
     os.close(null)
+
+
+def in_github_actions() -> bool:
+    """Whether GitHub Actions runs this."""
+    return os.environ.get("GITHUB_ACTIONS") == "true"
+
+
+class NoCommands:
+    """A stream in a log of GitHub Actions: no line of it is a workflow command, whoever writes it, and in whatever pieces.
+
+    The runner takes a line for a command that begins, after blanks, with `::`, or has `##[` anywhere. The sign that
+    makes it one is written as an escape, which JSON reads as that sign. What is invisible counts as a blank, since the
+    runner compares texts as people do. `stream` is where our own commands go.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+        self._last = ""
+        """The last two visible signs of the line."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
+
+    def write(self, text: str) -> int:
+        """Write a text. Raises TypeError for bytes, by which libraries tell streams apart."""
+        if not isinstance(text, str):
+            raise TypeError(f"expected str, got {type(text).__name__}")
+        kept = []
+        for sign in text:
+            written = sign
+            if sign in "\r\n":
+                self._last = ""
+            elif sign > " " and (sign < "\x7f" or unicodedata.category(sign)[0] not in "CMZ"):
+                if (sign == ":" and not self._last) or (sign == "[" and self._last == "##"):
+                    written = f"\\u{ord(sign):04x}"
+                self._last = (self._last + sign)[-2:]
+            kept.append(written)
+        self.stream.write("".join(kept))
+        return len(text)
+
+    def writelines(self, lines: Iterator[str]) -> None:
+        """Write texts."""
+        for line in lines:
+            self.write(line)
+
+
+@contextmanager
+def no_commands() -> Iterator[None]:
+    """Have nothing that is printed inside, on standard output or error, be a workflow command."""
+    before = sys.stdout, sys.stderr
+    sys.stdout, sys.stderr = (cast("TextIO", NoCommands(each)) if each else each for each in before)
+    try:
+        yield
+    finally:
+        sys.stdout, sys.stderr = before
+
+
+def without_commands(text: str) -> str:
+    """A text that somebody else prints: in GitHub Actions no line of it is a workflow command."""
+    if not in_github_actions():
+        return text
+    stream = StringIO()
+    NoCommands(stream).write(text)
+    return stream.getvalue()

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import TextIO
 
-from agenteval.reporters.stream import flush, redactor_in_force, write
+from agenteval.reporters.stream import NoCommands, flush, redactor_in_force, write
 from agenteval.shortening import cells, clipped_to_cells, printable
 
 Part = str | tuple[str, str]
@@ -163,10 +163,11 @@ class Terminal:
         self.emit((f"exit {code:d}: {why}", "red" if code else "green"))
 
     def command(self, line: str) -> None:
-        """Write a line for a machine that reads along; gaps ignore it."""
-        at_gap = self._at_gap
-        self.emit(line)
-        self._at_gap = at_gap
+        """Write a workflow command of our own."""
+        if self.before_line:
+            self.before_line()
+        stream = self.stream
+        write(stream.stream if isinstance(stream, NoCommands) else stream, printable(line) + "\n")
 
     def lines_of(self, telling: Callable[[], None]) -> list[str]:
         """The lines that `telling` would write; `tell` writes them later, maybe in another process."""

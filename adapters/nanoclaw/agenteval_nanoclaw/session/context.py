@@ -2,6 +2,7 @@
 
 import re
 
+from agenteval.reading.documents import read_bytes
 from agenteval.trace import TraceScenario
 from agenteval_nanoclaw.session.clock import iso
 from agenteval_nanoclaw.session.memory import LOCAL, Memory
@@ -86,6 +87,6 @@ def group_file(reading: Reading, folder: str, name: str) -> str | None:
     try:
         if not path.is_file() or not reading.source.allowed(path) or path.stat().st_size > MAX_MEMORY:
             return None
-        return path.read_text(encoding="utf-8", errors="replace")
+        return read_bytes(path).decode(errors="replace")
     except (OSError, ValueError):
         return None

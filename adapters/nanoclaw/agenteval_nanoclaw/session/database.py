@@ -7,12 +7,14 @@ opening the original, even for reading, may create files beside it, wait for loc
 import json
 import shutil
 from collections.abc import Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from agenteval.errors import AdapterError
+from agenteval.reading.containment import readable
+from agenteval.reading.documents import opened
 from agenteval_nanoclaw.session.source import shown
 
 Row = dict[str, Any]
@@ -37,7 +39,7 @@ def read_tables(path: Path, required: Columns, optional: Columns) -> dict[str, l
 
     with TemporaryDirectory(prefix="agenteval-") as folder:
         try:
-            copy = _copied(path.resolve(), Path(folder))
+            copy = _copied(Path(readable(path)[0]).resolve(), Path(folder))
             with closing(sqlite3.connect(copy)) as connection:
                 connection.row_factory = sqlite3.Row
                 connection.text_factory = _text
@@ -77,10 +79,12 @@ def _copied(path: Path, folder: Path) -> Path:
             target = folder / (path.name + suffix)
             target.unlink(missing_ok=True)
             if before[suffix] is not None:
-                try:
-                    shutil.copyfile(f"{path}{suffix}", target)
-                except FileNotFoundError:  # a transaction ended meanwhile
-                    continue
+                with (
+                    suppress(FileNotFoundError),  # a transaction ended meanwhile
+                    opened(Path(f"{path}{suffix}")) as file,
+                    target.open("wb") as copy,
+                ):
+                    shutil.copyfileobj(file, copy)
         if _state(path) == before:
             break
     return folder / path.name

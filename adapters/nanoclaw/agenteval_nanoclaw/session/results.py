@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from agenteval.lazyregex import lazy
+from agenteval.reading.documents import read_bytes
 from agenteval_nanoclaw.session.markup import without_reminders
 from agenteval_nanoclaw.session.source import Source
 from agenteval_nanoclaw.session.values import Record, record_of, records_in, text_of
@@ -71,7 +72,7 @@ def whole_text(text: str, transcript: Path, source: Source, *, max_bytes: int) -
     try:
         if file is None or not (file.is_file() and source.allowed(file)) or file.stat().st_size > max_bytes:
             return text, False
-        return file.read_text(encoding="utf-8", errors="replace"), True
+        return read_bytes(file).decode(errors="replace"), True
     except OSError:
         return text, False
 

@@ -7,6 +7,7 @@ from math import inf
 from pathlib import Path
 
 from agenteval.errors import AdapterError, FileError
+from agenteval.reading.documents import opened
 from agenteval.reading.jsonsource import load_json
 from agenteval_nanoclaw.session.clock import milliseconds
 from agenteval_nanoclaw.session.runs import CLOCK_SLACK, Run
@@ -114,7 +115,7 @@ class Sayings:
 
     def _told(self, places: Iterable[Place]) -> Iterator[Said]:
         for path, those in groupby(places, key=lambda place: place.path):
-            with path.open("rb") as file:
+            with opened(path) as file:
                 for place in those:
                     if place.said:
                         yield place.said
@@ -123,7 +124,7 @@ class Sayings:
 
     def read(self, path: Path, lines: Iterable[Line], agent: str = "", spawn: str = "") -> Iterator[Said]:
         """Add lines, and tell them. Where no agent is named, the lines say whose they are."""
-        with path.open("rb") as file:
+        with opened(path) as file:
             for line in lines:
                 record = read_record(file, line)
                 if record is None:
@@ -287,7 +288,7 @@ class _Files:
             journal = folder / "journal.jsonl"
             agents = [agent for agent, path in self.paths.items() if path.parent == folder]
             if journal.is_file() and self.source.allowed(journal):
-                with journal.open("rb") as file:
+                with opened(journal) as file:
                     agents += [text_of((parse_line(line) or {}).get("agentId")) for line in file]
             found = [_Spawn(spawn.call, spawn.time, agent) for agent in dict.fromkeys(agents) if agent]
             return found or [spawn]
@@ -336,7 +337,7 @@ class _Files:
 
     def _head(self, path: Path) -> Head:
         if path not in self.source.heads:
-            with path.open("rb") as file:
+            with opened(path) as file:
                 record = parse_line(file.readline(1 << 20)) or {}
             asked = asked_of({**record, "type": "user", "isSidechain": True}) or ""
             session, time = text_of(record.get("sessionId")), milliseconds(record.get("timestamp"))

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from agenteval.errors import AdapterError
+from agenteval.reading.documents import opened
 
 Kind = Literal["transcript", "v2", "v1"]
 V1_STORE = "NanoClaw v1 store"
@@ -111,6 +112,17 @@ def find_source(path: Path, *, within: Path | None) -> Source:
     return source
 
 
+def belonging(path: Path) -> list[Path]:
+    """The files and folders that are read with a recording that is named by its path, whether or not they are there."""
+    path = path.absolute()
+    for root in (path, *path.parents):
+        if (root / "data" / "v2-sessions").is_dir() or (root / "store" / "messages.db").is_file():
+            return [root / name for name in ("data", "store", "groups")]
+    if path.suffix == ".jsonl":
+        return [path.with_suffix(""), *path.parent.glob("agent-*")]
+    return [] if path.is_dir() else [path.parent]
+
+
 def shown(path: Path) -> str:
     """A path as messages show it: relative inside the working directory, so that it is the same on every machine."""
     return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
@@ -139,7 +151,7 @@ def _source_at(path: Path, within: Path | None) -> Source | None:
 
 
 def _has_lines(path: Path) -> bool:
-    with path.open("rb") as file:
+    with opened(path) as file:
         return _LINE.search(file.read(1 << 16)) is not None
 
 

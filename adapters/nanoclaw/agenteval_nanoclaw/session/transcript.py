@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
 from agenteval.errors import AdapterError
+from agenteval.reading.documents import opened
 from agenteval_nanoclaw.session.clock import milliseconds
 from agenteval_nanoclaw.session.line_types import LINES, OTHER_KNOWN, PASSED_OVER, TOLD
 from agenteval_nanoclaw.session.prompts import INTERRUPTED, Notice, notices_in, words_of
@@ -149,7 +150,7 @@ def read_index(path: Path, *, max_line: int, progress: Progress | None = None) -
 def _records(path: Path, max_line: int) -> Iterator[tuple[int, int, bytes | None, bool]]:
     """Number, offset, bytes (None when there are too many) and whether it is whole, of each line or element."""
     try:
-        with path.open("rb") as file:
+        with opened(path) as file:
             start = len(BOM_UTF8) if file.read(len(BOM_UTF8)) == BOM_UTF8 else 0
             file.seek(start)
             is_array = _ARRAY.match(file.read(1 << 12))

@@ -10,7 +10,7 @@ from agenteval.mutation.results import MutationReport, percent
 from agenteval.plurals import grouped
 from agenteval.redaction import Redactor
 from agenteval.reporters.html.page import CHANGES, CHECK_WORDS, KINDS, SHOWN_REMARKS, Page
-from agenteval.reporters.html.texts import shortened, visible
+from agenteval.reporters.html.texts import shortened
 from agenteval.reporters.sealing import sealed_text
 from agenteval.stored import StoredRun
 
@@ -46,7 +46,7 @@ def _environment(redactor: Redactor) -> Any:
 
     @lru_cache(4096)  # names, ids and words of our own come by thousands of times
     def written(text: str) -> str:
-        return visible(sealed_text(text, redactor).decode())
+        return sealed_text(text, redactor).decode()
 
     def put(value: Any) -> Any:
         """What replaces a value in the page: every text passes through here before it is escaped."""

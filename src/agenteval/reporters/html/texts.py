@@ -20,10 +20,6 @@ LONGEST_ON_A_LINE = 80
 MOST_WORDS = 2_000
 """Words, signs and spaces of two texts that are compared word by word; longer ones are shown beside each other."""
 
-_HIDDEN = re.compile(
-    "\r(?!\n)|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
-    "\ud800-\udfff\U000e0000-\U000e007f]"
-)
 _WORD = re.compile(r"\w+|[^\w\s]|\s+")
 
 
@@ -42,18 +38,6 @@ class Text:
     head: Sequence[Part]
     more: str = ""
     left_out: int = 0
-
-
-def visible(text: str) -> str:
-    """The text with escapes for characters that are invisible or turn the reading direction.
-
-    What joins letters and emoji stays, as do tabs and ends of lines.
-    """
-    return _HIDDEN.sub(_escape, text)
-
-
-def _escape(match: re.Match[str]) -> str:
-    return match[0].encode("unicode_escape", "backslashreplace").decode()
 
 
 def shortened(value: str) -> str:
