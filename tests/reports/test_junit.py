@@ -88,6 +88,13 @@ def test_a_failure_is_its_evidence_and_its_place(tmp_path: Path) -> None:
     }
 
 
+def test_a_property_has_one_value_for_its_suite(tmp_path: Path) -> None:
+    """Names come again in the suites of other tests, which the schema allows, and never twice in one."""
+    for suite in report(mixed(tmp_path)):
+        names = [each.attrib["name"] for each in suite.iter("property")]
+        assert len(names) == len(set(names)) >= 2
+
+
 def test_a_warning_is_output(tmp_path: Path) -> None:
     """What a passing test warns of can be read, and fails nothing."""
     output = one(report(store(tmp_path, WARNED)), ".//system-out").text
