@@ -244,6 +244,7 @@ def test_all_that_is_read_goes_through_one_door() -> None:
         ("document.py", "files(_PACKAGE).joinpath(name).read_text('utf-8')"),
         ("example_spec.py", "_TEMPLATE.read_text(encoding='utf-8')"),
         ("init.py", "(_TEMPLATES / name).read_text(encoding='utf-8')"),
+        ("init.py", "distribution('agenteval').read_text('direct_url.json')"),
         # a copy that was made through the door
         ("database.py", "sqlite3.connect(copy)"),
         # no files

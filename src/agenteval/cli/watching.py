@@ -12,6 +12,7 @@ from agenteval.cli.affected import Dependencies
 from agenteval.cli.lastrun import FOLDER
 from agenteval.cli.project import OpenProject
 from agenteval.errors import ExitCode, UsageError
+from agenteval.reading.documents import read_bytes
 from agenteval.reporters.terminal import Terminal
 
 MOST_NAMES = 5
@@ -112,7 +113,7 @@ def _outcomes(log: Path) -> tuple[set[str], set[str]]:
     import orjson
 
     try:
-        last = orjson.loads(log.read_bytes().splitlines()[-1])
+        last = orjson.loads(read_bytes(log).splitlines()[-1])
         summary = last["summary"]
     except (OSError, ValueError, IndexError, KeyError):
         return set(), set()
