@@ -245,6 +245,7 @@ def test_all_that_is_read_goes_through_one_door() -> None:
         ("example_spec.py", "_TEMPLATE.read_text(encoding='utf-8')"),
         ("init.py", "distribution('agenteval').read_text('direct_url.json')"),
         ("init.py", "(_TEMPLATES / name).read_text(encoding='utf-8')"),
+        ("init.py", "distribution('agenteval').read_text('direct_url.json')"),
         # a copy that was made through the door
         ("database.py", "sqlite3.connect(copy)"),
         # no files

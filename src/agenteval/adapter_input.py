@@ -63,8 +63,6 @@ def find_file(
             next_step=f"give {setting} the path of a file that can be read, relative to the test",
             where=where,
         ) from error
-    if context.allow_outside:
-        admit(path)
     if not inside:
         raise AdapterError(
             f"{setting} names {name!r}, which is outside the project root {context.root}",
@@ -72,6 +70,7 @@ def find_file(
             next_step=STAY_INSIDE,
             where=where,
         )
+    admit(path, real)
     if not found:
         what = "a directory" if path.is_dir() else "no ordinary file" if path.exists() else "not there"
         raise AdapterError(
@@ -85,7 +84,9 @@ def find_file(
 
 def names_in(given: Any) -> Iterator[str]:
     """The texts in `adapter_input` that may name a file or directory, relative to the test's own."""
-    return (text for text in texts(given) if len(text) < LONGEST_NAME and not {"\n", "\0"}.intersection(text))
+    return (
+        text for text in texts(given) if 0 < len(text) < LONGEST_NAME and not {"\n", "\0"}.intersection(text)
+    )
 
 
 def part_at_fault(error: AgentEvalError, case: TestCase) -> tuple[DataPath, bool]:

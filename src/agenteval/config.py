@@ -70,6 +70,11 @@ def reach_of(test: Path) -> Path:
     return next(shared, folder)
 
 
+def checkout_of(root: Path) -> Path:
+    """The checkout that a project is in, out of which no link is followed; the project itself when there is none."""
+    return next((each for each in (root, *root.parents) if os.path.lexists(each / _CHECKOUT)), root)
+
+
 def from_here(root: Path, setting: str) -> Path:
     """A path of the configuration, which is relative to the project's root, relative to the current directory."""
     return Path(os.path.relpath(root / setting))
@@ -86,14 +91,14 @@ def _common_directory(paths: Sequence[Path]) -> Path:
 def load_config(root: Path, environment: Mapping[str, str] | None = None) -> Config:
     """The configuration in force: defaults, then the project's file, then `AGENTEVAL_*` of the environment.
 
-    From now on no link is followed out of the project.
+    From now on no link is followed out of the project's checkout.
 
     Raises `SpecError` with everything that is wrong: `config.unknown_key`, `config.wrong_type`,
     `config.wrong_value`, `config.outside_root`, `config.two_files`, `config.misnamed`, `config.syntax`,
     `config.unknown_variable`, `config.wrong_variable`, and what reading a file raises. A variable that is empty counts as not set.
     """
     environment = os.environ if environment is None else environment
-    keep_inside(root)
+    keep_inside(checkout_of(root))
     try:
         data = _from_file(root)
     except FileError as error:
@@ -217,14 +222,14 @@ def _checked(data: Any, text: str, path: Path, places: Places) -> Any:
     except Invalid as invalid:
         faults = [fault_of(finding, "config") for finding in invalid.findings]
     else:
-        faults = [_outside(name) for name in _PATHS if _is_outside(getattr(config, name))]
+        faults = [_outside(name) for name in _PATHS if _is_outside(getattr(config, name), path.parent)]
     if faults:
         raise FileError(problems_at(faults, text=text, places=places, path=path))
     return data
 
 
-def _is_outside(path: str) -> bool:
-    return os.path.isabs(path) or os.path.normpath(path).partition(os.sep)[0] == os.pardir  # noqa: PTH117
+def _is_outside(path: str, root: Path) -> bool:
+    return not Path(os.path.abspath(root / path)).is_relative_to(checkout_of(root.absolute()))  # noqa: PTH100 - without `..`
 
 
 def _outside(name: str) -> Fault:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from agenteval.adapter_input import names_in
+from agenteval.config import reach_of
 from agenteval.digests import sha256, sha256_of
 from agenteval.errors import FileError
 from agenteval.plugins.registry import Registry
@@ -55,7 +56,7 @@ def divided(durations: Sequence[float | None], of: int) -> list[int]:
 class Inputs:
     """Digests of the files that tests are judged by: all that they name, and what their adapters read with it.
 
-    A folder stands for everything in it. `anywhere` lets files be outside the project.
+    A folder stands for everything in it. `anywhere` lets files be out of the reach of a test.
     """
 
     def __init__(self, root: Path, registry: Registry, *, anywhere: bool) -> None:
@@ -64,6 +65,7 @@ class Inputs:
         self.digests: dict[str, str] = {}
         """By path from the root."""
         self._top = real_folder(str(root))
+        self._reach = self._top
         self._met: set[str] = set()
 
     def add(self, test: Path) -> str:
@@ -74,6 +76,7 @@ class Inputs:
             content = read_data(test, a_test=True)
         except FileError:
             return ""
+        self._reach = real_folder(str(reach_of(test)))
         with suppress(FileError, UnicodeDecodeError):
             self._named(load_yaml(content.decode("utf-8-sig"), test), test.parent)
         return sha256(content)
@@ -101,19 +104,17 @@ class Inputs:
         """Add a file, or all files in a folder, each once; nothing for what is not there."""
         try:
             real, status = looked_up(*os.path.split(path))
-            inside = real.startswith(self._top)
-            if not (inside or self.anywhere) or real in self._met:
+            if not (real.startswith(self._reach) or self.anywhere) or real in self._met:
                 return
             status = status or os.stat(real)  # noqa: PTH116 - once per file of a test
             self._met.add(real)
-            if self.anywhere:
-                admit(path)
+            admit(path, real)
             if stat.S_ISDIR(status.st_mode):
                 for name in sorted(os.listdir(real)):  # noqa: PTH208
                     self._file(path / name)
                 return
             with opened(path) as file:
-                self.digests[real.removeprefix(self._top)] = sha256_of(file)
+                self.digests[os.path.relpath(real, self._top)] = sha256_of(file)
         except (OSError, ValueError):  # no file can have this name, or it cannot be read: the run tells
             return
 

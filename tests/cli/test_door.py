@@ -421,3 +421,44 @@ def test_a_shared_test_is_redacted_as_it_asks(
     told = "".join(capsys.readouterr())
     assert ("error[file.outside_root]" if broken else "warning[spec.id_convention]") in told
     assert "mysecretvalue" not in told
+
+
+def test_what_is_in_the_checkout_is_not_outside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A project in a folder of a repository may share settings, recordings and a baseline with others by links."""
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "shared").mkdir()
+    root = tmp_path / "agents" / "one"
+    root.mkdir(parents=True)
+    monkeypatch.chdir(root)
+    project = Project(root)
+    path = project.add("pass", "a")
+    main(["run", "tests", "-q", "--update-baseline"])
+    for file in (path.parent / "replay.json", root / "agenteval.yaml", root / "agenteval-baseline.json"):
+        shared = tmp_path / "shared" / file.name
+        shutil.move(file, shared)
+        file.symlink_to(shared)
+    assert main(["run", "tests", "-q", "--baseline", "agenteval-baseline.json"]) == 0, capsys.readouterr()
+    (tmp_path / "shared" / "agenteval.yaml").write_text("artifacts_dir: ../../runs\n", encoding="utf-8")
+    assert main(["run", "tests", "-q", "--run-id", "r", "--tap", "t"]) == 0, capsys.readouterr()
+    assert (tmp_path / "runs" / "r" / "summary.json").is_file()
+    (tmp_path / "shared" / "agenteval.yaml").write_text("artifacts_dir: ../../../runs\n", encoding="utf-8")
+    assert main(["run", "tests"]) == 3
+
+
+def test_a_recording_within_reach_is_read_through_a_link(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where nothing marks a project, tests may name what is beside their suite, wherever the run is started."""
+    folder = tmp_path / "work" / "evals" / "a"
+    path = Project(tmp_path).add("pass", "a")
+    (tmp_path / "agenteval.yaml").unlink()
+    folder.parent.mkdir(parents=True)
+    shutil.move(path.parent, folder)
+    (tmp_path / "work" / "recordings").mkdir()
+    shutil.move(folder / "replay.json", tmp_path / "work" / "recordings" / "one.json")
+    (folder / "replay.json").symlink_to("../../recordings/one.json")
+    for start in (folder, folder.parent, tmp_path / "work"):
+        monkeypatch.chdir(start)
+        assert main(["run", str(folder), "-q", "--no-artifacts"]) == 0

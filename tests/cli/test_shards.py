@@ -787,8 +787,28 @@ def test_a_plan_of_odd_files(text: str, tmp_path: Path) -> None:
     (tmp_path / "outside.json").write_text("x", encoding="utf-8")
     (root / "link").symlink_to(tmp_path / "outside.json")
     os.mkfifo(root / "pipe")
+    (root / "agenteval.yaml").touch()
     test = root / "x.test.yaml"
     test.write_text(text, encoding="latin-1")
     inputs = Inputs(root, Registry(), anywhere=False)
     assert inputs.add(test)
     assert inputs.digests == {}
+
+
+def test_a_recording_elsewhere_in_the_checkout_is_in_the_plan(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A test may name it, so it decides."""
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "recordings").mkdir()
+    root = tmp_path / "evals"
+    root.mkdir()
+    monkeypatch.chdir(root)
+    made = Project(root)
+    for name in "ab":
+        path = made.add("pass", name, adapter_input={"replay_file": f"../../../recordings/{name}.json"})
+        shutil.move(path.parent / "replay.json", tmp_path / "recordings" / f"{name}.json")
+    assert shard(1, 2) == 0
+    appended("../recordings/b.json")
+    assert shard(2, 2) == 0
+    assert "recordings, fixtures or databases differ" in told(capsys, *folders(2))

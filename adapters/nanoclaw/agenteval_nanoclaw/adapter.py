@@ -53,7 +53,8 @@ class NanoClawAdapter:
         """What belongs to the recording of a session, and is not named itself."""
         from agenteval_nanoclaw.session.source import belonging
 
-        return belonging(folder / str(given["session"])) if given.get("session") else []
+        named = given.get("session")
+        return belonging(folder / named) if named and isinstance(named, str) else []
 
     def trace(self, case: TestCase, context: AdapterContext) -> Trace:
         """The trace of one test. Raises `AdapterError`, with every problem of the recording."""

@@ -175,10 +175,10 @@ def _asked_for() -> str:
 
 
 def _make_all(folder: Path, tests: Sequence[_File], installs: str) -> Iterator[tuple[Path, str]]:
-    from agenteval.config import config_files, project_root, refuse_misnamed
+    from agenteval.config import checkout_of, config_files, project_root, refuse_misnamed
     from agenteval.reading.containment import keep_inside
 
-    keep_inside(project_root([str(folder)]))
+    keep_inside(checkout_of(project_root([str(folder)])))
     refuse_misnamed(folder)
     pyproject = folder / "pyproject.toml"
     in_pyproject = config_files(folder) == [pyproject]

@@ -50,11 +50,11 @@ def command(
 
 
 def _default_folder() -> Path:
-    from agenteval.config import project_root
+    from agenteval.config import checkout_of, project_root
     from agenteval.reading.containment import keep_inside
 
     root = project_root()
-    keep_inside(root)
+    keep_inside(checkout_of(root))
     return root / "schemas"
 
 

@@ -38,9 +38,14 @@ def keep_inside(root: Path | None) -> None:
     _root = real_folder(str(root)) if root else ""
 
 
-def admit(path: Path) -> None:
-    """Let a file or folder be read wherever it is: the user allows it, or the run has made it."""
-    _admitted.add(os.path.join(os.path.realpath(path), ""))  # noqa: PTH118
+def admit(path: Path, real: str = "") -> None:
+    """Let a file or folder be read wherever it is: the user allows it, the run has made it, or it is within reach of a test.
+
+    `real` is its path without symbolic links, where that is known.
+    """
+    real = real or os.path.realpath(path)
+    if not real.startswith(_root):
+        _admitted.add(os.path.join(real, ""))  # noqa: PTH118
 
 
 def is_inside(path: Path | str, root: Path) -> bool:

@@ -93,17 +93,18 @@ class NoCommands:
         """Write a text. Raises TypeError for bytes, by which libraries tell streams apart."""
         if not isinstance(text, str):
             raise TypeError(f"expected str, got {type(text).__name__}")
-        kept = []
+        kept, last = [], self._last
         for sign in text:
             written = sign
             if sign in "\r\n":
-                self._last = ""
+                last = ""
             elif sign > " " and (sign < "\x7f" or unicodedata.category(sign)[0] not in "CMZ"):
-                if (sign == ":" and not self._last) or (sign == "[" and self._last == "##"):
+                if (sign == ":" and not last) or (sign == "[" and last == "##"):
                     written = f"\\u{ord(sign):04x}"
-                self._last = (self._last + sign)[-2:]
+                last = (last + sign)[-2:]
             kept.append(written)
         self.stream.write("".join(kept))
+        self._last = last  # not of what the stream could not encode, and gets again in another spelling
         return len(text)
 
     def writelines(self, lines: Iterator[str]) -> None:
