@@ -148,7 +148,7 @@ def test_a_long_value_hides_no_other_difference() -> None:
     [
         (
             {},
-            "nothing to match: give at least one of required_keys, args_contains, args_equal, regex, json_schema",
+            "nothing to match: give at least one of required_keys, args_contains, args_equal, args_time, regex, json_schema",
         ),
         (
             {"regex": {"query": ""}},
@@ -171,7 +171,7 @@ def test_a_matcher_that_cannot_be_used_is_refused(matcher: dict[str, Any], messa
 @pytest.mark.parametrize(
     ("selector", "message"),
     [
-        ({}, "a selector needs at least one of event_type, tool, call_id, success and args"),
+        ({}, "a selector needs at least one of event_type, tool, call_id, success, args, result and agent"),
         (
             {"event_type": "memory_read", "tool": "web_search", "success": True},
             (

@@ -2,10 +2,13 @@
 
 import json
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agenteval.lazyregex import lazy
 from agenteval.text import composed
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 
 class _Missing:
@@ -24,6 +27,11 @@ def json_in(text: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError):
         return None
+
+
+def held_in(result: Any) -> Any:
+    """The object or list that a tool's result is, or holds as text; None for any other."""
+    return json_in(result) if isinstance(result, str) else result if isinstance(result, dict | list) else None
 
 
 def json_among(text: str) -> list[Any]:
@@ -153,6 +161,23 @@ def _whole(value: Any) -> Any:
 
 
 _SORTED = json.JSONEncoder(sort_keys=True, ensure_ascii=False, default=str)
+
+
+def moment(value: Any) -> "datetime | None":
+    """The moment that a text tells in ISO 8601, without an offset where the text has none; None for any other value."""
+    from datetime import datetime
+
+    try:
+        return datetime.fromisoformat(value.strip())
+    except (AttributeError, TypeError, ValueError):
+        return None
+
+
+def seconds_between(one: "datetime", other: "datetime") -> float | None:
+    """How much later the second moment is; None where only one of them has an offset, so that nobody knows."""
+    if (one.tzinfo is None) != (other.tzinfo is None):
+        return None
+    return (other - one).total_seconds()
 
 
 def show(value: Any) -> str:

@@ -15,6 +15,7 @@ from agenteval.expected_failures import expects_failure, not_selected, place_of_
 from agenteval.judging import Failure, JudgingRules, judge_all, locate, said_no
 from agenteval.loading import BoundAssertion, LoadedTest
 from agenteval.plugins.registry import BUILT_IN, Registry
+from agenteval.reading.faults import problem_at, problems_at
 from agenteval.reading.yamlsource import places
 from agenteval.redaction import DEFAULT_RULES, RedactionRules, Redactor
 from agenteval.results import (
@@ -31,6 +32,7 @@ from agenteval.results import (
 from agenteval.settings import LimitsConfig
 from agenteval.trace import AdapterInfo, Trace, check_trace, iso_time
 from agenteval.unjudged import unjudged
+from agenteval.vocabulary import misspelt_in_run
 
 UNKNOWN_VERSION = "unknown"
 CRASHES = ("adapter.crashed", "adapter.broken")
@@ -83,6 +85,7 @@ def run_test(test: LoadedTest, options: RunOptions) -> Outcome:
         trace = _trace(adapter, test, context, options)
         learn_trace(redactor, trace)
         attempt.trace = trace
+        attempt.warnings += check_names(test, trace)
         attempt.warnings += unjudged(test.case, trace, redactor)
         attempt.judged, attempt.failure = judge_all(test, trace, options.rules, redactor)
     except AdapterError as error:
@@ -111,6 +114,22 @@ class _Attempt:
     started: float = field(default_factory=time.time)
     clock: float = field(default_factory=time.perf_counter)
     """When it began, by a clock that is never adjusted."""
+
+
+def check_names(test: LoadedTest, trace: Trace) -> list[str]:
+    """Hold the names of tools and agents that a test uses to the run. The warnings of it.
+
+    Raises `AdapterError` (`spec.unknown_tool`, `spec.unknown_agent`): an assertion on a tool that is misspelt would judge nothing.
+    """
+    numbers = {spec.id: number for number, spec in enumerate(test.case.assertions)}
+    checks = [(numbers[each.spec.id], each.check) for each in test.checks if each.spec.id in numbers]
+    faults = list(misspelt_in_run(test.case, checks, trace))
+    if wrong := [fault for fault in faults if fault.severity == "error"]:
+        problems = [problem_at(None, fault, test.path) for fault in wrong]
+        if test.written:
+            problems = problems_at(wrong, text=test.written.text, places=places, path=test.path)
+        raise AdapterError.of(problems)
+    return [f"{each.message}, did you mean {each.suggestion!r}? {each.next_step}" for each in faults]
 
 
 LEARNED_AT_ONCE = 256

@@ -19,6 +19,7 @@ from agenteval.misspelling import closest, slip_of
 from agenteval.reading.faults import Fault
 from agenteval.selectors import ArgsMatch
 from agenteval.spec import Fixture, FixtureError, TestCase
+from agenteval.trace import tool_names
 from agenteval_nanoclaw.bundle import ErrorStep, ReplayBundle, ToolCallStep, ToolResultStep
 from agenteval_nanoclaw.rules import bundle_error
 
@@ -147,7 +148,7 @@ class _Shelf:
             )
 
     def _suits(self, index: int, fixture: Fixture, step: ToolResultStep, call: ToolCallStep) -> None:
-        if fixture.tool != call.tool:
+        if fixture.tool not in tool_names(call.tool, call.recorded_tool or ""):
             self._report(
                 (index, "fixture_id"),
                 "adapter.fixture_tool",

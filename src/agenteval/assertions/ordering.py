@@ -12,9 +12,9 @@ from agenteval.assertions.looks import ANY_TOOL, Looks
 from agenteval.assertions.telling import called, ids, listed, unfinished
 from agenteval.findings import WrongPart
 from agenteval.plurals import plural
-from agenteval.selectors import Selector, is_event_of
+from agenteval.selectors import Selector, Selectors, is_event_of
 from agenteval.spec import Name, TestCase
-from agenteval.strict import NotEmpty, model
+from agenteval.strict import NotEmpty, OneOrMore, model
 from agenteval.trace import Event, Trace
 
 
@@ -43,7 +43,7 @@ after: {event_type: tool_call, tool: outbound_send}
     """What must come first."""
     after: Selector | None = None
     """What must come later."""
-    sequence: Annotated[list[Selector], NotEmpty()] | None = None
+    sequence: Annotated[list[Selector], NotEmpty(), OneOrMore()] | None = None
     """Two or more steps, instead of `before` and `after`."""
     every: bool = False
     """Whether every match of `after`, not only the first, needs an earlier match of `before`."""
@@ -169,7 +169,7 @@ forbid_following:
 
     success_event: Selector
     """What counts as success."""
-    forbid_following: list[Selector] = field(default_factory=list)
+    forbid_following: Selectors = field(default_factory=list)
     """What must not follow it; every tool call, when left out or empty."""
     allowed_following_tools: list[Name] = field(default_factory=list)
     """Tools that may still be used after it: names, or globs."""

@@ -12,10 +12,10 @@ from agenteval.assertions.looks import ANY_TOOL, Looks
 from agenteval.assertions.telling import called, closest_calls, ids, times, unfinished
 from agenteval.patterns import name_matches
 from agenteval.plurals import counted
-from agenteval.selectors import ArgsMatch, Selector, calls_of
+from agenteval.selectors import ArgsMatch, Selector, calls_of, is_named
 from agenteval.spec import Name, TestCase
 from agenteval.strict import Between, NotEmpty, model
-from agenteval.trace import Event, Trace
+from agenteval.trace import Event, Trace, tool_names
 
 Count = Annotated[int, Between(0)]
 
@@ -266,4 +266,4 @@ class MaxToolCalls(Assertion):
 
 def is_available(tool: str, case: TestCase) -> bool:
     """Whether the agent had the tool, or one that the glob means."""
-    return any(name_matches(tool, name) or name_matches(name, tool) for name in case.tools.available)
+    return any(is_named(tool, tool_names(name)) or name_matches(name, tool) for name in case.tools.available)

@@ -168,7 +168,7 @@ def _rows(expected: Sequence[ExpectedCall], calls: Sequence[ToolCall]) -> list[i
         )
     of_tool: dict[str, int] = {}
     for at, call in enumerate(calls):
-        for tool in {call.tool, call.recorded_tool}:
+        for tool in call.names:
             of_tool[tool] = of_tool.get(tool, 0) | 1 << at
     columns = _Columns(calls)
     known: dict[tuple[str, str], int] = {}
