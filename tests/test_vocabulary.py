@@ -527,3 +527,34 @@ def test_globs_of_any_text(glob: str, known: list[str]) -> None:
     """A glob that is meant matches one of the names."""
     meant = glob_slip_of(glob, known)
     assert meant is None or any(name_matches(meant, name) for name in known)
+
+
+@pytest.mark.parametrize(
+    ("match", "place"),
+    [
+        ({"args_contains": {"comand": "push"}}, ("comand",)),
+        ({"required_keys": ["command", "Command"]}, ()),
+        ({"regex": {"command.x": "push"}}, None),
+        ({"args_equal": {"command": "x"}}, None),
+        ({"args_equal": {"nested.deep": 1}}, None),
+        ({"args_equal": {"cwd": "/"}}, None),
+        ({"json_schema": {"required": ["comand"]}}, None),
+    ],
+)
+@pytest.mark.parametrize("kind", ["must_not_call_tool", "stop_after_success"])
+def test_a_forbidden_argument_that_is_misspelt_is_an_error(
+    tmp_path: Path, kind: str, match: dict[str, Any], place: tuple[str, ...] | None
+) -> None:
+    """It would forbid nothing. What is required fails in the run, and needs no such rule."""
+    forbidden = {"tool": "bash", "args": match}
+    params = forbidden
+    if kind == "stop_after_success":
+        params = {
+            "success_event": {"tool": "bash"},
+            "forbid_following": {"event_type": "tool_call", **forbidden},
+        }
+    steps = (call("bash", command="git push", nested={"deep": 1}), call("bash", command="ls"))
+    outcome = run_of(tmp_path, *steps, tools={"available": ["bash"]}, **one(kind, **params)).result
+    assert (outcome.reason_code == "spec.unknown_argument") is (place is not None)
+    if place is not None and outcome.error:
+        assert "did you mean 'command'?" in outcome.error.message

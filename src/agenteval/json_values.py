@@ -8,7 +8,7 @@ from agenteval.lazyregex import lazy
 from agenteval.text import composed
 
 if TYPE_CHECKING:
-    from datetime import datetime
+    from datetime import datetime, tzinfo
 
 
 class _Missing:
@@ -163,14 +163,29 @@ def _whole(value: Any) -> Any:
 _SORTED = json.JSONEncoder(sort_keys=True, ensure_ascii=False, default=str)
 
 
-def moment(value: Any) -> "datetime | None":
-    """The moment that a text tells in ISO 8601, without an offset where the text has none; None for any other value."""
+def moment(value: Any, zone: "tzinfo | None" = None) -> "datetime | None":
+    """The moment that a text tells in ISO 8601, or None; one without an offset is in the zone, if that is given."""
     from datetime import datetime
 
     try:
-        return datetime.fromisoformat(value.strip())
+        told = datetime.fromisoformat(value.strip())
     except (AttributeError, TypeError, ValueError):
         return None
+    return told if told.tzinfo else told.replace(tzinfo=zone)
+
+
+def time_zone(name: Any) -> "tzinfo | None":
+    """A time zone by its IANA name or its offset, `+01:00`; None for what is neither."""
+    from datetime import UTC
+    from zoneinfo import ZoneInfo
+
+    if name == "UTC":  # known where no other zone is
+        return UTC
+    try:
+        return ZoneInfo(name)
+    except (LookupError, OSError, TypeError, ValueError):
+        there = moment(f"2026-01-01T00:00{name}")
+        return there.tzinfo if there else None
 
 
 def seconds_between(one: "datetime", other: "datetime") -> float | None:

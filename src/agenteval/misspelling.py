@@ -47,7 +47,7 @@ def glob_slip_of(glob: str, known: Collection[str]) -> str | None:
         return None
     for name in known:
         for at, text in enumerate(parts):
-            for size in (len(text), len(text) + 1, len(text) - 1) if len(text) >= SHORTEST else ():
+            for size in (len(text) + more for more in (0, 1, -1, 2, -2, 3, -3) if len(text) >= SHORTEST):
                 for start in range(len(name) - size + 1):
                     likely = name[start : start + size]
                     meant = "".join([*parts[:at], likely, *parts[at + 1 :]])

@@ -11,7 +11,7 @@ from agenteval.json_values import MISSING, equal, held_in, lookup, moment, secon
 from agenteval.patterns import is_glob, name_matches, pattern_error, search, shown
 from agenteval.shortening import clipped
 from agenteval.strict import Model, OneOrMore, explained, model
-from agenteval.text import composed, fold, readings
+from agenteval.text import composed, fold, holds, readings
 from agenteval.trace import ALWAYS_RECORDED, Event, EventType, ToolCall, Trace, tool_names
 
 
@@ -53,7 +53,7 @@ class ArgsMatch(Model):
     required_keys: list[str] = field(default_factory=list)
     """Keys that must be present."""
     args_contains: dict[str, Any] = field(default_factory=dict)
-    """Strings by substring (case-insensitively), everything else by equality."""
+    """Strings by substring (case-insensitively, and no digits inside a longer number), everything else by equality."""
     args_equal: dict[str, Any] = field(default_factory=dict)
     """Values that must be equal."""
     args_time: dict[str, Annotated[Any, Moment()]] = field(default_factory=dict)
@@ -74,6 +74,12 @@ class ArgsMatch(Model):
 
     def __post_init__(self) -> None:
         _check_matchers(self, self.MATCHERS)
+
+    def named(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
+        """The keys that it names, each with the steps to where it stands."""
+        yield from ((("required_keys", number), key) for number, key in enumerate(self.required_keys))
+        for name in ("args_contains", "args_equal", "args_time", "regex"):
+            yield from (((name, key), key) for key in getattr(self, name))
 
     def differences(self, args: dict[str, Any]) -> list[str]:
         """What keeps the arguments from matching, one line each; empty when they match."""
@@ -101,7 +107,7 @@ class ResultMatch(Model):
     required_keys: list[str] = field(default_factory=list)
     """Keys that must be present."""
     contains: dict[str, Any] = field(default_factory=dict)
-    """Strings by substring (case-insensitively), everything else by equality."""
+    """Strings by substring (case-insensitively, and no digits inside a longer number), everything else by equality."""
     equal: dict[str, Any] = field(default_factory=dict)
     """Values that must be equal."""
     regex: dict[str, str] = field(default_factory=dict)
@@ -457,5 +463,5 @@ def _unequal(key: str, want: Any, got: Any, expected: str = "expected") -> str:
 
 def _contains(got: Any, want: Any) -> bool:
     if isinstance(got, str) and isinstance(want, str):
-        return fold(want) in fold(got)
+        return holds(fold(got), fold(want))
     return equal(got, want)

@@ -107,7 +107,14 @@ class OneOrMore:
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
         from pydantic_core import core_schema
 
-        return core_schema.no_info_before_validator_function(self.listed, handler(source))
+        return core_schema.no_info_before_validator_function(self._explain, handler(source))
+
+    def _explain(self, value: Any) -> Any:
+        from pydantic_core import PydanticCustomError
+
+        if not isinstance(value, dict | list):
+            raise PydanticCustomError("one_or_more", "neither a list nor a mapping")
+        return self.listed(value)
 
     def __get_pydantic_json_schema__(self, core_schema: Any, handler: Any) -> Any:
         several = handler(core_schema)

@@ -79,6 +79,15 @@ class Capabilities(Model):
 
 
 CAPABILITY_FLAGS: tuple[str, ...] = tuple(Capabilities.__slots__)
+WAYS: dict[str, str] = {
+    "supports_tool_trace": "record tool calls with their arguments and results",
+    "supports_memory_events": "record what is read from memory and written to it",
+    "supports_scheduler_context": "record what the scheduler knew (scheduler_context)",
+    "supports_container_metadata": "record containers and mounts",
+    "supports_live_run": "use an adapter that runs the agent",
+    "supports_replay": "use an adapter that replays recordings",
+}
+"""How a recording gets each capability."""
 
 
 @model
@@ -246,12 +255,30 @@ class Trace:
         return {call.call_id: call for call in self._calls if call.call_id}
 
     @cached_property
+    def _untold(self) -> list[ToolCall]:
+        return [call for call in self._calls if not call.tells_args]
+
+    @cached_property
+    def _tools(self) -> frozenset[tuple[str, ...]]:
+        return frozenset(call.names for call in self._calls)
+
+    @cached_property
     def _tool_counts(self) -> Counter[str]:
         return Counter(call.tool for call in self._calls)
 
     def calls(self) -> Sequence[ToolCall]:
         """All tool calls in order, each with its results and errors."""
         return self._calls
+
+    @property
+    def untold(self) -> Sequence[ToolCall]:
+        """The calls whose arguments the recording does not tell."""
+        return self._untold
+
+    @property
+    def tools(self) -> frozenset[tuple[str, ...]]:
+        """The names of each tool that was called."""
+        return self._tools
 
     def of_type(self, *types: str) -> Sequence[Event]:
         """The events of the given types, in order."""
@@ -283,11 +310,6 @@ class Trace:
     def output(self) -> str:
         """The text of the final output, empty when there is none."""
         return self.final_output.content if self.final_output else ""
-
-    @cached_property
-    def tools(self) -> frozenset[tuple[str, ...]]:
-        """The names of each tool that was called."""
-        return frozenset(call.names for call in self._calls)
 
     def tool_counts(self) -> dict[str, int]:
         """Calls by tool, in order of first use."""

@@ -13,10 +13,11 @@ from typing import Any
 from agenteval.assertions.base import Assertion
 from agenteval.assertions.looks import AGENTS, EXEMPT, GROUPS, LOOKED_AT, TASKS, names_in
 from agenteval.findings import DataPath
+from agenteval.json_values import MISSING, lookup
 from agenteval.misspelling import closest, glob_slip_of, may_be_twins, same_but_for_separators, slip_of
 from agenteval.patterns import is_glob, name_matches
 from agenteval.reading.faults import Fault
-from agenteval.selectors import agents_of, is_named
+from agenteval.selectors import ArgsMatch, agents_of, is_named
 from agenteval.spec import TestCase, other_groups
 from agenteval.trace import Trace, tool_names
 
@@ -35,6 +36,7 @@ def misspelt_in_run(case: TestCase, checks: Sequence[tuple[int, Assertion]], tra
     """The faults that only a run shows: names that neither the test nor the run has, though one of them has a name like it."""
     named = _named(case, checks)
     yield from _tools_in_run(case, _of_tools(case, named), trace)
+    yield from _forbidden_arguments(case, checks, trace)
     of_agents = [(path, name) for path, where, name in named if where in AGENTS]
     agents = (
         dict.fromkeys(name for event in trace.events for name in agents_of(event, trace)) if of_agents else {}
@@ -50,6 +52,38 @@ def misspelt_in_run(case: TestCase, checks: Sequence[tuple[int, Assertion]], tra
                 allowed=list(agents),
                 next_step=f"correct it; if that is really the agent's name, write it as a glob: {_in_brackets(name)}",
             )
+
+
+def _forbidden_arguments(
+    case: TestCase, checks: Sequence[tuple[int, Assertion]], trace: Trace
+) -> Iterator[Fault]:
+    """Arguments of what is forbidden that no call has, though one has an argument like it: nothing would ever be forbidden."""
+    selectors: list[tuple[int, DataPath, Any]] = [
+        (index, ("args",), check) for index, check in checks if check.type in _LIMITING
+    ]
+    selectors += [
+        (index, ("forbid_following", number, "args"), each)
+        for index, check in checks
+        for number, each in enumerate(getattr(check, "forbid_following", ()))
+    ]
+    every: list[dict[str, Any]] | None = None
+    for index, path, holder in selectors:
+        match = getattr(holder, "args", None)
+        params = case.assertions[index].params
+        if not isinstance(match, ArgsMatch) or path[0] not in params:
+            continue
+        every = [call.args for call in trace.calls()] if every is None else every
+        for place, key in match.named():
+            known = {name: None for args in every for name in args}
+            if all(lookup(args, key) is MISSING for args in every) and (meant := slip_of(key, known)):
+                yield Fault(
+                    code="spec.unknown_argument",
+                    message=f"no call of the recording has the argument {key!r}",
+                    data_path=("assertions", index, "params", *_in_file((*path, *place), params)),
+                    at_key=isinstance(place[-1], str),
+                    suggestion=meant,
+                    next_step="correct it; an argument that calls may have all the same can stand in json_schema",
+                )
 
 
 Named = tuple[DataPath, str, str]

@@ -30,10 +30,13 @@ REFRESH = "record the run again, or update the fixture; a step may leave out wha
 
 @dataclass(slots=True, eq=False, repr=False)
 class Answer:
-    """What a fixture says of one `tool_result` step; `error` is given when the script lacks the event."""
+    """What a fixture says of one `tool_result` step; `error` is given when the script lacks the event.
+
+    `success` is None where neither says it: the result itself tells.
+    """
 
     result: Any
-    success: bool
+    success: bool | None
     error: FixtureError | None = None
 
 
@@ -220,7 +223,7 @@ class _Shelf:
 def _answer(fixture: Fixture, content: Any, step: ToolResultStep, error: ErrorStep | None) -> Answer:
     if fixture.error:
         return Answer(content, success=False, error=None if error else fixture.error)
-    return Answer(content, success=step.success is not False)
+    return Answer(content, success=step.success)
 
 
 def _differences(
