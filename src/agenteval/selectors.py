@@ -246,7 +246,7 @@ class Selector(Model):
 
     @property
     def always_recorded(self) -> bool:
-        """Whether what it means is in every trace: what was asked and answered is never among the `unseen` parts."""
+        """Whether what it means is taken as it stands: what was asked and answered is never among the `unseen` parts."""
         return self.event_type in ALWAYS_RECORDED
 
     def matches(self, event: Event, trace: Trace) -> bool:

@@ -54,7 +54,7 @@ EventType = Literal[
 ]
 EVENT_TYPES: tuple[str, ...] = get_args(EventType)
 ALWAYS_RECORDED = frozenset({"message_received", "final_output"})
-"""Types of event of which every trace has all: what was asked and answered. The others may be among its `unseen` parts."""
+"""Types of event that are taken as they stand: what was asked and answered. The others may be among the `unseen` parts."""
 TraceStatus = Literal["success", "partial", "failed", "blocked"]
 
 
@@ -227,8 +227,8 @@ class Trace:
     unseen: list[str] = field(default_factory=list)
     """Parts of the run that the recording does not show, in words ("what subagent g1 did"); none when it is whole.
 
-    They may hold any calls, results, errors and uses of memory; what was asked and answered is all there. What is in a trace is
-    judged all the same; a verdict that these parts could change is not given.
+    They may hold any calls, results, errors and uses of memory; what was asked and answered is taken as it stands. What is in a
+    trace is judged all the same; a verdict that these parts could change is not given.
     """
 
     @cached_property

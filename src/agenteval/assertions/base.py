@@ -126,7 +126,7 @@ class Assertion(Model, ABC):
     """The types of event that the check looks at; those of its category, when not given."""
     proves: ClassVar[tuple[Proof, ...]] = ()
     """Which verdicts rest on what was found, and so stand whatever the recording does not show; where that depends on more, a
-    verdict says so itself (`proven`). What was asked and answered is in every recording: what rests on it alone stands."""
+    verdict says so itself (`proven`). What was asked and answered is taken as it stands: so does what rests on it alone."""
     example: ClassVar[str]
     """The `params` of an example, as YAML."""
 
