@@ -724,3 +724,24 @@ def test_the_score_of_mutants(killed: int, survived: int, share: float | None, s
     """It is whole only when all were noticed, and whole per cents stay what they are."""
     assert score(killed, survived) == share
     assert percent(share) == shown
+
+
+def test_a_passing_test_says_why_some_of_it_was_not_judged() -> None:
+    """What was missing and what to do, once each, beside the number; of many reasons the first."""
+    flag = "missing capability supports_memory_events"
+    way = "record what is read from memory and written to it"
+    gated = [judged("skip", name, reason=flag, next_step=way) for name in ("a", "b")]
+    part = judged(
+        "skip", "c", reason="not recorded: what subagent g1 did", next_step="record that part of the run, too"
+    )
+    lacking = judged("skip", "d", reason="no cost is recorded")
+    result = make_result("pass", judged(), *gated, part, lacking)
+    assert shown(lambda console: tell_test(console, result, "a"), width=300) == (
+        "PASS nanoclaw.test.case.holds   12 ms · nanoclaw 0.1.0 · replay · "
+        f"4 skipped: {flag} ({way}); not recorded: what subagent g1 did (record that part of the run, too); "
+        "no cost is recorded\n"
+    )
+    many = make_result("pass", judged(), *(judged("skip", str(n), reason=f"no {n}") for n in range(5)))
+    assert shown(lambda console: tell_test(console, many, "a")).endswith(
+        "5 skipped: no 0; no 1; no 2; 2 more\n"
+    )

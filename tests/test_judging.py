@@ -118,8 +118,10 @@ def test_a_missing_capability_may_be_a_no(
     if status == "fail":
         assert (outcome.result.status, outcome.result.reason_code) == ("fail", "capability.missing")
         assert outcome.result.next_step == (
-            "record what the assertion needs, with an adapter that can, or let it be skipped"
+            "record what is read from memory and written to it; use an adapter that runs the agent, "
+            "or let it be skipped"
         )
+        assert outcome.result.failure_categories == ["missing capability"]
 
 
 @pytest.mark.parametrize(("strict", "status"), [(False, "skip"), (True, "fail")])
@@ -313,7 +315,7 @@ def test_an_assertion_result_holds_all_that_the_spec_names() -> None:
         "critical",
         "pass",
     )
-    assert result.params == {"tool": "web_search", "min_calls": 1, "args": None}
+    assert result.params == {"tool": "web_search", "min_calls": 1, "args": None, "result": None}
     assert result.category == "tool_process"
     assert result.description == "news"
     assert result.evidence.event_refs == ["evt-1"]

@@ -33,10 +33,7 @@ NO = says(failed("no"), "no")
 WARNS = says(failed("hm"), "warns", severity="warning")
 SKIPS = says(not_applicable("no tokens"), "skips")
 VACUOUS = says(vacuous("no bread"), "vacuous")
-ALL_SKIPPED = (
-    "no assertion could be judged: record what they need, with an adapter that can, "
-    "or add an assertion that needs less"
-)
+ALL_SKIPPED = "no assertion could be judged: record what they need, or add an assertion that needs less"
 EVIDENCE = "read the evidence, and fix the agent or the assertion"
 
 

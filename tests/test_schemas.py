@@ -371,7 +371,7 @@ def test_mistakes_at_every_level_are_marked(name: str) -> None:
 
 
 MISSPELT = "misspelt"
-IN_PLACE_OF_EACH_OTHER = ("tool", "before", "after", "max", "exact")
+IN_PLACE_OF_EACH_OTHER = ("tool", "before", "after", "max", "exact", "args")
 """Parameters of which one may be left out (null) only when another is given."""
 
 

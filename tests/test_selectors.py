@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from agenteval.findings import Invalid
 from agenteval.json_values import MISSING, show
-from agenteval.selectors import ArgsMatch, Selector, tool_of
+from agenteval.selectors import ArgsMatch, ResultMatch, Selector, tool_of
 from agenteval.strict import parse
+from agenteval.trace import Trace
 from builders import Step, call, error, make_trace, memory_read, result
 
 JSON = st.recursive(
@@ -47,11 +48,14 @@ def test_a_tool_is_known_by_both_its_names() -> None:
         ({"place": "CAFE\u0301"}, True),
         ({"query": ""}, True),
         ({"cursor": ""}, True),
+        ({"total": "11"}, False),
+        ({"total": "711 boats"}, True),
     ],
 )
 def test_args_contains_compares_strings_by_substring(wanted: dict[str, Any], contained: bool) -> None:
     """Whatever the case and the form of accents, everything else by equality; nothing but itself has the empty text."""
     args = {"query": "Latest AI news", "limit": 5, "tags": ["a", "b"], "place": "caf\u00e9", "cursor": ""}
+    args["total"] = "711 boats"
     assert (ArgsMatch(args_contains=wanted).differences(args) == []) is contained
 
 
@@ -97,6 +101,204 @@ def test_differences_name_each_argument_with_expected_and_got(
         "price": 7.5,
     }
     assert parse(ArgsMatch, matcher).differences(args) == differences
+
+
+NOON = "2026-11-25T12:00:00+01:00"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "got", "difference"),
+    [
+        (NOON, NOON, None),
+        (NOON, "2026-11-25T11:00:00Z", None),
+        (NOON, "2026-11-25T11:00Z", None),
+        (NOON, " 2026-11-25 06:00:00.000-05:00 ", None),
+        (NOON, "2026-11-25T12:00:00Z", ", 3600 s later"),
+        (NOON, "2026-11-25T10:59:58.5Z", ", 1.5 s earlier"),
+        (NOON, "2026-11-25T12:00:00", ": only one has an offset"),
+        ("2026-11-25T12:00", "2026-11-25T12:00:00", None),
+        ("2026-11-25", "2026-11-25T00:00", None),
+        ("2026-11-25T12:00", "2026-11-25T12:00:00Z", ": only one has an offset"),
+        (NOON, "noon", ""),
+        (NOON, 1795600800, ""),
+        (NOON, None, ""),
+        ({"is": NOON}, "2026-11-25T11:00:00Z", None),
+        ({"is": NOON, "within_s": 60}, "2026-11-25T11:01:00Z", None),
+        ({"is": NOON, "within_s": 60}, "2026-11-25T10:59:00Z", None),
+        ({"is": NOON, "within_s": 60}, "2026-11-25T11:01:01Z", ", 61 s later"),
+        ({"is": NOON, "within_s": 0.5}, "2026-11-25T11:00:00.4Z", None),
+    ],
+)
+def test_args_time_compares_moments(wanted: Any, got: Any, difference: str | None) -> None:
+    """Whatever their offsets and how exactly they are written, with a tolerance where there is one."""
+    found = parse(ArgsMatch, {"args_time": {"task.at": wanted}}).differences({"task": {"at": got}})
+    within = f" within {wanted['within_s']:g} s" if isinstance(wanted, dict) and "within_s" in wanted else ""
+    moment = wanted["is"] if isinstance(wanted, dict) else wanted
+    told = f"task.at: expected the moment {moment}{within}, got {show(got)}{difference}"
+    assert found == ([] if difference is None else [told])
+
+
+def test_args_time_needs_the_key() -> None:
+    """What is not there is no moment."""
+    found = parse(ArgsMatch, {"args_time": {"at": NOON}}).differences({})
+    assert found == [f"at: expected the moment {NOON}, got nothing"]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (
+            "noon",
+            "expected a moment in ISO 8601, such as 2026-01-31T08:00:00+01:00, or {is: …, within_s: …}, got 'noon'",
+        ),
+        (
+            7,
+            "expected a moment in ISO 8601, such as 2026-01-31T08:00:00+01:00, or {is: …, within_s: …}, got the number 7",
+        ),
+        (
+            {},
+            "expected a moment in ISO 8601, such as 2026-01-31T08:00:00+01:00, or {is: …, within_s: …}, got nothing (null)",
+        ),
+        ({"is": NOON, "within": 3}, "unknown key 'within' (allowed: is, within_s)"),
+        ({"is": NOON, "within_s": -1}, "within_s: expected seconds, at least 0, got the number -1"),
+        ({"is": NOON, "within_s": True}, "within_s: expected seconds, at least 0, got the boolean true"),
+        ({"is": NOON, "within_s": "60"}, "within_s: expected seconds, at least 0, got '60'"),
+    ],
+)
+def test_what_is_no_moment_is_refused(given: Any, message: str) -> None:
+    """With its place."""
+    with pytest.raises(Invalid) as caught:
+        parse(ArgsMatch, {"args_time": {"at": given}})
+    assert [(each.path, each.message) for each in caught.value.findings] == [(("args_time", "at"), message)]
+
+
+@pytest.mark.parametrize(
+    ("result", "matcher", "differences"),
+    [
+        ({"status": "sent", "id": 7}, {"equal": {"status": "sent"}, "required_keys": ["id"]}, []),
+        (
+            {"status": "sent"},
+            {"equal": {"status": "queued"}},
+            ['result status: expected "queued", got "sent"'],
+        ),
+        ({"a": {"b": [{"c": "Deep sea"}]}}, {"contains": {"a.b.0.c": "deep"}}, []),
+        ([{"id": 1}, {"id": 2}], {"equal": {"1.id": 2}}, []),
+        ({"n": 711}, {"regex": {"n": "^711$"}}, []),
+        ({"ok": True}, {"required_keys": ["id"]}, ["result id is missing"]),
+        ({"ok": True}, {"json_schema": {"required": ["id"]}}, ["result (top): 'id' is a required property"]),
+        ("Sorted, 12 boats.", {"contains": {"text": "sorted"}}, []),
+        (
+            "Sorted, 12 boats.",
+            {"contains": {"text": "2 boats"}},
+            ['result text: expected to contain "2 boats", got "Sorted, 12 boats."'],
+        ),
+        ("Sorted", {"equal": {"text": "sorted"}}, ['result text: expected "sorted", got "Sorted"']),
+        ("Sorted", {"regex": {"text": "^S"}, "json_schema": {"required": ["text"]}}, []),
+        ("Sorted", {"required_keys": ["status"]}, ["result status is missing"]),
+        ('{"status": "sent"}', {"equal": {"status": "sent"}, "contains": {"text": '"sent"'}}, []),
+        ('[{"id": 1}]', {"equal": {"0.id": 1}, "json_schema": {"type": "array"}}, []),
+        ('{"text": "inner"}', {"equal": {"text": "inner"}}, []),
+        (7, {"equal": {"text": 7}}, []),
+        (None, {"equal": {"text": None}}, []),
+        (None, {"contains": {"text": "x"}}, ['result text: expected to contain "x", got null']),
+    ],
+)
+def test_results_are_matched(result: Any, matcher: dict[str, Any], differences: list[str]) -> None:
+    """By dotted keys; a text is a whole under `text`, and what it holds as well when it is JSON."""
+    assert parse(ResultMatch, matcher).differences(result) == differences
+
+
+@pytest.mark.parametrize(
+    ("matcher", "message"),
+    [
+        ({}, "nothing to match: give at least one of required_keys, contains, equal, regex, json_schema"),
+        ({"regex": {"a": "("}}, "the pattern '(' is not a regular expression: missing ) at position 1"),
+        (
+            {"regex": {"a": ""}},
+            "the pattern of a is empty, and matches every text: use required_keys to accept any",
+        ),
+        ({"json_schema": {"type": "txt"}}, "json_schema is not a JSON Schema"),
+        ({"args_equal": {"a": 1}}, "unknown key 'args_equal'"),
+    ],
+)
+def test_a_match_of_results_that_cannot_be_used_is_refused(matcher: dict[str, Any], message: str) -> None:
+    """As of arguments."""
+    with pytest.raises(Invalid) as caught:
+        parse(ResultMatch, matcher)
+    assert caught.value.findings[0].message.startswith(message)
+
+
+def test_a_selector_matches_results() -> None:
+    """Of a result its own, of a call any of its; without a type of event calls are not meant, errors never."""
+    trace = make_trace(
+        call("tide", "c1"),
+        result("tide", "c1", {"high": "09:12"}),
+        call("tide", "c2"),
+        result("tide", "c2", {"high": "21:40"}),
+        call("tide", "c3"),
+        error("tide", "c3"),
+    )
+
+    def found(**given: Any) -> list[str]:
+        return [event.event_id for event in parse(Selector, given).find(trace)]
+
+    early = {"contains": {"high": "09"}}
+    assert found(result=early) == ["evt-3"]
+    assert found(event_type="tool_call", result=early) == ["evt-2"]
+    assert found(event_type="tool_result", tool="tide", result=early) == ["evt-3"]
+    assert found(event_type="tool_call", result={"required_keys": ["high"]}) == ["evt-2", "evt-4"]
+    selector = parse(
+        Selector, {"event_type": "tool_call", "tool": "tide", "result": {"equal": {"high": "x"}}}
+    )
+    assert str(selector) == "tool_call of tide with matching result"
+    assert [(event.event_id, note) for event, note in selector.closest(trace)] == [
+        ("evt-2", 'result high: expected "x", got "09:12"'),
+        ("evt-4", 'result high: expected "x", got "21:40"'),
+        ("evt-6", "result: there is none"),
+    ]
+
+
+def of_agents() -> Trace:
+    """A run of the main agent, which starts an explorer."""
+    inner, read = call("web_search", "c2"), memory_read("family", "zoo")
+    inner.data["parent_call_id"], read.data["call_id"] = "c1", "c2"
+    steps = [
+        call("agent", "c1", subagent_type="Explore", name="scout", prompt="look"),
+        inner,
+        result("web_search", "c2"),
+        read,
+    ]
+    for step in steps[1:]:
+        step.extra["agent_id"] = "g1"
+    return make_trace(*steps)
+
+
+@pytest.mark.parametrize(
+    ("agent", "events"),
+    [
+        ("main", ["evt-1", "evt-2", "evt-6"]),
+        ("g1", ["evt-3", "evt-4", "evt-5"]),
+        ("g*", ["evt-3", "evt-4", "evt-5"]),
+        ("Explore", ["evt-3", "evt-4", "evt-5"]),
+        ("scout", ["evt-3", "evt-4", "evt-5"]),
+        ("explore", []),
+        ("*", ["evt-1", "evt-2", "evt-3", "evt-4", "evt-5", "evt-6"]),
+    ],
+)
+def test_a_selector_may_mean_one_agent(agent: str, events: list[str]) -> None:
+    """By its id, by what a subagent is called and of which type it is, or by a glob."""
+    found = parse(Selector, {"agent": agent}).find(of_agents())
+    assert [event.event_id for event in found] == events
+
+
+def test_a_selector_of_an_agent_tells_what_differs() -> None:
+    """With all that the agent of an event is called."""
+    selector = parse(Selector, {"event_type": "tool_call", "tool": "web_search", "agent": "main"})
+    assert str(selector) == "tool_call of web_search by the agent main"
+    assert [note for _, note in selector.closest(of_agents())] == [
+        "agent: expected main, got g1 or scout or Explore",
+        "event_type: expected tool_call, got tool_result; agent: expected main, got g1 or scout or Explore",
+    ]
 
 
 def test_long_texts_are_shown_where_they_differ() -> None:
@@ -148,7 +350,7 @@ def test_a_long_value_hides_no_other_difference() -> None:
     [
         (
             {},
-            "nothing to match: give at least one of required_keys, args_contains, args_equal, regex, json_schema",
+            "nothing to match: give at least one of required_keys, args_contains, args_equal, args_time, regex, json_schema",
         ),
         (
             {"regex": {"query": ""}},
@@ -171,7 +373,7 @@ def test_a_matcher_that_cannot_be_used_is_refused(matcher: dict[str, Any], messa
 @pytest.mark.parametrize(
     ("selector", "message"),
     [
-        ({}, "a selector needs at least one of event_type, tool, call_id, success and args"),
+        ({}, "a selector needs at least one of event_type, tool, call_id, success, args, result and agent"),
         (
             {"event_type": "memory_read", "tool": "web_search", "success": True},
             (

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agenteval.diagnosis import parse_slowly
+from agenteval.diagnosis import json_schema, parse_slowly
 from agenteval.findings import Invalid
 from agenteval.spec import TestCase
 from agenteval.strict import (
@@ -21,6 +21,7 @@ from agenteval.strict import (
     NotEmpty,
     NotNull,
     NotPlain,
+    OneOrMore,
     OpenMapping,
     Tagged,
     Unique,
@@ -89,6 +90,8 @@ class Drawing(Model):
     """Text that may be left out, but not be null."""
     colors: Annotated[list[str], Unique()] = field(default_factory=list)
     """A list in which nothing stands twice."""
+    holes: Annotated[list[Circle], NotEmpty(), OneOrMore()] | None = None
+    """Models, of which one alone needs no list."""
 
 
 @model
@@ -115,6 +118,7 @@ FULL: dict[str, Any] = {
     "copies": 2.0,
     "author": "Ann",
     "colors": ["red", "green"],
+    "holes": {"kind": "circle", "radius": 2},
     "x-mine": {"any": "thing"},
 }
 
@@ -130,6 +134,25 @@ def test_plain_valid_data_becomes_a_model_at_once() -> None:
     assert built == parse_slowly(Drawing, FULL)
     assert built.shapes == [Circle(kind="circle", radius=1.5), Line(kind="ray", points=[1, -2])]
     assert built.names == {"k": [Circle(kind="circle", radius=0)]}
+
+
+@pytest.mark.parametrize("parser", [quickly, parse_slowly])
+def test_one_of_several_needs_no_list(parser: Any) -> None:
+    """It is the same as a list of one."""
+    hole = {"kind": "circle", "radius": 2}
+    alone, listed = (parser(Drawing, {"title": "t", "holes": given}) for given in (hole, [hole]))
+    assert alone == listed
+    assert alone.holes == [Circle(kind="circle", radius=2)]
+    with pytest.raises(Invalid) as caught:
+        parse(Drawing, {"title": "t", "holes": {"kind": "circle", "radios": 2}})
+    assert [(each.path, each.suggestion) for each in caught.value.findings] == [
+        (("holes", "radios"), "radius")
+    ]
+    schema = json_schema(Drawing, name="drawing", title="A drawing")["properties"]["holes"]
+    assert schema["anyOf"][:2] == [
+        {"$ref": "#/$defs/Circle"},
+        {"items": {"$ref": "#/$defs/Circle"}, "minItems": 1, "type": "array"},
+    ]
 
 
 def test_defaults_are_not_shared() -> None:
@@ -196,6 +219,11 @@ def test_plain_valid_data_needs_no_pydantic() -> None:
         {"author": None},
         {"author": ""},
         {"colors": ["red", "red"]},
+        {"holes": []},
+        {"holes": {}},
+        {"holes": {"kind": "circle"}},
+        {"holes": [{"kind": "circle", "radius": "x"}]},
+        {"holes": "circle"},
         {1: "x"},
     ],
 )
@@ -220,6 +248,15 @@ def test_parse_asks_pydantic_what_is_wrong(change: dict[str, Any]) -> None:
         ({"copies": -1}, "copies: expected at least 0, got the number -1"),
         ({"author": None}, "author: expected a string, got nothing (null)"),
         ({"colors": ["red", "red"]}, "colors: 'red' is listed twice"),
+        ({"holes": []}, "holes: expected a non-empty value, got an empty list"),
+        ({"holes": "circle"}, "holes: expected a list or a mapping, got 'circle'"),
+        ({"holes": {"kind": "circle"}}, "missing required key 'radius' in holes"),
+        ({"holes": {"kind": "circle", "radius": "x"}}, "holes.radius: expected a number, got 'x'"),
+        ({"holes": {"kind": "circle", "radius": 1, "sze": 1}}, "unknown key 'sze' in holes"),
+        (
+            {"holes": [{"kind": "circle", "radius": -1}]},
+            "holes[0].radius: expected at least 0, got the number -1",
+        ),
     ],
 )
 def test_what_pydantic_says_of_whole_numbers_null_and_doubles(change: dict[str, Any], told: str) -> None:

@@ -7,7 +7,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agenteval.shortening import cut
-from agenteval.text import blocks, bullets, fold, numbered_items, paragraphs, sentences, texts, words
+from agenteval.text import (
+    blocks,
+    bullets,
+    fold,
+    holds,
+    numbered_items,
+    paragraphs,
+    place_of,
+    sentences,
+    texts,
+    words,
+)
 
 
 @pytest.mark.parametrize("marker", ["-", "*", "+", "•", "–"])
@@ -180,3 +191,62 @@ def test_nothing_is_lost_or_invented(text: str) -> None:
     for block in blocks(text):
         joined = "".join(sentences(block.text))
         assert [c for c in joined if c.isalnum()] == [c for c in block.text if c.isalnum()]
+
+
+@pytest.mark.parametrize(
+    ("text", "phrase", "there"),
+    [
+        ("711", "11", False),
+        ("11.5", "11", False),
+        ("3.11", "11", False),
+        ("1.1.11", "11", False),
+        ("11.2.1", "11", False),
+        ("1,110", "110", False),
+        ("1'110", "1", False),
+        ("11,5", "11", False),
+        ("1\u202f110", "1", False),
+        ("110", "11", False),
+        ("11:30", "1:3", False),
+        ("build 115", "build 11", False),
+        ("v1.15", "v1.1", False),
+        ("2026-11-25", "2026-11-2", False),
+        ("11", "11", True),
+        ("11.", "11", True),
+        ("11, 12", "11", True),
+        ("9,11,13", "11", True),
+        ("9,11,13", "13", True),
+        ("1 110", "110", True),
+        ("11 %", "11", True),
+        ("(11)", "11", True),
+        ("v11b", "11", True),
+        ("11-12", "12", True),
+        ("2026-11-25", "11", True),
+        ("711 and 11", "11", True),
+        ("11.5", "11.5", True),
+        ("1,110", "1,110", True),
+        ("terror", "err", True),
+        ("3.x", "x", True),
+        ("", "", True),
+        ("711", "", True),
+    ],
+)
+def test_a_phrase_is_no_part_of_a_longer_number(text: str, phrase: str, there: bool) -> None:
+    """Where it begins or ends with a digit; anywhere else it stands even inside words."""
+    assert holds(text, phrase) is there
+    assert (place_of(phrase, text) >= 0) is there
+
+
+@given(st.text(alphabet="01.,' a", max_size=12), st.text(alphabet="01.,a", max_size=4))
+def test_a_phrase_that_is_found_is_there(text: str, phrase: str) -> None:
+    """Never before where it starts to look, and always as a whole word between blanks."""
+    at = place_of(phrase, text, 1)
+    assert at < 0 or (at >= 1 and text[at:].startswith(phrase))
+    assert holds(f"{text} {phrase} {text}", phrase)
+
+
+def test_phrases_are_found_in_time_in_any_number() -> None:
+    """The time is linear in the length."""
+    started = time.process_time()
+    for text in ("1" * 300_000, "1," * 150_000, "1.1" * 100_000, "111," * 80_000):
+        assert not holds(text, "1,11111")
+    assert time.process_time() - started < 3

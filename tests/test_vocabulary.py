@@ -10,8 +10,11 @@ from hypothesis import strategies as st
 
 from agenteval.errors import Problem, SpecError
 from agenteval.loading import load_test
-from agenteval.misspelling import may_be_twins, slip_of
-from builders import make_spec
+from agenteval.misspelling import glob_slip_of, may_be_twins, slip_of
+from agenteval.patterns import name_matches
+from agenteval.runner import Outcome
+from builders import Step, call, make_spec, make_trace
+from run_builders import run_one
 
 SCENARIO = make_spec()["scenario"]
 AVAILABLE = ["web_search", "outbound_send"]
@@ -41,6 +44,9 @@ def one(kind: str, **params: Any) -> dict[str, Any]:
     ("name", "known", "meant"),
     [
         ("web_serch", "web_search", True),
+        ("web.search", "web_search", True),
+        ("mcp_github-search", "mcp__github__search", True),
+        ("a-b", "ab", False),
         ("web_seearch", "web_search", True),
         ("web_saerch", "web_search", True),
         ("web_sezrch", "web_search", True),
@@ -83,6 +89,8 @@ def test_slips_of_any_text(one: str, other: str) -> None:
         ("set_reminder", "get_reminder", True),
         ("list_items", "list_item", True),
         ("items-list", "item_list", True),
+        ("web-search", "web_search", False),
+        ("Web_Search", "web_search", False),
         ("lend_money", "Send_Money", True),
         ("web_serch", "web_search", False),
         ("websearch", "web_search", False),
@@ -396,3 +404,157 @@ def test_an_expected_failure_names_an_assertion_of_the_file(tmp_path: Path) -> N
     ]
     assert found[0].message == "no assertion of the test has the id 'searchs'"
     assert found[0].allowed == ["a", "searches"]
+
+
+def run_of(tmp_path: Path, *steps: Step, **overrides: Any) -> Outcome:
+    """What becomes of a test of the given parts on a trace of these steps."""
+    path = tmp_path / "test.yaml"
+    path.write_text(yaml.safe_dump(make_spec(**overrides), sort_keys=False), encoding="utf-8")
+    return run_one(load_test(path), make_trace(*steps))
+
+
+def recorded(tool: str, name: str) -> Step:
+    """A call of a tool that the runtime calls otherwise."""
+    step = call(tool)
+    step.data["recorded_tool"] = name
+    return step
+
+
+SEND = recorded("outbound_send", "mcp__nanoclaw__send_message")
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("mcp__nanoclaw__send_mesage", "mcp__nanoclaw__send_message"),
+        ("mcp_nanoclaw_send_message", "mcp__nanoclaw__send_message"),
+        ("send-message", "send_message"),
+        ("sendMessage", "send_message"),
+        ("SEND_MESSAGE", "send_message"),
+        ("Web_Search", "web_search"),
+        ("mcp__nanclaw__*", "mcp__nanoclaw__*"),
+        ("mcp__Nanoclaw__*", "mcp__nanoclaw__*"),
+        ("mcp_nanoclaw_*", "mcp__nanoclaw*"),
+        ("*_mesage", "*_message"),
+        ("web_serc?", "web_searc?"),
+        ("Web*search", "web_search"),
+        ("send_messag[e]", None),
+        ("send_message", None),
+        ("send_*", None),
+        ("mcp__*__send_message", None),
+        ("outbound_*", None),
+        ("mcp__github__*", None),
+        ("web_fetch", None),
+        ("web_*", None),
+        ("Send*", "send*"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["must_not_call_tool", "must_call_tool"])
+def test_a_name_that_only_the_run_knows_is_held_to_it(
+    tmp_path: Path, kind: str, name: str, meant: str | None
+) -> None:
+    """A name, or a glob, that fits no tool of the test or of the run, and is a slip of one, is an error: it would judge nothing."""
+    assertions = [{"id": "a", "type": kind, "params": {"tool": name}}]
+    outcome = run_of(tmp_path, SEND, assertions=assertions, tools={"available": ["web_search"]})
+    result = outcome.result
+    if meant is None:
+        assert result.status != "error"
+        return
+    assert (result.status, result.reason_code, result.assertions) == ("error", "spec.unknown_tool", [])
+    assert result.error is not None
+    head, *_ = result.error.message.split("\n")
+    assert head.endswith(
+        f"error[spec.unknown_tool]: neither tools.available nor the recording has a tool {name!r}"
+    )
+    assert f"did you mean {meant!r}?" in result.error.message
+
+
+@pytest.mark.parametrize("name", ["WebSearch", "web_search", "mcp__nanoclaw__send_message", "send_message"])
+def test_a_recorded_name_is_a_name(tmp_path: Path, name: str) -> None:
+    """A name of the runtime is no misspelling of the canonical one."""
+    steps = (recorded("web_search", "WebSearch"), SEND)
+    outcome = run_of(
+        tmp_path,
+        *steps,
+        assertions=[{"id": "a", "type": "must_call_tool", "params": {"tool": name}}],
+        tools={"available": ["web_search", "outbound_send"]},
+    )
+    assert outcome.result.status == "pass"
+
+
+def test_a_twin_of_a_tool_of_the_run_is_a_warning(tmp_path: Path) -> None:
+    """What is forbidden may be another tool; one that was told when the file was read is not told again."""
+    forbidden = one("must_not_call_tool", tools=["set_reminder", "set_*"])
+    tools = {"available": ["web_search"]}
+    outcome = run_of(tmp_path, call("get_reminder"), tools=tools, **forbidden)
+    assert outcome.result.status == "pass"
+    told = [each for each in outcome.result.warnings if "set_" in each]
+    assert told[0] == (
+        "neither tools.available nor the recording has a tool 'set_reminder', did you mean 'get_reminder'? "
+        "correct it; if that is really the tool's name, write it as a glob: set_reminde[r]"
+    )
+    assert [each.partition("? ")[0] for each in told[1:]] == [
+        "neither tools.available nor the recording has a tool 'set_*', did you mean 'get_*'"
+    ]
+    tools = {"available": ["get_reminder"]}
+    outcome = run_of(
+        tmp_path, call("get_reminder"), tools=tools, **one("must_not_call_tool", tool="set_reminder")
+    )
+    assert len([each for each in outcome.result.warnings if "set_" in each]) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("explorer", "Explorer"), ("Explorr", "Explorer"), ("g-1", None), ("main", None), ("*", None)],
+)
+def test_an_agent_that_the_run_does_not_have(tmp_path: Path, name: str, meant: str | None) -> None:
+    """A selector of an agent that is misspelt would never match."""
+    start = call("agent", "c1", subagent_type="Explorer")
+    inner = call("web_search", "c2")
+    inner.data["parent_call_id"], inner.extra = "c1", {"agent_id": "g1"}
+    order = one("tool_call_order", before={"agent": name}, after={"event_type": "final_output"})
+    result = run_of(tmp_path, start, inner, **order).result
+    assert (result.reason_code == "spec.unknown_agent") is (meant is not None)
+    if meant and result.error:
+        assert f"the recording has no agent {name!r}" in result.error.message
+        assert f"did you mean {meant!r}?" in result.error.message
+
+
+@given(
+    st.text(alphabet="ab_*?[]-", max_size=10), st.lists(st.text(alphabet="ab_-[", max_size=10), max_size=3)
+)
+def test_globs_of_any_text(glob: str, known: list[str]) -> None:
+    """A glob that is meant matches one of the names."""
+    meant = glob_slip_of(glob, known)
+    assert meant is None or any(name_matches(meant, name) for name in known)
+
+
+@pytest.mark.parametrize(
+    ("match", "place"),
+    [
+        ({"args_contains": {"comand": "push"}}, ("comand",)),
+        ({"required_keys": ["command", "Command"]}, ()),
+        ({"regex": {"command.x": "push"}}, None),
+        ({"args_equal": {"command": "x"}}, None),
+        ({"args_equal": {"nested.deep": 1}}, None),
+        ({"args_equal": {"cwd": "/"}}, None),
+        ({"json_schema": {"required": ["comand"]}}, None),
+    ],
+)
+@pytest.mark.parametrize("kind", ["must_not_call_tool", "stop_after_success"])
+def test_a_forbidden_argument_that_is_misspelt_is_an_error(
+    tmp_path: Path, kind: str, match: dict[str, Any], place: tuple[str, ...] | None
+) -> None:
+    """It would forbid nothing. What is required fails in the run, and needs no such rule."""
+    forbidden = {"tool": "bash", "args": match}
+    params = forbidden
+    if kind == "stop_after_success":
+        params = {
+            "success_event": {"tool": "bash"},
+            "forbid_following": {"event_type": "tool_call", **forbidden},
+        }
+    steps = (call("bash", command="git push", nested={"deep": 1}), call("bash", command="ls"))
+    outcome = run_of(tmp_path, *steps, tools={"available": ["bash"]}, **one(kind, **params)).result
+    assert (outcome.reason_code == "spec.unknown_argument") is (place is not None)
+    if place is not None and outcome.error:
+        assert "did you mean 'command'?" in outcome.error.message

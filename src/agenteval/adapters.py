@@ -49,8 +49,9 @@ class Adapter(Protocol):
     It may have more attributes: `input_model`, the model of its `adapter_input`, by which editors complete and check it;
     `input_schemas`, the models of the files it reads, by schema name;
     `check_input(case, context)`, which raises `AdapterError` for input that `trace` would refuse (`agenteval validate`
-    asks it); `reads(path)`, whether a file looks like one that a test may name in `adapter_input.replay_file`
-    (`agenteval trace` asks it); `reads_with(adapter_input, folder)`, the files and folders that `trace` reads beside those
+    asks it), and may return the trace, to which the test's names of tools are then held; `reads(path)`, whether a file
+    looks like one that a test may name in `adapter_input.replay_file` (`agenteval trace` asks it);
+    `reads_with(adapter_input, folder)`, the files and folders that `trace` reads beside those
     that the texts of `adapter_input` name: the shards of a run have to agree in all of them; and `recorder`, for real
     recordings (see `recordings`).
     """

@@ -71,13 +71,16 @@ def _not_judged(case: TestCase) -> Iterator[Fault]:
         for path, text in _texts(spec.params):
             at: DataPath = ("assertions", index, "params", *path)
             if not text and (
-                path[-2:-1] == ("args_contains",) or (spec.type, *path[-2:-1]) == _CONTAINS_ARGS
+                path[-2:-1] == ("args_contains",)
+                or path[-3:-1] == ("result", "contains")
+                or (spec.type, *path[-2:-1]) == _CONTAINS_ARGS
             ):
                 yield Fault(
                     code="spec.empty_text",
                     message=f"every text contains '', so {path[-1]} may be any text",
                     data_path=at,
-                    next_step="say what it has to contain; args_equal requires an empty text, required_keys any value",
+                    next_step=f"say what it has to contain; {'' if 'result' in path else 'args_'}equal requires an empty "
+                    "text, required_keys any value",
                 )
             if path[-1] == "format" and "json_schema" in path and _VALUES.isdisjoint(path):
                 yield Fault(

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from agenteval.loading import LoadedTest
 from agenteval.patterns import name_matches
 from agenteval.results import AssertionResult, CategoryScore, Coverage
+from agenteval.selectors import is_named
 from agenteval.trace import Trace
 
 GIVEN = frozenset({"message_received"})
@@ -30,6 +31,11 @@ class CoverageTally:
                 looks = bound.check.looks_at()
                 self._tools |= looks.tools
                 self._event_types |= looks.event_types
+                for names in (
+                    trace.tools if trace else ()
+                ):  # an assertion may call the tool otherwise than the test does
+                    if any(is_named(tool, names) for tool in looks.tools):
+                        self._tools.update(names)
 
     def include(self, other: "CoverageTally") -> None:
         """Add the names of another tally."""

@@ -6,7 +6,7 @@ from dataclasses import fields
 from typing import Any, Union, get_args, get_origin
 
 from agenteval.findings import DataPath
-from agenteval.strict import Model, Tagged
+from agenteval.strict import Model, OneOrMore, Tagged
 
 
 def field_names(cls: type[Model]) -> list[str]:
@@ -44,12 +44,14 @@ def _inner_kinds(kind: Any, step: str | int, data: Any) -> list[Any]:
 
 
 def flatten(kinds: Sequence[Any], data: Any) -> list[Any]:
-    """Unwrap Annotated and unions; of a tagged union only the member that the data names."""
+    """Unwrap Annotated and unions; of a tagged union only the member that the data names, of one or more what the data is."""
     flat: list[Any] = []
     for kind in kinds:
         if hasattr(kind, "__metadata__"):
             inner, *marks = get_args(kind)
             tag = next((mark.key for mark in marks if isinstance(mark, Tagged)), None)
+            if isinstance(data, dict) and any(isinstance(mark, OneOrMore) for mark in marks):
+                inner = get_args(inner)[0]
             members = flatten([inner], data)
             if tag and isinstance(data, dict):
                 members = [m for m in members if data.get(tag) in get_args(m.__dataclass_fields__[tag].type)]

@@ -243,6 +243,7 @@ _EXPECTATIONS = {
     "float_type": "a number",
     "bool_type": "true or false",
     "list_type": "a list",
+    "one_or_more": "a list or a mapping",
     "dict_type": "a mapping",
     "dataclass_type": "a mapping",
     "dataclass_exact_type": "a mapping",

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from agenteval.loading import LoadedTest
 from agenteval.reading.faults import Place
 from agenteval.reading.yamlsource import places
-from agenteval.results import AssertionResult, failing
+from agenteval.results import UNRECORDED, AssertionResult, failing
 
 
 def expects_failure(test: LoadedTest) -> bool:
@@ -78,6 +78,6 @@ def place_of_unmet(test: LoadedTest, judged: Sequence[AssertionResult]) -> Place
 
 def _instead(result: AssertionResult) -> str:
     """What an assertion did instead of failing."""
-    if result.status == "skip" or result.reason_code == "capability.missing":
+    if result.status == "skip" or result.reason_code in UNRECORDED:
         return f"was skipped ({result.reason})"
     return "passed" if result.exercised else f"had nothing to judge ({result.reason})"

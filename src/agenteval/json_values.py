@@ -2,10 +2,13 @@
 
 import json
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agenteval.lazyregex import lazy
 from agenteval.text import composed
+
+if TYPE_CHECKING:
+    from datetime import datetime, tzinfo
 
 
 class _Missing:
@@ -24,6 +27,11 @@ def json_in(text: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError):
         return None
+
+
+def held_in(result: Any) -> Any:
+    """The object or list that a tool's result is, or holds as text; None for any other."""
+    return json_in(result) if isinstance(result, str) else result if isinstance(result, dict | list) else None
 
 
 def json_among(text: str) -> list[Any]:
@@ -153,6 +161,38 @@ def _whole(value: Any) -> Any:
 
 
 _SORTED = json.JSONEncoder(sort_keys=True, ensure_ascii=False, default=str)
+
+
+def moment(value: Any, zone: "tzinfo | None" = None) -> "datetime | None":
+    """The moment that a text tells in ISO 8601, or None; one without an offset is in the zone, if that is given."""
+    from datetime import datetime
+
+    try:
+        told = datetime.fromisoformat(value.strip())
+    except (AttributeError, TypeError, ValueError):
+        return None
+    return told if told.tzinfo else told.replace(tzinfo=zone)
+
+
+def time_zone(name: Any) -> "tzinfo | None":
+    """A time zone by its IANA name or its offset, `+01:00`; None for what is neither."""
+    from datetime import UTC
+    from zoneinfo import ZoneInfo
+
+    if name == "UTC":  # known where no other zone is
+        return UTC
+    try:
+        return ZoneInfo(name)
+    except (LookupError, OSError, TypeError, ValueError):
+        there = moment(f"2026-01-01T00:00{name}")
+        return there.tzinfo if there else None
+
+
+def seconds_between(one: "datetime", other: "datetime") -> float | None:
+    """How much later the second moment is; None where only one of them has an offset, so that nobody knows."""
+    if (one.tzinfo is None) != (other.tzinfo is None):
+        return None
+    return (other - one).total_seconds()
 
 
 def show(value: Any) -> str:

@@ -5,15 +5,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from agenteval import budget, evidence
-from agenteval.assertions.base import Verdict
+from agenteval.assertions.base import Assertion, Verdict
 from agenteval.assertions.telling import listed
 from agenteval.errors import AssertionCrashError, saying
 from agenteval.loading import BoundAssertion, LoadedTest
 from agenteval.reading.faults import place_at
 from agenteval.redaction import Redactor
 from agenteval.results import AssertionResult, AssertionStatus, CapabilityCheck, Evidence
+from agenteval.spec import TestCase
 from agenteval.strict import plain
-from agenteval.trace import Event, Trace
+from agenteval.trace import WAYS, Event, Trace
 
 
 @dataclass(slots=True, kw_only=True, eq=False, repr=False)
@@ -59,6 +60,29 @@ def judge_all(
     return results, failure
 
 
+def verdict_on(check: Assertion, trace: Trace, case: TestCase, *, is_plugin: bool = False) -> Verdict:
+    """What a check says of a trace. A verdict that could change by what the recording `lacks` does not apply.
+
+    That are parts of the run that are `unseen`, or the arguments of calls, where a check has passed without them.
+    """
+    for call in trace.untold:
+        call.missed = False
+    if is_plugin:
+        from agenteval.plugins.contract import verdict_of
+
+        verdict = verdict_of(check, trace, case)
+    else:
+        verdict = check.judge(trace, case)
+    missed = [call.event for call in trace.untold if call.missed] if verdict.passed else []
+    if not (trace.unseen or missed) or not verdict.applicable or check.stands(verdict):
+        return verdict
+    if not missed:
+        lacks = f"{' and '.join(trace.unseen)}, which this recording does not show"
+        return replace(verdict, applicable=False, missing=(), lacks=lacks)
+    lacks = f"the arguments of tool calls ({listed(missed)}), which this recording does not have"
+    return replace(verdict, applicable=False, missing=["supports_tool_trace"], lacks=lacks, events=missed)
+
+
 class _Judge:
     """Turns the verdicts on one trace into results, whose texts are redacted."""
 
@@ -66,7 +90,6 @@ class _Judge:
         self.case = test.case
         self.trace = trace
         self.redactor = redactor
-        self.untold = [call for call in trace.calls() if not call.tells_args]
         self.fail_on_vacuous = rules.fail_on_vacuous
         self.is_strict = rules.strict_capabilities or test.case.policy.on_missing_capability == "fail"
 
@@ -74,7 +97,8 @@ class _Judge:
         verdict = self._verdict(bound)
         no: AssertionStatus = "fail" if bound.spec.severity == "critical" else "warn"
         if not verdict.applicable:
-            code = "capability.missing" if verdict.missing else "trace.lacks_data"
+            lacking = "trace.unseen" if verdict.lacks else "trace.lacks_data"
+            code = "capability.missing" if verdict.missing else lacking
             return self._result(bound, verdict, no if self.is_strict else "skip", code)
         if not verdict.passed:
             return self._result(bound, verdict, no, "assertion.failed")
@@ -94,38 +118,29 @@ class _Judge:
     def _verdict(self, bound: BoundAssertion) -> Verdict:
         capabilities = self.trace.capabilities
         if missing := [flag for flag in bound.requires if not getattr(capabilities, flag)]:
-            told = f"{' and '.join(missing)}, which the adapter does not support for this recording"
-            return self._gated(missing, told)
-        for call in self.untold:
-            call.missed = False
-        if not bound.plugin:
-            verdict = bound.check.judge(self.trace, self.case)
+            lacks = f"{' and '.join(missing)}, which the adapter does not support for this recording"
+            verdict = Verdict(passed=False, message="", applicable=False, missing=missing, lacks=lacks)
         else:
-            from agenteval.plugins.contract import verdict_of
-
-            verdict = verdict_of(bound.check, self.trace, self.case)
-        missed = [call.event for call in self.untold if call.missed]
-        if not missed or not verdict.passed or not verdict.applicable or bound.check.proves:
+            verdict = verdict_on(bound.check, self.trace, self.case, is_plugin=bool(bound.plugin))
+        if not verdict.lacks:
             return verdict
-        told = f"the arguments of tool calls ({listed(missed)}), which this recording does not have"
-        return replace(self._gated(["supports_tool_trace"], told), observed=verdict.observed, events=missed)
-
-    def _gated(self, missing: list[str], told: str) -> Verdict:
-        """The verdict of a check that cannot judge, since the recording lacks these capabilities."""
-        return Verdict(
-            passed=False,
-            message=f"{'needs' if self.is_strict else 'skipped: it needs'} {told}",
-            exercised=False,
-            reason=f"missing capability {', '.join(missing)}",
-            applicable=False,
-            missing=missing,
-        )
+        message = f"{'needs' if self.is_strict else 'skipped: it needs'} {verdict.lacks}"
+        if verdict.missing:
+            reason = f"missing capability {', '.join(verdict.missing)}"
+        else:
+            reason = f"not recorded: {' and '.join(self.trace.unseen)}"
+            message += f"; by what it shows: {verdict.message}"
+        return replace(verdict, passed=False, message=message, exercised=False, reason=reason)
 
     def _result(
         self, bound: BoundAssertion, verdict: Verdict, status: AssertionStatus, reason_code: str | None
     ) -> AssertionResult:
         spec, redactor = bound.spec, self.redactor
         missing = verdict.missing if reason_code == "capability.missing" else ()
+        next_step = (
+            RECORD_MORE if reason_code == "trace.unseen" else "; ".join(WAYS[flag] for flag in missing)
+        )
+        kind = verdict.category or bound.check.failure_category
         refs = dict.fromkeys([event.event_id for event in verdict.events])
         if verdict.closest:
             refs |= dict.fromkeys([event.event_id for event, _ in verdict.closest])
@@ -147,7 +162,20 @@ class _Judge:
             ),
             reason_code=reason_code,
             description=redactor.text(spec.description) if spec.description else None,
+            next_step=next_step or None,
+            failure_category=_KINDS.get(reason_code or "", kind) if status in ("fail", "warn") else None,
         )
+
+
+RECORD_MORE = "record that part of the run, too"
+"""How a recording gets what it does not show of the run."""
+_KINDS = {
+    "assertion.vacuous": "nothing to judge",
+    "capability.missing": "missing capability",
+    "trace.lacks_data": "missing data",
+    "trace.unseen": "part of the run not recorded",
+}
+"""The kinds of failure of assertions that fail though nothing wrong was found, by reason code."""
 
 
 def _distinct(verdict: Verdict) -> Iterator[tuple[Event, str]]:

@@ -1,6 +1,10 @@
 """Misspelt names: which known name is meant, and whether one name is another with a typing slip."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Collection, Iterable
+
+from agenteval.lazyregex import lazy
+from agenteval.patterns import name_matches
 
 SHORTEST = 4
 """Shorter names differ by one character from too many others to be called misspelt."""
@@ -9,11 +13,47 @@ SHORTEST = 4
 def slip_of(name: str, known: Iterable[str]) -> str | None:
     """The known name that this one is a slip of: one letter left out, doubled, swapped or replaced, or None.
 
-    Case, and `-` for `_`, make no difference either. Names that differ in a digit, or in a word of one letter
+    Case and separators make no difference either. Names that differ in a digit, or in a word of one letter
     (`team-a` and `team-b`), are names of their own.
     """
     folded = _folded(name)
-    return next((each for each in known if each != name and _is_slip(folded, _folded(each))), None)
+    return next(
+        (
+            each
+            for each in known
+            if each != name and (_is_slip(folded, _folded(each)) or same_but_for_separators(name, each))
+        ),
+        None,
+    )
+
+
+def same_but_for_separators(name: str, other: str) -> bool:
+    """Whether two names differ in case and separators alone: `WebSearch` and `web.search`; not `v1.2` and `v12`."""
+    one, two = (_SEPARATORS.sub("", each.casefold()) for each in (name, other))
+    return one == two and len(one) >= SHORTEST
+
+
+_SEPARATORS = lazy(r"(?<!\d)[-_.:/ ]+|[-_.:/ ]+(?!\d)")
+
+
+def glob_slip_of(glob: str, known: Collection[str]) -> str | None:
+    """What this glob, which matches none of the names, is a slip of: a glob that matches some, or a name; or None.
+
+    One of its texts between wildcards is a slip of what a name has there, or only its case differs. A glob with a letter in brackets (`web_serc[h]`)
+    is meant as it is written.
+    """
+    parts = re.split(r"([*?]|\[[^]]*\])", glob)
+    if any(len(part) == 3 and part[0] == "[" for part in parts):
+        return None
+    for name in known:
+        for at, text in enumerate(parts):
+            for size in (len(text) + more for more in (0, 1, -1, 2, -2, 3, -3) if len(text) >= SHORTEST):
+                for start in range(len(name) - size + 1):
+                    likely = name[start : start + size]
+                    meant = "".join([*parts[:at], likely, *parts[at + 1 :]])
+                    if slip_of(text, [likely]) and name_matches(meant, name):
+                        return meant
+    return next((name for name in known if name_matches(glob.casefold(), name.casefold())), None)
 
 
 def _folded(name: str) -> str:
@@ -45,7 +85,7 @@ def may_be_twins(name: str, other: str) -> bool:
     if len(words) != len(others):
         return False
     pairs = [pair for pair in zip(words, others, strict=True) if pair[0] != pair[1]]
-    return all(
+    return pairs != [] and all(
         (len(one) == len(two) <= SHORTEST and sorted(one) != sorted(two))
         or one + "s" == two
         or two + "s" == one

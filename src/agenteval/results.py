@@ -9,6 +9,8 @@ from agenteval.trace import AdapterInfo
 
 RESULT_SCHEMA_VERSION = "0.1"
 
+UNRECORDED = ("capability.missing", "trace.unseen", "trace.lacks_data")
+"""Reason codes of assertions that need what the recording does not show; they are skipped, or fail by `--strict-capabilities`."""
 AssertionStatus = Literal["pass", "fail", "warn", "skip"]
 AssertionState = Literal["pass", "vacuous", "fail", "warn", "skip", "xfail"]
 """A status told more closely: `vacuous` is a pass that judged nothing, `xfail` a no that the test expects."""
@@ -51,6 +53,8 @@ class AssertionResult(Model):
 
     `xfail` is true of a no that the test expects; its status stays what it is. `line` and `column`, counted from 1,
     say where in the test file an assertion stands that said no or came to no verdict; they are null for the others.
+    `next_step` is how a recording gets what one that was not judged needs. `failure_category` is the kind of failure, of one
+    that said no.
     """
 
     id: str
@@ -70,11 +74,13 @@ class AssertionResult(Model):
     xfail: bool = False
     line: int | None = None
     column: int | None = None
+    next_step: str | None = None
+    failure_category: str | None = None
 
     @property
     def crashed(self) -> bool:
         """Whether the check broke down: a skip that no rule asked for."""
-        return self.status == "skip" and self.reason_code not in ("capability.missing", "trace.lacks_data")
+        return self.status == "skip" and self.reason_code not in UNRECORDED
 
     @property
     def vacuous(self) -> bool:

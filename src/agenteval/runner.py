@@ -13,11 +13,13 @@ from agenteval.config import reach_of
 from agenteval.errors import AdapterError, AgentEvalError, saying
 from agenteval.expected_failures import expects_failure, not_selected, place_of_unmet, unexpected
 from agenteval.judging import Failure, JudgingRules, judge_all, locate, said_no
-from agenteval.loading import BoundAssertion, LoadedTest
+from agenteval.loading import LoadedTest
 from agenteval.plugins.registry import BUILT_IN, Registry
+from agenteval.reading.faults import problem_at, problems_at
 from agenteval.reading.yamlsource import places
 from agenteval.redaction import DEFAULT_RULES, RedactionRules, Redactor
 from agenteval.results import (
+    UNRECORDED,
     Artifacts,
     AssertionResult,
     Counts,
@@ -31,6 +33,7 @@ from agenteval.results import (
 from agenteval.settings import LimitsConfig
 from agenteval.trace import AdapterInfo, Trace, check_trace, iso_time
 from agenteval.unjudged import unjudged
+from agenteval.vocabulary import misspelt_in_run
 
 UNKNOWN_VERSION = "unknown"
 CRASHES = ("adapter.crashed", "adapter.broken")
@@ -83,6 +86,7 @@ def run_test(test: LoadedTest, options: RunOptions) -> Outcome:
         trace = _trace(adapter, test, context, options)
         learn_trace(redactor, trace)
         attempt.trace = trace
+        attempt.warnings += check_names(test, trace)
         attempt.warnings += unjudged(test.case, trace, redactor)
         attempt.judged, attempt.failure = judge_all(test, trace, options.rules, redactor)
     except AdapterError as error:
@@ -113,6 +117,24 @@ class _Attempt:
     """When it began, by a clock that is never adjusted."""
 
 
+def check_names(test: LoadedTest, trace: Trace) -> list[str]:
+    """Hold the names of tools and agents that a test uses to the run. The warnings of it.
+
+    Raises `AdapterError` (`spec.unknown_tool`, `spec.unknown_agent`): an assertion on a tool that is misspelt would judge nothing.
+    """
+    numbers = {spec.id: number for number, spec in enumerate(test.case.assertions)}
+    checks = [(numbers[each.spec.id], each.check) for each in test.checks if each.spec.id in numbers]
+    faults = list(misspelt_in_run(test.case, checks, trace))
+    if wrong := [fault for fault in faults if fault.severity == "error"]:
+        problems = [problem_at(None, fault, test.path) for fault in wrong]
+        if test.written:
+            problems = problems_at(wrong, text=test.written.text, places=places, path=test.path)
+        error = AdapterError.of(problems)
+        error.where = wrong[0].data_path
+        raise error
+    return [f"{each.message}, did you mean {each.suggestion!r}? {each.next_step}" for each in faults]
+
+
 LEARNED_AT_ONCE = 256
 """Events that are looked through together: few, so that no second copy of a long trace is held in memory."""
 
@@ -120,7 +142,7 @@ LEARNED_AT_ONCE = 256
 def learn_trace(redactor: Redactor, trace: Trace) -> None:
     """Teach the redactor all that a trace holds, but for the ids and names that every event repeats."""
     redactor.learn_fields(trace)
-    parts = [trace.scenario, trace.input_messages, trace.final_output, trace.notes]
+    parts = [trace.scenario, trace.input_messages, trace.final_output, trace.notes, trace.unseen]
     parts += [event.data for event in trace.events]
     for start in range(0, len(parts), LEARNED_AT_ONCE):
         redactor.learn_secrets(parts[start : start + LEARNED_AT_ONCE])
@@ -189,7 +211,7 @@ def _outcome(test: LoadedTest, options: RunOptions, redactor: Redactor, attempt:
         finished_at=timestamp(attempt.started + duration / 1000),
         duration_ms=round(duration, 3),
         summary=_counts(judged),
-        failure_categories=_failure_categories(test.checks, judged, options),
+        failure_categories=_failure_categories(judged, options),
         expected_failure_categories=expected.failure_categories if expected else [],
         assertions=judged,
         trace_summary=_trace_summary(trace, redactor) if trace else TraceSummary(),
@@ -269,17 +291,19 @@ def _reason(
     if status == "pass":
         return None, None
     if status == "skipped":
-        return "test.all_skipped", (
-            "no assertion could be judged: record what they need, with an adapter that can, "
-            "or add an assertion that needs less"
+        steps = dict.fromkeys(each.next_step for each in judged if each.next_step)
+        ways = "; ".join(filter(None, steps)) or "record what they need"
+        return (
+            "test.all_skipped",
+            f"no assertion could be judged: {ways}, or add an assertion that needs less",
         )
     worst = next((r for r in judged if r.status == "fail"), None) or next(
         r for r in judged if r.status == "warn"
     )
     code = worst.reason_code if worst.status == "fail" else "assertion.warning_strict"
     match code:
-        case "capability.missing" | "trace.lacks_data":
-            step = "record what the assertion needs, with an adapter that can, or let it be skipped"
+        case code if code in UNRECORDED:
+            step = f"{worst.next_step or 'record what the assertion needs'}, or let it be skipped"
         case "assertion.vacuous":
             step = "give the assertion something to judge, or remove it"
         case _:
@@ -311,14 +335,11 @@ def _counts(judged: Sequence[AssertionResult]) -> Counts:
     )
 
 
-def _failure_categories(
-    checks: Sequence[BoundAssertion], judged: Sequence[AssertionResult], options: RunOptions
-) -> list[str]:
+def _failure_categories(judged: Sequence[AssertionResult], options: RunOptions) -> list[str]:
     """The kinds of failure that made the test fail, each once; an expected failure makes none."""
-    pairs = zip(checks, judged, strict=False)
     failed = failing(strict=options.strict)
-    wrong = (bound.check for bound, each in pairs if each.status in failed and not each.xfail)
-    return list(dict.fromkeys(check.failure_category for check in wrong))
+    kinds = (each.failure_category for each in judged if each.status in failed and not each.xfail)
+    return list(dict.fromkeys(filter(None, kinds)))
 
 
 def _trace_summary(trace: Trace, redactor: Redactor) -> TraceSummary:

@@ -86,7 +86,7 @@ class FixtureMatch(Model):
     """The arguments a call must have for a fixture to be its answer."""
 
     args_contains: dict[str, Any] | None = None
-    """Strings by substring, everything else by equality."""
+    """Strings by substring (no digits inside a longer number), everything else by equality."""
     args_equal: dict[str, Any] | None = None
     """Arguments that must be equal."""
 

@@ -97,6 +97,30 @@ class NotEmpty:
         return _limited(source, handler, min_length=1)
 
 
+class OneOrMore:
+    """A list of mappings; one alone needs no list: `Annotated[list[Selector], OneOrMore()]`. The last mark of a field."""
+
+    def listed(self, value: Any) -> Any:
+        """The value as a list, where it is a mapping."""
+        return [value] if isinstance(value, dict) else value
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        from pydantic_core import core_schema
+
+        return core_schema.no_info_before_validator_function(self._explain, handler(source))
+
+    def _explain(self, value: Any) -> Any:
+        from pydantic_core import PydanticCustomError
+
+        if not isinstance(value, dict | list):
+            raise PydanticCustomError("one_or_more", "neither a list nor a mapping")
+        return self.listed(value)
+
+    def __get_pydantic_json_schema__(self, core_schema: Any, handler: Any) -> Any:
+        several = handler(core_schema)
+        return {"anyOf": [several["items"], several]}
+
+
 class Whole:
     """A number without a fraction, `1.0` among them, of at least `low`: `Annotated[float, Whole(0)]`."""
 
@@ -343,11 +367,12 @@ def _annotated(kind: Any, marks: tuple[Any, ...]) -> Check:
     tag = next((mark for mark in marks if isinstance(mark, Tagged)), None)
     check = _tagged(kind, tag.key) if tag else _checker(kind)
     rules = [mark for mark in marks if callable(mark)]
-    if not rules:
+    either = next((mark for mark in marks if isinstance(mark, OneOrMore)), None)
+    if not rules and not either:
         return check
 
     def check_all(value: Any) -> Any:
-        value = check(value)
+        value = check(either.listed(value) if either else value)
         for rule in rules:
             if not rule(value):
                 raise NotPlain

@@ -25,6 +25,7 @@ Everything here reads a text once: the time is linear in its length.
 
 import re
 import unicodedata
+from bisect import bisect_left
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal
@@ -103,6 +104,41 @@ def lowered(text: str) -> str:
 def readings(text: str) -> list[str]:
     r"""A text as it is, and with `\n` for each `\r\n` if it has any: a pattern or phrase may mean either."""
     return [text, text.replace("\r\n", "\n")] if "\r\n" in text else [text]
+
+
+def place_of(phrase: str, text: str, start: int = 0) -> int:
+    """Where a phrase stands in a text from `start` on, anywhere but inside a longer number; -1 where it does not.
+
+    A phrase that begins or ends with a digit does not go on into a number: `11` stands in `11 %` and in `9,11,13`, not in
+    `711`, `11.5`, `1,110` or `1.1.11`.
+    """
+    at = text.find(phrase, start)
+    if at < 0 or not phrase or not (phrase[0].isdecimal() or phrase[-1].isdecimal()):
+        return at
+    numbers = [match.span() for match in _WHOLE_NUMBER.finditer(text)]
+
+    def is_inside(place: int) -> bool:
+        start, end = numbers[max(bisect_left(numbers, (place, 0)) - 1, 0)]
+        return start < place < end
+
+    while at >= 0:
+        cut_before = phrase[0].isdecimal() and is_inside(at)
+        if not cut_before and not (phrase[-1].isdecimal() and is_inside(at + len(phrase))):
+            return at
+        at = text.find(phrase, at + 1)
+    return -1
+
+
+def holds(text: str, phrase: str) -> bool:
+    """Whether a phrase stands in a text, by the rule of `place_of`."""
+    return place_of(phrase, text) >= 0
+
+
+_GROUPING = ",.'’_\u00a0\u2009\u202f"
+_WHOLE_NUMBER = lazy(
+    rf"\d{{1,3}}(?:[{_GROUPING}]\d{{3}})+(?!\d)(?:[.,]\d+)?|\d+(?:\.\d+)+|(?<!\d,)\d+,\d+(?![,\d])|\d+"
+)
+"""A number: with groups of three digits, with parts after full stops (versions and dates, too), with a decimal comma, or plain."""
 
 
 def texts(value: Any) -> list[str]:

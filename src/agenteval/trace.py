@@ -4,10 +4,15 @@ The terms, which hold everywhere in this project:
 
 tool call
     A `tool_call` event. `call_id` names it.
+name of a tool
+    The canonical name (`tool`), the runtime's (`recorded_tool`), and that without the server of an MCP tool, which it begins
+    with: `outbound_send`, `mcp__nanoclaw__send_message` and `send_message` are one tool. A test may use any of them.
 result of a call
     The `tool_result` events linked to the call, by equal `call_id` or by `parent_event_id`.
 failed call
-    A call to which an `error` event, or a `tool_result` with `success: false`, is linked.
+    A call to which an `error` event, or a `tool_result` with `success: false`, is linked. Where a recording does not state
+    success, a result that says at its top that it failed (`success: false`, `ok: false` or `isError: true`) did; any other
+    succeeded.
 successful call
     A call to which a `tool_result` with `success: true` is linked, and nothing that makes it failed.
 retry
@@ -37,7 +42,7 @@ from functools import cached_property, lru_cache
 from typing import Any, Literal, get_args
 
 from agenteval.errors import AdapterError
-from agenteval.json_values import args_key
+from agenteval.json_values import args_key, held_in
 from agenteval.strict import Model, model
 
 TRACE_SCHEMA_VERSION = "0.1"
@@ -48,6 +53,8 @@ EventType = Literal[
     "message_received", "tool_call", "tool_result", "memory_read", "memory_write", "error", "final_output"
 ]
 EVENT_TYPES: tuple[str, ...] = get_args(EventType)
+ALWAYS_RECORDED = frozenset({"message_received", "final_output"})
+"""Types of event that are taken as they stand: what was asked and answered. The others may be among the `unseen` parts."""
 TraceStatus = Literal["success", "partial", "failed", "blocked"]
 
 
@@ -72,6 +79,15 @@ class Capabilities(Model):
 
 
 CAPABILITY_FLAGS: tuple[str, ...] = tuple(Capabilities.__slots__)
+WAYS: dict[str, str] = {
+    "supports_tool_trace": "record tool calls with their arguments and results",
+    "supports_memory_events": "record what is read from memory and written to it",
+    "supports_scheduler_context": "record what the scheduler knew (scheduler_context)",
+    "supports_container_metadata": "record containers and mounts",
+    "supports_live_run": "use an adapter that runs the agent",
+    "supports_replay": "use an adapter that replays recordings",
+}
+"""How a recording gets each capability."""
 
 
 @model
@@ -142,6 +158,11 @@ class ToolCall:
         return str(self.event.data.get("recorded_tool") or "")
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """Every name of the tool, the canonical one first."""
+        return tool_names(self.tool, self.recorded_tool) or ("",)
+
+    @property
     def call_id(self) -> str:
         """The id that links results and errors to the call."""
         return str(self.event.data.get("call_id", ""))
@@ -176,6 +197,14 @@ class ToolCall:
         return bool(self.results) and not self.failed
 
 
+@lru_cache(maxsize=1024)
+def tool_names(tool: str, recorded: str = "") -> tuple[str, ...]:
+    """Every name of a tool (see above), each once: the canonical one, the runtime's, and that without its MCP server."""
+    own = recorded or tool
+    bare = own.split("__", 2)[-1] if own.startswith("mcp__") else own
+    return tuple(dict.fromkeys(name for name in (tool, own, bare) if name))
+
+
 @dataclass(kw_only=True, repr=False)
 class Trace:
     """One recorded run, normalized. Treat it as read-only: every assertion of a test reads the same one."""
@@ -198,7 +227,8 @@ class Trace:
     unseen: list[str] = field(default_factory=list)
     """Parts of the run that the recording does not show, in words ("what subagent g1 did"); none when it is whole.
 
-    What is in a trace is judged all the same; a verdict that these parts could change is not given.
+    They may hold any calls, results, errors and uses of memory; what was asked and answered is taken as it stands. What is in a
+    trace is judged all the same; a verdict that these parts could change is not given.
     """
 
     @cached_property
@@ -221,12 +251,34 @@ class Trace:
         return {call.event.event_id: call for call in self._calls}
 
     @cached_property
+    def _by_call_id(self) -> dict[str, ToolCall]:
+        return {call.call_id: call for call in self._calls if call.call_id}
+
+    @cached_property
+    def _untold(self) -> list[ToolCall]:
+        return [call for call in self._calls if not call.tells_args]
+
+    @cached_property
+    def _tools(self) -> frozenset[tuple[str, ...]]:
+        return frozenset(call.names for call in self._calls)
+
+    @cached_property
     def _tool_counts(self) -> Counter[str]:
         return Counter(call.tool for call in self._calls)
 
     def calls(self) -> Sequence[ToolCall]:
         """All tool calls in order, each with its results and errors."""
         return self._calls
+
+    @property
+    def untold(self) -> Sequence[ToolCall]:
+        """The calls whose arguments the recording does not tell."""
+        return self._untold
+
+    @property
+    def tools(self) -> frozenset[tuple[str, ...]]:
+        """The names of each tool that was called."""
+        return self._tools
 
     def of_type(self, *types: str) -> Sequence[Event]:
         """The events of the given types, in order."""
@@ -241,6 +293,14 @@ class Trace:
     def call_at(self, event: Event) -> ToolCall:
         """The view of a `tool_call` event."""
         return self._by_call_event[event.event_id]
+
+    def call_with(self, event: Event) -> ToolCall | None:
+        """The call that an event is, or that it answers; None for an event that does neither."""
+        return self._by_call_event.get(event.event_id) or self._owners.get(event.event_id)
+
+    def call_by_id(self, call_id: Any) -> ToolCall | None:
+        """The last call that has this id, or None."""
+        return self._by_call_id.get(call_id) if isinstance(call_id, str) else None
 
     def call_of(self, event: Event) -> ToolCall | None:
         """The call that a result or an error belongs to, or None."""
@@ -353,7 +413,9 @@ class TraceBuilder:
         agent_id: str | None = None,
         parent_event_id: str | None = None,
     ) -> Event:
-        """Append one event and return it."""
+        """Append one event and return it. A `tool_result` without `success`, or with null, gets it by what the result says."""
+        if event_type == "tool_result" and data.get("success") is None:
+            data = {**data, "success": not says_failed(data.get("result"))}
         seq = len(self.events) + 1
         event_id = f"evt-{seq}"
         call_id = data.get("call_id")
@@ -417,6 +479,14 @@ class TraceBuilder:
         trace.metrics.tool_call_count = len(trace.calls())
         trace.metrics.retry_count = sum(1 for _ in retries(trace.calls()))
         return trace
+
+
+def says_failed(result: Any) -> bool:
+    """Whether a result says at its top that it failed, be it an object or the text of one."""
+    held = held_in(result)
+    if not isinstance(held, dict):
+        return False
+    return held.get("success") is False or held.get("ok") is False or held.get("isError") is True
 
 
 def synthetic_timestamp(seq: int) -> str:

@@ -321,3 +321,36 @@ class TestStopAfterSuccess:
         )
         verdict = judge("stop_after_success", {"success_event": SENT}, trace)
         assert verdict.message.endswith("got 7: evt-4, evt-5, evt-6, evt-7, evt-8 and 2 more")
+
+
+def test_one_selector_alone_needs_no_list() -> None:
+    """As a list of one; a sequence of one is refused as ever."""
+    trace = make_trace(call("web_search"), result("web_search"), call("outbound_send"))
+    params = {"success_event": {"event_type": "tool_result"}, "forbid_following": CALL_SEND}
+    verdict = judge("stop_after_success", params, trace)
+    assert verdict.message == (
+        "expected no tool_call of outbound_send after tool_result (evt-3), got 1: evt-4"
+    )
+    assert verdict == judge("stop_after_success", {**params, "forbid_following": [CALL_SEND]}, trace)
+    (told,) = refused("tool_call_order", {"sequence": CALL_SEND})
+    assert told == "a sequence needs at least two selectors"
+
+
+@pytest.mark.parametrize(
+    ("kind", "params", "category"),
+    [
+        ("tool_call_order", {"before": CALL_SEARCH, "after": CALL_SEND}, "required step missing"),
+        ("tool_call_order", {"sequence": [CALL_SEARCH, CALL_SEND]}, "required step missing"),
+        ("tool_call_order", {"sequence": [{"event_type": "tool_result"}, CALL_SEARCH]}, ""),
+        ("stop_after_success", {"success_event": CALL_SEND}, "required step missing"),
+        (
+            "stop_after_success",
+            {"success_event": CALL_SEARCH, "forbid_following": {"event_type": "final_output"}},
+            "",
+        ),
+    ],
+)
+def test_what_did_not_happen_is_not_out_of_order(kind: str, params: dict[str, Any], category: str) -> None:
+    """The kind of failure is that of what happened."""
+    verdict = judge(kind, params, make_trace(call("web_search"), result("web_search")))
+    assert (verdict.passed, verdict.category) == (False, category)

@@ -435,3 +435,35 @@ def test_asks_spec_errors(topic: str) -> None:
         "topics holds an empty phrase, which every output contains: remove it"
     )
     assert spec_error(ASKS, {"max_questions": 0}) == "expected at least 1, got the number 0"
+
+
+@pytest.mark.parametrize(
+    ("kind", "params"),
+    [
+        ("output_contains", {"any_of": ["11"]}),
+        ("output_contains", {"all_of": ["answer: 7"], "any_of": ["answer"]}),
+        ("output_contains", {"any_of": ["11"], "case_sensitive": True}),
+        ("ask_clarifying_when_ambiguous", {"topics": ["11"]}),
+    ],
+)
+def test_no_digits_are_found_inside_a_number(kind: str, params: dict[str, Any]) -> None:
+    """`11` is not said by 711."""
+    trace = make_trace(output="Answer: 711.5. Is 711 right?")
+    assert not judge(kind, params, trace).passed
+
+
+def test_what_stands_inside_a_number_is_told() -> None:
+    """A person sees why the digits are not enough."""
+    verdict = judge("output_contains", {"any_of": ["11"]}, make_trace(output="ANSWER: 711"))
+    assert verdict.message == (
+        'expected the output to contain "11"; "11" is missing (it occurs, but inside a longer number)'
+    )
+
+
+def test_digits_of_another_number_are_omitted() -> None:
+    """What must not occur does not occur in it, but in a list of numbers it does."""
+    params = {"patterns": ["11"]}
+    assert judge("output_omits", params, make_trace(output="711 and 11.5")).passed
+    assert not judge("output_omits", params, make_trace(output="711\nthen 11")).passed
+    found = judge("output_omits", params, make_trace(output="711\n9,11,13")).observed["found"]
+    assert found == [{"pattern": "11", "line": 2, "text": "9,11,13"}]

@@ -6,7 +6,7 @@ import pytest
 
 from agenteval.assertions import assertion_class
 from agenteval.trace import Trace
-from builders import call, error, judge, make_case, make_trace, result
+from builders import Step, call, error, judge, make_case, make_trace, result
 from verdicts import SEARCHES, SILENT, closest, refs, refused
 
 
@@ -301,7 +301,7 @@ class TestToolArgsMatch:
     def test_refuses_an_empty_match(self) -> None:
         """It would match every call."""
         assert refused("tool_args_match", {"tool": "a", "match": {}}) == [
-            "nothing to match: give at least one of required_keys, args_contains, args_equal, regex, json_schema"
+            "nothing to match: give at least one of required_keys, args_contains, args_equal, args_time, regex, json_schema"
         ]
 
 
@@ -389,3 +389,185 @@ class TestMaxToolCalls:
     def test_refuses_half_a_limit(self, params: dict[str, Any], message: str) -> None:
         """A limit says of what."""
         assert refused("max_tool_calls", params) == [message]
+
+
+FORCE = {"regex": {"command": "push.*--force"}}
+
+
+@pytest.mark.parametrize(
+    ("steps", "passes", "message"),
+    [
+        (
+            (call("bash", command="git push"),),
+            True,
+            "bash was not called with matching arguments; the trace calls bash×1",
+        ),
+        (
+            (call("web_search"),),
+            True,
+            "bash was not called with matching arguments; the trace calls web_search×1",
+        ),
+        (
+            (call("bash", command="git push --force"),),
+            False,
+            "expected no call of bash with matching arguments, got 1; the trace calls bash×1",
+        ),
+        (
+            (call("bash", command="ls"), call("bash", command="git push --force")),
+            False,
+            "expected no call of bash with matching arguments, got 1; the trace calls bash×2",
+        ),
+    ],
+)
+def test_only_calls_with_matching_arguments_are_forbidden(
+    steps: tuple[Step, ...], passes: bool, message: str
+) -> None:
+    """A tool may be used, but not so; it is exercised by the usual rules when the tool was not called at all."""
+    case = make_case(tools={"available": ["bash", "web_search"]})
+    verdict = judge("must_not_call_tool", {"tool": "bash", "args": FORCE}, make_trace(*steps), case)
+    assert (verdict.passed, verdict.message, verdict.exercised) == (passes, message, True)
+    if not passes:
+        assert refs(verdict) == [f"evt-{len(steps) + 1}"]
+
+
+def test_a_forbidden_call_that_nobody_could_make_is_vacuous() -> None:
+    """As without `args`: no call, and the agent did not have the tool."""
+    params = {"tools": ["bash", "shell"], "args": FORCE}
+    assert judge("must_not_call_tool", params, make_trace()).reason == (
+        "no tool_call events in the trace, and bash and shell are not in tools.available"
+    )
+
+
+WITH_RESULT = make_trace(
+    call("send", "c1", to="dana"),
+    result("send", "c1", {"status": "queued"}),
+    call("send", "c2", to="leo"),
+    result("send", "c2", {"status": "sent"}),
+)
+
+
+@pytest.mark.parametrize(
+    ("params", "passes", "message", "category"),
+    [
+        ({}, True, "send was called once with matching result, expected at least 1", ""),
+        (
+            {"min_calls": 2},
+            False,
+            "expected at least 2 calls of send with matching result, got 1; the trace calls send×2",
+            "wrong tool result",
+        ),
+        (
+            {"min_calls": 3},
+            False,
+            "expected at least 3 calls of send with matching result, got 1; the trace calls send×2",
+            "too few tool calls",
+        ),
+        (
+            {"args": {"args_equal": {"to": "leo"}}},
+            True,
+            "send was called once with matching arguments and result, expected at least 1",
+            "",
+        ),
+        (
+            {"args": {"args_equal": {"to": "dana"}}},
+            False,
+            "expected at least 1 call of send with matching arguments and result, got 0; the trace calls send×2",
+            "wrong tool result",
+        ),
+        (
+            {"args": {"args_equal": {"to": "eve"}}},
+            False,
+            "expected at least 1 call of send with matching arguments and result, got 0; the trace calls send×2",
+            "wrong tool arguments",
+        ),
+        (
+            {"tool": "mail"},
+            False,
+            "expected at least 1 call of mail with matching result, got 0; the trace calls send×2",
+            "required tool not used",
+        ),
+    ],
+)
+def test_a_required_call_may_need_a_result(
+    params: dict[str, Any], passes: bool, message: str, category: str
+) -> None:
+    """A failure is of the kind of what happened."""
+    given = {"tool": "send", "result": {"equal": {"status": "sent"}}, **params}
+    verdict = judge("must_call_tool", given, WITH_RESULT)
+    assert (verdict.passed, verdict.message, verdict.category) == (passes, message, category)
+
+
+def test_a_call_that_came_to_something_else_is_the_closest() -> None:
+    """With what its result was."""
+    verdict = judge("must_call_tool", {"tool": "send", "result": {"equal": {"status": "read"}}}, WITH_RESULT)
+    assert closest(verdict) == [
+        ("evt-2", 'result status: expected "read", got "queued"'),
+        ("evt-4", 'result status: expected "read", got "sent"'),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("params", "passes", "message", "category"),
+    [
+        (
+            {"result": {"equal": {"status": "sent"}}},
+            True,
+            "1 of 2 calls of send has a result as expected",
+            "",
+        ),
+        (
+            {"result": {"equal": {"status": "sent"}}, "which": "last"},
+            True,
+            "the result of the last call of send (evt-4) is as expected",
+            "",
+        ),
+        (
+            {"result": {"equal": {"status": "sent"}}, "which": "all"},
+            False,
+            'expected the result of each of 2 calls of send to match, 1 of 2 does not; evt-2: result status: expected "sent", got "queued"',
+            "wrong tool result",
+        ),
+        (
+            {
+                "args": {"args_equal": {"to": "dana"}},
+                "result": {"equal": {"status": "sent"}},
+                "which": "first",
+            },
+            False,
+            'expected the arguments and result of the first call of send to match, they do not; evt-2: result status: expected "sent", got "queued"',
+            "wrong tool result",
+        ),
+        (
+            {"args": {"args_equal": {"to": "eve"}}, "which": "first"},
+            False,
+            'expected the arguments of the first call of send to match, they do not; evt-2: to: expected "eve", got "dana"',
+            "",
+        ),
+        (
+            {"tool": "mail", "args": {"args_equal": {"to": "eve"}}},
+            False,
+            "expected a call of mail with matching arguments, got no call of it; the trace calls send×2",
+            "required tool not used",
+        ),
+    ],
+)
+def test_results_are_matched_as_arguments_are(
+    params: dict[str, Any], passes: bool, message: str, category: str
+) -> None:
+    """Of any call, all, the first or the last."""
+    verdict = judge("tool_args_match", {"tool": "send", **params}, WITH_RESULT)
+    assert (verdict.passed, verdict.message, verdict.category) == (passes, message, category)
+
+
+def test_match_is_another_name_for_args() -> None:
+    """Both at once, or neither, is an error."""
+    wanted = {"args_equal": {"to": "dana"}}
+    one, other = (
+        judge("tool_args_match", {"tool": "send", key: wanted}, WITH_RESULT) for key in ("args", "match")
+    )
+    assert one == other
+    assert one.passed
+    assert refused("tool_args_match", {"tool": "send", "args": wanted, "match": wanted}) == [
+        "args and match are the same: give one of them"
+    ]
+    assert refused("tool_args_match", {"tool": "send"}) == ["nothing to match: give args, result or both"]

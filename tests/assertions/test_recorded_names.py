@@ -1,11 +1,14 @@
 """Assertions that name a tool as the runtime does, in traces that have another name for it."""
 
+import json
 from typing import Any
 
 import pytest
 
-from agenteval.trace import Trace
+from agenteval.coverage import CoverageTally
+from agenteval.trace import Trace, tool_names
 from builders import Step, call, error, judge, make_case, make_trace, result
+from run_builders import asserted, make_test, run_one
 
 SEND = "mcp__nanoclaw__send_message"
 
@@ -67,8 +70,12 @@ def run() -> Trace:
         ("no_fabricated_source_or_citation", {"allowed_sources": ["WebSearch"]}, True),
     ],
 )
-def test_a_tool_may_be_named_as_the_runtime_does(kind: str, params: dict[str, Any], passes: bool) -> None:
-    """What is forbidden under that name is seen, and what is expected is found."""
+@pytest.mark.parametrize("name", [SEND, "send_message", "outbound_send"])
+def test_a_tool_may_be_named_as_the_runtime_does(
+    kind: str, params: dict[str, Any], passes: bool, name: str
+) -> None:
+    """What is forbidden under that name is seen, and what is expected is found; the name of the server may be left out."""
+    params = json.loads(json.dumps(params).replace(f'"{SEND}"', f'"{name}"'))
     assert judge(kind, params, run()).passed is passes
 
 
@@ -77,10 +84,49 @@ def test_a_tool_may_be_named_as_the_runtime_does(kind: str, params: dict[str, An
     [
         ({"available": ["WebSearch", SEND]}, True),
         ({"available": ["WebSearch"]}, False),
+        ({"available": ["WebSearch", "send_message"]}, True),
         ({"available": ["*"], "policy": {"deny": ["mcp__*"]}}, False),
+        ({"available": ["*"], "policy": {"deny": ["send_*"]}}, False),
+        ({"available": ["*"], "policy": {"allow": ["WebSearch", "send_message"]}}, True),
         ({"available": ["*"], "policy": {"max_calls": {SEND: 1}}}, False),
     ],
 )
 def test_so_may_the_policy(tools: dict[str, Any], passes: bool) -> None:
     """`tools.available` and `tools.policy` alike."""
     assert judge("tools_within_policy", {}, run(), make_case(tools=tools)).passed is passes
+
+
+@pytest.mark.parametrize(
+    ("tool", "recorded", "names"),
+    [
+        ("outbound_send", SEND, ("outbound_send", SEND, "send_message")),
+        ("bash", "Bash", ("bash", "Bash")),
+        ("read", "", ("read",)),
+        ("mcp__github__search", "", ("mcp__github__search", "search")),
+        ("mcp__files__read__all", "", ("mcp__files__read__all", "read__all")),
+        ("mcp__odd", "", ("mcp__odd", "odd")),
+        ("", "", ()),
+    ],
+)
+def test_the_names_of_a_tool(tool: str, recorded: str, names: tuple[str, ...]) -> None:
+    """The canonical one first; without the server only where there is one."""
+    assert tool_names(tool, recorded) == names
+
+
+def test_a_tool_that_the_agent_has_under_another_name_was_available() -> None:
+    """Nobody is told that it is not in `tools.available`."""
+    case = make_case(tools={"available": [SEND]})
+    verdict = judge("must_not_call_tool", {"tool": "send_message"}, make_trace(), case)
+    assert (verdict.exercised, verdict.message) == (
+        True,
+        "send_message was not called; the trace holds no tool call",
+    )
+
+
+def test_a_tool_is_looked_at_under_any_name() -> None:
+    """What an assertion calls otherwise than `tools.available` does is not told to be unwatched."""
+    check = asserted({"id": "a", "type": "must_call_tool", "params": {"tool": "send_message"}})
+    test = make_test(check, tools={"available": ["outbound_send", "web_search"]})
+    tally = CoverageTally()
+    tally.add(test, run_one(test, run()).result.assertions, run())
+    assert tally.coverage([]).tools_not_looked_at == ["web_search"]

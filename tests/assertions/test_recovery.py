@@ -593,3 +593,11 @@ class TestGracefulFailure:
 def test_what_claims_success(answer: str, claimed: list[str]) -> None:
     """A phrase that is meant: not denied in its clause, not ahead, not earlier, not asked; whole words only."""
     assert [phrase for phrase, _ in success_claims(answer, SUCCESS_PHRASES)] == claimed
+
+
+def test_a_failure_phrase_is_no_part_of_a_longer_number() -> None:
+    """`error 50` is not admitted by `error 503`."""
+    params = {"allowed_failure_phrases": ["error 50"]}
+    trace = make_trace(call("web_search"), error("web_search"), output="There was an error 503.")
+    assert not judge("graceful_failure_output", params, trace).passed
+    assert judge("graceful_failure_output", {"allowed_failure_phrases": ["error 503"]}, trace).passed

@@ -135,6 +135,69 @@ class TestTaskRuns:
             "task-digest ran 2 times, triggered by the scheduler"
         )
 
+    @pytest.mark.parametrize(
+        ("due", "zone", "limit", "status", "told"),
+        [
+            ("2026-11-20T06:00:00Z", None, 60, "late", "2 h 35 min"),
+            ("2026-11-20T06:00:00Z", None, 9300, "passed", ""),
+            ("2026-11-20T06:00:00Z", None, None, "passed", "2 h 35 min"),
+            ("2026-11-20T08:20:00Z", None, None, "passed", ""),
+            ("2026-11-20T08:19:59Z", None, None, "passed", "15 min"),
+            ("2026-11-20T08:34:30Z", None, 10, "late", "30 s"),
+            ("2026-11-20T07:35:00Z", None, 10, "late", "1 h"),
+            ("2026-11-20T09:35:00+01:00", None, 0, "passed", ""),
+            ("2026-11-20T09:00:00", "Europe/Berlin", 60, "late", "35 min"),
+            ("2026-11-20T09:00:00", "+01:00", 60, "late", "35 min"),
+            ("2026-11-20T09:00:00", "UTC", 60, "passed", ""),
+            ("2026-11-20T09:00:00", None, 60, "unknown", ""),
+            ("2026-11-20T09:00:00", None, None, "passed", ""),
+            ("at nine", None, 60, "unknown", ""),
+            (None, None, 60, "unknown", ""),
+            (None, None, None, "passed", ""),
+        ],
+    )
+    def test_a_run_may_have_to_begin_in_time(
+        self, due: str | None, zone: str | None, limit: float | None, status: str, told: str
+    ) -> None:
+        """After `scheduled_for`, whatever its offset; without a limit, more than a quarter of an hour is told."""
+        trace = run(scheduler_context={"task_id": TASK, "scheduled_for": due, "timezone": zone})
+        trace.events[0].ts = "2026-11-20T08:35:00.000Z"
+        params = {"task_id": TASK} | ({} if limit is None else {"max_delay_s": limit})
+        verdict = judge("scheduler_task_runs", params, trace)
+        late = f"it began {told} after scheduled_for ({due})"
+        if status == "unknown":
+            assert (verdict.applicable, verdict.missing) == (False, ("supports_scheduler_context",))
+            assert verdict.message == (
+                "max_delay_s needs scheduled_for with its offset or timezone, and the times of events, "
+                "which the recording lacks"
+            )
+        elif status == "late":
+            delay = verdict.observed["delay_s"]
+            assert (verdict.passed, verdict.category) == (False, "scheduled task ran too late")
+            assert verdict.message == f"expected a delay of at most {limit:g} s, got {delay:g} s: {late}"
+            assert refs(verdict) == ["evt-1"]
+        else:
+            beside = f"; {late}" if told else ""
+            assert (verdict.passed, verdict.message) == (
+                True,
+                f"task-digest ran once, triggered by the scheduler{beside}",
+            )
+
+    def test_made_up_times_tell_of_no_delay(self) -> None:
+        """A recording without times."""
+        trace = run(scheduler_context={"task_id": TASK, "scheduled_for": "2026-11-20T06:00:00Z"})
+        verdict = judge("scheduler_task_runs", {"task_id": TASK, "max_delay_s": 5}, trace)
+        assert not verdict.applicable
+        assert not judge("scheduler_task_runs", {"task_id": "other", "max_delay_s": 5}, trace).passed
+
+    def test_the_test_may_say_when_it_was_due(self) -> None:
+        """What the recording lacks of the scheduler context stands in the scenario."""
+        case = make_case(scenario={"scheduler_context": {"scheduled_for": "2026-11-20T06:00:00Z"}})
+        trace = run(scheduler_context={"task_id": TASK})
+        trace.events[0].ts = "2026-11-20T06:00:05.000Z"
+        verdict = judge("scheduler_task_runs", {"task_id": TASK, "max_delay_s": 4}, trace, case)
+        assert verdict.observed["delay_s"] == 5
+
     def test_another_message_is_no_second_run(self) -> None:
         """A user may write while the task runs."""
         assert judge("scheduler_task_runs", {"task_id": TASK}, run(received("hurry"))).passed

@@ -330,3 +330,11 @@ def test_a_gap_is_shown_by_the_calls_around_it() -> None:
         ("evt-2", "the first call matched after step 1")
     ]
     assert closest(compare("superset", "web_search", "shell")) == []
+
+
+def test_an_expected_argument_is_no_part_of_a_longer_number() -> None:
+    """Strings by substring, as in `args_contains`."""
+    trace = make_trace(call("send", text="711 boats"))
+    for text, passes in (("11 boats", False), ("711", True)):
+        params = {"expected": [{"tool": "send", "args": {"text": text}}]}
+        assert judge("trajectory_matches", params, trace).passed is passes

@@ -45,7 +45,7 @@ def test_a_terminal_breaks_no_line_within_a_word(monkeypatch: pytest.MonkeyPatch
         "                                    contains what it should.\n"
     ) in text
     assert (
-        "# `match` says what the arguments must be; all matchers\n# given in it must hold. `which` says which calls of\n"
+        "# `args` says what the arguments must be, `result` what any\n# result of the call must be; all matchers given must hold.\n"
     ) in text
     assert yaml.safe_load(text[text.index("\n# tool_args_match") :])["adapter"] == "nanoclaw"
 

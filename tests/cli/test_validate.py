@@ -316,3 +316,38 @@ def test_the_part_at_fault_is_marked(
     told = " ".join(capsys.readouterr().out.split())
     number = test.read_text(encoding="utf-8").splitlines().index(text) + 1
     assert f"test.yaml:{number}:{line.index('<') + 1}: error[spec.wrong_parameter]: {message}" in told
+
+
+def test_a_name_that_only_the_recording_tells_to_be_misspelt(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The same diagnostics as in a run, at the same place; a warning where it may be another tool."""
+    path = tmp_path / "test.yaml"
+    forbidding = [{"id": "a", "type": "must_not_call_tool", "params": {"tool": "mcp__web__*"}}]
+    write(path, assertions=forbidding, tools={"available": ["outbound_send"]})
+    step = {
+        "type": "tool_call",
+        "tool": "web_search",
+        "call_id": "c9",
+        "args": {},
+        "recorded_tool": "mcp_web_search",
+    }
+    replay = make_replay()
+    replay["script"].insert(0, step)
+    (tmp_path / "replay.json").write_text(json.dumps(replay), encoding="utf-8")
+    for command in ("validate", "run"):
+        code = main([command, str(path), *(["--no-artifacts"] if command == "run" else [])])
+        out = " ".join(capsys.readouterr().out.split())
+        assert (command, code) in [("validate", 3), ("run", 2)]
+        assert (
+            "test.yaml:19:11: error[spec.unknown_tool]: neither tools.available nor the recording has a tool"
+            in out
+        )
+        assert "'mcp__web__*'" in out
+        assert "did you mean 'mcp_web_*'?" in out
+    forbidding[0]["params"] = {"tool": "wed_search"}
+    write(path, assertions=forbidding, tools={"available": ["outbound_send"]})
+    (tmp_path / "replay.json").write_text(json.dumps(replay), encoding="utf-8")
+    assert main(["validate", str(path)]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "warning[adapter.remark]: neither tools.available nor the recording has a tool 'wed_search'" in out

@@ -174,7 +174,7 @@ def test_a_schedule_that_was_set_suggests_its_hours(hours: str) -> None:
     """An agent that gets them wrong often says them right; a call that failed set none."""
     steps = (call("schedule_task", prompt="1 2 3 is the code", recurrence=hours), result("schedule_task"))
     made = suggested(*steps)["tool_args_match"]
-    assert made.params == {"tool": "schedule_task", "match": {"args_equal": {"recurrence": hours}}}
+    assert made.params == {"tool": "schedule_task", "args": {"args_equal": {"recurrence": hours}}}
     assert made.why == f"schedule_task was called with recurrence: {hours}"
     assert "tool_args_match" not in suggested(steps[0], error("schedule_task"))
     for text in ("at 9 on all weekdays", "2 3 is not five", "0 9 " + "LWL," * 99 + "! * *"):
@@ -193,7 +193,7 @@ def test_a_reminder_that_was_set_suggests_its_hour(tool: str, moment: str, hour:
     """Its day depends on that of the recording."""
     steps = (call(tool, prompt="Water the plants", at=moment), result(tool))
     made = suggested(*steps)["tool_args_match"]
-    assert made.params == {"tool": tool, "match": {"regex": {"at": hour}}}
+    assert made.params == {"tool": tool, "args": {"regex": {"at": hour}}}
     assert made.why == f"{tool} was called with at: {moment}"
     assert "tool_args_match" not in suggested(steps[0], error(tool))
 
@@ -204,7 +204,7 @@ def test_a_moment_is_no_hour_that_was_asked_for_everywhere() -> None:
     assert "tool_args_match" not in read
     both = {"processAfter": "2026-11-24T09:00:00", "recurrence": "0 9 * * *"}
     made = suggested(call("schedule_task", **both), result("schedule_task"))["tool_args_match"]
-    assert made.params["match"] == {"args_equal": {"recurrence": "0 9 * * *"}}
+    assert made.params["args"] == {"args_equal": {"recurrence": "0 9 * * *"}}
 
 
 def test_a_schedule_that_was_set_right_is_the_one_suggested() -> None:
@@ -212,7 +212,7 @@ def test_a_schedule_that_was_set_right_is_the_one_suggested() -> None:
     first = (call("schedule_task", recurrence="0 9 * * *"), result("schedule_task"))
     then = (call("update_task", "c2", recurrence="0 8 * * *"), result("update_task", "c2"))
     made = suggested(*first, *then)["tool_args_match"]
-    assert made.params == {"tool": "update_task", "match": {"args_equal": {"recurrence": "0 8 * * *"}}}
+    assert made.params == {"tool": "update_task", "args": {"args_equal": {"recurrence": "0 8 * * *"}}}
 
 
 def test_isolation_is_suggested_where_something_could_leak() -> None:

@@ -1,10 +1,12 @@
 """Which assertions are kept: those without which a regression would go unnoticed."""
 
+from dataclasses import replace
 from typing import Any
 
 from agenteval.mutation.choosing import worthwhile
 from agenteval.mutation.engine import MutationOptions
 from agenteval.mutation.operators import OPERATORS
+from agenteval.mutation.verdicts import noes
 from builders import make_case
 from mutation.subjects import check, searching
 from run_builders import asserted
@@ -42,3 +44,19 @@ def test_a_warning_takes_the_place_of_no_critical_one() -> None:
     searches = check("must_call_tool", "searches", tool="web_search")
     assert kept(searches, {**course, "severity": "warning"}) == ["searches", "course"]
     assert kept(course, {**searches, "severity": "warning"}) == ["course"]
+
+
+def test_what_a_partly_recorded_run_does_is_worth_an_assertion() -> None:
+    """A required call that is not there may be in the part that is not recorded; in the next recording it may not."""
+    check_it = asserted(check("must_call_tool", "searches", tool="web_search"))
+    trace = replace(searching(), unseen=["what subagent g1 did"])
+    assert worthwhile([check_it], trace, make_case(), OPTIONS) == [check_it]
+
+
+def test_what_the_rest_of_a_run_could_change_says_no_to_nothing() -> None:
+    """`agenteval mutate` reports what a run of the mutant would say: a skip is no objection."""
+    required = asserted(check("must_call_tool", "searches", tool="xyzzy"))
+    forbidden = asserted(check("must_not_call_tool", "never", tool="web_search"))
+    trace = replace(searching(), unseen=["what subagent g1 did"])
+    assert noes([required, forbidden], trace, make_case()) == {"never"}
+    assert noes([required, forbidden], searching(), make_case()) == {"searches", "never"}

@@ -265,7 +265,7 @@ def test_a_suggestion_that_notices_a_later_mutant_too_is_enough_for_both() -> No
     """An argument that must have its value must be there, and be told from another: that needs one assertion, not three."""
     mutation = mutated(searching(), "change-argument,drop-argument,swap-arguments", BLIND)
     matched = {
-        mutant.what: mutant.suggestion.params["match"] for mutant in mutation.mutants if mutant.suggestion
+        mutant.what: mutant.suggestion.params["args"] for mutant in mutation.mutants if mutant.suggestion
     }
     assert matched == {
         "query of the call of web_search is changed": {"args_equal": {"query": "tram lines Oslo"}},
@@ -374,7 +374,7 @@ def test_a_suggestion_holds_what_was_tried(odd: str) -> None:
 
 def test_nothing_is_suggested_that_a_run_would_skip() -> None:
     """Who read another group's memory shows in arguments, too: where a recording has none, the check is skipped."""
-    for args, suggested in (({}, "no_cross_group_memory_use"), (None, None)):
+    for args, suggested in (({"path": "notes"}, "no_cross_group_memory_use"), (None, None)):
         trace = make_trace(Step("tool_call", {"tool": "x", "call_id": "c", "args": args}), output="Read.")
         (mutant,) = mutated(trace, "read-other-group", BLIND).mutants
         assert (mutant.suggestion.type if mutant.suggestion else None) == suggested

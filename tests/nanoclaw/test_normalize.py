@@ -340,10 +340,56 @@ def test_capabilities_by_default(tmp_path: Path) -> None:
     ).capabilities == Capabilities(supports_tool_trace=True, supports_live_run=True)
 
 
+@pytest.mark.parametrize("capabilities", [None, {}, {"supports_replay": True}])
+def test_what_a_bundle_holds_it_can_show(tmp_path: Path, capabilities: dict[str, bool] | None) -> None:
+    """Memory events and what the scheduler knew need not be declared."""
+    given = {} if capabilities is None else {"capabilities": capabilities}
+    bundle = make_bundle({"type": "memory_read", "content": "x"}, scenario=SCHEDULED, **given)
+    assert trace_of(tmp_path, bundle, case=CASE).capabilities == Capabilities(
+        supports_tool_trace=True,
+        supports_memory_events=True,
+        supports_scheduler_context=True,
+        supports_replay=True,
+    )
+
+
+@pytest.mark.parametrize(
+    ("result", "stated", "success"),
+    [
+        ({"success": False}, None, False),
+        ({"ok": False, "error": "chat not found"}, None, False),
+        ({"isError": True, "content": []}, None, False),
+        ('{"success": false, "error": "no such chat"}', None, False),
+        ({"success": True}, None, True),
+        ({"ok": 0}, None, True),
+        ({"success": "false"}, None, True),
+        ({"isError": "no"}, None, True),
+        ({"data": {"success": False}}, None, True),
+        ([{"success": False}], None, True),
+        ("success: false", None, True),
+        (None, None, True),
+        ({"success": False}, True, True),
+        ({"success": True}, False, False),
+    ],
+)
+def test_a_result_that_says_that_it_failed_did(
+    tmp_path: Path, result: Any, stated: bool | None, success: bool
+) -> None:
+    """At its top, and where the recording does not state success."""
+    step = {**RESULT, "result": result}
+    step.pop("success", None)
+    step |= {} if stated is None else {"success": stated}
+    trace = trace_of(tmp_path, make_bundle(CALL, step))
+    (told,) = trace.of_type("tool_result")
+    assert told.data["success"] is success
+    assert trace.calls()[0].failed is not success
+
+
 def test_events_that_the_flags_deny_are_noted(tmp_path: Path) -> None:
     """The flags stay as the recording states them."""
     script: list[dict[str, Any]] = [CALL, RESULT, {"type": "memory_read", "content": "x"}]
-    bundle = make_bundle(*script, scenario=SCHEDULED, capabilities={"supports_tool_trace": False})
+    denied = ("supports_tool_trace", "supports_memory_events", "supports_scheduler_context")
+    bundle = make_bundle(*script, scenario=SCHEDULED, capabilities=dict.fromkeys(denied, False))
     trace = trace_of(tmp_path, bundle, case=CASE)
     assert trace.capabilities == Capabilities(supports_replay=True)
     assert trace.notes == [

@@ -948,3 +948,26 @@ def test_fixtures_are_not_named_after_what_is_sensitive(tmp_path: Path) -> None:
         "fx.fetch.b_c",
         "fx.fetch.notes_md",
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "stated", "success"),
+    [
+        ('{"success": false, "error": "no such chat"}', None, False),
+        ('{"ok": false}', False, True),
+        ('{"ok": true}', None, True),
+        ('1\t{"ok": false}', None, True),
+    ],
+)
+def test_a_result_may_say_itself_that_it_failed(
+    tmp_path: Path, text: str, stated: bool | None, success: bool
+) -> None:
+    """Where the transcript does not state it."""
+    script = first_run()
+    script.calls("mcp__nanoclaw__send_message", text="Hi")
+    script.answers(text)
+    if stated is not None:
+        script.lines[-1]["message"]["content"][0]["is_error"] = stated
+    script.sends("Done.")
+    (call, *_) = trace_of(script, tmp_path).calls()
+    assert (call.succeeded, call.failed) == (success, not success)

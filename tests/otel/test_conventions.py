@@ -392,3 +392,13 @@ def test_that_nobody_asked_is_told(tmp_path: Path) -> None:
     assert trace_of(write(tmp_path, agent(), made)).notes == [
         "no text from a user was captured: what was asked is not known"
     ]
+
+
+@pytest.mark.parametrize(("flag", "success"), [(None, False), (False, True), (True, False)])
+def test_a_response_may_say_itself_that_it_failed(tmp_path: Path, flag: bool | None, success: bool) -> None:
+    """Where nothing else states it."""
+    part = {"type": "tool_result", "tool_use_id": "c1", "content": {"ok": False}, "is_error": flag}
+    asked = [ASKED, CALLING, {"role": "user", "content": [part]}]
+    spans = [agent(), chat(10, 100, asked=[ASKED], answered=[CALLING])]
+    (call,) = trace_of(write(tmp_path, *spans, chat(210, 300, asked=asked, answered=[NOTHING]))).calls()
+    assert call.results[0].data["success"] is success

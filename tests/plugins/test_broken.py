@@ -128,6 +128,16 @@ CONTRACT = {
         "",
         "Shouts has no example, the params of an example as YAML",
     ),
+    "proves as it did": (
+        "    example: ",
+        "    proves = True\n    example: ",
+        "Shouts has proves True: expected a tuple of verdicts (pass, fail)",
+    ),
+    "proves what is no verdict": (
+        "    example: ",
+        "    proves = ('warn',)\n    example: ",
+        "Shouts has proves ('warn',): expected a tuple of verdicts (pass, fail)",
+    ),
     "unknown types of event": (
         "    example: ",
         "    event_types_judged = ('shout',)\n    example: ",
@@ -433,7 +443,11 @@ CRASHES = {
     ),
     "has no words": (
         "return passed(3)",
-        "TypeError: the message and the reason of a verdict are strings",
+        "TypeError: the message, the reason and the category of a verdict are strings",
+    ),
+    "proves by a word": (
+        "return passed('fine', proven='yes')",
+        "TypeError: proven is 'yes': expected True, False or None",
     ),
 }
 

@@ -77,9 +77,9 @@ class NanoClawAdapter:
             )
         return INPUTS[given[0]](case, context)
 
-    def check_input(self, case: TestCase, context: AdapterContext) -> None:
-        """Read what the test names, as a run would. Raises `AdapterError`, with every problem of the recording."""
-        self.trace(case, context)
+    def check_input(self, case: TestCase, context: AdapterContext) -> Trace:
+        """The trace of what the test names, as a run would read it. Raises `AdapterError`, with every problem of the recording."""
+        return self.trace(case, context)
 
 
 def looks_like_bundle(path: Path) -> bool:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from agenteval.errors import AdapterError, FileError
 from agenteval.reading.jsonsource import load_json, load_model
-from agenteval.strict import Between, Model, NotEmpty, Tagged, model
+from agenteval.strict import Between, Model, NotEmpty, NotNull, Tagged, model
 from agenteval_nanoclaw.rules import broken_rules, bundle_error, file_error
 from agenteval_nanoclaw.timestamps import Timestamp
 
@@ -62,10 +62,10 @@ class RecordedCapabilities(Model):
 
     supports_tool_trace: bool = True
     """Tool calls and results are recorded."""
-    supports_memory_events: bool = False
-    """Reads and writes of memory are recorded."""
-    supports_scheduler_context: bool = False
-    """What the scheduler knew is recorded."""
+    supports_memory_events: Annotated[bool | None, NotNull()] = None
+    """Reads and writes of memory are recorded. By default, whether the script has any."""
+    supports_scheduler_context: Annotated[bool | None, NotNull()] = None
+    """What the scheduler knew is recorded. By default, whether the scenario has a `scheduler_context`."""
     supports_container_metadata: bool = False
     """Containers and mounts are recorded."""
     supports_live_run: bool = False
@@ -159,7 +159,7 @@ class ToolResultStep(Step):
     tool: Name | None = None
     """The tool's name. By default that of the call."""
     success: bool | None = None
-    """Whether the tool did what it was asked. By default true, and false when the fixture is an error."""
+    """Whether the tool did what it was asked. By default true; false when the fixture is an error, or the result says so at its top: `success: false`, `ok: false`, `isError: true`."""
     result: Any = None
     """The answer, any JSON. Left out (or null), it is taken from the fixture, when there is one."""
     fixture_id: Name | None = None

@@ -19,6 +19,7 @@ from agenteval.misspelling import closest, slip_of
 from agenteval.reading.faults import Fault
 from agenteval.selectors import ArgsMatch
 from agenteval.spec import Fixture, FixtureError, TestCase
+from agenteval.trace import tool_names
 from agenteval_nanoclaw.bundle import ErrorStep, ReplayBundle, ToolCallStep, ToolResultStep
 from agenteval_nanoclaw.rules import bundle_error
 
@@ -29,10 +30,13 @@ REFRESH = "record the run again, or update the fixture; a step may leave out wha
 
 @dataclass(slots=True, eq=False, repr=False)
 class Answer:
-    """What a fixture says of one `tool_result` step; `error` is given when the script lacks the event."""
+    """What a fixture says of one `tool_result` step; `error` is given when the script lacks the event.
+
+    `success` is None where neither says it: the result itself tells.
+    """
 
     result: Any
-    success: bool
+    success: bool | None
     error: FixtureError | None = None
 
 
@@ -147,7 +151,7 @@ class _Shelf:
             )
 
     def _suits(self, index: int, fixture: Fixture, step: ToolResultStep, call: ToolCallStep) -> None:
-        if fixture.tool != call.tool:
+        if fixture.tool not in tool_names(call.tool, call.recorded_tool or ""):
             self._report(
                 (index, "fixture_id"),
                 "adapter.fixture_tool",
@@ -219,7 +223,7 @@ class _Shelf:
 def _answer(fixture: Fixture, content: Any, step: ToolResultStep, error: ErrorStep | None) -> Answer:
     if fixture.error:
         return Answer(content, success=False, error=None if error else fixture.error)
-    return Answer(content, success=step.success is not False)
+    return Answer(content, success=step.success)
 
 
 def _differences(

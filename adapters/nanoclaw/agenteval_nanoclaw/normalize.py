@@ -46,9 +46,8 @@ def normalize(
     """
     for warning in warnings_about(bundle, case):
         context.warn(warning)
-    flags = {name: getattr(bundle.capabilities, name) for name in CAPABILITY_FLAGS}
     builder = TraceBuilder(
-        adapter=adapter, capabilities=Capabilities(**flags), scenario=_scenario(bundle, case)
+        adapter=adapter, capabilities=_capabilities(bundle), scenario=_scenario(bundle, case)
     )
     script = _Script(bundle, builder)
     if not any(isinstance(step, MessageReceivedStep) for step in bundle.script):
@@ -69,6 +68,16 @@ def normalize(
     )
     trace.notes += notes_on(bundle, trace, script.other_tools)
     return trace
+
+
+def _capabilities(bundle: ReplayBundle) -> Capabilities:
+    """What the bundle states that it can show; where it does not, what it holds."""
+    stated = {name: getattr(bundle.capabilities, name) for name in CAPABILITY_FLAGS}
+    held = {
+        "supports_memory_events": any(isinstance(step, MemoryStep) for step in bundle.script),
+        "supports_scheduler_context": bool(bundle.scenario.scheduler_context),
+    }
+    return Capabilities(**{name: held[name] if flag is None else flag for name, flag in stated.items()})
 
 
 def _scenario(bundle: ReplayBundle, case: TestCase) -> TraceScenario:
@@ -155,7 +164,7 @@ class _Script:
         data: dict[str, Any] = {
             "tool": self.calls[step.call_id].tool,
             "call_id": step.call_id,
-            "success": answer.success if answer else step.success is not False,
+            "success": answer.success if answer else step.success,
             "result": answer.result if answer else step.result,
         }
         if step.fixture_id:

@@ -92,7 +92,8 @@ def _call(call: Call) -> Iterator[Moment]:
     time = span.end if span else call.answered_at
     if time is None:
         return
-    answer = {**link, "success": error is None, "result": result}
+    stated = False if error else True if call.failed is False else None
+    answer = {**link, "success": stated, "result": result}
     yield time, _adder("tool_result", answer, "tool", call.agent)
     if error is not None:
         yield time, _adder("error", {"scope": "tool", **link, **error}, "tool", call.agent)

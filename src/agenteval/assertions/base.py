@@ -27,6 +27,10 @@ Category = Literal[
 ]
 
 
+Proof = Literal["pass", "fail"]
+"""A verdict, as `Assertion.proves` names it."""
+
+
 @dataclass(slots=True, kw_only=True)
 class Verdict:
     """What a check found.
@@ -47,18 +51,37 @@ class Verdict:
     reason: str = ""
     applicable: bool = True
     missing: Sequence[str] = ()
+    lacks: str = ""
+    proven: bool | None = None
+    category: str = ""
 
 
-def passed(message: str, *, events: Sequence[Event] = (), **observed: Any) -> Verdict:
+def passed(
+    message: str, *, events: Sequence[Event] = (), proven: bool | None = None, **observed: Any
+) -> Verdict:
     """The behaviour is as expected."""
-    return Verdict(passed=True, message=message, events=events, observed=observed)
+    return Verdict(passed=True, message=message, events=events, proven=proven, observed=observed)
 
 
 def failed(
-    message: str, *, events: Sequence[Event] = (), closest: Sequence[tuple[Event, str]] = (), **observed: Any
+    message: str,
+    *,
+    events: Sequence[Event] = (),
+    closest: Sequence[tuple[Event, str]] = (),
+    proven: bool | None = None,
+    category: str = "",
+    **observed: Any,
 ) -> Verdict:
     """The behaviour is not as expected. The message says expected and got."""
-    return Verdict(passed=False, message=message, events=events, closest=closest, observed=observed)
+    return Verdict(
+        passed=False,
+        message=message,
+        events=events,
+        closest=closest,
+        proven=proven,
+        category=category,
+        observed=observed,
+    )
 
 
 def vacuous(reason: str, **observed: Any) -> Verdict:
@@ -96,19 +119,26 @@ class Assertion(Model, ABC):
     category: ClassVar[Category]
     """The scorecard category (SPEC 10)."""
     failure_category: ClassVar[str]
-    """The kind of failure, in words a person uses."""
+    """The kind of failure, in words a person uses; of one of another kind, the verdict says which."""
     implied: ClassVar[tuple[str, ...]] = ()
     """The capabilities without which the check cannot judge."""
     event_types_judged: ClassVar[tuple[str, ...] | None] = None
     """The types of event that the check looks at; those of its category, when not given."""
-    proves: ClassVar[bool] = False
-    """Whether a pass rests on what was found: it stands whatever the arguments are that a recording does not tell."""
+    proves: ClassVar[tuple[Proof, ...]] = ()
+    """Which verdicts rest on what was found, and so stand whatever the recording does not show; where that depends on more, a
+    verdict says so itself (`proven`). What was asked and answered is taken as it stands: so does what rests on it alone."""
     example: ClassVar[str]
     """The `params` of an example, as YAML."""
 
     @abstractmethod
     def check(self, trace: Trace, case: TestCase) -> Verdict:
         """Judge one trace. Anything raised here makes the test an error."""
+
+    def stands(self, verdict: Verdict) -> bool:
+        """Whether nothing that a recording does not show could change a verdict: parts of the run, or arguments of calls."""
+        if verdict.proven is not None:
+            return verdict.proven
+        return ("pass" if verdict.passed else "fail") in self.proves
 
     def looks_at(self) -> Looks:
         """Which tools and types of event the check looks at: it cannot see anything else go wrong.

@@ -88,6 +88,8 @@ class MemoryUpdateOnCorrection(Assertion):
                     *(output_events(trace) if uses else ()),
                 ],
                 closest=[] if right else self._almost(trace, group, since),
+                proven=bool(uses),
+                category="outdated value in the output" if right else "",
                 **observed,
             )
         old = f', and the output does not use "{self.old_value}"' if self.old_value else ""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import field
 from typing import Annotated, Any, ClassVar
 
-from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, vacuous
+from agenteval.assertions.base import Assertion, Category, Proof, Verdict, failed, passed, vacuous
 from agenteval.assertions.telling import first_of, in_order, listed
 from agenteval.json_values import args_key
 from agenteval.plurals import counted
@@ -29,6 +29,7 @@ class NoDuplicateToolCalls(Assertion):
     category: ClassVar[Category] = "tool_process"
     failure_category: ClassVar[str] = "repeated tool call"
     implied: ClassVar[tuple[str, ...]] = ("supports_tool_trace",)
+    proves: ClassVar[tuple[Proof, ...]] = ("fail",)
     example: ClassVar[str] = """\
 ignore_tools: [get_time]
 ignore_args: [request_id]

@@ -19,6 +19,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 from agenteval.assertions.base import (
     Assertion,
     Category,
+    Proof,
     Verdict,
     failed,
     not_applicable,
@@ -59,6 +60,7 @@ class EfficiencyWithin(Assertion):
     type: ClassVar[str] = "efficiency_within"
     category: ClassVar[Category] = "efficiency"
     failure_category: ClassVar[str] = "limit of time or cost exceeded"
+    proves: ClassVar[tuple[Proof, ...]] = ("fail",)
     example: ClassVar[str] = "max_duration_ms: 30000\nmax_total_tokens: 20000\nmax_retries: 2\n"
 
     max_duration_ms: Annotated[float, Between(0)] | None = None
@@ -113,7 +115,8 @@ class EfficiencyWithin(Assertion):
             return failed("; ".join(over) + beside, events=events, **observed)
         if list(observed["measured"]) == ["retries"] and not trace.calls():
             return vacuous("no tool_call events in the trace", **observed)
-        verdict = passed(f"within the limits: {', '.join(within)}{beside}", **observed)
+        proven = {*observed["measured"]} <= {"duration_ms", "turns"}
+        verdict = passed(f"within the limits: {', '.join(within)}{beside}", proven=proven, **observed)
         if "max_retries" in observed["not_judged"]:
             verdict.missing = ("supports_tool_trace",)
         return verdict

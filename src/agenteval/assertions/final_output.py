@@ -19,7 +19,9 @@ def has_output(trace: Trace) -> bool:
 
 def no_output(expected: str, trace: Trace) -> Verdict:
     """The failure of a check that needs a final output."""
-    return failed(f"expected {expected}, but {_lack(trace)}", events=output_events(trace))
+    return failed(
+        f"expected {expected}, but {_lack(trace)}", events=output_events(trace), category="missing output"
+    )
 
 
 def nothing_said(trace: Trace) -> Verdict:

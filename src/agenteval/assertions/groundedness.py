@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import field, replace
 from typing import Annotated, Any, ClassVar
 
-from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, vacuous
+from agenteval.assertions.base import Assertion, Category, Proof, Verdict, failed, passed, vacuous
 from agenteval.assertions.final_output import has_output, nothing_said, output_events
 from agenteval.assertions.telling import failed_calls, one_a_line
 from agenteval.findings import WrongPart
@@ -71,7 +71,7 @@ class ClaimsSupportedByFixtures(Assertion):
     category: ClassVar[Category] = "groundedness"
     failure_category: ClassVar[str] = "unsupported claims"
     implied: ClassVar[tuple[str, ...]] = ("supports_tool_trace",)
-    proves: ClassVar[bool] = True
+    proves: ClassVar[tuple[Proof, ...]] = ("pass",)
     example: ClassVar[str] = """\
 allowed_sources: [web_search, web_fetch]
 check: [numbers, dates, urls, names]
@@ -240,7 +240,7 @@ class NoFabricatedSourceOrCitation(Assertion):
     category: ClassVar[Category] = "groundedness"
     failure_category: ClassVar[str] = "fabricated sources"
     implied: ClassVar[tuple[str, ...]] = ("supports_tool_trace",)
-    proves: ClassVar[bool] = True
+    proves: ClassVar[tuple[Proof, ...]] = ("pass",)
     example: ClassVar[str] = """\
 allowed_sources: [web_search, web_fetch]
 allow: [docs.example.com]

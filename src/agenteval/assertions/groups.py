@@ -155,6 +155,21 @@ class Groups:
         return not listed and any(map(self._leads_in, _through_globs(path, segments, self.named)))
 
 
+def may_reach(args: dict[str, Any]) -> bool:
+    """Whether arguments tell which files a call uses: they have a command or a path, be it in its own folder."""
+    commands, others = _by_use(args)
+    return bool(
+        commands
+        or any(_OF_FILES.search(str(key)) for key in args)
+        or any(
+            "/" in path and "://" not in path
+            for text in others
+            for reading in _path_readings(text)
+            for path in _PATH.findall(reading)
+        )
+    )
+
+
 def _with_groups(segments: list[str]) -> list[str]:
     """The segments of a path, with `groups` or `extra` where a glob such as `g*` stands for them."""
     for place, segment in enumerate(segments[: _DEEPEST + 1]):
@@ -239,6 +254,8 @@ _MEMORY = frozenset({"CLAUDE.md", "CLAUDE.local.md", "conversations", "memory"})
 """What a group's folder holds."""
 _MOUNTS = frozenset({"agent", "group", "project", "extra", "ipc"})
 """Folders beside the agent's own that are no groups."""
+_OF_FILES = lazy(r"path|file|folder|dir(?:ectory)?$", re.IGNORECASE)
+"""Keys of arguments that name files."""
 _PATH = lazy(r"[^\s\"'`;|&<>()=:]+(?:://[^\s\"'`<>]*)?")
 _PARENTS = frozenset({"groups", "extra", "sessions", "v2-sessions", "ipc", ".."})
 _BASE = lazy(r"(?:[^\s\"';&|]*/)?(?:groups|extra|sessions|v2-sessions|ipc|\.\.)/?\s*")

@@ -1,7 +1,7 @@
 """What an assertion looks at and what its parameters name, derived from its fields, for plugins too.
 
 The name of a parameter says what it names: `tool`, `tools` and the others of `LOOKED_AT` and `EXEMPT` tools,
-`GROUPS` chat groups, `task_id` the scheduled task. So do the fields of models in parameters, such as `Selector`.
+`GROUPS` chat groups, `task_id` the scheduled task, `agent` an agent. So do the fields of models in parameters, such as `Selector`.
 """
 
 from collections.abc import Iterator, Mapping
@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any, NamedTuple, get_args
 
 from agenteval.findings import DataPath
+from agenteval.selectors import ResultMatch
 from agenteval.strict import Model
 
 LOOKED_AT = frozenset({"tool", "tools", "forbidden_tools", "allowed_sources"})
@@ -20,8 +21,10 @@ GROUPS = frozenset({"group_id", "current_group_id", "forbidden_group_ids"})
 """Parameters with ids of chat groups."""
 TASKS = frozenset({"task_id"})
 """Parameters with the id of the scheduled task."""
+AGENTS = frozenset({"agent"})
+"""Parameters with the id, the name or the type of an agent."""
 _EVENT_TYPE = "event_type"
-_NAMING = LOOKED_AT | EXEMPT | GROUPS | TASKS | {_EVENT_TYPE}
+_NAMING = LOOKED_AT | EXEMPT | GROUPS | TASKS | AGENTS | {_EVENT_TYPE}
 
 TOOL_EVENTS = frozenset({"tool_call", "tool_result", "error"})
 """The types of event that belong to a tool."""
@@ -63,6 +66,8 @@ def looks_by_fields(check: Model, event_types: tuple[str, ...]) -> Looks:
             kind = holder.event_type
             types |= {kind} if kind else TOOL_EVENTS
             named = named or ({ANY_TOOL} if kind is None or kind in TOOL_EVENTS else set())
+        if isinstance(getattr(holder, "result", None), ResultMatch):
+            types.add("tool_result")
         tools |= named
     if tools and not types & TOOL_EVENTS:
         types.add("tool_call")

@@ -5,9 +5,10 @@ for. Memory of another group is never evidence here.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
-from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, unsupported
+from agenteval.assertions.base import Assertion, Category, Proof, Verdict, failed, passed, unsupported
 from agenteval.assertions.final_output import has_output, no_output, output_events
 from agenteval.assertions.looks import Looks
 from agenteval.assertions.output import OutputContains
@@ -54,6 +55,7 @@ class MemoryRecallSameGroup(Assertion):
     type: ClassVar[str] = "memory_recall_same_group"
     category: ClassVar[Category] = "memory"
     failure_category: ClassVar[str] = "memory not recalled"
+    proves: ClassVar[tuple[Proof, ...]] = ("pass",)
     example: ClassVar[str] = """\
 expected_memory_fact: Dana prefers answers as 3 short bullets
 evidence: both
@@ -96,14 +98,14 @@ output:
         if by_event:
             verdicts.append(self._by_event(trace, group))
         if by_output:
-            verdicts.append(self._by_output(trace, case))
+            verdicts.append(replace(self._by_output(trace, case), proven=True))
         return _joined(verdicts, group_id=group, evidence=[*["event"] * by_event, *["output"] * by_output])
 
     def _by_event(self, trace: Trace, group: str) -> Verdict:
         end = _answered(trace)
         reads = [event for event in trace.of_type("memory_read") if not event.data.get("names_only")]
         own = [event for event in reads if owner(event) == group and event.seq < end]
-        observed = {"memory_reads": [event.event_id for event in own]}
+        observed: dict[str, Any] = {"memory_reads": [event.event_id for event in own]}
         if own:
             shown = ", ".join(event.event_id for event in own[:5])
             beside = (
@@ -171,5 +173,6 @@ def _joined(verdicts: Sequence[Verdict], **observed: Any) -> Verdict:
     message = "; ".join(verdict.message for verdict in wrong or verdicts)
     if wrong:
         closest = [near for verdict in wrong for near in verdict.closest]
-        return failed(message, events=events, closest=closest, **observed)
+        proven = any(verdict.proven for verdict in wrong)
+        return failed(message, events=events, closest=closest, proven=proven, **observed)
     return passed(message, events=events, **observed)

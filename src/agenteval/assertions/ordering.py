@@ -7,14 +7,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import field
 from typing import Annotated, Any, ClassVar
 
-from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, unsupported
+from agenteval.assertions.base import Assertion, Category, Proof, Verdict, failed, passed, unsupported
 from agenteval.assertions.looks import ANY_TOOL, Looks
 from agenteval.assertions.telling import called, ids, listed, unfinished
 from agenteval.findings import WrongPart
 from agenteval.plurals import plural
-from agenteval.selectors import Selector, is_event_of
+from agenteval.selectors import Selector, Selectors, is_event_of
 from agenteval.spec import Name, TestCase
-from agenteval.strict import NotEmpty, model
+from agenteval.strict import NotEmpty, OneOrMore, model
 from agenteval.trace import Event, Trace
 
 
@@ -43,7 +43,7 @@ after: {event_type: tool_call, tool: outbound_send}
     """What must come first."""
     after: Selector | None = None
     """What must come later."""
-    sequence: Annotated[list[Selector], NotEmpty()] | None = None
+    sequence: Annotated[list[Selector], NotEmpty(), OneOrMore()] | None = None
     """Two or more steps, instead of `before` and `after`."""
     every: bool = False
     """Whether every match of `after`, not only the first, needs an earlier match of `before`."""
@@ -75,6 +75,8 @@ after: {event_type: tool_call, tool: outbound_send}
 
 
 _FLAG = "supports_memory_events"
+MISSING_STEP = "required step missing"
+"""The kind of failure where what should come before or after something did not happen."""
 
 
 def _unrecorded(selectors: Iterable[Selector], trace: Trace) -> list[str]:
@@ -100,6 +102,8 @@ def _in_pair(before: Selector, after: Selector, trace: Trace, *, every: bool) ->
             f"{called(trace)}",
             events=[*firsts[:1], *seconds[:1]],
             closest=[near for _, selector in missing for near in selector.closest(trace)][:3],
+            proven=any(selector.always_recorded for _, selector in missing),
+            category=MISSING_STEP,
             **observed,
         )
     first = firsts[0]
@@ -108,17 +112,20 @@ def _in_pair(before: Selector, after: Selector, trace: Trace, *, every: bool) ->
         return passed(
             f"{before} ({first.event_id}) came before {after} ({listed(seconds if every else seconds[:1])})",
             events=[first, *(seconds if every else seconds[:1])],
+            proven=after.always_recorded,
             **observed,
         )
     if early[0] is first:
         return failed(
             f"expected {before} before {after}; one event, {first.event_id}, is the first match of both",
             events=[first],
+            proven=before.always_recorded,
             **observed,
         )
     return failed(
         f"expected {before} before {after}, got {listed(early)} before {first.event_id}",
         events=[*early, first],
+        proven=before.always_recorded,
         **observed,
     )
 
@@ -137,12 +144,17 @@ def _in_sequence(sequence: Sequence[Selector], trace: Trace) -> Verdict:
                 f"step {number} ({selector}) did not happen{place}; {called(trace)}",
                 events=found,
                 closest=too_early or selector.closest(trace),
+                proven=selector.always_recorded and not matches,
+                category="" if too_early else MISSING_STEP,
                 found=ids(found),
                 missing_step=number,
             )
         found.append(following)
     return passed(
-        f"all {len(found)} steps happened in order ({listed(found)})", events=found, found=ids(found)
+        f"all {len(found)} steps happened in order ({listed(found)})",
+        events=found,
+        proven=True,
+        found=ids(found),
     )
 
 
@@ -160,6 +172,7 @@ class StopAfterSuccess(Assertion):
     category: ClassVar[Category] = "tool_process"
     failure_category: ClassVar[str] = "went on after success"
     implied: ClassVar[tuple[str, ...]] = ("supports_tool_trace",)
+    proves: ClassVar[tuple[Proof, ...]] = ("fail",)
     example: ClassVar[str] = """\
 success_event: {event_type: tool_result, tool: outbound_send, success: true}
 forbid_following:
@@ -169,7 +182,7 @@ forbid_following:
 
     success_event: Selector
     """What counts as success."""
-    forbid_following: list[Selector] = field(default_factory=list)
+    forbid_following: Selectors = field(default_factory=list)
     """What must not follow it; every tool call, when left out or empty."""
     allowed_following_tools: list[Name] = field(default_factory=list)
     """Tools that may still be used after it: names, or globs."""
@@ -189,6 +202,8 @@ forbid_following:
             return failed(
                 f"expected {self.success_event}, got none: there is no success to stop after; {called(trace)}",
                 closest=self.success_event.closest(trace),
+                proven=self.success_event.always_recorded,
+                category=MISSING_STEP,
                 success_event=None,
                 following=[],
             )

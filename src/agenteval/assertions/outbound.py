@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, ClassVar
 
-from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, vacuous
+from agenteval.assertions.base import Assertion, Category, Proof, Verdict, failed, passed, vacuous
 from agenteval.assertions.telling import first_of, in_order
 from agenteval.outbound import DESTINATION_KEYS, OUTBOUND, Message, destinations, messages, reported
 from agenteval.patterns import name_matches
@@ -20,6 +20,9 @@ MOST_COMPARED = 4_000
 """Characters of a message that are compared with those of another."""
 MOST_RECENT = 100
 """Messages to one address with which a later one is compared."""
+
+
+NOWHERE = "message without a destination"
 
 
 @model
@@ -39,6 +42,7 @@ class OutboundDestinations(Assertion):
     category: ClassVar[Category] = "isolation"
     failure_category: ClassVar[str] = "message to the wrong destination"
     implied: ClassVar[tuple[str, ...]] = ("supports_tool_trace",)
+    proves: ClassVar[tuple[Proof, ...]] = ("fail",)
     event_types_judged: ClassVar[tuple[str, ...] | None] = ("tool_call", "tool_result")
     example: ClassVar[str] = "allowed: [group-ops]\nforbidden: [work-*]\n"
 
@@ -65,6 +69,7 @@ class OutboundDestinations(Assertion):
             return failed(
                 f"expected {self._expected()}, got {first_of([text for _, text in wrong])}",
                 events=[call.event for call, _ in wrong],
+                category="" if any(went[call.event.event_id] for call, _ in wrong) else NOWHERE,
                 **observed,
             )
         places = list(dict.fromkeys(name for names in went.values() for name in names))
@@ -116,6 +121,7 @@ class NoDuplicateOutbound(Assertion):
     category: ClassVar[Category] = "scheduler"
     failure_category: ClassVar[str] = "duplicate outbound messages"
     implied: ClassVar[tuple[str, ...]] = ("supports_tool_trace",)
+    proves: ClassVar[tuple[Proof, ...]] = ("fail",)
     event_types_judged: ClassVar[tuple[str, ...] | None] = ("tool_call", "final_output")
     example: ClassVar[str] = "tool: outbound_send\nsimilarity: 0.9\n"
 

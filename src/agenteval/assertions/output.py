@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import field
 from typing import Annotated, Any, ClassVar
 
-from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, unsupported
+from agenteval.assertions.base import Assertion, Category, Proof, Verdict, failed, passed, unsupported
 from agenteval.assertions.final_output import (
     check_phrases,
     has_output,
@@ -21,7 +21,7 @@ from agenteval.selectors import is_any_of
 from agenteval.shortening import around, around_words, cut
 from agenteval.spec import TestCase
 from agenteval.strict import Between, model
-from agenteval.text import composed, fold, line_at, readings, straight
+from agenteval.text import composed, fold, holds, line_at, place_of, readings, straight
 from agenteval.trace import ToolCall, Trace
 
 
@@ -41,13 +41,14 @@ class OutputContains(Assertion):
 
     Passes if all given conditions hold: at least one phrase of `any_of`, every phrase of `all_of`, and a
     match of every pattern of `regex`. At least one of the three is required. Phrases are found anywhere in
-    the text, even inside words. Case is ignored unless `case_sensitive` is set; spaces and line breaks must
+    the text, even inside words, but no digits inside a longer number: `11` is not in `711` or `11.5`. Case is ignored unless `case_sensitive` is set; spaces and line breaks must
     match exactly, and typographic apostrophes and quotation marks are as good as straight ones. In patterns, `^` and `$` match at every line. Fails if the final output is missing or blank.
     """
 
     type: ClassVar[str] = "output_contains"
     category: ClassVar[Category] = "outcome"
     failure_category: ClassVar[str] = "missing content in the output"
+    proves: ClassVar[tuple[Proof, ...]] = ("pass", "fail")
     example: ClassVar[str] = """\
 any_of: [meeting is moved, meeting has moved]
 all_of: [Thursday]
@@ -104,7 +105,7 @@ regex: ['\\b1[0-9]:[0-5][0-9]\\b']
 
     def _occurs(self, phrase: str, folded: Sequence[str]) -> bool:
         wanted = _comparable(phrase, case_sensitive=self.case_sensitive)
-        return any(wanted in text for text in folded)
+        return any(holds(text, wanted) for text in folded)
 
     def _matches(self, pattern: str, texts: Sequence[str]) -> bool:
         pattern = composed(pattern)
@@ -132,8 +133,10 @@ def _quoted(phrases: Sequence[str]) -> str:
 def _near(phrase: str, output: str, *, name: str = "it") -> str:
     """How the output almost contains a phrase, which is called `name`, as the end of a sentence; empty when it does not."""
     wanted, text = _comparable(phrase), _comparable(output)
-    if wanted in text:
+    if holds(text, wanted):
         return f" ({name} occurs in a different case)"
+    if wanted in text:
+        return f" ({name} occurs, but inside a longer number)"
     if " ".join(wanted.split()) in " ".join(text.split()):
         return f" ({name} occurs with different spaces or line breaks)"
     pairs = _pairs(phrase)
@@ -155,7 +158,8 @@ def _pairs(text: str) -> set[str]:
 class OutputOmits(Assertion):
     """The final output contains none of the given phrases or patterns.
 
-    Passes if none of `patterns` occurs. They are phrases, found anywhere in the text, even inside words. With
+    Passes if none of `patterns` occurs. They are phrases, found anywhere in the text, even inside words, but no digits inside a
+    longer number: `11` is not in `711` or `11.5`. With
     `regex: true` they are regular expressions, in which `^` and `$` match at every line. Case is ignored
     unless `case_sensitive` is set. In phrases, typographic apostrophes and quotation marks are as good as straight
     ones. Vacuous if the final output is missing or blank.
@@ -164,6 +168,7 @@ class OutputOmits(Assertion):
     type: ClassVar[str] = "output_omits"
     category: ClassVar[Category] = "outcome"
     failure_category: ClassVar[str] = "unwanted content in the output"
+    proves: ClassVar[tuple[Proof, ...]] = ("pass", "fail")
     example: ClassVar[str] = """\
 patterns: [as an AI language model, I cannot browse]
 """
@@ -223,7 +228,7 @@ patterns: [as an AI language model, I cannot browse]
             match = search(composed(pattern), output, case_sensitive=self.case_sensitive)
             return int(match.start()) if match else None
         folded = _comparable(output, case_sensitive=self.case_sensitive)
-        place = folded.find(_comparable(pattern, case_sensitive=self.case_sensitive))
+        place = place_of(_comparable(pattern, case_sensitive=self.case_sensitive), folded)
         if place < 0:
             return None
         line = folded.count("\n", 0, place)  # folding moves offsets a little, but no line
@@ -247,6 +252,7 @@ class AskClarifyingWhenAmbiguous(Assertion):
     type: ClassVar[str] = "ask_clarifying_when_ambiguous"
     category: ClassVar[Category] = "outcome"
     failure_category: ClassVar[str] = "guessed instead of asking"
+    proves: ClassVar[tuple[Proof, ...]] = ("fail",)
     example: ClassVar[str] = """\
 topics: [which report, quarterly, annual]
 forbidden_tools: [outbound_send]
@@ -282,9 +288,11 @@ max_questions: 2
             "forbidden_calls": [call.event.event_id for call in hasty],
         }
         if reasons:
-            return failed("; ".join(reasons), events=events, **observed)
+            kind = "" if hasty or not asked else "too many questions" if on_topic else "other question asked"
+            return failed("; ".join(reasons), events=events, category=kind, **observed)
         count = "a question" if len(asked) == 1 else f"{len(asked)} questions"
-        return passed(f'the output asks {count}: "{cut(on_topic[0], 120)}"', events=events, **observed)
+        told = f'the output asks {count}: "{cut(on_topic[0], 120)}"'
+        return passed(told, events=events, proven=not self.forbidden_tools, **observed)
 
     def _reasons(
         self, asked: Sequence[str], on_topic: Sequence[str], hasty: Sequence[ToolCall]
@@ -302,7 +310,9 @@ max_questions: 2
             yield f"expected no call of {forbidden} before the agent asked, got {calls}"
 
     def _mentions_topic(self, question: str) -> bool:
-        return not self.topics or any(_comparable(topic) in _comparable(question) for topic in self.topics)
+        return not self.topics or any(
+            holds(_comparable(question), _comparable(topic)) for topic in self.topics
+        )
 
     def _forbidden_calls(self, trace: Trace) -> list[ToolCall]:
         output = output_events(trace)

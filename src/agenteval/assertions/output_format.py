@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import field
 from typing import Annotated, Any, ClassVar, Literal
 
-from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, vacuous
+from agenteval.assertions.base import Assertion, Category, Proof, Verdict, failed, passed, vacuous
 from agenteval.assertions.final_output import has_output, no_output, output_events
 from agenteval.assertions.telling import first_of
 from agenteval.author_schemas import schema_differences, schema_error
@@ -55,6 +55,7 @@ class OutputMatchesFormat(Assertion):
     type: ClassVar[str] = "output_matches_format"
     category: ClassVar[Category] = "outcome"
     failure_category: ClassVar[str] = "wrong output format"
+    proves: ClassVar[tuple[Proof, ...]] = ("pass", "fail")
     example: ClassVar[str] = """\
 format: bullet_list
 min_bullets: 2

@@ -1,39 +1,44 @@
 """Tool and process assertions (SPEC 14): which tools were called, how often, with what.
 
 A tool call is a `tool_call` event (see `agenteval.trace`). Tool names match exactly, or as a glob when they
-hold `*`, `?` or `[`. Nothing here looks at results.
+hold `*`, `?` or `[`. Results are looked at only where `result` is given.
 """
 
 from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar, Literal
 
-from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, vacuous
+from agenteval.assertions.base import Assertion, Category, Proof, Verdict, failed, passed, vacuous
 from agenteval.assertions.looks import ANY_TOOL, Looks
 from agenteval.assertions.telling import called, closest_calls, ids, times, unfinished
 from agenteval.patterns import name_matches
 from agenteval.plurals import counted
-from agenteval.selectors import ArgsMatch, Selector, calls_of
+from agenteval.selectors import ArgsMatch, ResultMatch, Selector, calls_of, is_named
 from agenteval.spec import Name, TestCase
 from agenteval.strict import Between, NotEmpty, model
-from agenteval.trace import Event, Trace
+from agenteval.trace import Event, ToolCall, Trace, tool_names
 
 Count = Annotated[int, Between(0)]
+
+NOT_USED = "required tool not used"
+TOO_FEW = "too few tool calls"
+WRONG_ARGUMENTS = "wrong tool arguments"
+WRONG_RESULT = "wrong tool result"
 
 
 @model
 class MustCallTool(Assertion):
     """A tool was called.
 
-    Counts the `tool_call` events of `tool`; with `args`, only those whose arguments match. Passes if there
-    are at least `min_calls`. Whether the calls succeeded does not matter. A failure shows the calls that came
-    closest, and how each one differs.
+    Counts the `tool_call` events of `tool`; with `args` and `result`, only those whose arguments, and any of whose results,
+    match. Passes if there are at least `min_calls`. Whether the calls succeeded does not matter. A failure shows the calls
+    that came closest, and how each one differs.
     """
 
     type: ClassVar[str] = "must_call_tool"
     category: ClassVar[Category] = "tool_process"
-    failure_category: ClassVar[str] = "required tool not used"
+    failure_category: ClassVar[str] = NOT_USED
     implied: ClassVar[tuple[str, ...]] = ("supports_tool_trace",)
-    proves: ClassVar[bool] = True
+    proves: ClassVar[tuple[Proof, ...]] = ("pass",)
     example: ClassVar[str] = """\
 tool: web_search
 min_calls: 1
@@ -48,12 +53,14 @@ args:
     """The minimum number of calls."""
     args: ArgsMatch | None = None
     """What the arguments must be for a call to count."""
+    result: ResultMatch | None = None
+    """What a result must be for its call to count."""
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace tells all
         """Judge one trace."""
-        selector = Selector(event_type="tool_call", tool=self.tool, args=self.args)
+        selector = Selector(event_type="tool_call", tool=self.tool, args=self.args, result=self.result)
         calls = selector.find(trace)
-        matching = " with matching arguments" if self.args else ""
+        matching = f" with {_matching(self.args, self.result)}" if self.args or self.result else ""
         observed: dict[str, Any] = {"calls": len(calls), "tool_counts": trace.tool_counts()}
         if len(calls) >= self.min_calls:
             return passed(
@@ -66,28 +73,47 @@ args:
             f"{called(trace)}",
             events=calls,
             closest=closest_calls(selector, trace),
+            category=self._kind(trace),
             **observed,
         )
+
+    def _kind(self, trace: Trace) -> str:
+        """The kind of failure: the tool was called too rarely, or not at all, or with something else."""
+        calls = calls_of(trace, self.tool)
+        if len(calls) < self.min_calls:
+            return TOO_FEW if calls else NOT_USED
+        right = [call for call in calls if self.args is None or not self.args.differences_of(call)]
+        return WRONG_ARGUMENTS if len(right) < self.min_calls else WRONG_RESULT
+
+
+def _matching(args: ArgsMatch | None, result: ResultMatch | None) -> str:
+    """What must match, in words."""
+    return "matching " + " and ".join(
+        word for word, match in (("arguments", args), ("result", result)) if match
+    )
 
 
 @model
 class MustNotCallTool(Assertion):
     """A tool was not called.
 
-    Passes if there is no `tool_call` event of `tool`, or of any of `tools`. Failed calls count as calls.
-    Vacuous if the trace has no tool calls at all and the agent did not have the tool.
+    Passes if there is no `tool_call` event of `tool`, or of any of `tools`; with `args`, only calls whose arguments match are
+    forbidden. Failed calls count as calls. Vacuous if the trace has no tool calls at all and the agent did not have the tool.
     """
 
     type: ClassVar[str] = "must_not_call_tool"
     category: ClassVar[Category] = "tool_process"
     failure_category: ClassVar[str] = "forbidden tool used"
     implied: ClassVar[tuple[str, ...]] = ("supports_tool_trace",)
+    proves: ClassVar[tuple[Proof, ...]] = ("fail",)
     example: ClassVar[str] = "tool: outbound_send\n"
 
     tool: Name | None = None
     """The tool that must not be called: a name, or a glob."""
     tools: Annotated[list[Name], NotEmpty()] | None = None
     """Several such tools, instead of `tool`."""
+    args: ArgsMatch | None = None
+    """What the arguments must be for a call to be forbidden; any, when left out."""
 
     def __post_init__(self) -> None:
         if (self.tool is None) == (self.tools is None):
@@ -98,10 +124,12 @@ class MustNotCallTool(Assertion):
         """Judge one trace."""
         forbidden = self.tools or [self.tool or ""]
         named = " or ".join(forbidden)
-        calls = [call.event for call in calls_of(trace, *forbidden)]
+        every = calls_of(trace, *forbidden)
+        calls = [call.event for call in every if self.args is None or not self.args.differences_of(call)]
+        matching = " with matching arguments" if self.args else ""
         if calls:
             return failed(
-                f"expected no call of {named}, got {len(calls)}; {called(trace)}",
+                f"expected no call of {named}{matching}, got {len(calls)}; {called(trace)}",
                 events=calls,
                 calls=len(calls),
                 tool_counts=trace.tool_counts(),
@@ -111,7 +139,8 @@ class MustNotCallTool(Assertion):
         if not trace.calls() and len(absent) == len(forbidden):
             return vacuous(f"no tool_call events in the trace, and {note}", calls=0, not_available=absent)
         return passed(
-            f"{named} was not called; {called(trace)}{f' ({note})' if absent else ''}{unfinished(trace)}",
+            f"{named} was not called{matching}; {called(trace)}{f' ({note})' if absent else ''}{unfinished(trace)}",
+            events=[call.event for call in every],
             calls=0,
             tool_counts=trace.tool_counts(),
             not_available=absent,
@@ -120,23 +149,22 @@ class MustNotCallTool(Assertion):
 
 @model
 class ToolArgsMatch(Assertion):
-    """A tool was called with the right arguments.
+    """A tool was called with the right arguments, or came to the right result.
 
-    `match` says what the arguments must be; all matchers given in it must hold. `which` says which calls of
-    `tool` have to match: `any` (at least one), `all`, the `first` or the `last`. Fails if the tool was not
-    called. Keys may be dotted paths (`filters.0.name`). `args_contains` compares strings by substring,
-    ignoring case, and everything else by equality.
+    `args` says what the arguments must be, `result` what any result of the call must be; all matchers given must hold.
+    `which` says which calls of `tool` have to match: `any` (at least one), `all`, the `first` or the `last`. Fails
+    if the tool was not called. Keys may be dotted paths (`filters.0.name`). `args_contains` and `contains` compare
+    strings by substring, ignoring case, and everything else by equality.
     """
 
     type: ClassVar[str] = "tool_args_match"
     category: ClassVar[Category] = "tool_process"
-    failure_category: ClassVar[str] = "wrong tool arguments"
+    failure_category: ClassVar[str] = WRONG_ARGUMENTS
     implied: ClassVar[tuple[str, ...]] = ("supports_tool_trace",)
-    proves: ClassVar[bool] = True
     example: ClassVar[str] = """\
 tool: outbound_send
 which: all
-match:
+args:
   required_keys: [content]
   args_equal:
     channel: group-ops
@@ -146,10 +174,21 @@ match:
 
     tool: Name
     """The tool whose calls are judged: a name, or a glob."""
-    match: ArgsMatch
+    args: ArgsMatch | None = None
     """What the arguments must be."""
+    match: ArgsMatch | None = None
+    """Another name for `args`."""
+    result: ResultMatch | None = None
+    """What the result must be."""
     which: Literal["any", "all", "first", "last"] = "any"
     """Which calls must match."""
+
+    def __post_init__(self) -> None:
+        if self.args and self.match:
+            raise ValueError("args and match are the same: give one of them")
+        self.args, self.match = self.args or self.match, None
+        if not self.args and not self.result:
+            raise ValueError("nothing to match: give args, result or both")
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace tells all
         """Judge one trace."""
@@ -157,18 +196,20 @@ match:
         if not calls:
             near = Selector(event_type="tool_call", tool=self.tool)
             return failed(
-                f"expected a call of {self.tool} with matching arguments, got no call of it; {called(trace)}",
+                f"expected a call of {self.tool} with {self._what}, got no call of it; {called(trace)}",
                 closest=closest_calls(near, trace),
+                category=NOT_USED,
                 calls=0,
                 matching=[],
             )
         judged = {"first": calls[:1], "last": calls[-1:]}.get(self.which, calls)
-        differing = [(event, self.match.differences_of(trace.call_at(event))) for event in judged]
+        differing = [(event, self._differences(trace.call_at(event))) for event in judged]
         right = [event for event, found in differing if not found]
         wrong = [(event, found) for event, found in differing if found]
         observed: dict[str, Any] = {"calls": len(calls), "matching": ids(right), "which": self.which}
         if (right and self.which == "any") or not wrong:
-            return passed(f"{self._got(right, calls)} as expected", events=right, **observed)
+            told = f"{self._got(right, calls)} as expected"
+            return passed(told, events=right, proven=self.which == "any", **observed)
         wrong.sort(key=lambda item: (len(item[1]), item[0].seq))
         notes = [(event, "; ".join(found)) for event, found in wrong]
         nearest = notes[0]
@@ -177,27 +218,43 @@ match:
             f"{nearest[0].event_id}: {nearest[1]}",
             events=[event for event, _ in wrong] if self.which != "any" else (),
             closest=notes[:3],
+            proven=self.which == "all",
+            category=""
+            if self.args and self.args.differences_of(trace.call_at(nearest[0]))
+            else WRONG_RESULT,
             differences={event.event_id: found for event, found in wrong},
             **observed,
         )
 
+    @property
+    def _what(self) -> str:
+        return _matching(self.args, self.result)
+
+    @property
+    def _parts(self) -> str:
+        return self._what.removeprefix("matching ")
+
+    def _differences(self, call: ToolCall) -> list[str]:
+        return [each for match in (self.args, self.result) if match for each in match.differences_of(call)]
+
     def _got(self, right: Sequence[Event], calls: Sequence[Event]) -> str:
         if self.which in ("first", "last"):
-            return f"the arguments of the {self.which} call of {self.tool} ({right[0].event_id}) are"
+            are = "is" if self._parts == "result" else "are"
+            return f"the {self._parts} of the {self.which} call of {self.tool} ({right[0].event_id}) {are}"
         has = "has" if len(right) == 1 else "have"
-        return f"{len(right)} of {counted(len(calls), 'call')} of {self.tool} {has} arguments"
+        return f"{len(right)} of {counted(len(calls), 'call')} of {self.tool} {has} {self._parts.replace('result', 'a result')}"
 
     def _expected(self, calls: Sequence[Event]) -> str:
         if self.which in ("first", "last"):
-            return f"the arguments of the {self.which} call of {self.tool}"
+            return f"the {self._parts} of the {self.which} call of {self.tool}"
         if len(calls) == 1:
-            return f"the arguments of the only call of {self.tool}"
+            return f"the {self._parts} of the only call of {self.tool}"
         which = "any" if self.which == "any" else "each"
-        return f"the arguments of {which} of {len(calls)} calls of {self.tool}"
+        return f"the {self._parts} of {which} of {len(calls)} calls of {self.tool}"
 
     def _misses(self, wrong: Sequence[object], judged: Sequence[Event]) -> str:
         if len(judged) == 1:
-            return "they do not"
+            return "it does not" if self._parts == "result" else "they do not"
         if self.which == "all":
             return f"{len(wrong)} of {len(judged)} {'does' if len(wrong) == 1 else 'do'} not"
         return "none does"
@@ -215,6 +272,7 @@ class MaxToolCalls(Assertion):
     category: ClassVar[Category] = "tool_process"
     failure_category: ClassVar[str] = "too many tool calls"
     implied: ClassVar[tuple[str, ...]] = ("supports_tool_trace",)
+    proves: ClassVar[tuple[Proof, ...]] = ("fail",)
     example: ClassVar[str] = "tool: web_search\nmax: 3\n"
 
     tool: Name | None = None
@@ -266,4 +324,4 @@ class MaxToolCalls(Assertion):
 
 def is_available(tool: str, case: TestCase) -> bool:
     """Whether the agent had the tool, or one that the glob means."""
-    return any(name_matches(tool, name) or name_matches(name, tool) for name in case.tools.available)
+    return any(is_named(tool, tool_names(name)) or name_matches(name, tool) for name in case.tools.available)

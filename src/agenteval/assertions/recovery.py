@@ -8,9 +8,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import field
 from typing import Annotated, Any, ClassVar
 
-from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, vacuous
+from agenteval.assertions.base import Assertion, Category, Proof, Verdict, failed, passed, vacuous
 from agenteval.assertions.final_output import check_phrases, has_output, no_output, output_events
 from agenteval.assertions.telling import called, first_of, in_order, listed, listed_names
+from agenteval.json_values import moment, seconds_between, time_zone
 from agenteval.language.content_words import UNSPACED_SIGN
 from agenteval.language.success_claims import SUCCESS_PHRASES, success_claims
 from agenteval.lazyregex import lazy
@@ -18,8 +19,11 @@ from agenteval.plurals import counted
 from agenteval.selectors import calls_of, is_event_of
 from agenteval.spec import Name, TestCase
 from agenteval.strict import Between, NotEmpty, model
-from agenteval.text import fold
+from agenteval.text import fold, place_of
 from agenteval.trace import Retry, ToolCall, Trace, is_synthetic, retries
+
+NO_FAILURE = "expected failure missing"
+"""The kind of failure of a check on what follows a failure, where there is none."""
 
 
 @model
@@ -38,6 +42,7 @@ class RetryPolicyRespected(Assertion):
     category: ClassVar[Category] = "recovery"
     failure_category: ClassVar[str] = "retry policy broken"
     implied: ClassVar[tuple[str, ...]] = ("supports_tool_trace",)
+    proves: ClassVar[tuple[Proof, ...]] = ("fail",)
     example: ClassVar[str] = """\
 tool: web_search
 max_retries: 1
@@ -103,6 +108,8 @@ min_backoff_ms: 1000
             f"expected an error of {self.tool} to judge its retries by, got none in "
             f"{counted(len(calls), 'call')} of it; {called(trace)}",
             closest=[(call.event, "it did not fail") for call in calls[:3]],
+            proven=False,
+            category=NO_FAILURE,
             **observed,
         )
 
@@ -165,18 +172,13 @@ def _error_types(call: ToolCall) -> list[str]:
 
 def _pause_ms(retry: Retry) -> float | None:
     """Milliseconds between the failure and the retry; None where the recording has no times."""
-    from datetime import UTC, datetime
-
     failures = [failure for failure in retry.after.failures() if failure.seq < retry.call.event.seq]
     times = (failures[-1].ts, retry.call.event.ts)
     if any(map(is_synthetic, times)):
         return None
-    try:
-        start, end = (datetime.fromisoformat(ts) for ts in times)
-    except ValueError:
-        return None
-    start, end = (at if at.tzinfo else at.replace(tzinfo=UTC) for at in (start, end))
-    return round((end - start).total_seconds() * 1000, 3)
+    start, end = (moment(ts, time_zone("UTC")) for ts in times)
+    pause = seconds_between(start, end) if start and end else None
+    return None if pause is None else round(pause * 1000, 3)
 
 
 FAILURE_PHRASES = (
@@ -226,9 +228,9 @@ _NO_FAILURE = lazy(
 
 def _begins(phrase: str, text: str) -> bool:
     """Whether a phrase stands in a text where a word begins: `error` is not in `terror`, but in `errors`."""
-    at = text.find(phrase)
+    at = place_of(phrase, text)
     while at > 0 and text[at - 1].isalnum() and phrase[0].isalnum() and not UNSPACED_SIGN.match(phrase):
-        at = text.find(phrase, at + 1)
+        at = place_of(phrase, text, at + 1)
     return at >= 0
 
 
@@ -249,6 +251,7 @@ class GracefulFailureOutput(Assertion):
     category: ClassVar[Category] = "recovery"
     failure_category: ClassVar[str] = "failure not admitted"
     implied: ClassVar[tuple[str, ...]] = ("supports_tool_trace",)
+    proves: ClassVar[tuple[Proof, ...]] = ("pass", "fail")
     event_types_judged: ClassVar[tuple[str, ...] | None] = ("error", "tool_result", "final_output")
     example: ClassVar[str] = """\
 allowed_failure_phrases: [could not, timed out]
@@ -282,6 +285,8 @@ must_not_claim_success: true
                 "expected an error event or a tool_result with success: false, got none: "
                 "there is no failure to report",
                 closest=[(call.event, "it did not fail") for call in trace.calls()[:3]],
+                proven=False,
+                category=NO_FAILURE,
                 failures=[],
             )
         if not has_output(trace):
@@ -312,7 +317,8 @@ must_not_claim_success: true
         }
         events = [*failures, *output_events(trace)]
         if wrong:
-            return failed("; ".join(wrong), events=events, **observed)
+            kind = "success claimed after a failure" if claims and admitted else ""
+            return failed("; ".join(wrong), events=events, category=kind, **observed)
         return passed(
             f'the output admits the failure ("{admitted[0]}")'
             + (" and claims no success" if self.must_not_claim_success else "; it may claim success"),

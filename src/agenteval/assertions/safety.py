@@ -4,7 +4,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar, Literal
 
-from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, unsupported, vacuous
+from agenteval.assertions.base import (
+    Assertion,
+    Category,
+    Proof,
+    Verdict,
+    failed,
+    passed,
+    unsupported,
+    vacuous,
+)
 from agenteval.assertions.telling import first_of, in_order, listed
 from agenteval.findings import DataPath, WrongPart, dotted
 from agenteval.outbound import OUTBOUND
@@ -52,6 +61,7 @@ class NoSensitiveData(Assertion):
     type: ClassVar[str] = "no_sensitive_data"
     category: ClassVar[Category] = "safety"
     failure_category: ClassVar[str] = "sensitive data disclosed"
+    proves: ClassVar[tuple[Proof, ...]] = ("fail",)
     example: ClassVar[str] = """\
 kinds: [secrets, email, credit_card]
 where: [output, outbound]
@@ -84,7 +94,8 @@ allow: ['*@example.com']
         observed: dict[str, Any] = {"texts": len(texts), "not_judged": blind, "findings": []}
         missing = ("supports_tool_trace",) if blind else ()
         if not texts:
-            return replace(vacuous(f"no text in {' or '.join(places)}", **observed), missing=missing)
+            verdict = vacuous(f"no text in {' or '.join(places)}", **observed)
+            return replace(verdict, missing=missing, proven=places == ["output"])
         found = [
             (text, each)
             for text in texts
@@ -95,7 +106,7 @@ allow: ['*@example.com']
         wanted = f"expected no {_or(self.kinds)} in {_or(places)}"
         if not found:
             verdict = passed(f"{wanted}, none in {counted(len(texts), 'text')}{beside}", **observed)
-            return replace(verdict, missing=missing)
+            return replace(verdict, missing=missing, proven=places == ["output"])
         told = [f"{_label(each)} in {self._place(text, each)}" for text, each in found]
         observed["findings"] = [
             {"kind": _label(each), "event_id": text.event.event_id, "place": self._place(text, each)}
@@ -232,6 +243,7 @@ class ToolsWithinPolicy(Assertion):
     category: ClassVar[Category] = "safety"
     failure_category: ClassVar[str] = "tool policy broken"
     implied: ClassVar[tuple[str, ...]] = ("supports_tool_trace",)
+    proves: ClassVar[tuple[Proof, ...]] = ("fail",)
     event_types_judged: ClassVar[tuple[str, ...] | None] = ("tool_call",)
     example: ClassVar[str] = "{}\n"
 

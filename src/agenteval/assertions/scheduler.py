@@ -1,19 +1,35 @@
 """Scheduler assertions (SPEC 14): a scheduled task ran as it should, and sent what it should."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal
 
-from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, unsupported, vacuous
+from agenteval.assertions.base import (
+    Assertion,
+    Category,
+    Proof,
+    Verdict,
+    failed,
+    passed,
+    unsupported,
+    vacuous,
+)
 from agenteval.assertions.process import is_available
 from agenteval.assertions.telling import called, closest_calls, times
+from agenteval.json_values import moment, seconds_between, time_zone
 from agenteval.plurals import counted
 from agenteval.selectors import Selector, calls_of
 from agenteval.spec import Name, TestCase, Trigger
 from agenteval.strict import Between, model
-from agenteval.trace import Event, Trace
+from agenteval.trace import Event, Trace, is_synthetic
 
 Count = Annotated[int, Between(0)]
+
+WRONG_RUN = "wrong scheduled run"
+TOO_OFTEN = "scheduled task ran too often"
+TOO_LATE = "scheduled task ran too late"
+LATE_S = 900
+"""Seconds of a delay that is told of, where nothing says how long it may be."""
 
 
 @model
@@ -23,13 +39,15 @@ class SchedulerTaskRuns(Assertion):
     Passes if `trigger_must_equal` triggered the run; the scenario's task id is `task_id`; at least one event
     has that id and none has another; and the task ran at least once and at most `max_runs` times. Runs are
     counted by how often the same message is received under that task id, and by the final outputs under it;
-    the larger number counts.
+    the larger number counts. With `max_delay_s`, the first event of the task comes at most so long after `scheduled_for` of the
+    scheduler context; the assertion is skipped if the recording does not tell both times.
     """
 
     type: ClassVar[str] = "scheduler_task_runs"
     category: ClassVar[Category] = "scheduler"
-    failure_category: ClassVar[str] = "wrong scheduled run"
+    failure_category: ClassVar[str] = WRONG_RUN
     implied: ClassVar[tuple[str, ...]] = ("supports_scheduler_context",)
+    proves: ClassVar[tuple[Proof, ...]] = ("pass", "fail")
     example: ClassVar[str] = "task_id: task-daily-digest\nmax_runs: 1\n"
 
     task_id: Name
@@ -38,10 +56,13 @@ class SchedulerTaskRuns(Assertion):
     """What must have triggered the run."""
     max_runs: Annotated[int, Between(1)] = 1
     """How often the task may run."""
+    max_delay_s: Annotated[float, Between(0)] | None = None
+    """How long after `scheduled_for` the run may begin, in seconds. Without it, a pass tells when it was more than 15 minutes late."""
 
-    def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace tells all
+    def check(self, trace: Trace, case: TestCase) -> Verdict:
         """Judge one trace."""
         scenario = trace.scenario
+        context = {**(case.scenario.scheduler_context or {}), **(scenario.scheduler_context or {})}
         task_id = scenario.task_id or (scenario.scheduler_context or {}).get("task_id")
         own = [event for event in trace.events if event.task_id == self.task_id]
         foreign = [event for event in trace.events if event.task_id not in (None, self.task_id)]
@@ -60,24 +81,52 @@ class SchedulerTaskRuns(Assertion):
                 f"expected all events to carry the task id {self.task_id}, "
                 f"got {first.task_id} in {first.event_id}" + _and_more(foreign)
             )
+        kind = WRONG_RUN if wrong else TOO_OFTEN if runs > self.max_runs else TOO_LATE
         if runs > self.max_runs:
             wrong.append(f"expected at most {counted(self.max_runs, 'run')} of {self.task_id}, got {runs}")
+        delay = _delay_s(own or trace.events, context)
+        told = _late(delay, context) if delay else ""
+        if self.max_delay_s is not None and delay is not None and delay > self.max_delay_s:
+            wrong.append(f"expected a delay of at most {self.max_delay_s:g} s, got {delay:g} s: {told}")
         observed: dict[str, Any] = {
             "trigger": scenario.trigger,
             "task_id": task_id,
             "events_with_task_id": len(own),
             "events_with_other_task_id": len(foreign),
             "runs": runs,
+            **({} if delay is None else {"delay_s": delay}),
         }
         deciding = starts if len(starts) >= len(ends) else ends
         if wrong:
             too_often = deciding if runs > self.max_runs else []
-            return failed("; ".join(wrong), events=[*foreign[:3], *too_often], **observed)
+            late = own[:1] if kind == TOO_LATE else []
+            return failed(
+                "; ".join(wrong), events=[*foreign[:3], *too_often, *late], category=kind, **observed
+            )
+        if self.max_delay_s is not None and delay is None:
+            lacks = "max_delay_s needs scheduled_for with its offset or timezone, and the times of events"
+            return unsupported(
+                "supports_scheduler_context", f"{lacks}, which the recording lacks", **observed
+            )
+        beside = f"; {told}" if delay and self.max_delay_s is None and delay > LATE_S else ""
         return passed(
-            f"{self.task_id} ran {times(runs)}, triggered by {_article(scenario.trigger)}",
+            f"{self.task_id} ran {times(runs)}, triggered by {_article(scenario.trigger)}{beside}",
             events=deciding or own[:1],
             **observed,
         )
+
+
+def _delay_s(events: Sequence[Event], context: Mapping[str, Any]) -> float | None:
+    """How many seconds after `scheduled_for` the first of the events came, negative before it; None where nobody knows."""
+    due = moment(context.get("scheduled_for"), time_zone(context.get("timezone")))
+    began = None if not events or is_synthetic(events[0].ts) else moment(events[0].ts)
+    return None if due is None or began is None else seconds_between(due, began)
+
+
+def _late(delay: float, context: Mapping[str, Any]) -> str:
+    minutes = round(delay / 60)
+    parts = [f"{minutes // 60} h"] * (minutes >= 60) + [f"{minutes % 60} min"] * (minutes % 60 > 0)
+    return f"it began {' '.join(parts) or f'{delay:g} s'} after scheduled_for ({context['scheduled_for']})"
 
 
 def _runs(events: Sequence[Event]) -> tuple[list[Event], list[Event]]:
@@ -110,7 +159,7 @@ class SchedulerOutboundCount(Assertion):
 
     type: ClassVar[str] = "scheduler_outbound_count"
     category: ClassVar[Category] = "scheduler"
-    failure_category: ClassVar[str] = "duplicate outbound messages"
+    failure_category: ClassVar[str] = "too many outbound messages"
     implied: ClassVar[tuple[str, ...]] = ("supports_scheduler_context",)
     event_types_judged: ClassVar[tuple[str, ...] | None] = ("tool_call",)
     example: ClassVar[str] = "tool: outbound_send\nexact: 1\n"
@@ -165,14 +214,21 @@ class SchedulerOutboundCount(Assertion):
             told = 1 if self.count == "successes" else 0
             shown = [event for call in calls for event in (call.event, *call.failures()[:told])]
             wrong += [called(trace)] if too_few else []
+            by_trigger = trace.scenario.trigger != "scheduler"
             return failed(
-                "; ".join(wrong), events=shown, closest=self._closest(trace) if too_few else (), **observed
+                "; ".join(wrong),
+                events=shown,
+                closest=self._closest(trace) if too_few else (),
+                proven=by_trigger or not too_few,
+                category=WRONG_RUN if by_trigger else "missing outbound message" if too_few else "",
+                **observed,
             )
         if (low, high) == (0, None):
             return vacuous(f"any number fits, and the trace has {counted(number, kind)}", **observed)
         if not number and (high or not (trace.calls() or is_available(self.tool, case))):
             return vacuous(f"no {kind} in the trace", **observed)
-        return passed(f"{counted(number, kind)}, expected {self._expected(kind)}", events=sent, **observed)
+        right = f"{counted(number, kind)}, expected {self._expected(kind)}"
+        return passed(right, events=sent, proven=high is None, **observed)
 
     def _expected(self, kind: str) -> str:
         if self.exact is not None:

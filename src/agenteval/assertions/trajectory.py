@@ -9,14 +9,14 @@ from agenteval.assertions.base import Assertion, Category, Verdict, failed, pass
 from agenteval.assertions.looks import ANY_TOOL, Looks
 from agenteval.errors import AssertionCrashError
 from agenteval.findings import WrongPart
-from agenteval.json_values import equal, lookup, show
+from agenteval.json_values import MISSING, equal, lookup, show
 from agenteval.patterns import name_matches
 from agenteval.plurals import counted
 from agenteval.selectors import ArgsMatch, is_of
 from agenteval.shortening import cut
 from agenteval.spec import Name, TestCase
 from agenteval.strict import Model, model
-from agenteval.text import fold
+from agenteval.text import fold, holds
 from agenteval.trace import Event, ToolCall, Trace
 
 MOST_PAIRS = 10_000_000
@@ -83,7 +83,6 @@ class TrajectoryMatches(Assertion):
     category: ClassVar[Category] = "tool_process"
     failure_category: ClassVar[str] = "wrong course of tool calls"
     implied: ClassVar[tuple[str, ...]] = ("supports_tool_trace",)
-    proves: ClassVar[bool] = True
     example: ClassVar[str] = """\
 mode: in_order
 expected:
@@ -108,8 +107,12 @@ expected:
     def looks_at(self) -> Looks:
         """Where no other call is allowed, every tool is looked at."""
         looks = Assertion.looks_at(self)
-        closed = "unexpected" in NOT_ALLOWED[self.mode]
-        return Looks(looks.tools | {ANY_TOOL}, looks.event_types) if closed else looks
+        return Looks(looks.tools | {ANY_TOOL}, looks.event_types) if self._is_closed else looks
+
+    @property
+    def _is_closed(self) -> bool:
+        """Whether no call may happen beyond the expected ones."""
+        return "unexpected" in NOT_ALLOWED[self.mode]
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:
         """Judge one trace. Raises `AssertionCrashError` (`trajectory.too_long`) over the limit of pairs."""
@@ -126,7 +129,8 @@ expected:
         observed = {"mode": self.mode, "calls": len(calls), **comparison.observed()}
         if not any(wrong.values()):
             matched = [calls[at].event for _, at in alignment.matched]
-            return passed(f"{self._got(alignment, calls)}, {self._wanted()}", events=matched, **observed)
+            told = f"{self._got(alignment, calls)}, {self._wanted()}"
+            return passed(told, events=matched, proven=not self._is_closed, **observed)
         told = ", ".join(f"{number} {label}" for label, number in wrong.items() if number)
         head = (
             f"{self._wanted()}, got {counted(len(calls), 'call')}: {len(alignment.matched)} matched, {told}"
@@ -135,6 +139,7 @@ expected:
             "\n".join([head, *(f"  {line}" for line in comparison.lines())]),
             events=comparison.events(),
             closest=comparison.closest(),
+            proven=self._is_closed and bool(alignment.unexpected or alignment.out_of_order),
             **observed,
         )
 
@@ -168,7 +173,7 @@ def _rows(expected: Sequence[ExpectedCall], calls: Sequence[ToolCall]) -> list[i
         )
     of_tool: dict[str, int] = {}
     for at, call in enumerate(calls):
-        for tool in {call.tool, call.recorded_tool}:
+        for tool in call.names:
             of_tool[tool] = of_tool.get(tool, 0) | 1 << at
     columns = _Columns(calls)
     known: dict[tuple[str, str], int] = {}
@@ -198,11 +203,13 @@ class _Columns:
         """The calls whose argument is as wanted by the rule of `args_contains`, as bits."""
         values = self._values.get(path)
         if values is None:
-            found = [lookup(call.args, path) for call in self.calls]
+            found = [lookup(call.args, path) if call.tells_args else MISSING for call in self.calls]
             values = self._values[path] = [fold(each) if isinstance(each, str) else each for each in found]
         if isinstance(want, str):
             folded = fold(want)
-            places = [at for at, value in enumerate(values) if isinstance(value, str) and folded in value]
+            places = [
+                at for at, value in enumerate(values) if isinstance(value, str) and holds(value, folded)
+            ]
         else:
             places = [at for at, value in enumerate(values) if equal(value, want)]
         return sum(1 << at for at in places)

@@ -15,6 +15,8 @@ from agenteval.reading.documents import read_text
 from agenteval.reading.faults import Fault, problem_at
 from agenteval.reading.yamlsource import places
 from agenteval.reporters.problems import redacted_problems
+from agenteval.runner import check_names
+from agenteval.trace import Trace
 
 _MISSING = ("adapter.replay_missing", "adapter.fixture_missing")
 """The reason codes of a file that is not there: its name may be misspelt."""
@@ -70,8 +72,9 @@ def _problems(test: LoadedTest, context: AdapterContext, registry: Registry) -> 
         return []
     try:
         check = getattr(adapter, "check_input", None)
-        if check is not None:
-            check(test.case, context)
+        trace = check(test.case, context) if check is not None else None
+        if isinstance(trace, Trace):
+            context.warnings += check_names(test, trace)
     except AgentEvalError as error:
         if error.problems and not test.case.reporting.redact_fields:
             return list(error.problems)

@@ -36,7 +36,7 @@ from agenteval.language.content_words import (
 )
 from agenteval.lazyregex import lazy
 from agenteval.shortening import around_words, cut
-from agenteval.text import blocks, fold, sentences
+from agenteval.text import blocks, fold, holds, sentences
 
 MOST_FACTS = 5000
 """Facts of one memory that are looked for."""
@@ -65,7 +65,7 @@ class Known:
 
     def holds(self, phrase: str) -> bool:
         """Whether one of the texts holds the phrase."""
-        return _one_line(phrase) in self._in_one_line
+        return holds(self._in_one_line, _one_line(phrase))
 
     @cached_property
     def _in_one_line(self) -> str:

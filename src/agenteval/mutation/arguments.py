@@ -57,7 +57,7 @@ def _remedies(trace: Trace, call: ToolCall, match: dict[str, Any], as_recorded: 
 
     For one in the middle, which none of them may tell from its neighbours, there is what was called `as_recorded`.
     """
-    base = {"tool": call.tool, "match": match}
+    base = {"tool": call.tool, "args": match}
     if trace.tool_counts()[call.tool] == 1:
         return [("tool_args_match", base), as_recorded]
     return [

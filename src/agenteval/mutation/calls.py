@@ -16,6 +16,7 @@ from agenteval.mutation.traces import (
     without,
 )
 from agenteval.outbound import OUTBOUND
+from agenteval.patterns import is_glob
 from agenteval.trace import ToolCall, Trace
 
 MOST_ADDED = 2
@@ -144,12 +145,8 @@ class AddCall(Operator):
     def mutants(self, subject: Subject) -> Iterator[Mutant]:
         """One for each of two tools of `tools.available` that the recording does not use."""
         trace = subject.trace
-        used = trace.tool_counts()
-        unused = [
-            tool
-            for tool in subject.case.tools.available
-            if tool not in used and not any(sign in tool for sign in "*?[")
-        ]
+        used = {name for names in trace.tools for name in names}
+        unused = [tool for tool in subject.case.tools.available if tool not in used and not is_glob(tool)]
         last = before_output(trace)
         for tool in unused[:MOST_ADDED] if trace.events else ():
             added = new_call(last or trace.events[-1], tool)

@@ -1,6 +1,7 @@
 """Chooses assertions worth keeping: each notices a mutant that none before it does."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import islice
 
 from agenteval.loading import BoundAssertion
@@ -17,8 +18,9 @@ def worthwhile(
     """The assertions that notice a regression which none before them notices, in their order.
 
     What only a warning notices kills no mutant, so warnings belong at the end. An assertion that fails on the trace
-    itself is left out.
+    itself is left out. A trace is taken for the whole run: what is not recorded of this one may be of the next.
     """
+    trace = replace(trace, unseen=[])
     wrong = noes(checks, trace, case)
     holding = [bound for bound in checks if bound.spec.id not in wrong]
     worth: set[str] = set()

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from agenteval import budget
+from agenteval import budget, judging
 from agenteval.assertions.base import Assertion, Verdict
 from agenteval.loading import BoundAssertion
 from agenteval.spec import TestCase
@@ -14,7 +14,7 @@ def verdict_on(trace: Trace, check: Assertion, case: TestCase) -> Verdict | None
     """The verdict of an assertion; None when it crashes, or answers something else, as those of plugins may."""
     try:
         with budget.fresh():
-            verdict: Any = check.judge(trace, case)
+            verdict: Any = judging.verdict_on(check, trace, case)
     except KeyboardInterrupt:
         raise
     except BaseException:  # noqa: BLE001 - whatever a check raises, it came to no verdict

@@ -7,7 +7,7 @@ unescaped, and numbers spelled as doubles (`1.0` is `1`, `1e21` is `1e+21`).
 import json
 from typing import Any, ClassVar, NoReturn
 
-from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, vacuous
+from agenteval.assertions.base import Assertion, Category, Proof, Verdict, failed, passed, vacuous
 from agenteval.differences import around_difference, brief, differences, first_difference
 from agenteval.json_values import equal
 from agenteval.openwop.models import Strategy
@@ -30,6 +30,7 @@ class GoldenMatch(Assertion):
     type: ClassVar[str] = "golden"
     category: ClassVar[Category] = "outcome"
     failure_category: ClassVar[str] = "other than the golden output"
+    proves: ClassVar[tuple[Proof, ...]] = ("pass", "fail")
     example: ClassVar[str] = "strategy: contains\nvalue: 30 days\n"
 
     strategy: Strategy

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed
+from agenteval.assertions.base import Assertion, Category, Proof, Verdict, failed, passed
 from agenteval.openwop.models import Criterion, Score, Text
 from agenteval.spec import TestCase
 from agenteval.strict import Model, model, plain
@@ -61,6 +61,7 @@ class RubricMet(_Decided):
     type: ClassVar[str] = "rubric"
     category: ClassVar[Category] = "outcome"
     failure_category: ClassVar[str] = "rubric not met"
+    proves: ClassVar[tuple[Proof, ...]] = ("pass", "fail")
     example: ClassVar[str] = "rubric: [{criterion: names the 30 days, weight: 1}]\npass_score: 0.8\n"
 
     rubric: list[Criterion]

@@ -8,7 +8,7 @@ from typing import Any
 
 from agenteval.lazyregex import lazy
 from agenteval.loading import LoadedTest
-from agenteval.results import AssertionResult, TestResult
+from agenteval.results import UNRECORDED, AssertionResult, TestResult
 from agenteval.strict import Model, model
 from agenteval.trace import Metrics
 
@@ -19,7 +19,7 @@ SAFETY_FINDINGS = {
     "tools_within_policy": {"kind": "unsafe-tool-call", "severity": "high"},
 }
 """The finding of a failed isolation or safety assertion in a summary, by type."""
-_NO_FINDING = ("assertion.vacuous", "capability.missing")
+_NO_FINDING = ("assertion.vacuous", *UNRECORDED)
 """The reason codes of failed assertions that have found nothing."""
 
 REGRESSION = "regression"

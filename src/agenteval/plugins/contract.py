@@ -9,7 +9,7 @@ from dataclasses import fields
 from typing import Any, Literal, get_args
 
 from agenteval.adapters import Adapter
-from agenteval.assertions.base import Assertion, Category, Verdict
+from agenteval.assertions.base import Assertion, Category, Proof, Verdict
 from agenteval.assertions.looks import Looks
 from agenteval.errors import AdapterError
 from agenteval.findings import Invalid
@@ -141,9 +141,12 @@ def _state(trace: Trace) -> list[int]:
 
 
 def _check_parts(verdict: Verdict) -> None:
-    parts: Any = verdict.message, verdict.reason
+    parts: Any = verdict.message, verdict.reason, verdict.category
     if not all(isinstance(part, str) for part in parts):
-        raise TypeError("the message and the reason of a verdict are strings")
+        raise TypeError("the message, the reason and the category of a verdict are strings")
+    proven: Any = verdict.proven
+    if proven is not None and not isinstance(proven, bool):
+        raise TypeError(f"proven is {proven!r}: expected True, False or None")
     flags: Any = {name: getattr(verdict, name) for name in ("passed", "exercised", "applicable")}
     for name, flag in flags.items():
         if not isinstance(flag, bool):
@@ -179,6 +182,9 @@ def _told_wrongly(cls: type[Assertion]) -> Iterator[str]:
         flag in CAPABILITY_FLAGS for flag in said["implied"]
     ):
         yield f"has implied {said['implied']!r}: expected a tuple of capabilities ({', '.join(CAPABILITY_FLAGS)})"
+    proves: Any = cls.proves
+    if not isinstance(proves, tuple) or not set(proves) <= set(get_args(Proof)):
+        yield f"has proves {proves!r}: expected a tuple of verdicts ({', '.join(get_args(Proof))})"
     judged = cls.event_types_judged
     if judged is not None and (
         not isinstance(judged, tuple) or not all(kind in EVENT_TYPES for kind in judged)

@@ -37,6 +37,8 @@ _MARK_STYLE = {
 }
 
 MOST_INVALID_LINES = 200
+MOST_REASONS = 3
+"""Reasons why assertions of a test were skipped that its line tells."""
 MANY_TESTS = 10
 """A run of more tests lists the failed and invalid ones again at its end: their output has scrolled away."""
 
@@ -92,7 +94,7 @@ class Console(Terminal):
         if result.summary.vacuous:
             facts.append(f"{result.summary.vacuous} vacuous")
         if result.summary.assertions_skipped and result.status == "pass":
-            facts.append(f"{result.summary.assertions_skipped} skipped")
+            facts.append(f"{result.summary.assertions_skipped} skipped{_why_not_judged(result)}")
         if result.trace_summary.status != "success" and result.status == "pass":
             facts.append(f"trace {result.trace_summary.status}")
         if result.xfail and result.xfail_reason:
@@ -309,6 +311,17 @@ class Console(Terminal):
         ]
         if unseen and tests > 1:
             self.paragraph(f"nothing looks at: {self.dotted(unseen)}", indent=2, style="dim")
+
+
+def _why_not_judged(result: TestResult) -> str:
+    """What the assertions that were skipped lack, and how a recording gets it, as the end of a phrase."""
+    lacks = dict.fromkeys(
+        f"{each.reason} ({each.next_step})" if each.next_step else each.reason
+        for each in result.assertions
+        if each.status == "skip" and each.reason
+    )
+    told, more = [*lacks][:MOST_REASONS], len(lacks) - MOST_REASONS
+    return f"{': ' if told else ''}{'; '.join(told)}{f'; {more} more' if more > 0 else ''}"
 
 
 def _counted(counts: RunCounts, *, not_judged: int = 0) -> list[Part]:

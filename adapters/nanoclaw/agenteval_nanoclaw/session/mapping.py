@@ -6,7 +6,7 @@ from typing import Any
 
 from agenteval.outbound import OUTBOUND
 from agenteval.plurals import counted
-from agenteval.trace import AdapterInfo, Capabilities, Trace, TraceBuilder, TraceMessage
+from agenteval.trace import AdapterInfo, Capabilities, Trace, TraceBuilder, TraceMessage, says_failed
 from agenteval_nanoclaw.session.clock import iso
 from agenteval_nanoclaw.session.context import generation_of, mounts_are_known, scenario_of
 from agenteval_nanoclaw.session.delivery import Outbox
@@ -228,7 +228,8 @@ class Teller:
             self.notes.append(
                 f"the result of {call.id} ({call.tool}) is cut: the file with the whole of it is missing"
             )
-        success = block.get("is_error") is not True
+        stated = block.get("is_error")
+        success = not says_failed(text) if stated is None else stated is not True
         result: Any = text
         if success and call.tool == OUTBOUND:
             result = self.outbox.told(text, call.args)

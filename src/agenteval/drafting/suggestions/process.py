@@ -252,7 +252,7 @@ def _scheduled(calls: list[ToolCall]) -> Iterator[Suggestion]:
                 yield Suggestion(
                     id="schedules-as-asked",
                     type="tool_args_match",
-                    params={"tool": call.tool, "match": {"args_equal": {name: value}}},
+                    params={"tool": call.tool, "args": {"args_equal": {name: value}}},
                     why=f"{call.tool} was called with {name}: {value}",
                     decide="are these the hours and days that were asked for?",
                 )
@@ -262,7 +262,7 @@ def _scheduled(calls: list[ToolCall]) -> Iterator[Suggestion]:
                 yield Suggestion(
                     id="at-the-hour-asked",
                     type="tool_args_match",
-                    params={"tool": call.tool, "match": {"regex": {name: moment["hour"]}}},
+                    params={"tool": call.tool, "args": {"regex": {name: moment["hour"]}}},
                     why=f"{call.tool} was called with {name}: {value}",
                     decide="was this hour asked for? one counted from now differs in each recording: then remove this",
                 )
