@@ -303,6 +303,8 @@ class RunSummary(Model):
     tests: list[TestRow]
     problems: list[InvalidSpec]
     coverage: Coverage = field(default_factory=Coverage)
+    unnamed_tests: int = 0
+    """Test files among the `tests` of the configuration that none of the paths on the command line leads to."""
     deselected_assertions: int = 0
     """Assertions of the tests that were run which the command line left out; the tests that it left out are in `counts`."""
     selection: list[str] = field(default_factory=list)
@@ -320,7 +322,7 @@ class RunSummary(Model):
         missing = [
             counted(number, noun)
             for number, noun in (
-                (self.counts.deselected, "test"),
+                (self.counts.deselected + self.unnamed_tests, "test"),
                 (self.deselected_assertions, "assertion"),
             )
             if number

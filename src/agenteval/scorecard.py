@@ -61,6 +61,8 @@ class Tally:
         self.unmet_thresholds: list[str] = []
         self.threshold_met = False
         """Whether the score meets a threshold that was set."""
+        self.unnamed_tests = 0
+        """Test files that the configuration names, and the command line does not."""
         self.deselected_assertions = 0
         """Assertions that were left out of tests that were run."""
         self.selection: Sequence[str] = ()
@@ -204,8 +206,11 @@ class Tally:
             tests=self.rows,
             problems=self.problems,
             coverage=self.coverage.coverage(self._scores.values()),
+            unnamed_tests=self.unnamed_tests,
             deselected_assertions=self.deselected_assertions,
-            selection=list(self.selection) if self.counts.deselected or self.deselected_assertions else [],
+            selection=list(self.selection)
+            if self.counts.deselected or self.unnamed_tests or self.deselected_assertions
+            else [],
             stopped_after=self.stopped_after,
             forbidden_warnings=self.forbidden_warnings,
         )

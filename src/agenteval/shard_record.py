@@ -60,6 +60,7 @@ class ShardRecord(Model):
     files: Annotated[int, Between(0)]
     deselected: Annotated[int, Between(0)]
     unread: Annotated[int, Between(0)] = 0
+    unnamed_tests: Annotated[int, Between(0)] = 0
     deselected_assertions: Annotated[int, Between(0)] = 0
     selection: list[str] = field(default_factory=list)
     leaks: Annotated[int, Between(0)]

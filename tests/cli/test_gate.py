@@ -507,3 +507,36 @@ def test_a_result_that_contradicts_itself_opens_nothing(
     assert f"the run in artifacts/r1 is damaged: nanoclaw.t.t0.x contradicts itself: {told}" in " ".join(
         capsys.readouterr().err.split()
     )
+
+
+def test_paths_that_leave_out_configured_tests_keep_it_shut(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The configuration says what the whole is; without `tests` in it, the whole is what was named."""
+    project.add("pass", "t0")
+    project.add("fail", "t1")
+    project.add("fail", "t2")
+    assert main(["run", "tests/t0", "-q", "--run-id", "r1"]) == 0
+    assert gate() == 0
+    (project.root / "agenteval.yaml").write_text(
+        "tests: [tests]\nsuite: {id: a.b.evals.c}\n", encoding="utf-8"
+    )
+    for number, paths in enumerate((["tests/t0"], ["tests/t0/test.yaml"], ["tests/t0/test.yaml::searches"])):
+        assert main(["run", *paths, "-q", "--run-id", f"p{number}"]) == 0
+        capsys.readouterr()
+        assert main(["gate", f"p{number}"]) == 1
+        assert f"the run is not whole: 2 tests left out ({paths[0]}); " in capsys.readouterr().out
+    assert main(["run", "tests/t0", "tests/t1", "-q", "-k", "t0", "--run-id", "p3"]) == 0
+    capsys.readouterr()
+    assert main(["gate", "p3"]) == 1
+    assert "the run is not whole: 2 tests left out (-k t0, tests/t0, tests/t1); " in capsys.readouterr().out
+    assert main(["gate", "p3", "--allow-partial"]) == 0
+    assert main(["run", "tests/t0", "-q", "--run-id", "p4", "--shard", "1/1"]) == 0
+    assert main(["merge", "artifacts/p4-shard-1-of-1"]) == 0
+    capsys.readouterr()
+    assert main(["gate", "p4"]) == 1
+    assert "the run is not whole: 2 tests left out (tests/t0); " in capsys.readouterr().out
+    (project.root / "agenteval.yaml").write_text("tests: [tests/t0]\n", encoding="utf-8")
+    for run, argv in (("w1", []), ("w2", ["tests/t0"]), ("w3", ["./tests/t0/test.yaml"])):
+        assert main(["run", *argv, "-q", "--run-id", run]) == 0
+        assert main(["gate", run]) == 0

@@ -209,6 +209,7 @@ class Ledger:
                 strict=self.options.strict,
                 suite=self.scores.suite,
                 coverage=self.tally.coverage.names(),
+                unnamed_tests=self.tally.unnamed_tests,
                 deselected_assertions=self.tally.deselected_assertions,
                 selection=list(self.tally.selection),
             )

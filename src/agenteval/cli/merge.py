@@ -95,6 +95,7 @@ def _retold(shards: "Sequence[StoredShard]", ledger: "Ledger") -> ExitCode:
     unread = sum(shard.record.unread for shard in shards)
     ledger.tally.counts.deselected = shards[0].record.deselected + unread
     ledger.tally.deselected_assertions = sum(shard.record.deselected_assertions for shard in shards)
+    ledger.tally.unnamed_tests = shards[0].record.unnamed_tests
     ledger.tally.selection = shards[0].record.selection
     for part in merged(shards, ledger.options.run_id, ledger.redactor, ledger.examiner(Selection())):
         if not isinstance(part, Told):

@@ -1,5 +1,6 @@
 """The project that a command works in, and what it keeps out of all output."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from agenteval.adapters import AdapterContext
 from agenteval.config import from_here, load_config, project_root, reach_of, rules_of
+from agenteval.discovery import Selected, discover
 from agenteval.errors import UsageError
 from agenteval.redaction import RedactionRules, Redactor
 from agenteval.reporters.stream import redact_with
@@ -46,6 +48,16 @@ class OpenProject:
         if not named:
             raise UsageError("Missing argument 'PATH...'.", next_step=f"agenteval {command} --help")
         return named
+
+    def unnamed(self, given: Sequence[str]) -> int:
+        """How many test files the configuration names to which none of the given paths leads."""
+        if not (given and self.config.tests):
+            return 0
+        named, all_tests = (
+            {os.path.realpath(each.path) for each in discover(paths) if isinstance(each, Selected)}
+            for paths in (given, self.paths((), ""))
+        )
+        return len(all_tests - named)
 
     def context_of(self, test: Path, run_id: str, *, allow_outside: bool) -> AdapterContext:
         """What an adapter may know of a test file of the project."""

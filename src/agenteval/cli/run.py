@@ -41,7 +41,7 @@ def command(asked: RunRequest) -> ExitCode:
     asked.check()
     prepare(asked.reports)
     project = open_project(asked.paths, asked.secrets or ())
-    asked.paths = project.paths(asked.paths, "run")
+    given, asked.paths = asked.paths, project.paths(asked.paths, "run")
     config = project.config
     budget.set_seconds(config.limits.pattern_seconds)
     artifacts = asked.artifacts_dir or project.runs
@@ -60,9 +60,12 @@ def command(asked: RunRequest) -> ExitCode:
     console.strict = asked.strict or config.strict
     session = _session(asked, project, parts, console)
     ledger = session.ledger
-    ledger.tally.selection = asked.narrowing
     if asked.collect_only:
         return session.collect(asked.paths)
+    ledger.tally.selection = asked.narrowing
+    if parts.tests is None and (unnamed := project.unnamed(given)):
+        ledger.tally.unnamed_tests = unnamed
+        ledger.tally.selection = [*asked.narrowing, *(path for path in given if "::" not in path)]
     if asked.baseline or asked.update_baseline:
         ledger.watch = _baseline(asked, project, artifacts, ledger.scores)
     ledger.leave_out(parts.left_out)
