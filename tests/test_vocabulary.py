@@ -491,7 +491,8 @@ def test_a_twin_of_a_tool_of_the_run_is_a_warning(tmp_path: Path) -> None:
     told = [each for each in outcome.result.warnings if "set_" in each]
     assert told[0] == (
         "neither tools.available nor the recording has a tool 'set_reminder', did you mean 'get_reminder'? "
-        "correct it; if that is really the tool's name, write it as a glob: set_reminde[r]"
+        "correct it, or add it to tools.available if the agent has that tool; "
+        "of a tool that the agent must not even have, write the name as a glob: set_reminde[r]"
     )
     assert [each.partition("? ")[0] for each in told[1:]] == [
         "neither tools.available nor the recording has a tool 'set_*', did you mean 'get_*'"

@@ -303,7 +303,7 @@ def _reason(
     code = worst.reason_code if worst.status == "fail" else "assertion.warning_strict"
     match code:
         case code if code in UNRECORDED:
-            step = f"{worst.next_step or 'record what the assertion needs'}, or let it be skipped"
+            step = f"{worst.next_step or 'record what the assertion needs, with an adapter that can'}, or let it be skipped"
         case "assertion.vacuous":
             step = "give the assertion something to judge, or remove it"
         case _:

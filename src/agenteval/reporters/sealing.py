@@ -145,6 +145,7 @@ def _named(result: TestResult) -> list[Any]:
     named += [result.expected_failure_categories, result.artifacts]
     for each in result.assertions:
         named += [each.id, each.type, each.category, each.reason_code, each.evidence.event_refs]
+        named += [each.next_step, each.failure_category]
     return named
 
 
