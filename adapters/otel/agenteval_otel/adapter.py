@@ -27,7 +27,7 @@ MOST_NAMED = 6
 
 
 class OtelAdapter:
-    """Reads OpenTelemetry GenAI spans in OTLP JSON: what any instrumented agent did."""
+    """Reads OpenTelemetry spans: what any instrumented agent did."""
 
     name = NAME
     version = VERSION

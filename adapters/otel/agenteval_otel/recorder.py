@@ -40,7 +40,7 @@ NO_GROUP = "main"
 
 
 class OtelRecorder:
-    """Reads OTLP JSON."""
+    """Reads files of spans."""
 
     def inspect(self, source: Path, context: AdapterContext) -> Recording:
         """The runs in a file: one a trace. Raises `AdapterError`, and `FileError` for what cannot be read."""
