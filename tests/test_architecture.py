@@ -252,8 +252,9 @@ def test_all_that_is_read_goes_through_one_door() -> None:
         ("stream.py", "os.open(os.devnull, os.O_WRONLY)"),
         (
             "record.py",
-            "OpenRecording.open(asked.path, out or asked.into, adapter=asked.adapter, xfail=asked.xfail, as_json=as_json)",
+            "OpenRecording.open(path, out or asked.into, adapter=asked.adapter, xfail=asked.xfail, as_json=as_json)",
         ),
+        ("record.py", "OpenRecording.open(file, folder, adapter=adapter.name, as_json=asked.as_json)"),
         ("init.py", "OpenRecording.open(source, folder)"),
     }
     assert sum(name == "documents.py" for name, _ in found) == 2

@@ -1,11 +1,12 @@
 """What an adapter of real recordings offers beside `trace`: the runs in a recording, and a run as the files of a test.
 
-An adapter that can do this has an attribute `recorder` with the methods of `Recorder`.
+An adapter that can do this has an attribute `recorder` with the methods of `Recorder`. One that can also take what a
+running agent sends has a method `receive`, which opens a `Receiving`.
 """
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol, Self
 
 from agenteval.adapters import AdapterContext
 from agenteval.lazyregex import lazy
@@ -90,3 +91,34 @@ class Recorder(Protocol):
     def convert(self, source: Path, run: RecordedRun, context: AdapterContext) -> RecordedTest:
         """One run as the files of a test; the same source gives the same data."""
         ...
+
+
+class Received(NamedTuple):
+    """How much has come: spans, log records, and requests that were refused, with the reason for the last one."""
+
+    spans: int = 0
+    logs: int = 0
+    refused: int = 0
+    reason: str = ""
+
+
+class Receiving(Protocol):
+    """What an adapter's `receive(file, address, max_bytes=...)` opens: while it is open (`with`), it takes what is sent.
+
+    `file` is a new one, which the adapter's `recorder` reads then; `address` is a host and a port, or the path of a
+    unix socket.
+    """
+
+    @property
+    def endpoint(self) -> str:
+        """Where to send to."""
+        ...
+
+    @property
+    def received(self) -> Received:
+        """What has come so far."""
+        ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *_: object) -> None: ...

@@ -625,7 +625,7 @@ def test_what_is_no_recording(project: Logbooks, capsys: pytest.CaptureFixture[s
     told = capsys.readouterr().err
     assert told.startswith("error[record.not_a_recording]: notes.txt is not a recording that can be read\n")
     assert "\n  logbook: not a logbook\n" in told
-    assert "\n  otel: not a .json or .jsonl file with resourceSpans (" in told
+    assert "\n  otel: no spans: neither OTLP (JSON or protobuf) nor Tempo's or Jaeger's JSON (" in told
     assert "or a v1 install root (with store/messages.db))\n" in told
     record("nowhere", code=2)
     assert capsys.readouterr().err == (

@@ -23,6 +23,10 @@ def value(given: Any) -> dict[str, Any]:
             return {"intValue": str(given)}
         case str():
             return {"stringValue": given}
+        case float():
+            return {"doubleValue": given}
+        case None:
+            return {}
         case list():
             return {"arrayValue": {"values": [value(item) for item in given]}}
     return {"kvlistValue": {"values": [{"key": key, "value": value(item)} for key, item in given.items()]}}
@@ -37,6 +41,11 @@ def attributes(given: dict[str, Any]) -> list[dict[str, Any]]:
         }
         for key, item in given.items()
     ]
+
+
+def key_values(given: dict[str, Any]) -> list[dict[str, Any]]:
+    """Attributes by their names."""
+    return [{"key": key, "value": value(item)} for key, item in given.items()]
 
 
 def span(

@@ -223,22 +223,23 @@ def test_finish_reasons_of_messages_and_in_texts(tmp_path: Path, stated: dict[st
     assert trace_of(write(tmp_path, agent(), made)).status == "partial"
 
 
-def test_answers_that_were_cut_leave_tools_unjudged(tmp_path: Path) -> None:
-    """Exporters cut long attributes: what calls stood there is not known."""
+def test_answers_that_were_cut_are_not_seen(tmp_path: Path) -> None:
+    """Exporters cut long attributes: what calls stood there is not known, unless spans tell of them."""
     first = asking(10, 100, [ASKED], json.dumps([CALLING])[:-20])
     run = [agent(), first, chat(210, 300, asked=[ASKED], answered=[NOTHING])]
     trace = trace_of(write(tmp_path, *run))
-    assert not trace.capabilities.supports_tool_trace
-    assert trace.notes == [
-        UNREADABLE,
-        "1 of 2 calls of models do not show what was answered, so tools are not judged",
-    ]
+    assert trace.capabilities.supports_tool_trace
+    assert trace.unseen == ["what 1 of 2 calls of models answered"]
+    assert trace.notes == [UNREADABLE, "1 of 2 calls of models do not show what was answered"]
     told_whole: dict[str, Any] = {"tool__call__arguments": '{"q": "news"}', "tool__call__result": "None."}
     executed = tool(110, 200, "search", tool__call__id="c1", **told_whole)
     trace = trace_of(write(tmp_path, *run, executed))
     assert trace.capabilities.supports_tool_trace
+    assert trace.unseen == []
     assert trace.notes == [UNREADABLE, "1 of 2 calls of models do not show what was answered"]
-    assert trace_of(write(tmp_path, agent(), first)).notes == [UNREADABLE]
+    trace = trace_of(write(tmp_path, agent(), first))
+    assert not trace.capabilities.supports_tool_trace
+    assert (trace.notes, trace.unseen) == ([UNREADABLE], [])
 
 
 def test_questions_that_were_cut_are_told(tmp_path: Path) -> None:
@@ -257,22 +258,21 @@ def test_attributes_that_were_dropped_are_told(tmp_path: Path) -> None:
 
 
 def test_parts_of_answers_that_nobody_knows(tmp_path: Path) -> None:
-    """They may be calls: tools are not judged."""
-    part = {"type": "function_call", "id": "c1", "name": "rm", "arguments": {}}
+    """They may be calls: what they are is not seen."""
+    part = {"type": "custom_call", "id": "c1", "name": "rm", "arguments": {}}
     strange = [part, *({"type": kind} for kind in "hgfedcba")]
     answered = [{"role": "assistant", "parts": [*strange, {"type": "reasoning", "content": "…"}]}, NOTHING]
     trace = trace_of(write(tmp_path, agent(), chat(10, 100, asked=[ASKED], answered=answered)))
-    assert not trace.capabilities.supports_tool_trace
-    assert trace.notes == [
-        "unknown parts of answers were ignored: a, b, c, d, e, f, function_call, g, h, so tools are not judged"
-    ]
+    kinds = "a, b, c, custom_call, d, e, f, g, h"
+    assert trace.unseen == [f"parts of answers that are of unknown kinds: {kinds}"]
+    assert trace.notes == [f"unknown parts of answers were ignored: {kinds}"]
 
 
-def test_an_item_that_calls_a_tool_is_no_message(tmp_path: Path) -> None:
-    """The items of some APIs have a type, and no role: they are not passed over in silence."""
+def test_an_item_that_calls_a_tool(tmp_path: Path) -> None:
+    """The items of some APIs have a type, and no role."""
     item = {"type": "function_call", "call_id": "c1", "name": "rm", "arguments": "{}"}
     trace = trace_of(write(tmp_path, agent(), asking(10, 100, [ASKED], [item, NOTHING])))
-    assert not trace.capabilities.supports_tool_trace
+    assert [(call.tool, call.call_id, call.args) for call in trace.calls()] == [("rm", "c1", {})]
 
 
 def test_a_call_of_a_model_by_another_name(tmp_path: Path) -> None:
@@ -295,28 +295,59 @@ def test_operations_that_nobody_knows_are_told(tmp_path: Path) -> None:
     ]
 
 
-def test_spans_of_another_convention_beside_are_told(tmp_path: Path) -> None:
-    """Two instrumentations were at work, and one of them speaks another language."""
-    other = {
-        **span("other", 1, 2, parent="invoke_agent@0"),
-        "attributes": attributes({"openinference.span.kind": "TOOL"}),
-    }
-    both: dict[str, Any] = {"traceloop.span.kind": "llm"}  # a span that speaks both is understood
-    run = [agent(), chat(10, 100, asked=[ASKED], answered=[NOTHING], **both), other]
-    assert trace_of(write(tmp_path, *run)).notes == [
-        "spans of other conventions were ignored: openinference.span.kind (1)"
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [
+        ("other", {"acme.kind": "TOOL"}),
+        ("other", {"acme.tool.name": "rm"}),
+        ("other", {"toolName": "rm"}),
+        ("tool_call rm", {}),
+        ("call_tool", {}),
+        ("other", {"operation__name": "run_tool"}),
+    ],
+)
+def test_what_may_be_a_call_of_a_tool_is_never_silent(
+    tmp_path: Path, name: str, other: dict[str, str]
+) -> None:
+    """No reader knows the span: what it did is not seen."""
+    strange = {**span("other", 1, 2, parent="invoke_agent@0"), "name": name, "attributes": attributes(other)}
+    run = [agent(), chat(10, 100, asked=[ASKED], answered=[NOTHING]), strange]
+    trace = trace_of(write(tmp_path, *run))
+    assert trace.capabilities.supports_tool_trace
+    assert trace.unseen == [
+        f"what 1 span did that may be calls of tools, in a convention that is not read: {name} (1)"
     ]
+    assert trace.status == "partial"
+
+
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [
+        ("GET /toolbox", {"http.route": "/stools"}),
+        ("other", {"gen_ai.tool.definitions": "[]"}),
+        ("tools", {"openinference.span.kind": "CHAIN"}),
+        ("running tools", {"langsmith.span.kind": "chain"}),
+    ],
+)
+def test_what_is_no_call_of_a_tool_makes_nothing_unseen(
+    tmp_path: Path, name: str, other: dict[str, str]
+) -> None:
+    """Spans of something else, and those that a reader knows as steps of a framework."""
+    beside = {**span("other", 1, 2, parent="invoke_agent@0"), "name": name, "attributes": attributes(other)}
+    run = [agent(), chat(10, 100, asked=[ASKED], answered=[NOTHING]), beside]
+    trace = trace_of(write(tmp_path, *run))
+    assert (trace.unseen, trace.notes) == ([], [])
 
 
 @pytest.mark.parametrize("form", ["gen_ai.choice", "gen_ai.content", "gen_ai.completion"])
-def test_messages_in_older_forms_are_told(tmp_path: Path, form: str) -> None:
+def test_messages_in_forms_that_are_not_read_are_told(tmp_path: Path, form: str) -> None:
     """As numbered attributes, or as events of the span, which may have a name among their attributes."""
     made = chat(10, 100)
     if form == "gen_ai.choice":
         made["events"] = [{"name": form, "attributes": attributes({"x.y": 1})}]
         made["events"][0]["attributes"].append({"key": "name", "value": value("search")})
     else:
-        made["attributes"] += attributes({f"{form}.0.text": "Nothing."})
+        made["attributes"] += attributes({f"{form}.text": "Nothing."})
     trace = trace_of(write(tmp_path, agent(), made))
     assert trace.status == "partial"
     assert not trace.capabilities.supports_tool_trace

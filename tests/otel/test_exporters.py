@@ -259,6 +259,7 @@ def test_prompts_in_other_forms_are_not_recorded(tmp_path: Path) -> None:
     made["attributes"] += [
         {"key": "gen_ai.prompt.0.content", "value": value("Be quiet.")},
         {"key": "llm.input_messages.0.message.content", "value": value("Be polite.")},
+        {"key": "llm.input_messages.0.message.role", "value": value("system")},
         {"key": "vendor.request", "value": value("Be short.")},
     ]
     made["events"] = [

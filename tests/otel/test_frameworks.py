@@ -463,5 +463,6 @@ def test_the_making_of_an_agent_is_no_run(tmp_path: Path) -> None:
         trace_of(path)
     assert caught.value.reason_code == "adapter.otlp_no_run"
     assert caught.value.message == (
-        f"{path} has no span whose gen_ai.operation.name names an agent, a model or a tool: nothing that an agent did"
+        f"{path} has no span of an agent, a model call or a tool call in a convention that is read; "
+        "it holds spans named 'create_agent' (1)"
     )

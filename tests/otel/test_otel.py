@@ -176,22 +176,23 @@ def test_a_tool_by_the_name_of_its_span(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["execute_tool ", "execute_tool", ""])
 def test_a_tool_whose_name_is_not_recorded(tmp_path: Path, name: str) -> None:
-    """It may be any, so tools are not judged; where span or answer tells the name of a call, it is known."""
+    """It may be any: that is not seen; where span or answer tells the name of a call, it is known."""
     unnamed = {**span("execute_tool", 20, 30, parent="invoke_agent@0", tool__call__id="c1"), "name": name}
     trace = trace_of(write(tmp_path, agent(), unnamed))
     assert trace.tool_counts() == {"(unnamed)": 1}
-    assert not trace.capabilities.supports_tool_trace
-    note = "which tool was called is not recorded for 1 tool call, so tools are not judged"
+    unseen = ["which tool 1 tool call called"]
+    assert trace.unseen == unseen
+    note = "which tool was called is not recorded for 1 tool call"
     assert note in trace.notes
     of_api = {"role": "assistant", "tool_calls": [{"id": "c1", "function": {"arguments": "{}"}}]}
     for answer in (asks_for("c1", ""), of_api):
         trace = trace_of(write(tmp_path, agent(), chat(1, 10, answered=[answer])))
         assert trace.tool_counts() == {"(unnamed)": 1}
-        assert not trace.capabilities.supports_tool_trace
+        assert trace.unseen == unseen
     for answered, executed in (("look", unnamed), ("", tool(20, 30, "look", tool__call__id="c1"))):
         trace = trace_of(write(tmp_path, agent(), chat(1, 10, answered=[asks_for("c1", answered)]), executed))
         assert trace.tool_counts() == {"look": 1}
-        assert trace.capabilities.supports_tool_trace
+        assert trace.unseen == []
         assert note not in trace.notes
 
 
@@ -435,6 +436,7 @@ def test_a_file_that_breaks_off(tmp_path: Path) -> None:
     assert [run.status for run in runs] == ["partial", "partial"]
     trace = trace_of(path, **NEWS.choice)
     assert trace.notes == ["the file breaks off in its last line: spans may be missing"]
+    assert trace.unseen == ["what follows where the file breaks off"]
 
 
 @pytest.mark.parametrize("separator", ["\u2028", "\x85"])
@@ -472,7 +474,8 @@ def test_metrics_and_logs_beside_spans_are_passed_over(tmp_path: Path) -> None:
     assert len(OtelRecorder().inspect(path, context_of(tmp_path)).runs) == 1
     assert trace_of(path).status == "partial"
     path.write_text("\n".join(others), encoding="utf-8")
-    assert OtelRecorder().inspect(path, context_of(tmp_path)).runs == []
+    with pytest.raises(AdapterError, match=r"it holds no spans$"):
+        OtelRecorder().inspect(path, context_of(tmp_path))
     assert refusal(path).reason_code == "adapter.otlp_no_run"
 
 
@@ -510,7 +513,8 @@ def test_agents_without_a_name_that_alone_tell_what_they_were_asked(tmp_path: Pa
 @pytest.mark.parametrize(
     ("broken", "message"),
     [
-        ("[1]", " is not OTLP JSON: expected a mapping, got list"),
+        ("[1]", " is not OTLP JSON at [0]: expected a mapping, got int"),
+        ("1", " is not OTLP JSON: expected a mapping, got int"),
         ("{}", " is not OTLP JSON at resourceSpans: expected a list, got nothing"),
         ('{"resourceSpans": 1}', " is not OTLP JSON at resourceSpans: expected a list, got int"),
         (
@@ -660,36 +664,40 @@ def test_hostile_spans_are_read_or_refused(kept: str, data: Any, messages: Any, 
 
 
 def test_spans_of_something_else(tmp_path: Path) -> None:
-    """Spans without an operation of generative AI are no run."""
+    """Spans without an operation of generative AI are no run; the error names what wrote them."""
     other = span("GET /", 0, 10)
     other["attributes"] = []
-    path = write(tmp_path, other)
+    document = otlp(other, {**other, "spanId": "s2"})
+    document["resourceSpans"][0]["scopeSpans"][0]["scope"] = {"name": "instrumentation.http"}
+    document["resourceLogs"] = [{"scopeLogs": [{"scope": {"name": "logger"}, "logRecords": [{}]}]}]
+    path = tmp_path / "spans.json"
+    path.write_text(json.dumps(document), encoding="utf-8")
     refused = refusal(path)
-    assert (refused.reason_code, refused.next_step) == (
+    assert (refused.reason_code, refused.message, refused.next_step) == (
         "adapter.otlp_no_run",
         (
-            "instrument the agent with an OpenTelemetry GenAI instrumentation, and export its spans again; "
-            "`agenteval record FILE --inspect` shows what these are"
+            f"{path} has no span of an agent, a model call or a tool call in a convention that is read; "
+            "it holds instrumentation.http (2), log records of logger (1)"
         ),
+        "instrument the agent with an instrumentation that docs/otel.md lists, and export its spans again",
     )
-    assert OtelRecorder().inspect(path, context_of(tmp_path)).skipped == {
-        "spans that are not about generative AI": 1
-    }
 
 
-def test_a_file_of_another_convention_says_which(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A listing without a run leads to what the file holds instead."""
-    other = {**span("GET /", 0, 10), "attributes": attributes({"ai.operationId": "ai.toolCall"})}
-    path = write(tmp_path, other)
-    assert OtelRecorder().inspect(path, context_of(tmp_path)).skipped == {
-        "spans of another convention (ai.operationId)": 1
-    }
-    assert main(["record", str(path)]) == 2
-    assert capsys.readouterr().err == (
-        f"error[record.no_runs]: {path} (OpenTelemetry GenAI spans (OTLP JSON)) holds no runs; "
-        "ignored: 1 of spans of another convention (ai.operationId)\n"
-        "  next: agenteval record --inspect shows what it holds\n"
-    )
+def test_an_empty_list_is_an_error_that_names_the_conventions(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A script that counts runs sees no success; steps of a framework alone are none."""
+    names = {"ai.operationId": "ai.wait", "openinference.span.kind": "CHAIN", "other": "x"}
+    steps = [
+        {**span(f"step {at}", at, 10), "attributes": attributes({key: value})}
+        for at, (key, value) in enumerate(names.items())
+    ]
+    path = write(tmp_path, *(step for step in steps if "ai.wait" not in str(step)))
+    for option in ("--list", "--inspect"):
+        assert main(["record", str(path), option]) == 2
+        out, err = capsys.readouterr()
+        assert out == ""
+        assert "it holds OpenInference (1), spans named 'step 2' (1)" in err
 
 
 def test_a_file_of_several_traces_asks_for_one() -> None:

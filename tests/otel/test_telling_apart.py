@@ -9,7 +9,7 @@ import pytest
 
 from agenteval.trace import Trace
 from agenteval_otel.calls import calls_of
-from agenteval_otel.otlp import read_spans
+from agenteval_otel.containers import read_spans
 from agenteval_otel.runs import runs_of
 from otel.spans import agent, asks_for, chat, responds, says, tool, trace_of, write
 
@@ -260,7 +260,7 @@ def test_a_long_run_is_read_in_linear_time(tmp_path: Path, call_id: str) -> None
         ]
     found = read_spans(write(tmp_path, *spans), max_bytes=10_000_000)
     start = process_time()
-    assert len(calls_of(*runs_of(found.spans))) == 3_000
+    assert len(calls_of(*runs_of(found))) == 3_000
     assert process_time() - start < 5
 
 

@@ -13,6 +13,8 @@ from agenteval.trace import AdapterInfo, Trace, TraceScenario
 
 if TYPE_CHECKING:
     from agenteval.recordings import Recorder
+    from agenteval_otel.otlp import Spans
+    from agenteval_otel.receiver import Receiver
     from agenteval_otel.runs import Run
 
 NAME = "otel"
@@ -20,10 +22,12 @@ VERSION = "0.1.0"
 REPLAY_FILE = "replay_file"
 TRACE_ID = "trace_id"
 INPUTS = (REPLAY_FILE, TRACE_ID)
+MOST_NAMED = 6
+"""Conventions that an error names."""
 
 
 class OtelAdapter:
-    """Reads OpenTelemetry GenAI spans in OTLP JSON: what any instrumented agent did."""
+    """Reads OpenTelemetry spans: what any instrumented agent did."""
 
     name = NAME
     version = VERSION
@@ -44,15 +48,21 @@ class OtelAdapter:
 
         return OtelRecorder()
 
+    def receive(self, file: Path, address: tuple[str, int] | Path, *, max_bytes: int) -> "Receiver":
+        """Takes what an agent's exporter sends, and keeps it in a file that this adapter reads (see `receiver`)."""
+        from agenteval_otel.receiver import Receiver
+
+        return Receiver(file, address, max_bytes=max_bytes)
+
     def trace(self, case: TestCase, context: AdapterContext) -> Trace:
         """The trace of one test. Raises `AdapterError`, and `FileError` for a file that is no text."""
+        from agenteval_otel.containers import read_spans
         from agenteval_otel.normalize import normalize
-        from agenteval_otel.otlp import read_spans
         from agenteval_otel.runs import runs_of
 
         path = _file(case.adapter_input, context)
         found = read_spans(path, max_bytes=context.max_file_bytes)
-        run = chosen(runs_of(found.spans), case.adapter_input.get(TRACE_ID), path)
+        run = chosen(runs_of(found), case.adapter_input.get(TRACE_ID), path, found)
         for fixture in case.tools.fixtures:
             if fixture.answers:
                 context.warn(f"fixture {fixture.id!r} is not used: results are those in the spans")
@@ -84,15 +94,10 @@ def differences(told: Scenario, trace: Trace) -> Iterator[str]:
         yield f'the scenario\'s input_messages are not those in the spans, which begin with "{cut(asked[0], 80)}"'
 
 
-def chosen(runs: Sequence["Run"], trace_id: Any, path: Path) -> "Run":
+def chosen(runs: Sequence["Run"], trace_id: Any, path: Path, found: "Spans") -> "Run":
     """The run with that trace id; without one, the only run. Raises `AdapterError`."""
     if not runs:
-        raise AdapterError(
-            f"{path} has no span whose gen_ai.operation.name names an agent, a model or a tool: nothing that an agent did",
-            reason_code="adapter.otlp_no_run",
-            next_step="instrument the agent with an OpenTelemetry GenAI instrumentation, and export its spans again; "
-            "`agenteval record FILE --inspect` shows what these are",
-        )
+        raise nothing_done(path, found)
     known = ", ".join(run.trace_id for run in runs)
     if trace_id is None and len(runs) > 1:
         raise AdapterError(
@@ -100,14 +105,32 @@ def chosen(runs: Sequence["Run"], trace_id: Any, path: Path) -> "Run":
             reason_code="adapter.otlp_choose_trace",
             next_step="name one: adapter_input: {trace_id: ...}",
         )
-    found = next((run for run in runs if trace_id in (None, run.trace_id)), None)
-    if found is None:
+    run = next((run for run in runs if trace_id in (None, run.trace_id)), None)
+    if run is None:
         raise AdapterError(
             f"{path} has no trace {trace_id!r}; it holds {known}",
             reason_code="adapter.otlp_choose_trace",
             next_step="correct adapter_input.trace_id",
         )
-    return found
+    return run
+
+
+def nothing_done(path: Path, found: "Spans") -> AdapterError:
+    """The error for a file in which no agent does anything, naming the conventions that it is in."""
+    from collections import Counter
+
+    from agenteval_otel.conventions import convention
+
+    names = Counter(convention(span) or f"spans named {cut(span.name, 40)!r}" for span in found.spans)
+    names.update(f"log records of {log.scope or 'no scope'}" for log in found.logs)
+    held = ", ".join(f"{name} ({count})" for name, count in names.most_common(MOST_NAMED))
+    more = f", and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return AdapterError(
+        f"{path} has no span of an agent, a model call or a tool call in a convention that is read; "
+        f"it holds {held or 'no spans'}{more}",
+        reason_code="adapter.otlp_no_run",
+        next_step="instrument the agent with an instrumentation that docs/otel.md lists, and export its spans again",
+    )
 
 
 def _file(given: dict[str, Any], context: AdapterContext) -> Path:

@@ -11,7 +11,8 @@ from typing import Any
 
 from agenteval.json_values import args_key
 from agenteval_otel import conventions as gen_ai
-from agenteval_otel.conventions import Message, agree, arguments_of, call_id_of, messages_of, tool_of
+from agenteval_otel.conventions import agree, arguments_of, call_id_of, messages_of, tool_of
+from agenteval_otel.messages import UNNAMED, Message
 from agenteval_otel.otlp import Span
 from agenteval_otel.runs import Run
 
@@ -61,7 +62,7 @@ def calls_of(run: Run) -> list[Call]:
         else:
             if call.args is None:
                 call.args = arguments_of(span)
-            if call.tool == gen_ai.UNNAMED:
+            if call.tool == UNNAMED:
                 call.tool = tool_of(span)
             if not call.named:
                 call.call_id = call_id_of(span) or call.call_id
@@ -177,7 +178,7 @@ def _likeliest(span: Span, calls: list[Call], run: Run) -> Call | None:
     if not calls:
         return None
     args, owner = arguments_of(span), run.owner_of(span)
-    result = gen_ai.data_of(gen_ai.value_of(span, gen_ai.RESULT))
+    result = gen_ai.result_in(span)
 
     def rank(call: Call) -> tuple[Any, ...]:
         asked = call.chat.start if call.chat else 0

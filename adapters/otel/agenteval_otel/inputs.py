@@ -8,6 +8,6 @@ class OtelInput(Model):
     """What is replayed: an agent's spans."""
 
     replay_file: str
-    """The file of spans in OTLP JSON, relative to the test."""
+    """The file of spans, relative to the test: OTLP in JSON or protobuf, or what Tempo or Jaeger gives."""
     trace_id: str | None = None
     """Which trace is meant, when the file holds several."""

@@ -18,7 +18,7 @@ from agenteval.trace import (
 from agenteval_otel import conventions as gen_ai
 from agenteval_otel.calls import Call, calls_of
 from agenteval_otel.conventions import messages_of
-from agenteval_otel.notes import notes_on, tells_all_calls
+from agenteval_otel.notes import notes_on, shows_tools, unseen
 from agenteval_otel.otlp import Span
 from agenteval_otel.runs import MAIN, Run, received
 
@@ -36,7 +36,8 @@ def normalize(
     status = _status(run, output, cut=cut)
     unanswered = output is None and status != "failed"
     moments = [*_messages(run), *(moment for call in calls for moment in _call(call)), *_model_errors(run)]
-    builder = TraceBuilder(adapter=adapter, capabilities=_capabilities(run, calls), scenario=scenario)
+    capabilities = Capabilities(supports_tool_trace=shows_tools(run), supports_replay=True)
+    builder = TraceBuilder(adapter=adapter, capabilities=capabilities, scenario=scenario)
     for time, add in sorted(moments, key=lambda moment: moment[0]):
         add(builder, timestamp(time))
     if output is not None:
@@ -52,6 +53,7 @@ def normalize(
         timing_ms_total=round((run.end - run.start) / 1e6, 3),
         token_usage=usage,
         notes=[*notes_on(run, calls, usage, cut=cut, unanswered=unanswered)],
+        unseen=[*unseen(run, calls, cut=cut)] if shows_tools(run) else [],
     )
 
 
@@ -86,7 +88,7 @@ def _call(call: Call) -> Iterator[Moment]:
         _adder("tool_call", {**link, "args": args}, "agent", call.agent),
     )
     error = _error(span) if span and gen_ai.has_failed(span) else _told_error(call) if call.failed else None
-    result = gen_ai.data_of(gen_ai.value_of(span, gen_ai.RESULT)) if span else None
+    result = gen_ai.result_in(span) if span else None
     if result is None:
         result = call.response
     time = span.end if span else call.answered_at
@@ -110,8 +112,9 @@ def _error(span: Span) -> dict[str, Any]:
     """What a failed span says of its error; spans do not tell whether trying again could help."""
     exception = next((event for event in span.events if event["name"] == "exception"), {})
     kind = span.attributes.get(gen_ai.ERROR_TYPE) or exception.get("exception.type") or "error"
-    message = span.message or exception.get("exception.message") or ""
-    return {"error_type": str(kind), "message": str(message), "retryable": False}
+    told = span.message, exception.get("exception.message"), span.attributes.get(gen_ai.ERROR_MESSAGE)
+    message, _, _ = str(next(filter(None, told), "")).partition("Traceback (most recent call last)")
+    return {"error_type": str(kind), "message": message.rstrip(), "retryable": False}
 
 
 def _told_error(call: Call) -> dict[str, Any]:
@@ -127,16 +130,6 @@ def _adder(
     return lambda builder, ts: builder.add(kind, data, actor=actor, ts=ts, agent_id=agent)
 
 
-def _capabilities(run: Run, calls: list[Call]) -> Capabilities:
-    """Executions tell of all calls; answers of models do so where each of them is there, and understood.
-
-    A call whose tool is not named may be one of any tool.
-    """
-    all_told = bool(run.tools) or tells_all_calls(run)
-    named = all(call.tool != gen_ai.UNNAMED for call in calls)
-    return Capabilities(supports_tool_trace=all_told and named, supports_replay=True)
-
-
 def _status(run: Run, output: str | None, *, cut: bool) -> TraceStatus:
     chats = run.own_chats[-1:]
     if any(span.failed for span in [*run.outermost[-1:], *chats]):
@@ -144,7 +137,7 @@ def _status(run: Run, output: str | None, *, cut: bool) -> TraceStatus:
     reasons = {reason for span in (chats or run.outermost[-1:]) for reason in gen_ai.finish_reasons(span)}
     if reasons & gen_ai.BLOCKED:
         return "blocked"
-    if output is None or reasons & gen_ai.CUT_OFF or not run.complete or cut:
+    if output is None or reasons & gen_ai.CUT_OFF or not run.complete or run.strange or cut:
         return "partial"
     return "success"
 

@@ -8,10 +8,9 @@ from agenteval.plurals import counted
 from agenteval_otel import conventions as gen_ai
 from agenteval_otel.calls import Call
 from agenteval_otel.conventions import messages_of
+from agenteval_otel.messages import UNNAMED
 from agenteval_otel.otlp import Span
 from agenteval_otel.runs import Run, asking, earlier, received
-
-DROPPED = ("droppedAttributesCount", "droppedEventsCount")
 
 
 def untold(run: Run) -> list[Span]:
@@ -30,6 +29,34 @@ def unknown_parts(run: Run) -> list[str]:
 def tells_all_calls(run: Run) -> bool:
     """Whether the answers of models tell of all calls: each of them is there, and understood."""
     return bool(run.chats) and not untold(run) and not unknown_parts(run)
+
+
+def shows_tools(run: Run) -> bool:
+    """Whether it shows calls of tools at all: executions tell of them, or answers of models."""
+    return bool(run.tools) or len(untold(run)) < len(run.chats)
+
+
+def unseen(run: Run, calls: list[Call], *, cut: bool) -> Iterator[str]:
+    """Parts of the run that the spans do not show, in which tools may have been called."""
+    if cut:
+        yield "what follows where the file breaks off"
+    if not run.complete:
+        yield "the span that holds the others, and what else it holds"
+    if run.strange:
+        names = Counter(
+            f"{span.name} of {convention}" if (convention := gen_ai.convention(span)) else span.name
+            for span in run.strange
+        )
+        yield f"what {counted(len(run.strange), 'span')} did that may be calls of tools, in a convention that is not read: {_counts(names)}"
+    if unnamed := sum(call.tool == UNNAMED for call in calls):
+        yield f"which tool {counted(unnamed, 'tool call')} called"
+    if not run.tools:
+        if missing := len(untold(run)):
+            yield f"what {missing} of {counted(len(run.chats), 'call')} of models answered"
+        if parts := unknown_parts(run):
+            yield f"parts of answers that are of unknown kinds: {', '.join(parts)}"
+    elif lost := len(_not_executed(run)):
+        yield f"calls that {counted(lost, 'answer')} asked for, which were not captured"
 
 
 def notes_on(
@@ -52,10 +79,8 @@ def notes_on(
 
 def _passed_over(run: Run) -> Iterator[str]:
     """Spans, and what of them, that were lost or are not understood."""
-    if lost := sum(any(str(span.raw["span"].get(key) or 0) != "0" for key in DROPPED) for span in run.spans):
+    if lost := sum(span.dropped for span in run.spans):
         yield f"attributes or events of {counted(lost, 'span')} were dropped at a limit when they were recorded"
-    if run.foreign:
-        yield f"spans of other conventions were ignored: {_counts(run.foreign)}"
     known = (*gen_ai.AGENTS, gen_ai.TOOL, *gen_ai.OTHERS)
     names = [gen_ai.operation(span) for span in run.spans if not gen_ai.is_model_call(span)]
     if unknown := Counter(name for name in names if name not in known):
@@ -82,11 +107,10 @@ def _messages(run: Run) -> Iterator[str]:
         )
     if answers and not asked:
         yield "no text from a user was captured: what was asked is not known"
-    unjudged = "" if run.tools else ", so tools are not judged"
     if answers and (missing := len(untold(run))):
-        yield f"{missing} of {counted(len(run.chats), 'call')} of models do not show what was answered{unjudged}"
+        yield f"{missing} of {counted(len(run.chats), 'call')} of models do not show what was answered"
     if parts := unknown_parts(run):
-        yield f"unknown parts of answers were ignored: {', '.join(parts)}{unjudged}"
+        yield f"unknown parts of answers were ignored: {', '.join(parts)}"
     known = {message.text for message in [*earlier(run), *(message for _, message in received(run))]}
     users = [
         [each for each in messages_of(chat, gen_ai.INPUT) if each.role == "user"] for chat in asking(run)
@@ -108,8 +132,8 @@ def _calls(run: Run, calls: list[Call]) -> Iterator[str]:
     """What is not known of tool calls."""
     if not run.chats and not run.tools:
         yield "no span is a call of a model or a tool, so tools are not judged"
-    if unnamed := sum(call.tool == gen_ai.UNNAMED for call in calls):
-        yield f"which tool was called is not recorded for {counted(unnamed, 'tool call')}, so tools are not judged"
+    if unnamed := sum(call.tool == UNNAMED for call in calls):
+        yield f"which tool was called is not recorded for {counted(unnamed, 'tool call')}"
     untold_ends = (call for call in calls if call.span is None and call.failed is None)
     if assumed := sum(call.answered_at is not None for call in untold_ends):
         yield f"no execute_tool span is there for {counted(assumed, 'tool result')}: success is assumed"
@@ -125,7 +149,10 @@ def _calls(run: Run, calls: list[Call]) -> Iterator[str]:
     within = [
         span for span in run.spans if gen_ai.operation(span) == gen_ai.TOOL and span.span_id not in executed
     ]
-    if unclear := sum(gen_ai.arguments_of(span) is None for span in within):
+    ids = {gen_ai.call_id_of(span) for span in run.tools} - {""}
+    if unclear := sum(
+        gen_ai.arguments_of(span) is None and gen_ai.call_id_of(span) not in ids for span in within
+    ):
         yield f"{counted(unclear, 'execute_tool span')} within another of its tool, without arguments: taken for the same call"
     if tells_all_calls(run):
         tools = {span.span_id for span in run.spans if gen_ai.operation(span) == gen_ai.TOOL}

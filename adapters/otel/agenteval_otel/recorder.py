@@ -10,35 +10,51 @@ from agenteval.recordings import NOT_THIS_KIND, RecordedRun, RecordedTest, Recor
 from agenteval.shortening import cut
 from agenteval.trace import Trace, TraceScenario
 from agenteval_otel import conventions as gen_ai
-from agenteval_otel.adapter import TRACE_ID, OtelAdapter, chosen
+from agenteval_otel.adapter import TRACE_ID, OtelAdapter, chosen, nothing_done
+from agenteval_otel.containers import AS_OTLP, foreign, is_spans, read_spans
+from agenteval_otel.messages import INSTRUCTING
 from agenteval_otel.normalize import normalize
-from agenteval_otel.otlp import Span, Spans, is_otlp, plain, read_spans
+from agenteval_otel.otlp import STATUS_ERROR, Span, Spans, key_values
 from agenteval_otel.runs import Run, earlier, runs_of
 
-KIND = "OpenTelemetry GenAI spans (OTLP JSON)"
-DROPPED = (gen_ai.INSTRUCTIONS, gen_ai.DEFINITIONS, "gen_ai.event.content")
-"""Attributes of the conventions that no test needs: instructions, descriptions of tools, and messages in an older form."""
-ERRORS = (gen_ai.ERROR_TYPE, "exception.type", "exception.message")
-"""All other attributes that a trace is made of."""
+KIND = "OpenTelemetry spans"
+KEPT = (
+    gen_ai.OPERATION,
+    *gen_ai.AGENT_NAMES,
+    gen_ai.CONVERSATION,
+    gen_ai.TOOL_NAME,
+    gen_ai.CALL_ID,
+    gen_ai.ARGUMENTS,
+    gen_ai.RESULT,
+    gen_ai.RESPONSE_ID,
+    gen_ai.FINISH,
+    gen_ai.ERROR_TYPE,
+    gen_ai.ERROR_MESSAGE,
+    *gen_ai.TOKENS.values(),
+    *gen_ai.CACHED,
+)
+"""What a trace is made of, beside messages. The rest tells of hosts, of prompts, and of people."""
 NOT_KEPT = "(not kept)"
-"""What stands for messages that are not read: they may instruct the model."""
+"""What stands for messages that cannot be read: they may instruct the model."""
 NO_GROUP = "main"
 
 
 class OtelRecorder:
-    """Reads OTLP JSON."""
+    """Reads files of spans."""
 
     def inspect(self, source: Path, context: AdapterContext) -> Recording:
         """The runs in a file: one a trace. Raises `AdapterError`, and `FileError` for what cannot be read."""
         found = _read(source, context)
-        runs = runs_of(found.spans)
+        runs = runs_of(found)
+        if not runs:
+            raise nothing_done(source, found)
         traces = [_trace(run, found, context) for run in runs]
-        others = Counter(gen_ai.other_kind(span) for span in found.spans if not gen_ai.operation(span))
+        others = Counter(gen_ai.convention(span) for span in found.spans if not gen_ai.operation(span))
         lacks = [
             "memory that was read or written: checks that need supports_memory_events are skipped",
             "what a scheduler knew: checks that need supports_scheduler_context are skipped",
         ]
-        notes = dict.fromkeys(note for trace in traces for note in trace.notes)
+        told = [line for trace in traces for line in (*trace.notes, *trace.unseen)]
         return Recording(
             kind=KIND,
             runs=[
@@ -50,14 +66,14 @@ class OtelRecorder:
                 f"{sum(len(run.chats) for run in runs)} calls of models",
                 f"{sum(len(trace.calls()) for trace in traces)} tool calls",
             ],
-            lacks=[*lacks, *notes],
+            lacks=[*lacks, *dict.fromkeys(told)],
             skipped={_passed_over(kind): count for kind, count in sorted(others.items())},
         )
 
     def convert(self, source: Path, run: RecordedRun, context: AdapterContext) -> RecordedTest:
         """One trace as the files of a test: its spans alone, without instructions and hosts."""
         found = _read(source, context)
-        spans = chosen(runs_of(found.spans), run.choice[TRACE_ID], source)
+        spans = chosen(runs_of(found), run.choice[TRACE_ID], source, found)
         trace = _trace(spans, found, context)
         scenario: dict[str, Any] = {
             "group_id": run.group_id,
@@ -79,17 +95,24 @@ class OtelRecorder:
 
 
 def _read(source: Path, context: AdapterContext) -> Spans:
-    if not is_otlp(source):
+    if not is_spans(source):
+        what = foreign(source)
         raise AdapterError(
-            "not a .json or .jsonl file with resourceSpans",
+            f"{what}, which is not read"
+            if what
+            else "no spans: neither OTLP (JSON or protobuf) nor Tempo's or Jaeger's JSON",
             reason_code=NOT_THIS_KIND,
-            next_step="export spans as OTLP JSON",
+            next_step=AS_OTLP,
         )
     return read_spans(source, max_bytes=context.max_file_bytes)
 
 
-def _passed_over(kind: str) -> str:
-    return f"spans of another convention ({kind})" if kind else "spans that are not about generative AI"
+def _passed_over(convention: str) -> str:
+    return (
+        f"spans of {convention} that tell of no agent, model call or tool call"
+        if convention
+        else "other spans"
+    )
 
 
 def _trace(run: Run, found: Spans, context: AdapterContext) -> Trace:
@@ -124,51 +147,43 @@ def _listed(number: int, run: Run, trace: Trace) -> RecordedRun:
 
 
 def _kept(span: Span) -> dict[str, Any]:
-    """A span with its resource and scope, as OTLP has them, without what no test needs."""
-    raw = span.raw
-    kept = {**_cleaned(raw["span"]), "parentSpanId": span.parent_id}  # spans in between are not kept
-    if events := kept.get("events"):
-        kept["events"] = [_cleaned(event) for event in events]
-    return {"resource": _named(raw["resource"]), "scopeSpans": [{"scope": raw["scope"], "spans": [kept]}]}
+    """A span in the words of the conventions, as OTLP has it, without what no test needs."""
+    kept = {name: value for name in KEPT if (value := gen_ai.value_of(span, name)) is not None}
+    kept |= {
+        name: _messages(span, name)
+        for name in (gen_ai.INPUT, gen_ai.OUTPUT)
+        if gen_ai.value_of(span, name) is not None
+    }
+    errors = [
+        {key: value for key, value in event.items() if key in ("exception.type", "exception.message")}
+        for event in span.events
+        if event["name"] == "exception"
+    ]
+    status = {"code": STATUS_ERROR} if span.failed else {}
+    written: dict[str, Any] = {
+        "traceId": span.trace_id,
+        "spanId": span.span_id,
+        "parentSpanId": span.parent_id,  # spans in between are not kept
+        "name": span.name,
+        "startTimeUnixNano": str(span.start),
+        "endTimeUnixNano": str(span.end),
+        "attributes": key_values(kept),
+        "events": [{"name": "exception", "attributes": key_values(error)} for error in errors],
+        "status": {**status, "message": span.message} if span.message else status,
+    }
+    if span.dropped:
+        written["droppedAttributesCount"] = 1
+    resource = {"attributes": key_values({"service.name": span.service} if span.service else {})}
+    return {"resource": resource, "scopeSpans": [{"scope": {"name": span.scope}, "spans": [written]}]}
 
 
-def _named(resource: dict[str, Any]) -> dict[str, Any]:
-    """A resource by its name alone: the rest tells of hosts, processes and people."""
-    kept = [each for each in resource.get("attributes") or () if each.get("key") == "service.name"]
-    return {"attributes": kept}
-
-
-def _cleaned(holder: dict[str, Any]) -> dict[str, Any]:
-    """A span, or an event of one, without the attributes that no test needs, and what instructs the model."""
-    attributes = [each for each in holder.get("attributes") or () if _is_needed(str(each.get("key")))]
-    return {**holder, "attributes": [_without_instructions(each) for each in attributes]}
-
-
-def _is_needed(key: str) -> bool:
-    """Whether a trace or its notes are made of an attribute: others tell of hosts, and of prompts in forms of their own."""
-    is_told = key.startswith(("gen_ai.", *gen_ai.OTHER_FORMS)) and key not in DROPPED
-    return is_told or key in ERRORS
-
-
-def _without_instructions(attribute: dict[str, Any]) -> dict[str, Any]:
-    """Messages to a model, as a text or structured, without those that instruct it, and none that is not read."""
+def _messages(span: Span, name: str) -> str:
+    """Messages without those that instruct the model, and none that cannot be read."""
     import json
 
-    unread = {**attribute, "value": {"stringValue": NOT_KEPT}}
-    key = str(attribute.get("key"))
-    if key.startswith(gen_ai.OTHER_FORMS):
-        return unread
-    if key != gen_ai.INPUT:
-        return attribute
-    match attribute.get("value"):
-        case {"stringValue": str(text)} if isinstance(messages := gen_ai.data_of(text), list):
-            kept = [each for each in messages if not _instructs(each)]
-            return {**attribute, "value": {"stringValue": json.dumps(kept, ensure_ascii=False)}}
-        case {"arrayValue": {"values": list(values)}}:
-            kept = [each for each in values if not _instructs(plain(each))]
-            return {**attribute, "value": {"arrayValue": {"values": kept}}}
-    return unread
-
-
-def _instructs(message: Any) -> bool:
-    return isinstance(message, dict) and message.get("role") in gen_ai.INSTRUCTING
+    if gen_ai.is_unreadable(span, name):
+        return NOT_KEPT
+    kept = [each.as_written() for each in gen_ai.messages_of(span, name) if each.role not in INSTRUCTING]
+    if name == gen_ai.INPUT:  # who speaks is not told: it may be what instructs
+        kept = [each if each["role"] else {**each, "parts": []} for each in kept]
+    return json.dumps(kept, ensure_ascii=False)

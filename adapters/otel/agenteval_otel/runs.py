@@ -1,15 +1,21 @@
 """The spans of one OTLP trace as one run: which agent called which model and tool, and what it was asked."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice, takewhile
+from typing import Any
 
+from agenteval.json_values import args_key
 from agenteval_otel import conventions as gen_ai
-from agenteval_otel.conventions import Message, messages_of, operation, tool_of
-from agenteval_otel.otlp import Span
+from agenteval_otel.conventions import agree, arguments_of, call_id_of, messages_of, operation, tool_of
+from agenteval_otel.dialects import translate
+from agenteval_otel.messages import INSTRUCTING, Message
+from agenteval_otel.otlp import Span, Spans
 
 MAIN = "main"
+UNTOLD = args_key(None)
+"""The arguments of a call that does not tell them."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -27,8 +33,8 @@ class Run:
     acting: set[str] = field(default_factory=set)
     """The ids of the agents that call a model or a tool themselves; others only hold these, as a workflow does."""
     by_id: dict[str, Span] = field(default_factory=dict)
-    foreign: dict[str, int] = field(default_factory=dict)
-    """How many spans that do not count tell what they are about in another convention, by its attribute."""
+    strange: list[Span] = field(default_factory=list)
+    """Spans that may be calls of tools, and that no reader understands."""
 
     @property
     def start(self) -> int:
@@ -95,8 +101,9 @@ class Run:
         return any(operation(each) == gen_ai.TOOL for each in own)
 
 
-def runs_of(spans: Iterable[Span]) -> list[Run]:
+def runs_of(found: Spans) -> list[Run]:
     """The runs in a file, in order of time: a trace is one that has a span about what an agent did."""
+    spans = translate(found)
     traces: dict[str, dict[str, Span]] = {}
     for span in spans:  # exporters deliver at least once: what comes again is the same span
         traces.setdefault(span.trace_id, {})[span.span_id] = span
@@ -113,26 +120,34 @@ def _run(trace_id: str, members: dict[str, Span]) -> Run:
     run.agents = [span for span in ordered if operation(span) in gen_ai.AGENTS]
     run.agents.sort(key=run.depth)  # clocks of other hosts may be ahead
     run.chats = _once([span for span in ordered if gen_ai.is_model_call(span)])
-    run.tools = [span for span in ordered if operation(span) == gen_ai.TOOL and not _is_repeated(span, run)]
+    run.tools = _each_once(run)
     for span in (*run.chats, *run.tools):
         agents = (each.span_id for each in run.around(span) if operation(each) == "invoke_agent")
         run.acting.update(islice(agents, 1))  # the innermost
-    others = (gen_ai.other_kind(span) for span in members.values() if not operation(span))
-    run.foreign = Counter(filter(None, others))
+    run.strange = [span for span in members.values() if gen_ai.seems_a_tool(span)]
     return run
 
 
 def _once(chats: list[Span]) -> list[Span]:
     """Calls of models, each once: a framework and the client within it may both tell of one.
 
-    The client's is kept, of which there may be several; unless only the framework's tells what was answered.
+    The client's is kept, of which there may be several; unless only the framework's tells what was answered. So may two
+    instrumentations that know nothing of each other.
     """
     telling = {span.span_id for span in chats if messages_of(span, gen_ai.OUTPUT)}
-    holding = {span.parent_id for span in chats if span.span_id in telling or span.parent_id not in telling}
-    kept = [span for span in chats if span.span_id not in holding and span.parent_id in holding]
+    by_id = {span.span_id: span for span in chats}
+    dropped: set[str] = set()
+    for span in chats:
+        around = _holders(span, by_id)
+        told = span.span_id not in telling and not telling.isdisjoint(around)
+        dropped.update([span.span_id] if told else around)
+    kept = [span for span in chats if span.span_id not in dropped]
+    several = len({span.scope for span in kept}) > 1
     alike: dict[str, list[Span]] = {}
     for span in kept:
-        alike.setdefault(str(span.attributes.get(gen_ai.RESPONSE_ID) or span.span_id), []).append(span)
+        alike.setdefault(_answer_id(span) or span.span_id, []).append(span)
+        if several and span.span_id in telling:
+            alike.setdefault(args_key(_said(span)), []).append(span)
     repeated = {
         span.span_id
         for spans in alike.values()
@@ -142,15 +157,43 @@ def _once(chats: list[Span]) -> list[Span]:
     return [span for span in kept if span.span_id not in repeated]
 
 
+def _holders(span: Span, by_id: dict[str, Span]) -> set[str]:
+    """The ids of the calls of models that one is within, each directly within the next."""
+    around: set[str] = set()
+    here = by_id.get(span.parent_id)
+    while here is not None and here is not span and here.span_id not in around:
+        around.add(here.span_id)
+        here = by_id.get(here.parent_id)
+    return around
+
+
+def _answer_id(chat: Span) -> str:
+    return str(chat.attributes.get(gen_ai.RESPONSE_ID) or "")
+
+
+def _said(chat: Span) -> list[Any]:
+    return [[each.text, each.calls] for each in messages_of(chat, gen_ai.OUTPUT)]
+
+
 def _tells_more(other: Span, span: Span, telling: set[str]) -> bool:
-    """Whether a span with the same id of its answer is of the same call: at the same time it had the same answer."""
-    said, other_said = (
-        [(each.text, each.calls) for each in messages_of(one, gen_ai.OUTPUT)] for one in (span, other)
-    )
-    if said and said != other_said:  # services may give equal ids to different answers
+    """Whether another span is of the same call, and the one to keep.
+
+    At the same time it had the same answer, with the same id, or that of another instrumentation: one may give equal
+    answers to different calls, and services may give equal ids to different answers.
+    """
+    ids = {_answer_id(other), _answer_id(span)}
+    if len(ids - {""}) > 1 or ("" in ids and other.scope == span.scope):
         return False
-    at_once = max(span.start, other.start) < min(span.end, other.end)
-    return at_once and (other.span_id in telling, span.span_id) > (span.span_id in telling, other.span_id)
+    if (said := _said(span)) and said != _said(other):
+        return False
+    return _at_once(span, other) and (other.span_id in telling, other.span_id) > (
+        span.span_id in telling,
+        span.span_id,
+    )
+
+
+def _at_once(one: Span, other: Span) -> bool:
+    return max(one.start, other.start) < min(one.end, other.end)
 
 
 def _parent(span: Span, members: dict[str, Span]) -> str:
@@ -162,15 +205,53 @@ def _parent(span: Span, members: dict[str, Span]) -> str:
     return parent
 
 
-def _is_repeated(span: Span, run: Run) -> bool:
-    """Whether a span is a part of the same execution of a tool: a client and a server may both tell of it.
+def _each_once(run: Run) -> list[Span]:
+    """Executions of tools, each once: what a span leaves out that another tells of the same one is taken from that."""
+    kept: list[Span] = []
+    same: dict[str, Span] = {}
+    alike: dict[tuple[str, str], list[Span]] = {}
+    tools = [each for each in run.spans if operation(each) == gen_ai.TOOL]
+    for span in sorted(
+        tools, key=lambda span: sum(1 for _ in run.around(span))
+    ):  # what is around comes first
+        around, key = run.by_id.get(span.parent_id), (tool_of(span), args_key(arguments_of(span)))
+        if around is not None and around.span_id in same and _agree(around, span):
+            first = same[around.span_id]
+        else:
+            told = (*alike.get(key, ()), *alike.get((key[0], UNTOLD), ()))
+            first = next((each for each in told if _beside(each, span)), span)
+        same[span.span_id] = first
+        if first is span:
+            kept.append(span)
+            alike.setdefault(key, []).append(span)
+        else:
+            _complete(first, span)
+    return sorted(kept, key=lambda span: (span.start, -span.end))
+
+
+def _agree(first: Span, span: Span) -> bool:
+    """Whether two spans may be of the same execution: a client and a server tell of it, one within the other.
 
     With other arguments it is a call of its own: a tool may use itself.
     """
-    around = run.by_id.get(span.parent_id)
-    if around is None or operation(around) != gen_ai.TOOL or tool_of(around) != tool_of(span):
+    return tool_of(first) == tool_of(span) and agree(arguments_of(first), arguments_of(span))
+
+
+def _beside(first: Span, span: Span) -> bool:
+    """Whether two instrumentations tell of one execution that know nothing of each other: at once, by no other id."""
+    if first.scope == span.scope or first.start > span.end or span.start > first.end:
         return False
-    return gen_ai.agree(gen_ai.arguments_of(around), gen_ai.arguments_of(span))
+    return len({call_id_of(first), call_id_of(span)} - {""}) < 2
+
+
+def _complete(first: Span, span: Span) -> None:
+    if call_id_of(span) and call_id_of(first) in ("", call_id_of(span)) and gen_ai.result_in(first) is None:
+        first.failed, first.message = first.failed or span.failed, first.message or span.message
+        if gen_ai.ERROR_TYPE in span.attributes:
+            first.attributes.setdefault(gen_ai.ERROR_TYPE, span.attributes[gen_ai.ERROR_TYPE])
+    for name in (gen_ai.CALL_ID, gen_ai.ARGUMENTS, gen_ai.RESULT):
+        if gen_ai.value_of(first, name) is None and (value := gen_ai.value_of(span, name)) is not None:
+            first.attributes[name] = value
 
 
 def received(run: Run) -> Iterator[tuple[int, Message]]:
@@ -189,7 +270,7 @@ def received(run: Run) -> Iterator[tuple[int, Message]]:
             if message.role == "user" and not message.responses:
                 users.append(message)
                 new += 1
-            elif message.role not in gen_ai.INSTRUCTING:
+            elif message.role not in INSTRUCTING:
                 new = 0
         fresh = new if known is None else len(users) - known
         asked: Counter[str] = Counter()
@@ -211,9 +292,7 @@ def asking(run: Run) -> list[Span]:
 def earlier(run: Run) -> list[Message]:
     """What was said before this run, as far as the first call of a model repeats it."""
     for span in [*run.chats, *run.agents]:
-        if messages := [
-            each for each in messages_of(span, gen_ai.INPUT) if each.role not in gen_ai.INSTRUCTING
-        ]:
+        if messages := [each for each in messages_of(span, gen_ai.INPUT) if each.role not in INSTRUCTING]:
             while messages and messages[-1].role == "user" and not messages[-1].responses:
                 messages.pop()
             return [each for each in messages if each.role in ("user", "assistant") and each.text]

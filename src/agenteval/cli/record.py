@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import redirect_stdout, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from time import sleep
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -13,29 +14,43 @@ import typer
 from agenteval.cli.options import AdapterOption
 from agenteval.cli.problems import remarks_of, tell
 from agenteval.cli.signatures import Request, taking
-from agenteval.errors import ExitCode, UsageError
+from agenteval.errors import AdapterError, ExitCode, UsageError
+from agenteval.plurals import counted
 
 if TYPE_CHECKING:
     from agenteval.cli.progress import ReadingProgress
     from agenteval.drafting.draft import Draft, Drafting
+    from agenteval.recordings import Receiving
     from agenteval.reporters.terminal import Terminal
+
+
+DEFAULT_PORT = 4318
+"""Where exporters of OTLP over HTTP send to, if nobody tells them otherwise."""
+LOOPBACK = "127.0.0.1"
 
 
 class RecordRequest(Request):
     """The options of `agenteval record`, in the order of the help."""
 
     path: Annotated[
-        Path,
+        Path | None,
         typer.Argument(
             metavar="SOURCE",
-            help="A recording: an install root, a session folder, a transcript or a file of spans.",
+            help="A recording: an install root, a session folder, a transcript or a file of spans; with --listen, the port.",
             show_default=False,
         ),
-    ]
+    ] = None
     listing: Annotated[bool, typer.Option("--list", help="List the runs; write nothing.")] = False
     inspecting: Annotated[
         bool,
         typer.Option("--inspect", help="Show what the recording holds and what it lacks; write nothing."),
+    ] = False
+    listening: Annotated[
+        bool,
+        typer.Option(
+            "--listen",
+            help="Take OpenTelemetry spans from a running agent, on port SOURCE (default: 4318), until Ctrl-C; list the runs.",
+        ),
     ] = False
     turns: Annotated[
         list[int] | None,
@@ -66,7 +81,16 @@ class RecordRequest(Request):
 
     def check(self) -> None:
         """Refuse contradictions that show before anything is read. Raises `UsageError`."""
-        if (self.listing or self.inspecting) and (self.out or self.into or self.turns):
+        if self.path is None and not self.listening:
+            raise UsageError("Missing argument 'SOURCE'.", next_step="agenteval record --help")
+        if self.listening and (
+            self.inspecting or self.into or self.turns or self.name or self.force or self.xfail
+        ):
+            raise UsageError(
+                "--listen keeps what comes, and lists the runs: it goes only with --out, --adapter, --list and --json",
+                next_step="make tests of the file that it writes",
+            )
+        if not self.listening and (self.listing or self.inspecting) and (self.out or self.into or self.turns):
             raise UsageError(
                 "--list and --inspect write nothing: they cannot be combined with --turn, --out or --update",
                 next_step="use one or the other",
@@ -112,9 +136,12 @@ def command(asked: RecordRequest) -> ExitCode:
     from agenteval.drafting.source import chosen_runs, runs_in
 
     asked.check()
+    if asked.listening:
+        return _listen(asked)
     chosen, out, as_json = list(asked.turns or ()), asked.out, asked.as_json
+    path = asked.path or Path()
     recording = OpenRecording.open(
-        asked.path, out or asked.into, adapter=asked.adapter, xfail=asked.xfail, as_json=as_json
+        path, out or asked.into, adapter=asked.adapter, xfail=asked.xfail, as_json=as_json
     )
     source, terminal = recording.drafting.source, recording.terminal
     if asked.inspecting:
@@ -135,6 +162,64 @@ def command(asked: RecordRequest) -> ExitCode:
         chosen_runs(source, chosen)  # an unknown number is refused before the next question
         out = Path(answer(terminal, "write the tests to which folder? [evals] ") or "evals")
     return recording.record(chosen, out, asked.name, force=asked.force)
+
+
+def _listen(asked: RecordRequest) -> ExitCode:
+    """Take what running agents send until Ctrl-C, keep it, and list the runs. Raises `AgentEvalError`."""
+    from agenteval.cli.project import open_project
+    from agenteval.cli.recording_report import listed
+    from agenteval.drafting.source import receiving_adapter
+    from agenteval.reporters.artifacts import new_run_id
+    from agenteval.reporters.terminal import Terminal
+
+    project = open_project([str(asked.out or Path())])
+    adapter = receiving_adapter(project.registry, adapter=asked.adapter)
+    host, _, port = str(asked.path or DEFAULT_PORT).rpartition(":")
+    if not (port.isdecimal() and int(port) < 2**16):
+        raise UsageError(f"--listen {asked.path}: expected a port", next_step="for instance --listen 4318")
+    folder = asked.out or project.runs / "received"
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / f"{new_run_id()}.otlp.jsonl"
+    terminal = Terminal(sys.stderr if asked.as_json else sys.stdout, color=project.config.color)
+    try:
+        address, limit = (host or LOOPBACK, int(port)), project.config.limits.max_file_bytes
+        with adapter.receive(file, address, max_bytes=limit) as receiving, suppress(KeyboardInterrupt):
+            terminal.emit(f"listening on {receiving.endpoint}; press Ctrl-C to stop")
+            terminal.flush()
+            _tell_what_comes(receiving, terminal)
+    except OSError as error:
+        raise UsageError(
+            f"cannot listen on port {port}: {error.strerror or error}",
+            next_step="choose another port; --listen 0 takes a free one",
+        ) from error
+    if not (receiving.received.spans or receiving.received.logs):
+        file.unlink()
+        raise AdapterError(
+            "nothing came" + (f": {receiving.received.reason}" if receiving.received.refused else ""),
+            reason_code="record.nothing_received",
+            next_step=f"have the agent send to it: OTEL_EXPORTER_OTLP_ENDPOINT={receiving.endpoint}",
+        )
+    terminal.emit(f"written  {file}  (as it came: not redacted)")
+    terminal.flush()
+    recording = OpenRecording.open(file, folder, adapter=adapter.name, as_json=asked.as_json)
+    listed(recording.drafting.source, recording.terminal, as_json=asked.as_json)
+    return ExitCode.PASSED
+
+
+def _tell_what_comes(receiving: "Receiving", terminal: "Terminal") -> None:
+    """Print what has come each time that it is more, until somebody interrupts."""
+    told = None
+    while True:
+        sleep(0.2)
+        counts = receiving.received
+        if counts == told or not (counts.spans or counts.logs or counts.refused):
+            continue
+        told = counts
+        refused = f", {counted(counts.refused, 'request')} refused: {counts.reason}" if counts.refused else ""
+        terminal.emit(
+            f"received {counted(counts.spans, 'span')}, {counted(counts.logs, 'log record')}{refused}"
+        )
+        terminal.flush()
 
 
 def _told_only(chosen: list[int]) -> ExitCode:

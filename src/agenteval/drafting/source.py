@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from agenteval.adapters import Adapter, AdapterContext
 from agenteval.errors import AdapterError, AgentEvalError, FileError, Problem, saying
@@ -84,6 +85,20 @@ def replay_reader(path: Path, registry: Registry, *, adapter: str) -> Adapter | 
             if reads is not None and reads(path):
                 return reader
     return None
+
+
+def receiving_adapter(registry: Registry, *, adapter: str) -> Any:
+    """The first adapter, or the named one, that takes what a running agent sends (see `recordings.Receiving`)."""
+    for reader in _adapters(registry, adapter):
+        if hasattr(reader, "receive"):
+            return reader
+    raise AdapterError(
+        f"adapter {adapter} does not take what a running agent sends"
+        if adapter
+        else "no installed adapter takes what a running agent sends",
+        reason_code="record.no_receiver",
+        next_step="leave --adapter out, or install an adapter that does",
+    )
 
 
 def context_for(

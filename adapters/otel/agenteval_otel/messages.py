@@ -1,0 +1,348 @@
+"""Messages of a conversation, in whatever form a service, a framework or an instrumentation writes them.
+
+The conventions have messages made of parts. Many hand on what a model's own API has instead: OpenAI's chat completions
+and responses, Anthropic's and Bedrock's blocks, Gemini's parts; or what a framework makes of it: LangChain's messages,
+those of Vercel's AI SDK.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from agenteval.errors import FileError
+from agenteval.lazyregex import lazy
+from agenteval.reading.jsonsource import parse_json
+
+UNNAMED = "(unnamed)"
+"""What a tool is called whose name is not recorded."""
+INSTRUCTING = ("system", "developer")
+"""Roles whose messages instruct the model: nobody said them in the conversation."""
+ROLES = {"human": "user", "ai": "assistant", "model": "assistant", "function": "tool"}
+"""What some frameworks and services call the roles."""
+SPEAKERS = (*ROLES, *INSTRUCTING, "assistant", "tool", "user")
+TEXTS = ("text", "input_text", "output_text", "refusal")
+CALLS = {
+    "tool_call": ("arguments", "args"),
+    "server_tool_call": ("server_tool_call",),
+    "tool_use": ("input",),
+    "tool-call": ("input", "args"),
+    "function_call": ("arguments",),
+    "toolUse": ("input",),
+    "functionCall": ("args",),
+}
+"""Kinds of part that call a tool, and the keys of the arguments."""
+RESPONSES = {
+    "tool_call_response": ("response", "result"),
+    "server_tool_call_response": ("server_tool_call_response",),
+    "tool_result": ("content", "result"),
+    "tool-result": ("output", "result"),
+    "tool-error": ("error",),
+    "function_call_output": ("output",),
+    "toolResult": ("content",),
+    "functionResponse": ("response",),
+}
+"""Kinds of part that tell what a tool answered, and the keys of that."""
+IDS = ("call_id", "id", "tool_use_id", "tool_call_id", "toolCallId", "toolUseId")
+NAMES = ("name", "toolName", "tool_name")
+SILENT = frozenset(
+    [
+        *(
+            "audio",
+            "blob",
+            "compaction",
+            "document",
+            "file",
+            "image",
+            "image_url",
+            "input_audio",
+            "reasoning",
+        ),
+        *("reasoningContent", "redacted_thinking", "source", "step-start", "thinking", "uri", "video"),
+    ]
+)
+"""Kinds of part that hold neither text nor calls."""
+WRAPPED = {"function_call": "functionCall", "function_response": "functionResponse"}
+"""Keys by which a part without a type tells its kind, beside the kinds themselves."""
+
+IN_A_SPAN = Path("span")
+"""What JSON within a span is called in errors, which nobody sees."""
+_CONSTANT = lazy(r'"(?:[^"\\]|\\.)*+"?|(-?Infinity|NaN)')
+"""A text in JSON, whatever it holds, or what stands for a number and is none."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Message:
+    """One message: who speaks, its text, and the calls and responses of tools in it, by call id."""
+
+    role: str
+    text: str = ""
+    calls: list[tuple[str, str, Any]] = field(default_factory=list)
+    """Call id, tool, arguments."""
+    responses: list[tuple[str, Any, bool | None]] = field(default_factory=list)
+    """Call id, response, and whether it tells of a failure, where it says so."""
+    open: list[str] = field(default_factory=list)
+    """The ids of the calls that the model's service does not execute itself."""
+    finish: str = ""
+    """Why it ends."""
+    unknown: list[str] = field(default_factory=list)
+    """The kinds of its parts that nobody knows."""
+
+    @property
+    def asks(self) -> bool:
+        """Whether it asks for a tool, and does not tell what that answered."""
+        return not {call_id for call_id, _, _ in self.responses}.issuperset(self.open)
+
+    def as_written(self) -> dict[str, Any]:
+        """The message in the form of the conventions: read again, it is the same."""
+        parts: list[dict[str, Any]] = [{"type": "text", "content": self.text}] if self.text else []
+        for call_id, tool, args in self.calls:
+            kind = "tool_call" if call_id in self.open else "server_tool_call"
+            parts.append({"type": kind, "id": call_id, "name": tool, CALLS[kind][0]: args})
+        for call_id, response, failed in self.responses:
+            part = {"type": "tool_call_response", "id": call_id, "response": response}
+            parts.append(part if failed is None else {**part, "is_error": failed})
+        parts += [{"type": kind} for kind in self.unknown]
+        written = {"role": self.role, "parts": parts}
+        return {**written, "finish_reason": self.finish} if self.finish else written
+
+
+def data_of(value: Any) -> Any:
+    """The data that a value stands for: sound JSON in a text is read, any other text is itself.
+
+    `NaN` and its like, which many writers of JSON have for numbers, become text.
+    """
+    if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "["):
+        return value
+    texts = [value]
+    if "NaN" in value or "Infinity" in value:
+        texts.append(_CONSTANT.sub(lambda found: f'"{found[1]}"' if found[1] else found[0], value))
+    for text in texts:
+        try:
+            return parse_json(text, IN_A_SPAN)
+        except FileError:
+            continue
+    return value
+
+
+def listed(value: Any) -> list[Any]:
+    """A list, or none of anything else."""
+    return value if isinstance(value, list) else []
+
+
+def mappings(value: Any) -> list[dict[str, Any]]:
+    """The mappings in a list; none of anything else."""
+    return [each for each in listed(value) if isinstance(each, dict)]
+
+
+def arguments_in(value: Any) -> Any:
+    """The arguments of a call; services write an empty text where there are none."""
+    return {} if value == "" else data_of(value)
+
+
+def messages_in(data: Any, role: str) -> list[Any]:
+    """The messages that an input or output of a model holds, however it is wrapped; a text is one of that role.
+
+    A request's messages or contents, an answer's choices, candidates or generations, a state that has messages.
+    """
+    match data_of(data):
+        case str(text):
+            return [{"role": role, "content": text}] if text else []
+        case [[dict(), *_] as first, *_]:  # LangChain has a list for each prompt
+            return [*first]
+        case list(items):
+            return items
+        case {"role": str(), **rest} | {"lc": _, **rest} if rest:
+            return [data_of(data)]
+        case (
+            {"messages": inner}
+            | {"contents": inner}
+            | {"generations": inner}
+            | {"candidates": inner} as found
+        ):
+            return messages_in(inner, role) or ([found] if "content" in found else [])
+        case {"choices": list(choices)}:
+            return [_with_reason(each) for each in mappings(choices)]
+        case {"content": inner, **rest} if isinstance(inner, list | dict):
+            return (
+                [{"role": role, **inner}]
+                if isinstance(inner, dict)
+                else [{**rest, "role": role, "content": inner}]
+            )
+        case {"content": _} | {"parts": _} as message:
+            return [{"role": role, **message}]
+        case {"message": dict(message)} | {"output": dict(message)} | {"input": dict(message)}:
+            return messages_in(message, role)
+        case (
+            {"output": inner}
+            | {"input": inner}
+            | {"text": inner}
+            | {"prompt": inner}
+            | {"inputs": inner}
+            | {"outputs": inner}
+        ):
+            return messages_in(inner, role)
+    return []
+
+
+def _with_reason(choice: dict[str, Any]) -> Any:
+    message = choice.get("message")
+    reason = {"finish_reason": choice.get("finish_reason")} if choice.get("finish_reason") else {}
+    return {**message, **reason} if isinstance(message, dict) else message
+
+
+def message_of(given: Any) -> Message | None:
+    """A message in any known form; None for what is none."""
+    data = _unwrapped(given)
+    if data is None:
+        return None
+    kind = data.get("type")
+    role = str(data.get("role") or (kind if kind in SPEAKERS else ""))
+    finish = str(data.get("finish_reason") or data.get("stop_reason") or "")
+    message = Message(role=ROLES.get(role, role), finish=finish)
+    content, parts, calls = data.get("content"), data.get("parts"), data.get("tool_calls")
+    content = data_of(content) if isinstance(content, str) and _holds_parts(content) else content
+    if data.get("tool_call_id") and not calls:
+        parts = [{**data, "type": "tool_result", "id": data["tool_call_id"]}]
+        message.role = "tool"
+    elif isinstance(content, list):
+        parts = content
+    elif not isinstance(parts, list):
+        parts = [data] if kind and kind not in SPEAKERS and content is None else [content]
+    texts: list[str] = []
+    for part in parts:
+        if isinstance(part, str):
+            texts.append(part)
+        elif isinstance(part, dict):
+            _add(message, part, texts)
+    older = data.get("function_call")  # OpenAI's API had one call, before it had several
+    for call in [*mappings(data_of(calls)), *([older] if isinstance(older, dict) else [])]:
+        function = call.get("function", call)
+        if isinstance(function, dict):
+            _call(message, call | function, ("arguments", "args"))
+    message.text = "\n".join(text for text in texts if text)
+    if not message.role:
+        message.role = "assistant" if message.calls else "tool" if message.responses else ""
+    return message
+
+
+def _unwrapped(given: Any) -> dict[str, Any] | None:
+    """The message within what holds it: LangChain's serialised objects, an answer with its reasons, a pair."""
+    match given:
+        case [str(role), str(content)]:
+            return {"role": role, "content": content}
+        case {"kwargs": dict(message), "id": [*_, str(name)]}:
+            return {"type": _langchain(name), **message}
+        case {"type": str(kind), "data": dict(message)} if kind in SPEAKERS:
+            return {"type": kind, **message}
+        case {"message": dict(message), **rest} if "role" not in rest:
+            return _unwrapped(message)
+        case {"content": {"parts": list()} as message, **rest}:  # Gemini's candidates
+            return {
+                "role": "model",
+                **message,
+                "finish_reason": rest.get("finishReason", rest.get("finish_reason")),
+            }
+        case dict():
+            return given
+    return None
+
+
+def _langchain(name: str) -> str:
+    """What kind of message a class of LangChain is, by its name."""
+    return name.removesuffix("Chunk").removesuffix("Message").lower()
+
+
+def _holds_parts(text: str) -> bool:
+    """Whether a content is a list of parts, written as JSON."""
+    found = data_of(text) if text.startswith("[{") else None
+    return isinstance(found, list) and all(
+        isinstance(each, dict) and (_kind(each) != "none") for each in found
+    )
+
+
+def _kind(part: dict[str, Any]) -> str:
+    """What a part is, by its type or by the one key that it has."""
+    if given := part.get("type"):
+        return str(given)
+    for key in part:
+        kind = WRAPPED.get(key, key)
+        if kind in CALLS or kind in RESPONSES or kind in SILENT:
+            return kind
+    return "text" if "text" in part else "none"
+
+
+def _add(message: Message, part: dict[str, Any], texts: list[str]) -> None:
+    """Take a part into a message."""
+    kind = _kind(part)
+    if "type" not in part:
+        part = next(
+            (
+                inner
+                for key, inner in part.items()
+                if WRAPPED.get(key, key) == kind and isinstance(inner, dict)
+            ),
+            part,
+        )
+    if part.get("thought") is True:  # Gemini's reasoning
+        return
+    if kind in TEXTS:
+        texts.append(str(part.get("content") or part.get("text") or part.get("refusal") or ""))
+    elif kind == "message":
+        inner = message_of(part | {"type": None})
+        texts.append(inner.text if inner else "")
+    elif kind in CALLS:
+        _call(message, part, CALLS[kind], is_open=kind != "server_tool_call")
+    elif kind in RESPONSES:
+        given = next((part[key] for key in RESPONSES[kind] if key in part), None)
+        failed = flag if isinstance(flag := part.get("is_error", part.get("isError")), bool) else None
+        if kind == "tool-error" or part.get("status") == "error":
+            failed = True
+        message.responses.append((_first(part, IDS), result_of(given), failed))
+    elif kind not in SILENT:
+        message.unknown.append(kind)
+
+
+def _call(message: Message, call: dict[str, Any], keys: tuple[str, ...], *, is_open: bool = True) -> None:
+    args = arguments_in(next((call[key] for key in keys if key in call), None))
+    message.calls.append((_first(call, IDS), _first(call, NAMES) or UNNAMED, args))
+    message.open += [message.calls[-1][0]] * is_open
+
+
+def _first(part: dict[str, Any], keys: tuple[str, ...]) -> str:
+    return next((str(part[key]) for key in keys if part.get(key)), "")
+
+
+def result_of(value: Any) -> Any:
+    """What a tool answered, out of what a framework wraps it in: a list of texts, a typed value, a message."""
+    match data_of(value):
+        case [{"text": str()}, *_] as parts if all(
+            isinstance(each, dict) and set(each) == {"text"} for each in parts
+        ):
+            return data_of("\n".join(str(each["text"]) for each in parts))
+        case {"type": "json" | "text" | "error-text" | "error-json", "value": inner}:
+            return data_of(inner)
+        case dict(data) if message := tool_message(data):
+            return data_of(message.get("content"))
+        case data:
+            return data
+
+
+def tool_message(data: Any) -> dict[str, Any] | None:
+    """LangChain's message of a tool, however it is wrapped; None for anything else."""
+    if isinstance(data, dict) and isinstance(data.get("output"), dict):
+        data = data["output"]
+    found = _unwrapped(data) if isinstance(data, dict) else None
+    is_one = (
+        found is not None and found.get("type") == "tool" and "content" in found and "tool_call_id" in found
+    )
+    return found if is_one else None
+
+
+def read_messages(value: Any) -> Iterator[Message]:
+    """The messages in a value, or in a text of JSON; none for what holds none."""
+    found = data_of(value)
+    for each in found if isinstance(found, list) else ():
+        message = message_of(each) if isinstance(each, dict | list) else None
+        if message is not None:
+            yield message

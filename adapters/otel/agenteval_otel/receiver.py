@@ -1,0 +1,219 @@
+"""Takes what an agent's exporter sends, OTLP over HTTP, and keeps it in a file of OTLP JSON, a request a line.
+
+https://opentelemetry.io/docs/specs/otlp/#otlphttp: JSON or protobuf, compressed or not, to `/v1/traces` and `/v1/logs`;
+metrics are taken and forgotten. It listens on a port of this machine, or on a unix socket, in a thread of its own.
+"""
+
+import json
+import os
+import socketserver
+import threading
+import zlib
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+from typing import Any, Self
+
+from agenteval.errors import AdapterError, FileError
+from agenteval.reading.jsonsource import parse_json
+from agenteval.recordings import Received
+from agenteval_otel.otlp import Reader, Spans
+
+SIGNALS = ("/v1/traces", "/v1/logs", "/v1/metrics")
+JSON, PROTOBUF = "application/json", "application/x-protobuf"
+MAX_REQUEST = 64 * 2**20
+"""The bytes of a request, unpacked: exporters send a few hundred spans at a time."""
+SECONDS = 30
+"""How long a request may take to arrive."""
+SENT = Path("the request")
+"""What a request is called in errors, which the exporter gets."""
+
+
+class _RefusedError(Exception):
+    """A request that is not taken: status, and why."""
+
+
+class Receiver:
+    """Listens while it is open (`with`); what comes is in `file` when `with` ends, and before, request by request.
+
+    `address` is a host and a port (0 for a free one), or the path of a unix socket, which must not exist yet. Raises
+    `OSError` where it cannot listen there, or where the file exists.
+    """
+
+    def __init__(self, file: Path, address: tuple[str, int] | Path, *, max_bytes: int) -> None:
+        self.file = file
+        self.received = Received()
+        self._left = max_bytes
+        self._lock = threading.Lock()
+        self._kept = file.open("x", encoding="utf-8")
+        try:
+            os.fchmod(self._kept.fileno(), 0o600)  # what agents say is not redacted here
+            self._server: _Tcp | _Unix = (
+                _Unix(str(address), _handler(self))
+                if isinstance(address, Path)
+                else _Tcp(address, _handler(self))
+            )
+        except BaseException:
+            self._kept.close()
+            file.unlink()
+            raise
+        self._server.taken = self
+        self._socket = address if isinstance(address, Path) else None
+        self.endpoint = (
+            f"unix://{address}" if self._socket else "http://{}:{}".format(*self._server.socket.getsockname())
+        )
+        """Where it listens, as `OTEL_EXPORTER_OTLP_ENDPOINT` takes it; of a unix socket its path."""
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        with self._lock:
+            self._left = (
+                -1
+            )  # a request that is still arriving is refused, and sent again by its exporter elsewhere
+            self._kept.close()
+        if self._socket is not None:
+            self._socket.unlink(missing_ok=True)
+
+    def take(self, path: str, kind: str, body: bytes) -> None:
+        """Keep a request. Raises `_RefusedError`."""
+        if path.endswith("/v1/metrics"):
+            return
+        found = Spans(spans=[])
+        try:
+            document = _decoded(path, body) if kind == PROTOBUF else parse_json(body.decode(), SENT)
+            Reader(str(SENT), found).read(document)
+        except FileError as error:
+            raise _RefusedError(400, f"the request is {error.problems[0].message}") from error
+        except (AdapterError, ValueError) as error:
+            raise _RefusedError(400, str(error)) from error
+        line = json.dumps(document, ensure_ascii=False, separators=(",", ":")) + "\n"
+        with self._lock:
+            self._left -= len(line.encode(errors="replace"))
+            if self._left < 0:
+                raise _RefusedError(413, "the file is as large as one that is read may be")
+            self._kept.write(line)
+            self._kept.flush()
+            spans, logs = self.received.spans + len(found.spans), self.received.logs + len(found.logs)
+            self.received = self.received._replace(spans=spans, logs=logs)
+
+    def refuse(self, reason: str) -> None:
+        """Note a request that was not taken."""
+        with self._lock:
+            self.received = self.received._replace(refused=self.received.refused + 1, reason=reason)
+
+
+def _decoded(path: str, body: bytes) -> dict[str, Any]:
+    from agenteval_otel.protobuf import decode
+
+    return decode(body, "logs" if path.endswith("/v1/logs") else "traces")
+
+
+class _Server(socketserver.ThreadingMixIn):
+    """A thread a request; one that hangs keeps nobody from ending."""
+
+    daemon_threads = True
+    block_on_close = False
+    taken: Receiver
+
+    def handle_error(self, *_: object) -> None:
+        """A connection that breaks off, or says nothing for too long."""
+        self.taken.refuse("a connection broke off")
+
+
+class _Tcp(_Server, socketserver.TCPServer):
+    allow_reuse_address = True
+
+
+class _Unix(_Server, socketserver.UnixStreamServer):
+    pass
+
+
+def _handler(receiver: Receiver) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        timeout = SECONDS
+        taken = receiver
+
+        def do_POST(self) -> None:
+            self.close_connection = True
+            path = self.path.partition("?")[0].rstrip("/")
+            kind = self.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+            try:
+                _check(path, kind)
+                self.taken.take(path, kind, _unpacked(self._body(), self.headers.get("Content-Encoding", "")))
+            except _RefusedError as error:
+                status, reason = error.args
+                self.taken.refuse(reason)
+                self._answer(status, JSON, json.dumps({"message": reason}).encode())
+            else:
+                self._answer(200, kind, b"{}" if kind == JSON else b"")
+
+        def _body(self) -> bytes:
+            if self.headers.get("Transfer-Encoding", "").lower() == "chunked":
+                return self._chunks()
+            length = self.headers.get("Content-Length", "")
+            if not length.isdecimal():
+                raise _RefusedError(411, "expected a Content-Length")
+            if int(length) > MAX_REQUEST:
+                raise _RefusedError(413, f"the request is larger than {MAX_REQUEST} bytes")
+            return self.rfile.read(int(length))
+
+        def _chunks(self) -> bytes:
+            body = bytearray()
+            while True:
+                size = self.rfile.readline(100).partition(b";")[0].strip()
+                try:
+                    length = int(size, 16)
+                except ValueError:
+                    raise _RefusedError(400, "expected the size of a chunk") from None
+                if length < 0 or len(body) + length > MAX_REQUEST:
+                    raise _RefusedError(413, f"the request is larger than {MAX_REQUEST} bytes")
+                body += self.rfile.read(length)
+                self.rfile.readline(100)
+                if not length:
+                    return bytes(body)
+
+        def _answer(self, status: int, kind: str, body: bytes) -> None:
+            self.send_response(status)
+            self.send_header("Content-Type", kind)
+            self.send_header("Content-Length", str(len(body)))
+            self.send_header("Connection", "close")
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            """Nothing: what came is counted."""
+
+        def address_string(self) -> str:
+            return "unix"
+
+    return Handler
+
+
+def _check(path: str, kind: str) -> None:
+    """Refuse what is no OTLP. Raises `_RefusedError`."""
+    if not path.endswith(SIGNALS):
+        raise _RefusedError(404, f"nothing is taken at {path}: send to {', '.join(SIGNALS)}")
+    if kind not in (JSON, PROTOBUF):  # these a page in a browser cannot send elsewhere
+        raise _RefusedError(415, f"expected {PROTOBUF} or {JSON}, got {kind or 'nothing'}")
+
+
+def _unpacked(body: bytes, encoding: str) -> bytes:
+    """A body without its compression, as far as it may grow."""
+    if encoding in ("", "identity"):
+        return body
+    if encoding not in ("gzip", "deflate"):
+        raise _RefusedError(415, f"expected gzip or nothing as Content-Encoding, got {encoding}")
+    unpacking = zlib.decompressobj(zlib.MAX_WBITS | 32)
+    try:
+        data = unpacking.decompress(body, MAX_REQUEST)
+    except zlib.error as error:
+        raise _RefusedError(400, f"the request cannot be unpacked: {error}") from error
+    if unpacking.unconsumed_tail:
+        raise _RefusedError(413, f"the request is larger than {MAX_REQUEST} bytes")
+    return data

@@ -1,0 +1,748 @@
+"""Conventions by their published attributes, on spans made by hand; and how a convention is added."""
+
+import json
+import re
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from agenteval.trace import Trace
+from agenteval_otel import dialects
+from agenteval_otel.messages import message_of, messages_in, result_of
+from otel.spans import START, key_values, otlp, told, trace_of, value
+
+ROOT = Path(__file__).parents[2]
+ASKED, ANSWER = "Is stall 14 free?", "Yes, it is."
+ARGS, RESULT = {"stall": 14}, {"free": True}
+CALL = {"id": "call_1", "type": "function", "function": {"name": "find_stall", "arguments": json.dumps(ARGS)}}
+TALK = [
+    {"role": "system", "content": "Be brief."},
+    {"role": "user", "content": ASKED},
+    {"role": "assistant", "content": None, "tool_calls": [CALL]},
+    {"role": "tool", "tool_call_id": "call_1", "content": json.dumps(RESULT)},
+]
+ANSWERED = {"role": "assistant", "content": ANSWER}
+TOLD = [
+    ("message_received", ASKED),
+    ("tool_call", "call_1"),
+    ("tool_result", "call_1"),
+    ("final_output", ANSWER),
+]
+
+
+def made(
+    at: int,
+    until: int,
+    name: str,
+    *,
+    parent: Any = 0,
+    with_events: Any = None,
+    **attributes: Any,
+) -> dict[str, Any]:
+    """A span that has its begin as its id; `__` stands for the dots in names."""
+    return {
+        "traceId": "t1",
+        "spanId": f"s{at}",
+        "parentSpanId": "" if parent is None else f"s{parent}",
+        "name": name,
+        "startTimeUnixNano": str(START + at * 10**6),
+        "endTimeUnixNano": str(START + until * 10**6),
+        "attributes": key_values({key.replace("__", "."): given for key, given in attributes.items()}),
+        "events": with_events or [],
+    }
+
+
+def trace_in(
+    folder: Path, *spans: dict[str, Any], scope: str = "x", logs: list[dict[str, Any]] | None = None
+) -> Trace:
+    """The trace of spans that one instrumentation wrote."""
+    document = otlp(*spans)
+    document["resourceSpans"][0]["scopeSpans"][0]["scope"] = {"name": scope}
+    document["resourceLogs"] = [{"scopeLogs": [{"scope": {"name": scope}, "logRecords": logs or []}]}]
+    path = folder / "spans.json"
+    path.write_text(json.dumps(document), encoding="utf-8")
+    return trace_of(path)
+
+
+def assert_told(trace: Trace) -> None:
+    """The whole scenario: what was asked, one call with arguments and result, and the answer."""
+    assert told(trace) == TOLD
+    (call,) = trace.calls()
+    assert (call.tool, call.args, call.results[0].data["result"]) == ("find_stall", ARGS, RESULT)
+    assert call.event.agent_id == "main"
+    assert trace.status == "success"
+    assert trace.unseen == []
+
+
+VENDORS: dict[str, list[dict[str, Any]]] = {
+    "Langfuse": [
+        {
+            "langfuse.observation.type": "agent",
+            "langfuse.observation.input": ASKED,
+            "langfuse.observation.output": ANSWER,
+        },
+        {
+            "langfuse.observation.type": "generation",
+            "langfuse.observation.input": json.dumps(TALK[:2]),
+            "langfuse.observation.output": json.dumps(TALK[2]),
+        },
+        {
+            "langfuse.observation.type": "tool",
+            "langfuse.observation.input": json.dumps(ARGS),
+            "langfuse.observation.output": json.dumps(RESULT),
+        },
+        {
+            "langfuse.observation.type": "generation",
+            "langfuse.observation.input": json.dumps(TALK),
+            "langfuse.observation.output": json.dumps(ANSWERED),
+        },
+    ],
+    "MLflow": [
+        {
+            "mlflow.spanType": '"AGENT"',
+            "mlflow.spanInputs": json.dumps({"question": ASKED}),
+            "mlflow.spanOutputs": f'"{ANSWER}"',
+        },
+        {
+            "mlflow.spanType": '"CHAT_MODEL"',
+            "mlflow.spanInputs": json.dumps({"messages": TALK[:2], "model": "m"}),
+            "mlflow.spanOutputs": json.dumps(
+                {"choices": [{"message": TALK[2], "finish_reason": "tool_calls"}]}
+            ),
+        },
+        {
+            "mlflow.spanType": '"TOOL"',
+            "mlflow.spanInputs": json.dumps(ARGS),
+            "mlflow.spanOutputs": json.dumps(json.dumps(RESULT)),
+        },
+        {
+            "mlflow.spanType": '"CHAT_MODEL"',
+            "mlflow.spanInputs": json.dumps({"messages": TALK}),
+            "mlflow.spanOutputs": json.dumps({"choices": [{"message": ANSWERED, "finish_reason": "stop"}]}),
+        },
+    ],
+    "Braintrust": [
+        {"braintrust.span_attributes": '{"type": "task"}'},
+        {
+            "braintrust.span_attributes": '{"type": "llm"}',
+            "braintrust.input_json": json.dumps(TALK[:2]),
+            "braintrust.output_json": json.dumps([{"message": TALK[2], "finish_reason": "tool_calls"}]),
+        },
+        {
+            "braintrust.span_attributes": '{"type": "tool"}',
+            "braintrust.input_json": json.dumps(ARGS),
+            "braintrust.output_json": json.dumps(RESULT),
+        },
+        {
+            "braintrust.span_attributes": '{"type": "llm"}',
+            "braintrust.input_json": json.dumps(TALK),
+            "braintrust.output_json": json.dumps([{"message": ANSWERED}]),
+        },
+    ],
+    "AgentOps": [
+        {"agentops.span.kind": "agent", "agentops.entity.input": json.dumps({"args": [ASKED], "kwargs": {}})},
+        {
+            "agentops.span.kind": "llm",
+            "gen_ai.prompt.0.role": "user",
+            "gen_ai.prompt.0.content": ASKED,
+            "gen_ai.completion.0.role": "assistant",
+            "gen_ai.completion.0.tool_calls.0.id": "call_1",
+            "gen_ai.completion.0.tool_calls.0.name": "find_stall",
+            "gen_ai.completion.0.tool_calls.0.arguments": json.dumps(ARGS),
+        },
+        {
+            "agentops.span.kind": "tool",
+            "tool.name": "find_stall",
+            "tool.parameters": json.dumps(ARGS),
+            "tool.result": json.dumps(RESULT),
+        },
+        {
+            "agentops.span.kind": "llm",
+            "gen_ai.prompt.0.role": "user",
+            "gen_ai.prompt.0.content": ASKED,
+            "gen_ai.completion.0.role": "assistant",
+            "gen_ai.completion.0.content": ANSWER,
+        },
+    ],
+    "Sentry": [
+        {"gen_ai.operation.type": "agent", "gen_ai.agent.name": "a"},
+        {"gen_ai.operation.type": "ai_client", "gen_ai.request.messages": json.dumps(TALK[:2])},
+        {
+            "gen_ai.operation.type": "tool",
+            "gen_ai.tool.name": "find_stall",
+            "gen_ai.tool.call.id": "call_1",
+            "gen_ai.tool.input": json.dumps(ARGS),
+            "gen_ai.tool.output": json.dumps(RESULT),
+        },
+        {
+            "gen_ai.operation.type": "ai_client",
+            "gen_ai.request.messages": json.dumps(TALK),
+            "gen_ai.response.text": ANSWER,
+        },
+    ],
+    "Koog": [
+        {"gen_ai.operation.name": "invoke_agent", "koog.agent.strategy.name": "one"},
+        {
+            "gen_ai.operation.name": "chat",
+            "gen_ai.prompt.0.role": "user",
+            "gen_ai.prompt.0.content": ASKED,
+            "gen_ai.completion.0.role": "tool",
+            "gen_ai.completion.0.content": json.dumps([CALL]),
+        },
+        {
+            "gen_ai.tool.name": "find_stall",
+            "gen_ai.tool.call.id": "call_1",
+            "input.value": json.dumps(ARGS),
+            "output.value": json.dumps(RESULT),
+        },
+        {
+            "gen_ai.operation.name": "chat",
+            "gen_ai.prompt.0.role": "user",
+            "gen_ai.prompt.0.content": ASKED,
+            "gen_ai.prompt.1.role": "tool",
+            "gen_ai.prompt.1.content": json.dumps([CALL]),
+            "gen_ai.prompt.2.role": "tool",
+            "gen_ai.prompt.2.content": json.dumps(RESULT),
+            "gen_ai.completion.0.role": "assistant",
+            "gen_ai.completion.0.content": ANSWER,
+        },
+    ],
+}
+
+
+@pytest.mark.parametrize("attributes", VENDORS.values(), ids=VENDORS)
+def test_conventions_of_vendors(attributes: list[dict[str, Any]], tmp_path: Path) -> None:
+    """The same run in each: an agent, a call of a model, of a tool, of the model again."""
+    agent, first, tool, last = attributes
+    assert_told(
+        trace_in(
+            tmp_path,
+            made(0, 900, "run", parent=None, **agent),
+            made(10, 100, "model", **first),
+            made(110, 200, "find_stall", **tool),
+            made(210, 300, "model", **last),
+        )
+    )
+
+
+EVENTS: list[tuple[str, dict[str, Any]]] = [
+    ("gen_ai.system.message", {"content": "Be brief."}),
+    ("gen_ai.user.message", {"content": ASKED}),
+    (
+        "gen_ai.choice",
+        {"index": 0, "finish_reason": "tool_calls", "message": {"role": "assistant", "tool_calls": [CALL]}},
+    ),
+]
+LATER: list[tuple[str, dict[str, Any]]] = [
+    ("gen_ai.user.message", {"content": ASKED}),
+    ("gen_ai.assistant.message", {"tool_calls": [CALL]}),
+    ("gen_ai.tool.message", {"content": json.dumps(RESULT), "id": "call_1"}),
+    (
+        "gen_ai.choice",
+        {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": ANSWER}},
+    ),
+]
+
+
+@pytest.mark.parametrize("where", ["attributes", "texts", "logs", "logs with the name among the attributes"])
+@pytest.mark.parametrize("operation", [True, False])
+def test_messages_in_events(where: str, operation: bool, tmp_path: Path) -> None:
+    """In the body or in attributes, as data or as JSON; a span with such an answer is a model call, whatever it says."""
+    spans, logs = [made(0, 900, "ask", parent=None)], []
+    for at, events in ((10, EVENTS), (210, LATER)):
+        kind = {"gen_ai__operation__name": "chat"} if operation else {}
+        given = []
+        for number, (name, body) in enumerate(events):
+            if where.startswith("logs"):
+                log: dict[str, Any] = {"traceId": "t1", "spanId": f"s{at}", "body": value(body)}
+                named = (
+                    {"attributes": key_values({"event.name": name})}
+                    if "attributes" in where
+                    else {"eventName": name}
+                )
+                logs.append({**log, **named, "timeUnixNano": str(START + at * 10**6 + number)})
+            else:
+                texts = {
+                    key: json.dumps(each) if isinstance(each, dict | list) else each
+                    for key, each in body.items()
+                }
+                given.append({"name": name, "attributes": key_values(texts if where == "texts" else body)})
+        spans.append(made(at, at + 90, "chat m", with_events=given, **kind))
+    trace = trace_in(tmp_path, *spans, logs=list(reversed(logs)))
+    assert_told(trace)
+
+
+def test_prompts_in_one_text(tmp_path: Path) -> None:
+    """As events or attributes of the first releases; what is no JSON is what the user said, and the answer."""
+    prompt, answer = ({"gen_ai.prompt": ASKED}, {"gen_ai.completion": ANSWER})
+    events = [
+        {"name": "gen_ai.content.prompt", "attributes": key_values(prompt)},
+        {"name": "gen_ai.content.completion", "attributes": key_values(answer)},
+    ]
+    for span in (
+        made(10, 100, "chat", parent=None, gen_ai__operation__name="chat", with_events=events),
+        made(10, 100, "chat", parent=None, **prompt, **answer),
+        made(
+            10,
+            100,
+            "chat",
+            parent=None,
+            gen_ai__prompt=json.dumps(TALK[:2]),
+            gen_ai__completion=json.dumps([ANSWERED]),
+        ),
+    ):
+        assert told(trace_in(tmp_path, span)) == [TOLD[0], TOLD[-1]]
+
+
+def test_one_record_with_all_that_went_in_and_came_out(tmp_path: Path) -> None:
+    """As AWS's distribution writes it, with the name of the instrumentation as that of the event."""
+    asked, answered = [{"role": "user", "content": ASKED}], [{"role": "assistant", "content": ANSWER}]
+    body = {"input": {"messages": asked}, "output": {"messages": answered}}
+    named = {
+        "eventName": "strands.telemetry.tracer",
+        "traceId": "t1",
+        "spanId": "s10",
+        "timeUnixNano": str(START),
+    }
+    trace = trace_in(
+        tmp_path,
+        made(10, 100, "chat", parent=None, gen_ai__operation__name="chat"),
+        logs=[{**named, "body": value(body)}],
+    )
+    assert told(trace) == [TOLD[0], TOLD[-1]]
+
+
+@pytest.mark.parametrize(
+    ("given", "args"),
+    [
+        ('{"stall": 14}', ARGS),
+        ("{'stall': 14}", ARGS),
+        ('{"args": [], "kwargs": {"stall": 14}}', ARGS),
+        ('{"args": [1], "kwargs": {"stall": 14}}', {"args": [1], **ARGS}),
+        ('{"input_str": "…", "inputs": {"stall": 14}}', ARGS),
+        ("{stall}", {"input": "{stall}"}),
+        ("stall 14", {"input": "stall 14"}),
+        (None, None),
+    ],
+)
+def test_what_went_into_a_function(given: Any, args: Any, tmp_path: Path) -> None:
+    """As JSON, as Python prints it, as parameters of a function; nothing is not told."""
+    attributes = {"input.value": given} if given else {}
+    span = made(10, 100, "find_stall", parent=None, **{"openinference.span.kind": "TOOL", **attributes})
+    assert trace_in(tmp_path, span).calls()[0].event.data["args"] == args
+
+
+@pytest.mark.parametrize("returned", ["None", "null", "", '{"rows": 3}', '["x"]'])
+def test_what_a_function_returned_that_is_no_answer(returned: str, tmp_path: Path) -> None:
+    """The model's last answer is."""
+    agent = made(0, 900, "a", parent=None, **{"openinference.span.kind": "AGENT", "output.value": returned})
+    said = {
+        "llm.output_messages.0.message.role": "assistant",
+        "llm.output_messages.0.message.content": ANSWER,
+    }
+    model = made(10, 100, "m", **{"openinference.span.kind": "LLM", **said})
+    assert trace_in(tmp_path, agent, model).output == ANSWER
+
+
+def test_a_schema_is_not_the_arguments(tmp_path: Path) -> None:
+    """`tool.parameters` is the one or the other, as instrumentations differ."""
+    kind = {"openinference.span.kind": "TOOL"}
+    schema = json.dumps({"type": "object", "properties": {"stall": {}}})
+    both = [
+        made(10, 100, "a", parent=None, **kind, **{"tool.parameters": schema}),
+        made(110, 200, "b", parent=None, **kind, **{"tool.parameters": json.dumps(ARGS), "tool.id": "c7"}),
+    ]
+    calls = trace_in(tmp_path, *both).calls()
+    assert [(call.call_id, call.event.data["args"]) for call in calls] == [("s10", None), ("c7", ARGS)]
+
+
+WITHHELD: dict[str, list[dict[str, Any]]] = {
+    "OpenLLMetry": [
+        {
+            "llm.request.type": "chat",
+            "gen_ai.completion.0.role": "assistant",
+            "gen_ai.completion.0.finish_reason": "tool_calls",
+        },
+        {"traceloop.span.kind": "tool", "traceloop.entity.name": "find_stall"},
+    ],
+    "OpenInference": [
+        {
+            "openinference.span.kind": "LLM",
+            "llm.output_messages.0.message.role": "assistant",
+            "input.value": "__REDACTED__",
+            "output.value": "__REDACTED__",
+        },
+        {
+            "openinference.span.kind": "TOOL",
+            "tool.name": "find_stall",
+            "input.value": "__REDACTED__",
+            "output.value": "__REDACTED__",
+        },
+    ],
+    "Vercel": [
+        {"ai.operationId": "ai.generateText.doGenerate", "ai.response.finishReason": "tool-calls"},
+        {"ai.operationId": "ai.toolCall", "ai.toolCall.name": "find_stall", "ai.toolCall.id": "call_1"},
+    ],
+    "LangSmith": [
+        {"langsmith.span.kind": "llm", "gen_ai.prompt": "{}", "gen_ai.completion": "{}"},
+        {"langsmith.span.kind": "tool", "gen_ai.tool.name": "find_stall", "gen_ai.completion": "[REDACTED]"},
+    ],
+    "Google ADK": [
+        {
+            "gen_ai.system": "gcp.vertex.agent",
+            "gcp.vertex.agent.llm_request": "{}",
+            "gcp.vertex.agent.llm_response": "{}",
+        },
+        {
+            "gen_ai.operation.name": "execute_tool",
+            "gen_ai.tool.name": "find_stall",
+            "gcp.vertex.agent.tool_call_args": "{}",
+            "gcp.vertex.agent.tool_response": "{}",
+        },
+    ],
+    "Pydantic AI": [
+        {
+            "gen_ai.operation.name": "chat",
+            "events": '[{"index": 0, "message": {"role": "assistant"}, "event.name": "gen_ai.choice"}]',
+        },
+        {
+            "gen_ai.tool.name": "find_stall",
+            "gen_ai.tool.call.id": "call_1",
+            "logfire.msg": "running tool: find_stall",
+        },
+    ],
+}
+
+
+@pytest.mark.parametrize("attributes", WITHHELD.values(), ids=WITHHELD)
+def test_what_was_not_captured_is_missing_and_no_failure(
+    attributes: list[dict[str, Any]], tmp_path: Path
+) -> None:
+    """A call without arguments is there all the same; an answer of which only the role is told may have asked for tools."""
+    model, tool = attributes
+    run = made(0, 900, "run", parent=None, **{"gen_ai.operation.name": "invoke_agent"})
+    spans = [run, made(10, 100, "model", **model), made(110, 200, "find_stall", **tool)]
+    trace = trace_in(tmp_path, *spans)
+    (call,) = trace.calls()
+    assert (call.tool, call.event.data["args"], call.results[0].data["result"]) == ("find_stall", None, None)
+    assert call.succeeded
+    assert trace.capabilities.supports_tool_trace
+    assert not trace_in(tmp_path, *spans[:2]).capabilities.supports_tool_trace
+
+
+def test_the_current_conventions_have_the_last_word_on_content(tmp_path: Path) -> None:
+    """A gateway writes a call in an older form too, of which less is known."""
+    both = {
+        "gen_ai.operation.name": "acompletion",
+        "llm.request.type": "acompletion",
+        "gen_ai.completion.0.function_call.name": "other",
+        "gen_ai.input.messages": json.dumps(TALK[:2]),
+        "gen_ai.output.messages": json.dumps([TALK[2]]),
+    }
+    trace = trace_in(tmp_path, made(10, 100, "litellm_request", parent=None, **both))
+    assert [(call.tool, call.call_id, call.args) for call in trace.calls()] == [
+        ("find_stall", "call_1", ARGS)
+    ]
+    older = {key: given for key, given in both.items() if "messages" not in key}
+    trace = trace_in(tmp_path, made(10, 100, "litellm_request", parent=None, **older))
+    assert [(call.tool, call.event.data["args"]) for call in trace.calls()] == [("other", None)]
+
+
+def test_events_with_all_in_one_attribute(tmp_path: Path) -> None:
+    """As SDKs without bodies write them; an answer may be told like any message."""
+    answers = [
+        {
+            "name": "gen_ai.choice",
+            "attributes": key_values({"gen_ai.event.content": json.dumps({"message": ANSWERED})}),
+        },
+        {
+            "name": "gen_ai.assistant.message",
+            "attributes": key_values({"gen_ai.event.content": json.dumps(ANSWERED)}),
+        },
+    ]
+    asked = {
+        "name": "gen_ai.user.message",
+        "attributes": key_values({"gen_ai.event.content": json.dumps({"content": ASKED})}),
+    }
+    for answer in answers:
+        span = made(10, 100, "chat", parent=None, gen_ai__operation__name="chat", with_events=[asked, answer])
+        assert told(trace_in(tmp_path, span)) == [TOLD[0], TOLD[-1]]
+
+
+def test_that_claude_code_asked_for_no_tool(tmp_path: Path) -> None:
+    """Why its answer ended tells that, though not what it said."""
+    run = made(
+        0, 900, "claude_code.interaction", parent=None, **{"span.type": "interaction", "user_prompt": ASKED}
+    )
+    for reason, seen in (("end_turn", True), ("tool_use", False)):
+        model = made(
+            10, 100, "claude_code.llm_request", **{"span.type": "llm_request", "stop_reason": reason}
+        )
+        trace = trace_in(tmp_path, run, model, scope="com.anthropic.claude_code.tracing")
+        assert (trace.capabilities.supports_tool_trace, trace.calls()) == (seen, [])
+
+
+def test_numbered_attributes_in_any_order_and_number(tmp_path: Path) -> None:
+    """The tenth comes after the ninth; a number of a thousand digits is none, and what contradicts itself is passed over."""
+    many = {f"gen_ai.prompt.{number}.content": str(number) for number in reversed(range(12))}
+    roles = {f"gen_ai.prompt.{number}.role": "user" for number in range(12)}
+    odd = {
+        f"gen_ai.prompt.{'9' * 1000}.content": "x",
+        "gen_ai.prompt.0.content.deeper": "x",
+        "gen_ai.prompt.3": "x",
+    }
+    done = {"gen_ai.completion.0.content": ANSWER, "gen_ai.completion.0.role": "assistant"}
+    trace = trace_in(tmp_path, made(10, 100, "m", parent=None, **many, **roles, **done))
+    assert [message.content for message in trace.input_messages] == [str(number) for number in range(12)]
+    assert trace_in(tmp_path, made(10, 100, "m", parent=None, **odd, **done)).output == ANSWER
+
+
+def test_equal_calls_at_once_of_one_instrumentation_are_two(tmp_path: Path) -> None:
+    """Only another instrumentation tells of the same call again."""
+    tool = {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.call.arguments": json.dumps(ARGS),
+        "gen_ai.tool.name": "a",
+    }
+    spans = [
+        made(0, 900, "x", parent=None, **{"gen_ai.operation.name": "invoke_agent"}),
+        made(10, 100, "a", **tool),
+    ]
+    beside = made(20, 90, "a", **tool)
+    assert len(trace_in(tmp_path, *spans, beside).calls()) == 2
+    document = otlp(*spans)
+    other = {"scope": {"name": "other"}, "spans": [beside]}
+    document["resourceSpans"][0]["scopeSpans"].append(other)
+    path = tmp_path / "spans.json"
+    path.write_text(json.dumps(document), encoding="utf-8")
+    assert len(trace_of(path).calls()) == 1
+    for key, given in (
+        ("gen_ai.tool.call.id", "c9"),
+        ("gen_ai.tool.name", "b"),
+        ("gen_ai.tool.call.arguments", "{}"),
+    ):
+        first = spans[1]["attributes"] + (key_values({key: "c1"}) if key.endswith("id") else [])
+        other["spans"] = [made(20, 90, "a", **{**tool, key: given})]
+        document["resourceSpans"][0]["scopeSpans"][0]["spans"][1]["attributes"] = first
+        path.write_text(json.dumps(document), encoding="utf-8")
+        assert len(trace_of(path).calls()) == 2
+        spans[1]["attributes"] = key_values(tool)
+
+
+def test_what_one_instrumentation_leaves_out_another_tells(tmp_path: Path) -> None:
+    """Of the same call: its arguments and result, and that it failed."""
+    bare = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "a", "gen_ai.tool.call.id": "c1"}
+    full = {
+        "openinference.span.kind": "TOOL",
+        "tool.name": "a",
+        "tool.id": "c1",
+        "input.value": json.dumps(ARGS),
+    }
+    document = otlp(made(10, 100, "a", parent=None, **bare))
+    failed = {**made(20, 90, "a", parent=None, **full), "status": {"code": 2, "message": "too late"}}
+    document["resourceSpans"][0]["scopeSpans"].append({"scope": {"name": "other"}, "spans": [failed]})
+    path = tmp_path / "spans.json"
+    path.write_text(json.dumps(document), encoding="utf-8")
+    (call,) = trace_of(path).calls()
+    assert (call.args, call.failed, call.errors[0].data["message"]) == (ARGS, True, "too late")
+
+
+def test_log_events_whose_spans_are_elsewhere(tmp_path: Path) -> None:
+    """They are read as those that name none."""
+    lines = (ROOT / "tests" / "data" / "otel" / "claude-code.jsonl").read_text(encoding="utf-8").splitlines()
+    path = tmp_path / "spans.jsonl"
+    path.write_text("\n".join(line for line in lines if "resourceLogs" in line), encoding="utf-8")
+    assert [call.tool for call in trace_of(path).calls()] == ["Bash"] * 3
+
+
+def test_a_message_ends_where_a_traceback_begins(tmp_path: Path) -> None:
+    """Some instrumentations write both into one text; the paths in it are of the machine."""
+    failed = made(10, 100, "execute_tool a", parent=None, **{"gen_ai.operation.name": "execute_tool"})
+    failed["status"] = {"code": 2, "message": "too late\nTraceback (most recent call last):\n  File x"}
+    (error,) = trace_in(tmp_path, failed).of_type("error")
+    assert error.data["message"] == "too late"
+
+
+FORMS: list[tuple[Any, str, str, list[Any], list[Any]]] = [
+    (["user", "Hi"], "user", "Hi", [], []),
+    ({"type": "human", "content": "Hi"}, "user", "Hi", [], []),
+    ({"lc": 1, "id": ["x", "HumanMessage"], "kwargs": {"content": "Hi"}}, "user", "Hi", [], []),
+    ({"type": "ai", "data": {"content": "Hi"}}, "assistant", "Hi", [], []),
+    (
+        {"role": "model", "parts": [{"text": "Hi"}, {"text": "hm", "thought": True}]},
+        "assistant",
+        "Hi",
+        [],
+        [],
+    ),
+    (
+        {"role": "model", "parts": [{"functionCall": {"name": "a", "args": {"b": 1}}}]},
+        "assistant",
+        "",
+        [("", "a", {"b": 1})],
+        [],
+    ),
+    (
+        {"role": "user", "parts": [{"function_response": {"id": "c", "name": "a", "response": {"b": 1}}}]},
+        "user",
+        "",
+        [],
+        [("c", {"b": 1}, None)],
+    ),
+    (
+        {"role": "assistant", "content": [{"toolUse": {"toolUseId": "c", "name": "a", "input": {}}}]},
+        "assistant",
+        "",
+        [("c", "a", {})],
+        [],
+    ),
+    (
+        {
+            "role": "user",
+            "content": [{"toolResult": {"toolUseId": "c", "status": "error", "content": [{"text": "no"}]}}],
+        },
+        "user",
+        "",
+        [],
+        [("c", "no", True)],
+    ),
+    (
+        {
+            "role": "assistant",
+            "content": [{"type": "tool-call", "toolCallId": "c", "toolName": "a", "input": {}}],
+        },
+        "assistant",
+        "",
+        [("c", "a", {})],
+        [],
+    ),
+    (
+        {
+            "role": "tool",
+            "content": [{"type": "tool-result", "toolCallId": "c", "output": {"type": "json", "value": [1]}}],
+        },
+        "tool",
+        "",
+        [],
+        [("c", [1], None)],
+    ),
+    (
+        {"type": "function_call", "call_id": "c", "id": "f", "name": "a", "arguments": "{}"},
+        "assistant",
+        "",
+        [("c", "a", {})],
+        [],
+    ),
+    ({"type": "function_call_output", "call_id": "c", "output": "x"}, "tool", "", [], [("c", "x", None)]),
+    (
+        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Hi"}]},
+        "assistant",
+        "Hi",
+        [],
+        [],
+    ),
+    (
+        {"type": "tool", "content": "x", "tool_call_id": "c", "status": "error"},
+        "tool",
+        "",
+        [],
+        [("c", "x", True)],
+    ),
+]
+
+
+@pytest.mark.parametrize(("given", "role", "text", "calls", "responses"), FORMS)
+def test_forms_of_messages(given: Any, role: str, text: str, calls: list[Any], responses: list[Any]) -> None:
+    """Those of services and frameworks; written in the form of the conventions, each is the same message."""
+    message = message_of(given)
+    assert message is not None
+    assert (message.role, message.text, message.calls, message.responses) == (role, text, calls, responses)
+    assert message.unknown == []
+    assert message_of(message.as_written()) == message
+
+
+@pytest.mark.parametrize(
+    ("given", "texts"),
+    [
+        ("Hi", ["Hi"]),
+        ({"messages": [["user", "Hi"]]}, ["Hi"]),
+        ({"messages": [[{"role": "user", "content": "Hi"}]]}, ["Hi"]),
+        ({"contents": [{"role": "user", "parts": [{"text": "Hi"}]}]}, ["Hi"]),
+        (
+            {
+                "candidates": [
+                    {"content": {"role": "model", "parts": [{"text": "Hi"}]}, "finishReason": "STOP"}
+                ]
+            },
+            ["Hi"],
+        ),
+        ({"choices": [{"message": {"role": "assistant", "content": "Hi"}}]}, ["Hi"]),
+        (
+            {
+                "generations": [
+                    [{"text": "Hi", "message": {"lc": 1, "id": ["AIMessage"], "kwargs": {"content": "Hi"}}}]
+                ]
+            },
+            ["Hi"],
+        ),
+        ({"content": {"parts": [{"text": "Hi"}], "role": "model"}, "usage": 1}, ["Hi"]),
+        ({"content": [{"type": "text", "text": "Hi"}], "stop_reason": "end_turn"}, ["Hi"]),
+        (
+            {
+                "output": [
+                    {
+                        "type": "message",
+                        "role": "assistant",
+                        "content": [{"type": "output_text", "text": "Hi"}],
+                    }
+                ]
+            },
+            ["Hi"],
+        ),
+        ({"output": {"role": "assistant", "content": "Hi"}}, ["Hi"]),
+        ({"input": "Hi"}, ["Hi"]),
+        ({"rows": 3}, []),
+        (3, []),
+    ],
+)
+def test_where_messages_stand_in_what_went_in_or_came_out(given: Any, texts: list[str]) -> None:
+    """In requests and answers of services, and in states of frameworks."""
+    found = [message_of(each) for each in messages_in(given, "user")]
+    assert [message.text for message in found if message] == texts
+
+
+def test_results_within_what_a_framework_wraps_them_in() -> None:
+    """A result that only looks like a wrapper stays as it is."""
+    message = {"type": "tool", "content": '{"a": 1}', "tool_call_id": "c"}
+    for wrapped in (message, {"output": message}, {"type": "tool", "data": message}, json.dumps(message)):
+        assert result_of(wrapped) == {"a": 1}
+    assert result_of([{"text": "a"}, {"text": "b"}]) == "a\nb"
+    for kept in ({"output": {"a": 1}}, {"type": "text"}, [{"text": "a", "b": 1}], {"content": "x"}):
+        assert result_of(kept) == kept
+
+
+def test_a_convention_is_one_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The example of the documentation, as it stands there."""
+    text = (ROOT / "docs" / "otel.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"<!-- example: dialect -->\n```python\n(.*?)```", text, re.DOTALL)
+    module = ModuleType("acme")
+    exec(compile(code, "docs/otel.md", "exec"), module.__dict__)
+    added = dialects.Dialect("Acme", module.read)
+    spans = [
+        made(0, 900, "run", parent=None, acme__action="step"),
+        made(
+            10,
+            100,
+            "find",
+            acme__action="lookup",
+            acme__name="find_stall",
+            **{"acme.in": '{"stall": 14}', "acme.out": "free"},
+        ),
+        made(110, 200, "think", acme__action="think", **{"acme.in": ASKED, "acme.out": ANSWER}),
+    ]
+    monkeypatch.setattr(dialects, "DIALECTS", (*dialects.DIALECTS, added))
+    trace = trace_in(tmp_path, *spans)
+    assert [(call.tool, call.args) for call in trace.calls()] == [("find_stall", ARGS)]
+    assert (trace.input_messages[0].content, trace.output) == (ASKED, ANSWER)
