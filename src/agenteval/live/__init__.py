@@ -1,0 +1,1 @@
+"""Live mode: the agent itself is run again, its tools replaced by fixtures and its model recorded, played or real."""

@@ -1,0 +1,209 @@
+"""A cassette: the answers of a model, recorded beside a test, found again by what of a request counts.
+
+One JSON file a test. Texts stand in it once, by their digest; answers are whole messages; there are no headers. What is
+sensitive is redacted before anything is compared, so that a recorded and a played request are alike.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from agenteval.digests import sha256
+from agenteval.live.messages_api import Part, PartKind
+
+FORMAT = "agenteval-cassette/1"
+_SHOWN = 60
+"""Characters of a text that a miss shows around a change."""
+_MOST_SHOWN = 4
+
+Stale = Literal["miss", "mark"]
+
+
+@dataclass(slots=True)
+class Exchange:
+    """A request, as its parts, and what the model answered: a message, or the status and body of an error.
+
+    `api` is the wire format of both, `parts` maps a part's name to its kind and the digest of its text.
+    """
+
+    api: str
+    parts: dict[str, tuple[PartKind, str]]
+    answer: dict[str, Any]
+    played: int = 0
+
+    def of_kind(self, kind: PartKind) -> dict[str, str]:
+        """The digests of the parts of a kind, by name."""
+        return {name: digest for name, (its, digest) in self.parts.items() if its == kind}
+
+
+@dataclass(slots=True)
+class Difference:
+    """How a part of a request differs from the recorded one: its text before and after; None where there is none."""
+
+    name: str
+    kind: PartKind
+    before: str | None
+    after: str | None
+
+    def told(self) -> str:
+        """The difference in words."""
+        if self.before is None:
+            return f"{self.name} is new: {_cut(self.after or '')!r}"
+        if self.after is None:
+            return f"{self.name} is gone"
+        before, after = _around_change(self.before, self.after)
+        return f"{self.name} changed: {before!r} → {after!r}"
+
+
+@dataclass(slots=True)
+class Played:
+    """What a cassette has for a request: the answer, and what differs though it was answered; or why there is none."""
+
+    answer: dict[str, Any] | None
+    differences: list[Difference] = field(default_factory=list)
+    miss: str = ""
+
+
+@dataclass(kw_only=True)
+class Cassette:
+    """Recorded exchanges in order. `client` is the program that made the requests, with its version."""
+
+    client: str = ""
+    recorded_at: str = ""
+    cost_usd: float | None = None
+    texts: dict[str, str] = field(default_factory=dict)
+    exchanges: list[Exchange] = field(default_factory=list)
+
+    def add(self, api: str, parts: Sequence[Part], answer: Mapping[str, Any]) -> None:
+        """Record an exchange."""
+        named = {part.name: (part.kind, self._kept(part.text)) for part in parts}
+        self.exchanges.append(Exchange(api, named, dict(answer)))
+
+    def _kept(self, text: str) -> str:
+        digest = _digest(text)
+        self.texts[digest] = text
+        return digest
+
+    def play(self, api: str, parts: Sequence[Part], *, client: str, stale: Stale = "miss") -> Played:
+        """The answer to a request. An exchange is played once; the same request asked again, a retry, gets the same.
+
+        What the vendor changed between versions of the client is no miss; what the author changed is one, unless
+        `stale` says to mark it.
+        """
+        same = [each for each in self.exchanges if each.api == api]
+        differing = {id(each): self._differences(each, parts) for each in same}
+        tolerated = {"vendor"} if client != self.client else set()
+        tolerated |= {"author"} if stale == "mark" else set()
+        fitting = [each for each in same if all(d.kind in tolerated for d in differing[id(each)])]
+        if fitting:
+            # the closest first, then what was not played yet, in the order of recording
+            chosen = min(fitting, key=lambda each: (len(differing[id(each)]), each.played))
+            chosen.played += 1
+            return Played(chosen.answer, differing[id(chosen)])
+        if not same:
+            return Played(None, miss=f"no request of the {api} API was recorded")
+        nearest = min(same, key=lambda each: _distance(differing[id(each)]))
+        number = self.exchanges.index(nearest) + 1
+        found = [d for d in differing[id(nearest)] if d.kind not in tolerated]
+        return Played(None, found, f"compared with recorded request {number}: {told(found)}")
+
+    def _differences(self, exchange: Exchange, parts: Sequence[Part]) -> list[Difference]:
+        """How the parts differ from those of an exchange: first the author's, then the vendor's, then the conversation."""
+        found = []
+        now = {part.name: part for part in parts}
+        for name, (kind, digest) in exchange.parts.items():
+            part = now.get(name)
+            if part is None or _digest(part.text) != digest:
+                found.append(Difference(name, kind, self.texts[digest], part.text if part else None))
+        found += [
+            Difference(part.name, part.kind, None, part.text)
+            for part in parts
+            if part.name not in exchange.parts
+        ]
+        return sorted(found, key=lambda each: _ORDER[each.kind])
+
+    @property
+    def unplayed(self) -> int:
+        """How many recorded exchanges nobody asked for."""
+        return sum(not each.played for each in self.exchanges)
+
+
+_ORDER: dict[PartKind, int] = {"author": 0, "vendor": 1, "conversation": 2}
+
+
+def told(differences: Sequence[Difference]) -> str:
+    """Differences in words, the first few of them."""
+    shown = [each.told() for each in differences[:_MOST_SHOWN]]
+    more = len(differences) - len(shown)
+    return "; ".join(shown) + (f"; and {more} more" if more else "")
+
+
+def _distance(differences: Iterable[Difference]) -> int:
+    return sum(1 for _ in differences)
+
+
+def _digest(text: str) -> str:
+    return sha256(text.encode(errors="surrogatepass"))[:16]
+
+
+def _cut(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…"
+
+
+def _around_change(before: str, after: str) -> tuple[str, str]:
+    """The two texts, cut to where they differ."""
+    start = 0
+    shorter = min(len(before), len(after))
+    while start < shorter and before[start] == after[start]:
+        start += 1
+    end = 0
+    while end < shorter - start and before[-1 - end] == after[-1 - end]:
+        end += 1
+    lead = before.rfind("\n", 0, start) + 1
+    lead = max(lead, start - _SHOWN // 2)
+    return tuple(  # type: ignore[return-value]
+        _cut(text[lead : min(len(text) - end + _SHOWN // 4, len(text))]) for text in (before, after)
+    )
+
+
+def dumped(cassette: Cassette, redact: Callable[[Any], Any] = lambda data: data) -> str:
+    """The text of a cassette's file, the same for the same exchanges."""
+    used = {digest for each in cassette.exchanges for _, digest in each.parts.values()}
+    data = {
+        "format": FORMAT,
+        "client": cassette.client,
+        "recorded_at": cassette.recorded_at,
+        "cost_usd": cassette.cost_usd,
+        "texts": {digest: text for digest, text in cassette.texts.items() if digest in used},
+        "exchanges": [
+            {
+                "api": each.api,
+                "parts": {name: list(its) for name, its in each.parts.items()},
+                "answer": each.answer,
+            }
+            for each in cassette.exchanges
+        ],
+    }
+    return json.dumps(redact(data), indent=1, ensure_ascii=False) + "\n"
+
+
+def loaded(path: Path, text: str) -> Cassette:
+    """The cassette that a file's text tells. Raises `ValueError` in words for what is none."""
+    data = json.loads(text)
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        raise ValueError(f"{path} is no cassette: its format is not {FORMAT}")
+    return Cassette(
+        client=data.get("client", ""),
+        recorded_at=data.get("recorded_at", ""),
+        cost_usd=data.get("cost_usd"),
+        texts=data["texts"],
+        exchanges=[
+            Exchange(
+                each["api"], {name: (its[0], its[1]) for name, its in each["parts"].items()}, each["answer"]
+            )
+            for each in data["exchanges"]
+        ],
+    )

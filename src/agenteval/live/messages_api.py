@@ -1,0 +1,241 @@
+"""The Messages API: what of a request counts, and answers as messages, as streams and as errors.
+
+Requests and messages are plain JSON, as https://docs.anthropic.com/en/api/messages describes them.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+PartKind = Literal["conversation", "author", "vendor"]
+"""Whose a part of a request is: the run's own, the author's, or the agent's vendor's."""
+
+_IDENTITIES = ("You are Claude Code", "You are a Claude agent")
+"""How the prompt of the vendor's CLI begins; the second stands before an author's own prompt."""
+_BILLING = "x-anthropic-billing-header"
+_REMINDER = "<system-reminder>"
+_COUNTED_APART = ("model", "messages", "system", "tools")
+_OF_NO_WEIGHT = ("metadata", "stream")
+"""What has no influence on the answer."""
+
+
+@dataclass(slots=True, frozen=True)
+class Part:
+    """A named piece of a request. Two requests with equal parts are the same request."""
+
+    name: str
+    kind: PartKind
+    text: str
+
+
+def request_parts(body: Mapping[str, Any], *, by_cli: bool) -> list[Part]:
+    """What of a request counts, in order. `by_cli`: the vendor's CLI made it, whose own prompt and tools are the vendor's.
+
+    Calls are named by their order, results follow the order of their calls, and cache marks do not count.
+    """
+    parts = [Part("model", "author", str(body.get("model", "")))]
+    rest = {
+        key: value for key, value in body.items() if key not in _COUNTED_APART and key not in _OF_NO_WEIGHT
+    }
+    parts.append(Part("parameters", "vendor" if by_cli else "author", _shown(rest)))
+    parts += _system(body.get("system"), by_cli=by_cli)
+    for tool in body.get("tools") or []:
+        own = not by_cli or str(tool.get("name", "")).startswith("mcp__")
+        said = {key: value for key, value in tool.items() if key != "cache_control"}
+        parts.append(Part(f"tool {tool.get('name')}", "author" if own else "vendor", _shown(said)))
+    parts += _Conversation(by_cli=by_cli).parts(body.get("messages") or [])
+    return _numbered(parts)
+
+
+def _system(system: Any, *, by_cli: bool) -> Iterator[Part]:
+    """The system prompt, block by block: after the words of the CLI for agents of others comes the author's."""
+    blocks = [{"text": system}] if isinstance(system, str) else system or []
+    kind: PartKind = "vendor" if by_cli else "author"
+    for block in blocks:
+        text = str(block.get("text", ""))
+        if text.startswith(_BILLING):
+            continue
+        yield Part("system prompt", kind, text)
+        if text.startswith(_IDENTITIES[1]):
+            kind = "author"
+
+
+class _Conversation:
+    """The messages of a request as parts: a turn each, and reminders of the harness apart."""
+
+    def __init__(self, *, by_cli: bool) -> None:
+        self.by_cli = by_cli
+        self.order: dict[str, int] = {}
+
+    def parts(self, messages: list[Any]) -> Iterator[Part]:
+        for number, message in enumerate(messages, 1):
+            content = message.get("content")
+            blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content or []
+            said = []
+            for block in self._in_order(blocks):
+                text = self._told(block)
+                if self.by_cli and text.lstrip().startswith(_REMINDER):
+                    yield Part(reminder_name(text), reminder_kind(text), text)
+                elif text:
+                    said.append(text)
+            if said:
+                yield Part(f"turn {number} ({message.get('role')})", "conversation", "\n".join(said))
+
+    def _in_order(self, blocks: list[Any]) -> list[Any]:
+        """The blocks, with results in the order of their calls: parallel calls end in any order."""
+        results = [block for block in blocks if block.get("type") == "tool_result"]
+        results.sort(key=lambda block: self.order.get(str(block.get("tool_use_id")), 0))
+        return [*results, *(block for block in blocks if block.get("type") != "tool_result")]
+
+    def _told(self, block: Mapping[str, Any]) -> str:
+        match block.get("type"):
+            case "text":
+                return str(block.get("text", ""))
+            case "tool_use" | "server_tool_use":
+                number = self.order.setdefault(str(block.get("id")), len(self.order) + 1)
+                return f"call {number}: {block.get('name')} {_shown(block.get('input'))}"
+            case "tool_result":
+                number = self.order.get(str(block.get("tool_use_id")), 0)
+                failed = " failed" if block.get("is_error") else ""
+                return f"result of call {number}{failed}: {result_text(block.get('content'))}"
+            case "thinking":
+                return f"thinking: {block.get('thinking', '')}"
+            case "redacted_thinking":
+                return "redacted thinking"
+            case _:
+                return _shown({key: value for key, value in block.items() if key != "cache_control"})
+
+
+def reminder_name(text: str) -> str:
+    """What a reminder of the harness is about, by the file that it quotes or its first words."""
+    _, quotes, after = text.partition("Contents of ")
+    if quotes:
+        return f"instructions ({after.split(' ', 1)[0].split(chr(10), 1)[0].rstrip(':').rsplit('/', 1)[-1]})"
+    if "skills are available" in text:
+        return "skills"
+    return "reminder"
+
+
+def reminder_kind(text: str) -> PartKind:
+    """Whose a reminder is: what quotes instructions or skills is the author's."""
+    return "vendor" if reminder_name(text) == "reminder" else "author"
+
+
+def _numbered(parts: list[Part]) -> list[Part]:
+    """The parts with names that differ: the second of a name is `name 2`."""
+    seen: dict[str, int] = {}
+    numbered = []
+    for part in parts:
+        count = seen[part.name] = seen.get(part.name, 0) + 1
+        numbered.append(part if count == 1 else Part(f"{part.name} {count}", part.kind, part.text))
+    return numbered
+
+
+def result_text(content: Any) -> str:
+    """The text of a tool result: a string, or blocks."""
+    if isinstance(content, str):
+        return content
+    return "\n".join(
+        str(block["text"])
+        if block.get("type") == "text"
+        else _shown({key: value for key, value in block.items() if key != "cache_control"})
+        for block in content or []
+    )
+
+
+def _shown(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, ensure_ascii=False)
+
+
+def assembled(stream: bytes) -> dict[str, Any] | None:
+    """The message that a stream of server-sent events tells; None for one that breaks off, or tells of an error."""
+    message: dict[str, Any] | None = None
+    blocks: dict[int, dict[str, Any]] = {}
+    inputs: dict[int, list[str]] = {}
+    ended = False
+    for event in _events(stream):
+        index = event.get("index", 0)
+        match event.get("type"):
+            case "message_start":
+                message = dict(event["message"])
+            case "content_block_start":
+                blocks[index], inputs[index] = dict(event["content_block"]), []
+            case "content_block_delta":
+                _add_delta(blocks[index], inputs[index], event["delta"])
+            case "content_block_stop" if inputs[index]:
+                blocks[index]["input"] = json.loads("".join(inputs[index]))
+            case "message_delta" if message is not None:
+                message |= event["delta"]
+                message["usage"] = {**message.get("usage", {}), **event.get("usage", {})}
+            case "message_stop":
+                ended = True
+            case "error":
+                return None
+    if message is None or not ended:
+        return None
+    message["content"] = [blocks[index] for index in sorted(blocks)]
+    return message
+
+
+def _events(stream: bytes) -> Iterator[dict[str, Any]]:
+    for chunk in stream.replace(b"\r\n", b"\n").split(b"\n\n"):
+        lines = [line[5:].strip() for line in chunk.split(b"\n") if line.startswith(b"data:")]
+        if lines:
+            yield json.loads(b"".join(lines))
+
+
+def _add_delta(block: dict[str, Any], pieces: list[str], delta: Mapping[str, Any]) -> None:
+    match delta.get("type"):
+        case "text_delta":
+            block["text"] = block.get("text", "") + delta["text"]
+        case "thinking_delta":
+            block["thinking"] = block.get("thinking", "") + delta["thinking"]
+        case "signature_delta":
+            block["signature"] = block.get("signature", "") + delta["signature"]
+        case "input_json_delta":
+            pieces.append(delta["partial_json"])
+        case "citations_delta":
+            block.setdefault("citations", []).append(delta["citation"])
+
+
+def streamed(message: Mapping[str, Any]) -> Iterator[bytes]:
+    """A message as server-sent events: a piece of the stream for each."""
+    usage = message.get("usage") or {}
+    opening = {**message, "content": [], "stop_reason": None, "stop_sequence": None}
+    yield _event("message_start", message={**opening, "usage": {**usage, "output_tokens": 1}})
+    for index, block in enumerate(message.get("content") or []):
+        start, deltas = _unfolded(block)
+        yield _event("content_block_start", index=index, content_block=start)
+        for delta in deltas:
+            yield _event("content_block_delta", index=index, delta=delta)
+        yield _event("content_block_stop", index=index)
+    ending = {key: message.get(key) for key in ("stop_reason", "stop_sequence")}
+    yield _event("message_delta", delta=ending, usage=usage)
+    yield _event("message_stop")
+
+
+def _unfolded(block: Mapping[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """A block as it begins in a stream, and what then is added to it."""
+    match block.get("type"):
+        case "text":
+            return {"type": "text", "text": ""}, [{"type": "text_delta", "text": block["text"]}]
+        case "thinking":
+            return {"type": "thinking", "thinking": "", "signature": ""}, [
+                {"type": "thinking_delta", "thinking": block["thinking"]},
+                {"type": "signature_delta", "signature": block.get("signature", "")},
+            ]
+        case "tool_use" | "server_tool_use":
+            told = json.dumps(block.get("input") or {})
+            return {**block, "input": {}}, [{"type": "input_json_delta", "partial_json": told}]
+        case _:
+            return dict(block), []
+
+
+def _event(kind: str, **data: Any) -> bytes:
+    return f"event: {kind}\ndata: {json.dumps({'type': kind, **data})}\n\n".encode()
+
+
+def error_body(kind: str, message: str) -> dict[str, Any]:
+    """An error as the API tells it."""
+    return {"type": "error", "error": {"type": kind, "message": message}}
