@@ -1,0 +1,193 @@
+"""What a tool call gets in a live run: it is denied before it runs, and the denial becomes a fixture's answer.
+
+The agent's harness asks a hook before every call (PreToolUse). A call that must not really run is denied there, with a
+nonce that only this run knows; in the next request to the model, the result of that call is replaced by the fixture's
+text. A result of such a call without the nonce means that the tool ran, since hooks fail open.
+"""
+
+import json
+import secrets
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from agenteval.json_values import args_key
+from agenteval.patterns import name_matches
+
+HARNESS_TOOLS = (
+    "Agent", "Task", "Task[A-Z]*", "TodoWrite", "ToolSearch", "Skill", "StructuredOutput", "ListMcpResourcesTool",
+    "ReadMcpResourceTool", "EnterPlanMode",
+)  # fmt: skip
+"""Tools that are the harness's own and reach nothing outside of it: they always run."""
+INTERACTIVE_TOOLS = ("AskUserQuestion", "ExitPlanMode")
+"""Tools that wait for a person."""
+_REFUSED = ("<tool_use_error>", "Error: No such tool available", "No such tool available")
+"""How the harness's own refusals begin: the tool did not run."""
+
+
+@dataclass(slots=True, kw_only=True)
+class ToolAnswer:
+    """What a tool answers: a fixture of the test, or a result that the test's recording has.
+
+    `matches` says whether the arguments of a call are this answer's; None for any.
+    """
+
+    tool: str
+    text: str
+    failed: bool = False
+    source: str = ""
+    matches: Callable[[Mapping[str, Any]], bool] | None = None
+    recorded_args: Mapping[str, Any] | None = None
+    used: int = 0
+
+
+@dataclass(slots=True)
+class DeniedCall:
+    """A call that did not run, and what it got instead."""
+
+    call_id: str
+    tool: str
+    args: dict[str, Any]
+    answer: ToolAnswer | None
+    approximate: bool = False
+
+
+@dataclass(slots=True)
+class Trouble:
+    """What makes a run worth no verdict: a reason code of `live.*`, what happened, and what to do."""
+
+    reason_code: str
+    message: str
+    next_step: str
+
+
+@dataclass(kw_only=True)
+class Fixtures:
+    """Answers the hook, and puts answers into requests. Safe to use from several threads.
+
+    `names` gives all names of a tool: as recorded, canonical, without its server; `runs` are tools that really run.
+    """
+
+    own: Sequence[ToolAnswer] = ()
+    recorded: Sequence[ToolAnswer] = ()
+    runs: Sequence[str] = ()
+    match: Literal["exact", "nearest"] = "exact"
+    names: Callable[[str], Sequence[str]] = lambda tool: (tool, tool.rsplit("__", 1)[-1])
+    nonce: str = field(default_factory=lambda: f"agenteval-{secrets.token_hex(8)}")
+    denied: dict[str, DeniedCall] = field(default_factory=dict)
+    trouble: list[Trouble] = field(default_factory=list)
+    asked: set[str] = field(default_factory=set)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def really_runs(self, tool: str) -> bool:
+        """Whether calls of a tool run."""
+        return any(
+            name_matches(glob, name) for glob in (*HARNESS_TOOLS, *self.runs) for name in self.names(tool)
+        )
+
+    def decide(self, event: Mapping[str, Any]) -> dict[str, Any]:
+        """The answer to a hook's event, as JSON for the harness: empty where it may go on."""
+        if event.get("hook_event_name") != "PreToolUse":
+            return {}
+        tool, call_id = str(event.get("tool_name", "")), str(event.get("tool_use_id", ""))
+        args = event.get("tool_input")
+        args = args if isinstance(args, dict) else {}
+        with self._lock:
+            self.asked.add(call_id)
+            if self.really_runs(tool):
+                return {}
+            if any(name_matches(glob, tool) for glob in INTERACTIVE_TOOLS):
+                self.trouble.append(_waits(tool))
+            answer, approximate = self._answer(tool, args)
+            self.denied[call_id] = DeniedCall(call_id, tool, args, answer, approximate)
+            if answer is None:
+                self.trouble.append(self._no_fixture(tool, args))
+        reason = f"{self.nonce} {tool} does not run in this test"
+        decision = {"permissionDecision": "deny", "permissionDecisionReason": reason}
+        return {"hookSpecificOutput": {"hookEventName": "PreToolUse", **decision}}
+
+    def _answer(self, tool: str, args: Mapping[str, Any]) -> tuple[ToolAnswer | None, bool]:
+        """The answer to a call, and whether it is only the nearest; the one used least often comes first."""
+        own = [each for each in self._of(self.own, tool) if each.matches is None or each.matches(args)]
+        exact = [each for each in self._of(self.recorded, tool) if _same(each.recorded_args, args)]
+        nearest = self._of(self.recorded, tool) if self.match == "nearest" else []
+        for found, approximate in ((own, False), (exact, False), (nearest, True)):
+            if found:
+                answer = min(found, key=lambda each: each.used)
+                answer.used += 1
+                return answer, approximate
+        return None, False
+
+    def _of(self, answers: Sequence[ToolAnswer], tool: str) -> list[ToolAnswer]:
+        names = self.names(tool)
+        return [each for each in answers if any(name_matches(each.tool, name) for name in names)]
+
+    def _no_fixture(self, tool: str, args: Mapping[str, Any]) -> Trouble:
+        near = [each for each in (*self.own, *self.recorded) if each in self._of([each], tool)]
+        closest = "; no fixture or recorded result of this tool is there"
+        if near:
+            closest = f"; the closest is {near[0].source}"
+        return Trouble(
+            "live.no_fixture",
+            f"the agent called {tool} with {json.dumps(args, ensure_ascii=False, sort_keys=True)}, "
+            f"and no fixture answers that{closest}",
+            "add a fixture for it, let the tool run (live.run_tools), or accept the nearest recorded result "
+            "(live.match: nearest)",
+        )
+
+    def put_into(self, messages: Sequence[Any]) -> None:
+        """Replace the denials in a request's tool results by answers, and notice tools that ran all the same."""
+        called = {str(b.get("id")): str(b.get("name")) for b in _blocks(messages, "tool_use")}
+        with self._lock:
+            for block in _blocks(messages, "tool_result"):
+                call_id = str(block.get("tool_use_id"))
+                self._put(block, call_id, called.get(call_id, ""))
+
+    def _put(self, block: dict[str, Any], call_id: str, tool: str) -> None:
+        text, denied = _text(block.get("content")), self.denied.get(call_id)
+        if denied is None:
+            if tool and not self.really_runs(tool) and not text.startswith(_REFUSED):
+                self._escaped(tool)
+        elif self.nonce not in text:
+            if denied.answer is None or text != denied.answer.text:
+                self._escaped(denied.tool)
+        else:
+            block["content"] = denied.answer.text if denied.answer else "no fixture"
+            block.pop("is_error", None)
+            if denied.answer is None or denied.answer.failed:
+                block["is_error"] = True
+
+    def _escaped(self, tool: str) -> None:
+        message = (
+            f"{tool} ran, though it must not run in this test: the hook that denies calls was not heeded"
+        )
+        if not any(each.reason_code == "live.tool_escaped" for each in self.trouble):
+            step = "look at what it did; report it with the version of the agent's CLI, or allow it in live.run_tools"
+            self.trouble.append(Trouble("live.tool_escaped", message, step))
+
+
+def _waits(tool: str) -> Trouble:
+    return Trouble(
+        "live.interactive",
+        f"the agent called {tool}, which waits for a person",
+        "test the question with a recorded run, or take the tool away from the agent (disallowed_tools)",
+    )
+
+
+def _same(recorded: Mapping[str, Any] | None, args: Mapping[str, Any]) -> bool:
+    return recorded is not None and args_key(dict(recorded), ()) == args_key(dict(args), ())
+
+
+def _blocks(messages: Sequence[Any], kind: str) -> Iterator[dict[str, Any]]:
+    for message in messages:
+        content = message.get("content") if isinstance(message, dict) else None
+        for block in content if isinstance(content, list) else ():
+            if isinstance(block, dict) and block.get("type") == kind:
+                yield block
+
+
+def _text(content: Any) -> str:
+    if isinstance(content, str):
+        return content
+    return "\n".join(str(block.get("text", "")) for block in content or [] if isinstance(block, dict))

@@ -1,0 +1,337 @@
+"""The one way out of a live run's sandbox: an HTTP server on a unix socket.
+
+It answers requests to the model, asks the fixtures about tool calls, takes in spans, and keeps accounts. Whether a run
+is worth a verdict goes by what it saw, not by what the agent made of it.
+"""
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+from socketserver import ThreadingMixIn, UnixStreamServer
+from types import TracebackType
+from typing import Any, Self
+
+from agenteval.live import messages_api
+from agenteval.live.fixtures import Fixtures, Trouble
+from agenteval.live.messages_api import Part
+from agenteval.live.model import Model, ModelAnswer, ModelRequest
+
+HOOK_PATH = "/agenteval/hook"
+MOST_BODY_BYTES = 64 * 2**20
+_CLI = "claude-cli/"
+_JSON = "application/json"
+_STREAM = "text/event-stream; charset=utf-8"
+
+
+@dataclass(slots=True)
+class Accounts:
+    """What a run asked of its model. Tokens by kind, as the API counts them; `offered` are the tools it was shown."""
+
+    requests: int = 0
+    tokens: dict[str, int] = field(default_factory=dict)
+    cost_usd: float | None = None
+    client: str = ""
+    model: str = ""
+    offered: list[str] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+    """Requests to anything else, as `METHOD path`."""
+    errors: list[str] = field(default_factory=list)
+    """Errors that the model's service answered with."""
+
+
+@dataclass(kw_only=True)
+class Proxy:
+    """Serves one run, from entering to leaving the context.
+
+    `known` gives the values of this run that differ from run to run, with what stands for each in the parts of requests;
+    `redact` hides what is sensitive in a part, on both sides alike. `most_requests` and `most_cost_usd` bound the run.
+    """
+
+    socket: Path
+    model: Model
+    fixtures: Fixtures
+    known: Callable[[], Mapping[str, str]] = dict
+    redact: Callable[[str], str] = str
+    price: Callable[[str, Mapping[str, int]], float | None] = lambda model, tokens: None  # noqa: ARG005
+    most_requests: int = 200
+    most_cost_usd: float | None = None
+    accounts: Accounts = field(default_factory=Accounts)
+    trouble: list[Trouble] = field(default_factory=list)
+    spans: list[tuple[str, bytes]] = field(default_factory=list)
+    """OTLP exports, each with its content type."""
+
+    def __post_init__(self) -> None:
+        self._lock = threading.Lock()
+        self._busy = 0
+        self._last = time.monotonic()
+
+    def __enter__(self) -> Self:
+        self._server = _Server(str(self.socket), self)
+        self.socket.chmod(0o666)  # the agent may run as somebody else
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self.socket.unlink(missing_ok=True)
+
+    @property
+    def idle_seconds(self) -> float:
+        """How long nothing was asked; 0 while something is being answered."""
+        with self._lock:
+            return 0.0 if self._busy else time.monotonic() - self._last
+
+    @property
+    def over(self) -> bool:
+        """Whether the run is worth no verdict any more."""
+        return bool(self.trouble or self.fixtures.trouble or self.model.misses)
+
+    def answer(self, method: str, path: str, headers: Mapping[str, str], content: bytes) -> "Reply":
+        """The reply to a request, whatever it is."""
+        with self._lock:
+            self._busy += 1
+        try:
+            return self._answer(method, path.partition("?")[0], headers, content)
+        finally:
+            with self._lock:
+                self._busy -= 1
+                self._last = time.monotonic()
+
+    def _answer(self, method: str, path: str, headers: Mapping[str, str], content: bytes) -> "Reply":
+        if method == "HEAD":
+            return Reply(200)
+        if method == "POST" and path == "/v1/traces":
+            self.spans.append((headers.get("content-type", ""), content))
+            return Reply(200, b"{}")
+        if method == "POST" and path in (HOOK_PATH, *_APIS):
+            try:
+                body = json.loads(content)
+            except ValueError:
+                body = None
+            if not isinstance(body, dict):
+                return _error(400, "invalid_request_error", "the body is no JSON object")
+            if path == HOOK_PATH:
+                return Reply(200, json.dumps(self.fixtures.decide(body)).encode())
+            return self._model(_APIS[path], path, headers, body)
+        if method == "POST" and path == "/v1/messages/count_tokens":
+            return Reply(200, json.dumps({"input_tokens": len(content) // 4}).encode())
+        with self._lock:
+            self.accounts.refused.append(f"{method} {path}")
+        return _error(404, "not_found_error", "nothing but the model can be reached from here")
+
+    def _model(self, api: str, path: str, headers: Mapping[str, str], body: dict[str, Any]) -> "Reply":
+        client = client_of(headers)
+        if refusal := self._refusal(body):
+            return refusal
+        with self._lock:
+            self.accounts.client = self.accounts.client or client
+            self.accounts.model = self.accounts.model or str(body.get("model", ""))
+            for name in _tools(body):
+                if name not in self.accounts.offered:
+                    self.accounts.offered.append(name)
+        wire = _wire(api)
+        if api == "messages":
+            self.fixtures.put_into(body.get("messages") or [])
+        parts = wire.request_parts(body, by_cli=client.startswith(_CLI))
+        request = ModelRequest(
+            api=api, path=path, body=body, headers=headers, parts=self._plain(parts), client=client
+        )
+        answer = self.model.answer(request)
+        self._account(answer, str(body.get("model", "")))
+        return _reply(answer, wire, streams=bool(body.get("stream")))
+
+    def _refusal(self, body: Mapping[str, Any]) -> "Reply | None":
+        """The refusal of a request that would go over the budget, or have the provider run a tool; else None."""
+        with self._lock:
+            self.accounts.requests += 1
+            requests, cost = self.accounts.requests, self.accounts.cost_usd
+        if requests > self.most_requests:
+            self._add(
+                "live.over_budget",
+                f"the agent made more than {self.most_requests} requests to its model",
+                "look for a loop in what it did, or raise live.max_requests",
+            )
+        elif self.most_cost_usd is not None and (cost or 0) >= self.most_cost_usd:
+            self._add(
+                "live.over_budget",
+                f"the run cost {cost:.2f} US dollars, and {self.most_cost_usd:.2f} are allowed",
+                "raise live.max_cost_usd, or test something smaller",
+            )
+        elif hosted := _hosted(body):
+            self._add(
+                "live.hosted_tool",
+                f"the agent asks its provider to run {hosted}, which no sandbox holds and no fixture answers",
+                "take the tool away from the agent, or give it one of its own that a fixture can answer",
+            )
+        else:
+            return None
+        return _error(400, "invalid_request_error", self.trouble[-1].message, retry=False)
+
+    def _add(self, reason_code: str, message: str, next_step: str) -> None:
+        with self._lock:
+            self.trouble.append(Trouble(reason_code, message, next_step))
+
+    def _plain(self, parts: Sequence[Part]) -> list[Part]:
+        """The parts without what differs from run to run, and without what is sensitive."""
+        known = sorted(self.known().items(), key=lambda item: -len(item[0]))
+        plain = []
+        for part in parts:
+            text = part.text
+            for value, stand_in in known:
+                text = text.replace(value, stand_in)
+            plain.append(Part(part.name, part.kind, self.redact(text)))
+        return plain
+
+    def _account(self, answer: ModelAnswer, model: str) -> None:
+        with self._lock:
+            if answer.status >= 400:
+                error = answer.message.get("error")
+                told = error.get("message") if isinstance(error, dict) else answer.message
+                self.accounts.errors.append(f"{answer.status}: {told}")
+                return
+            usage = answer.message.get("usage")
+            counted = (
+                {k: v for k, v in usage.items() if isinstance(v, int)} if isinstance(usage, dict) else {}
+            )
+            for kind, count in counted.items():
+                self.accounts.tokens[kind] = self.accounts.tokens.get(kind, 0) + count
+            cost = self.price(model, counted)
+            if cost is not None:
+                self.accounts.cost_usd = (self.accounts.cost_usd or 0.0) + cost
+
+
+_APIS = {
+    "/v1/messages": "messages",
+    "/v1/chat/completions": "chat completions",
+    "/chat/completions": "chat completions",
+    "/v1/responses": "responses",
+    "/responses": "responses",
+}
+"""The wire format by path."""
+
+
+def _wire(api: str) -> Any:
+    """What reads and writes a wire format."""
+    if api == "messages":
+        return messages_api
+    from agenteval.live import openai_api
+
+    return openai_api.WIRES[api]
+
+
+def client_of(headers: Mapping[str, str]) -> str:
+    """The program that makes a request, with its version: `claude-cli/2.1.128`."""
+    return headers.get("user-agent", "").partition(" ")[0]
+
+
+def _tools(body: Mapping[str, Any]) -> Iterable[str]:
+    for tool in body.get("tools") or []:
+        function = tool.get("function")
+        name = function.get("name") if isinstance(function, dict) else tool.get("name")
+        if name:
+            yield str(name)
+
+
+def _hosted(body: Mapping[str, Any]) -> str:
+    """The first tool that the provider would run itself; empty for none."""
+    if body.get("mcp_servers"):
+        return "remote MCP servers"
+    own = ("custom", "function", None)
+    for tool in body.get("tools") or []:
+        kind = tool.get("type")
+        if kind not in own and not str(kind).startswith(
+            ("bash_", "text_editor_", "memory_", "computer_", "tool_search_")
+        ):
+            return str(tool.get("name") or kind)
+    return ""
+
+
+@dataclass(slots=True)
+class Reply:
+    """An HTTP reply."""
+
+    status: int
+    content: bytes = b""
+    content_type: str = _JSON
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+def _reply(answer: ModelAnswer, wire: Any, *, streams: bool) -> Reply:
+    headers = {} if answer.retry else {"x-should-retry": "false"}
+    if streams and answer.status < 400:
+        return Reply(answer.status, b"".join(wire.streamed(answer.message)), _STREAM, headers)
+    return Reply(answer.status, json.dumps(answer.message).encode(), _JSON, headers)
+
+
+def _error(status: int, kind: str, message: str, *, retry: bool = True) -> Reply:
+    headers = {} if retry else {"x-should-retry": "false"}
+    return Reply(status, json.dumps(messages_api.error_body(kind, message)).encode(), _JSON, headers)
+
+
+class _Server(ThreadingMixIn, UnixStreamServer):
+    daemon_threads = True
+    request_queue_size = 64
+
+    def __init__(self, path: str, proxy: Proxy) -> None:
+        self.proxy = proxy
+        super().__init__(path, _Handler)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing of agents that go away in the middle of a reply."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: _Server
+
+    def address_string(self) -> str:
+        return "sandbox"
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base names it so
+        """Log nothing: requests hold what people said."""
+
+    def _serve(self) -> None:
+        content = self._content()
+        if content is None:
+            reply = _error(413, "request_too_large", f"more than {MOST_BODY_BYTES} bytes")
+        else:
+            headers = {name.lower(): value for name, value in self.headers.items()}
+            reply = self.server.proxy.answer(self.command, self.path, headers, content)
+        self.send_response(reply.status)
+        self.send_header("content-type", reply.content_type)
+        self.send_header("content-length", str(len(reply.content)))
+        for name, value in reply.headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(reply.content)
+
+    def _content(self) -> bytes | None:
+        """The body, whole or in chunks; None for one that is too large."""
+        if "chunked" not in (self.headers.get("transfer-encoding") or ""):
+            length = int(self.headers.get("content-length") or 0)
+            return self.rfile.read(length) if length <= MOST_BODY_BYTES else None
+        pieces, total = [], 0
+        while size := int(self.rfile.readline().partition(b";")[0] or b"0", 16):
+            total += size
+            if total > MOST_BODY_BYTES:
+                return None
+            pieces.append(self.rfile.read(size))
+            self.rfile.readline()
+        self.rfile.readline()
+        return b"".join(pieces)
+
+    do_GET = do_POST = do_HEAD = do_PUT = do_DELETE = do_PATCH = do_OPTIONS = _serve  # noqa: N815
+
+    def do_CONNECT(self) -> None:
+        """Refuse to open a way to anywhere else."""
+        self.server.proxy.accounts.refused.append(f"CONNECT {self.path}")
+        self.send_error(403)
