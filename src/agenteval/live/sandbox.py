@@ -1,0 +1,213 @@
+"""Where the agent runs: bubblewrap, docker or podman, without a network, with only what it is given.
+
+One description serves all of them. The only way out is the proxy's socket, to which a bridge inside the sandbox leads
+the port that agents can speak to.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from agenteval.errors import AdapterError
+
+Runtime = Literal["auto", "bwrap", "docker", "podman"]
+SOCKET = "/run/agenteval/proxy.sock"
+PORT = 8089
+BASE_URL = f"http://127.0.0.1:{PORT}"
+_PROBE_SECONDS = 20
+_SYSTEM = ("/usr", "/etc", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/opt")
+"""What of the system is visible: programs and libraries, no homes and no data."""
+
+_BRIDGE = """\
+import os, socket, sys, threading
+def pump(source, target):
+    try:
+        while data := source.recv(65536):
+            target.sendall(data)
+    except OSError:
+        pass
+    for end in (source, target):
+        try: end.shutdown(socket.SHUT_RDWR)
+        except OSError: pass
+def lead(client):
+    out = socket.socket(socket.AF_UNIX)
+    out.connect(sys.argv[1])
+    threading.Thread(target=pump, args=(client, out), daemon=True).start()
+    pump(out, client)
+    client.close(); out.close()
+server = socket.create_server(("127.0.0.1", int(sys.argv[2])), backlog=64)
+if os.fork():
+    os.execvp(sys.argv[3], sys.argv[3:])
+while True:
+    threading.Thread(target=lead, args=(server.accept()[0],), daemon=True).start()
+"""
+"""Listens on the port, leads it to the socket, and becomes the agent's command: `bridge SOCKET PORT COMMAND...`."""
+
+
+@dataclass(kw_only=True)
+class Sandbox:
+    """What a run sees and may use. Paths inside are absolute; `read_only` and `writable` map paths inside to ours.
+
+    `command` is what runs there; `memory_bytes` and `processes` bound it. `bridge` is a program that listens at PORT,
+    leads it to SOCKET and becomes the command that follows it; None for one in Python.
+    """
+
+    command: Sequence[str]
+    socket: Path
+    env: Mapping[str, str] = field(default_factory=dict)
+    read_only: Mapping[str, Path] = field(default_factory=dict)
+    writable: Mapping[str, Path] = field(default_factory=dict)
+    folder: str = "/"
+    home: str = "/home/agent"
+    memory_bytes: int = 4 * 2**30
+    processes: int = 512
+    bridge: Sequence[str] | None = None
+    image: str = ""
+
+    def bridged(self) -> list[str]:
+        """The command behind the bridge."""
+        bridge = self.bridge or [sys.executable, "-c", _BRIDGE, SOCKET, str(PORT)]
+        return [*bridge, *self.command]
+
+    def environment(self) -> dict[str, str]:
+        """The whole environment of the command."""
+        return {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": self.home, "LANG": "C.UTF-8", **self.env}
+
+
+def bubblewrap(sandbox: Sandbox) -> list[str]:
+    """The command line that runs a sandbox with bubblewrap."""
+    line = ["bwrap", "--die-with-parent", "--new-session", "--clearenv", "--hostname", "agent"]
+    line += [
+        "--unshare-pid",
+        "--unshare-ipc",
+        "--unshare-uts",
+        "--unshare-net",
+        "--unshare-cgroup-try",
+        "--cap-drop",
+        "ALL",
+    ]
+    for path in _SYSTEM:
+        line += _system(path)
+    line += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--dir", "/run", "--dir", sandbox.home]  # noqa: S108
+    for path in interpreter_folders() if sandbox.bridge is None else ():
+        line += ["--ro-bind", path, path]
+    for inside, ours in sandbox.read_only.items():
+        line += ["--ro-bind", str(ours), inside]
+    for inside, ours in sandbox.writable.items():
+        line += ["--bind", str(ours), inside]
+    line += ["--dir", str(Path(SOCKET).parent), "--bind", str(sandbox.socket), SOCKET]
+    for name, value in sandbox.environment().items():
+        line += ["--setenv", name, value]
+    limits = f'ulimit -v {sandbox.memory_bytes * 16 // 1024} -u {sandbox.processes} 2>/dev/null; exec "$@"'
+    return [*line, "--chdir", sandbox.folder, "--", "/bin/sh", "-c", limits, "sh", *sandbox.bridged()]
+
+
+def _system(path: str) -> list[str]:
+    """How a folder of the system is shown: as it is, or as the link that it is."""
+    if os.path.islink(path):  # noqa: PTH114
+        return ["--symlink", os.readlink(path), path]  # noqa: PTH115
+    return ["--ro-bind", path, path] if os.path.isdir(path) else []  # noqa: PTH112
+
+
+def interpreter_folders() -> list[str]:
+    """The folders of the running interpreter that are no system's: its installation, and its virtual environment."""
+    found = dict.fromkeys([sys.base_prefix, sys.prefix, sysconfig.get_paths()["stdlib"]])
+    shown = tuple(f"{path}/" for path in _SYSTEM)
+    return [path for path in found if not f"{path}/".startswith(shown)]
+
+
+def container(program: str, sandbox: Sandbox) -> list[str]:
+    """The command line that runs a sandbox with docker or podman."""
+    line = [program, "run", "--rm", "--interactive", "--network", "none", "--cap-drop", "ALL"]
+    line += ["--security-opt", "no-new-privileges", "--pids-limit", str(sandbox.processes)]
+    line += ["--memory", str(sandbox.memory_bytes), "--workdir", sandbox.folder]
+    for inside, ours in sandbox.read_only.items():
+        line += ["--volume", f"{ours}:{inside}:ro"]
+    for inside, ours in sandbox.writable.items():
+        line += ["--volume", f"{ours}:{inside}"]
+    line += ["--volume", f"{sandbox.socket}:{SOCKET}"]
+    for name, value in sandbox.environment().items():
+        line += ["--env", f"{name}={value}"]
+    entry, *rest = sandbox.bridged()
+    return [*line, "--entrypoint", entry, sandbox.image, *rest]
+
+
+@dataclass(slots=True)
+class Probe:
+    """Whether a runtime works here: found by running it once. `why` says why not, `advice` what to do."""
+
+    runtime: str
+    works: bool
+    why: str = ""
+    advice: str = ""
+
+
+def probe(runtime: str) -> Probe:
+    """Try a runtime."""
+    program = shutil.which(runtime)
+    if program is None:
+        return Probe(runtime, False, "is not installed", f"install it: apt-get install {_PACKAGES[runtime]}")
+    if runtime == "bwrap":
+        line = [
+            "bwrap",
+            "--unshare-net",
+            "--unshare-pid",
+            "--ro-bind",
+            "/",
+            "/",
+            "--dev",
+            "/dev",
+            "--proc",
+            "/proc",
+            "true",
+        ]
+    else:
+        line = [program, "info", "--format", "{{.ID}}" if runtime == "docker" else "{{.Host.Arch}}"]
+    try:
+        done = subprocess.run(line, capture_output=True, text=True, timeout=_PROBE_SECONDS, check=False)  # noqa: S603
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return Probe(runtime, False, f"does not run: {error}")
+    if done.returncode == 0:
+        return Probe(runtime, True)
+    said = (done.stderr or done.stdout).strip().splitlines()
+    return Probe(runtime, False, f"does not work: {said[-1] if said else done.returncode}", _ADVICE[runtime])
+
+
+_PACKAGES = {"bwrap": "bubblewrap", "docker": "docker.io", "podman": "podman"}
+_ADVICE = {
+    "bwrap": "allow user namespaces (sysctl kernel.apparmor_restrict_unprivileged_userns=0), or use docker",
+    "docker": "start its daemon, and let this user use it",
+    "podman": "see podman info",
+}
+
+
+def chosen(runtime: Runtime, *, image: str = "") -> str:
+    """The runtime to use; `auto` takes the first that works, containers only where there is an image.
+
+    Raises `AdapterError` (`live.no_sandbox`) with what was tried.
+    """
+    wanted = [runtime] if runtime != "auto" else ["bwrap", *(("docker", "podman") if image else ())]
+    tried = []
+    for name in wanted:
+        found = probe(name)
+        if found.works:
+            return name
+        tried.append(found)
+    raise AdapterError(
+        "there is no sandbox to run the agent in: "
+        + "; ".join(f"{each.runtime} {each.why}" for each in tried),
+        reason_code="live.no_sandbox",
+        next_step="; or ".join(filter(None, (each.advice for each in tried))),
+        where=(),
+    )
+
+
+def command_line(runtime: str, sandbox: Sandbox) -> list[str]:
+    """What starts a sandbox."""
+    return bubblewrap(sandbox) if runtime == "bwrap" else container(runtime, sandbox)
