@@ -52,8 +52,8 @@ class Adapter(Protocol):
     asks it), and may return the trace, to which the test's names of tools are then held; `reads(path)`, whether a file
     looks like one that a test may name in `adapter_input.replay_file` (`agenteval trace` asks it);
     `reads_with(adapter_input, folder)`, the files and folders that `trace` reads beside those
-    that the texts of `adapter_input` name: the shards of a run have to agree in all of them; and `recorder`, for real
-    recordings (see `recordings`).
+    that the texts of `adapter_input` name: the shards of a run have to agree in all of them; `recorder`, for real recordings
+    (see `recordings`); and `live_agent(setup)`, which makes its agent ready to run again (see `live.run`).
     """
 
     name: str
@@ -108,6 +108,11 @@ def check_mode(adapter: Adapter, case: TestCase) -> None:
             reason_code="adapter.live_unsupported",
             next_step="record a run and set mode: replay",
         )
+
+
+def runs_live(adapter: Adapter, case: TestCase, *, every: bool) -> bool:
+    """Whether a test's agent is run again: one that asks for it, or, when `every` one is, any whose adapter can."""
+    return hasattr(adapter, "live_agent") and (every or case.mode == "live")
 
 
 def installed_adapters() -> list[str]:

@@ -252,8 +252,11 @@ def _with_variables(data: Any, given: Mapping[str, str]) -> Config:
         if name not in settings:
             problems.append(_unknown_variable(name, settings))
             continue
-        *section, key = settings[name].path
-        (data.setdefault(section[0], {}) if section else data)[key] = settings[name].value(text)
+        *sections, key = settings[name].path
+        here = data
+        for section in sections:
+            here = here.setdefault(section, {})
+        here[key] = settings[name].value(text)
     try:
         config = parse(Config, data)
     except Invalid as invalid:

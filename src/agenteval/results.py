@@ -51,7 +51,8 @@ class CapabilityCheck(Model):
 class AssertionResult(Model):
     """One assertion's verdict. A pass with `exercised: false` had nothing to judge; `reason` says why.
 
-    `xfail` is true of a no that the test expects; its status stays what it is. `line` and `column`, counted from 1,
+    `xfail` is true of a no that the test expects; its status stays what it is. `recorded_model` is true of a pass that
+    rests on nothing but what the model of a played run chose, which was recorded. `line` and `column`, counted from 1,
     say where in the test file an assertion stands that said no or came to no verdict; they are null for the others.
     `next_step` is how a recording gets what one that was not judged needs. `failure_category` is the kind of failure, of one
     that said no.
@@ -72,6 +73,7 @@ class AssertionResult(Model):
     reason_code: str | None = None
     description: str | None = None
     xfail: bool = False
+    recorded_model: bool = False
     line: int | None = None
     column: int | None = None
     next_step: str | None = None
@@ -161,6 +163,30 @@ class Artifacts(Model):
 
     result: str | None = None
     trace: str | None = None
+    replay: str | None = None
+
+
+@model
+class LiveResult(Model):
+    """How a live run was made. `model` is `played`, or the name of the real one; tokens are counted by kind.
+
+    `stale` tells what the author changed since the cassette was recorded, `drift` what the agent's vendor changed, and
+    `approximate` which tool calls got only the nearest recorded result. `ran` are the tools that really ran,
+    `offered` those that the model was shown. `changes` is how the run behaves otherwise than the test's recording.
+    """
+
+    model: str
+    how: Literal["play", "record", "real"]
+    provenance: dict[str, str] = field(default_factory=dict)
+    offered: list[str] = field(default_factory=list)
+    ran: list[str] = field(default_factory=list)
+    requests: int = 0
+    tokens: dict[str, int] = field(default_factory=dict)
+    cost_usd: float | None = None
+    stale: list[str] = field(default_factory=list)
+    drift: list[str] = field(default_factory=list)
+    approximate: list[str] = field(default_factory=list)
+    changes: list[str] = field(default_factory=list)
 
 
 @model
@@ -169,7 +195,7 @@ class TestResult(Model):
 
     `xfail` is true of a test that passes because it fails as `expected` says; `xfail_reason` is the reason given
     there, of every test that expects a failure. `line` and `column`, counted from 1, say where the test file expects
-    a failure that did not come; they are null for all other tests.
+    a failure that did not come; they are null for all other tests. `live` is null for a replay.
     """
 
     __test__: ClassVar[bool] = False  # not a pytest class
@@ -202,6 +228,7 @@ class TestResult(Model):
     xfail_reason: str | None = None
     line: int | None = None
     column: int | None = None
+    live: LiveResult | None = None
 
 
 @model

@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from agenteval.adapter_input import part_at_fault
-from agenteval.adapters import Adapter, AdapterContext, check_mode
+from agenteval.adapters import Adapter, AdapterContext, check_mode, runs_live
 from agenteval.config import reach_of
 from agenteval.errors import AdapterError, AgentEvalError, saying
 from agenteval.expected_failures import expects_failure, not_selected, place_of_unmet, unexpected
@@ -24,6 +25,7 @@ from agenteval.results import (
     AssertionResult,
     Counts,
     ErrorInfo,
+    LiveResult,
     TestResult,
     TestStatus,
     ToolCount,
@@ -31,9 +33,13 @@ from agenteval.results import (
     failing,
 )
 from agenteval.settings import LimitsConfig
+from agenteval.strict import plain
 from agenteval.trace import AdapterInfo, Trace, check_trace, iso_time
 from agenteval.unjudged import unjudged
 from agenteval.vocabulary import misspelt_in_run
+
+if TYPE_CHECKING:
+    from agenteval.live.run import LiveOptions
 
 UNKNOWN_VERSION = "unknown"
 CRASHES = ("adapter.crashed", "adapter.broken")
@@ -53,6 +59,8 @@ class RunOptions:
     allow_outside: bool = False
     registry: Registry = BUILT_IN
     redaction: RedactionRules = DEFAULT_RULES
+    live: "LiveOptions | None" = None
+    """How agents are run again; None only for tests that ask for it, with the model played."""
     progress: Callable[[Path, int, int], None] | None = None
     """Called by adapters while they read a large file: the file, the bytes read so far, its size in bytes."""
 
@@ -65,11 +73,13 @@ class Outcome:
     result: TestResult
     trace: Trace | None
     redactor: Redactor
+    replay: dict[str, Any] | None = None
+    """The file that replays a live run."""
 
 
 def run_test(test: LoadedTest, options: RunOptions) -> Outcome:
     """Run one test."""
-    attempt = _Attempt(test.case.adapter)
+    attempt = _Attempt(test.case.adapter, test.case.mode)
     redactor = test.redactor(options.redaction)
     context = AdapterContext(
         base_dir=test.path.parent,
@@ -83,12 +93,14 @@ def run_test(test: LoadedTest, options: RunOptions) -> Outcome:
     try:
         adapter = options.registry.find_adapter(test.case.adapter)
         attempt.adapter, attempt.version = adapter.name, adapter.version
-        trace = _trace(adapter, test, context, options)
+        trace = _trace(adapter, test, context, options, attempt)
         learn_trace(redactor, trace)
         attempt.trace = trace
         attempt.warnings += check_names(test, trace)
         attempt.warnings += unjudged(test.case, trace, redactor)
         attempt.judged, attempt.failure = judge_all(test, trace, options.rules, redactor)
+        if attempt.live and attempt.live.how == "play":
+            _without_model(test, attempt, trace)
     except AdapterError as error:
         attempt.failure = _adapter_failure(error, redactor)
         if not error.problems:
@@ -98,7 +110,7 @@ def run_test(test: LoadedTest, options: RunOptions) -> Outcome:
 
 def not_run(test: LoadedTest, options: RunOptions, failure: Failure) -> Outcome:
     """The outcome of a test that could not be run at all."""
-    attempt = _Attempt(test.case.adapter, failure=failure)
+    attempt = _Attempt(test.case.adapter, test.case.mode, failure=failure)
     return _outcome(test, options, test.redactor(options.redaction), attempt)
 
 
@@ -107,11 +119,14 @@ class _Attempt:
     """The state of replaying and judging one test, complete or as far as it got before a failure."""
 
     adapter: str
+    mode: str
     version: str = UNKNOWN_VERSION
     warnings: list[str] = field(default_factory=list)
     trace: Trace | None = None
     judged: list[AssertionResult] = field(default_factory=list)
     failure: Failure | None = None
+    live: LiveResult | None = None
+    replay: dict[str, Any] | None = None
     started: float = field(default_factory=time.time)
     clock: float = field(default_factory=time.perf_counter)
     """When it began, by a clock that is never adjusted."""
@@ -203,7 +218,7 @@ def _outcome(test: LoadedTest, options: RunOptions, redactor: Redactor, attempt:
         path=redactor.name(str(test.path)),
         tags=list(map(redactor.name, case.tags)),
         adapter=AdapterInfo(name=attempt.adapter, version=attempt.version),
-        mode=case.mode,
+        mode=attempt.mode,
         status=status,
         reason_code=reason_code,
         next_step=next_step,
@@ -223,8 +238,9 @@ def _outcome(test: LoadedTest, options: RunOptions, redactor: Redactor, attempt:
         xfail_reason=redactor.text(expected.reason) if expected and expected.reason else None,
         line=place.line if place else None,
         column=place.column if place else None,
+        live=LiveResult(**redactor.data(plain(attempt.live))) if attempt.live else None,
     )
-    return Outcome(test, result, trace, redactor)
+    return Outcome(test, result, trace, redactor, attempt.replay)
 
 
 def timestamp(seconds: float) -> str:
@@ -232,10 +248,53 @@ def timestamp(seconds: float) -> str:
     return iso_time(int(seconds * 1000))
 
 
-def _trace(adapter: Adapter, test: LoadedTest, context: AdapterContext, options: RunOptions) -> Trace:
+def _of_live_run(
+    adapter: Adapter, test: LoadedTest, context: AdapterContext, options: RunOptions, attempt: _Attempt
+) -> Trace:
+    """Run the agent again. What keeps the run from being what was recorded becomes a warning of the result."""
+    from agenteval.live.run import LiveOptions, run_live
+
+    asked = options.live or LiveOptions()
+    made = run_live(adapter, test, context, asked, options.redaction)
+    attempt.live, attempt.replay = made.info, made.replay
+    attempt.warnings += [f"stale: {each}" for each in made.info.stale]
+    attempt.warnings += [f"approximate: {each}" for each in made.info.approximate]
+    if made.info.approximate and asked.fail_on_approximate:
+        raise AdapterError(
+            f"a tool call got only the nearest recorded result: {made.info.approximate[0]}",
+            reason_code="live.approximate",
+            next_step="add a fixture for these arguments, or run without --fail-on-approximate",
+            where=(),
+        )
+    return made.trace
+
+
+_OF_THE_MODEL = ("message_received", "tool_call", "final_output")
+
+
+def _without_model(test: LoadedTest, attempt: _Attempt, trace: Trace) -> None:
+    """Mark the passes that rest on nothing but what the model chose, which was recorded; skip what needs a real one."""
+    types = {event.event_id: event.type for event in trace.events}
+    for bound, result in zip(test.checks, attempt.judged, strict=False):
+        if bound.spec.needs == "real_model":
+            result.status, result.exercised, result.reason_code = "skip", False, "capability.missing"
+            result.message = "skipped: it needs a real model, and this one was played from a cassette"
+            result.reason = "needs a real model"
+        elif result.status == "pass" and result.exercised:
+            seen = (types.get(event_id) for event_id in result.evidence.event_refs)
+            result.recorded_model = all(kind in _OF_THE_MODEL for kind in seen)
+
+
+def _trace(
+    adapter: Adapter, test: LoadedTest, context: AdapterContext, options: RunOptions, attempt: _Attempt
+) -> Trace:
     check_mode(adapter, test.case)
     try:
-        trace = adapter.trace(test.case, context)
+        if runs_live(adapter, test.case, every=bool(options.live and options.live.every)):
+            attempt.mode = "live"
+            trace = _of_live_run(adapter, test, context, options, attempt)
+        else:
+            trace = adapter.trace(test.case, context)
         if test.case.adapter not in options.registry.own_adapters:
             from agenteval.plugins.shapes import check_foreign_trace
 

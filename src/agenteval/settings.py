@@ -105,6 +105,67 @@ def _path_fault(name: str) -> str:
 
 
 @model
+class LiveNanoClaw(Model):
+    """Where NanoClaw is, for tests of its agents."""
+
+    checkout: Annotated[str, _Rule(_path_fault)] = ""
+    """The checkout, relative to the project's root; by default the project itself."""
+    image: str = ""
+    """The image of its containers, for docker and podman."""
+    node_modules: Annotated[str, _Rule(_path_fault)] = ""
+    """The installed packages of its agent-runner; by default those in the checkout."""
+    claude: Annotated[str, _Rule(_path_fault)] = ""
+    """The CLI of the agent; by default the one among its packages."""
+
+
+@model
+class LiveCommand(Model):
+    """How an agent is started that `adapter: command` runs."""
+
+    run: list[Annotated[str, NotEmpty()]] = field(default_factory=list)
+    """The program with its arguments, started in the project's root: `[.venv/bin/python, agent.py]`."""
+    mounts: list[Annotated[str, NotEmpty(), _Rule(_path_fault)]] = field(default_factory=list)
+    """What else the agent may read: folders and files, relative to the project's root, or absolute."""
+    image: str = ""
+    """The image to run it in, for docker and podman."""
+
+
+@model
+class LiveModel(Model):
+    """The real model, for `--live record` and `--live real`."""
+
+    base_url: Annotated[str, NotEmpty()] = "https://api.anthropic.com"
+    """The service's address."""
+    key_env: Annotated[str, NotEmpty()] = "ANTHROPIC_API_KEY"
+    """The environment variable that holds the key; it never enters the sandbox."""
+
+
+@model
+class LiveConfig(Model):
+    """How agents are run again (`--live`)."""
+
+    runtime: Literal["auto", "bwrap", "docker", "podman"] = "auto"
+    """The sandbox; `auto` takes the first that works."""
+    nanoclaw: LiveNanoClaw = field(default_factory=LiveNanoClaw)
+    """Where NanoClaw is."""
+    command: LiveCommand = field(default_factory=LiveCommand)
+    """How any other agent is started."""
+    model: LiveModel = field(default_factory=LiveModel)
+    """The real model."""
+    max_requests: Annotated[int, Between(1)] = 200
+    """The most requests of one run to its model."""
+    max_cost_usd: Annotated[float, Between(0)] | None = None
+    """The most that one run with the real model may cost, in US dollars."""
+    prices: dict[str, list[Annotated[float, Between(0)]]] = field(default_factory=dict)
+    """US dollars for a million tokens in and out, by name or glob of a model: `{"gpt-5*": [1.25, 10]}`."""
+
+    def __post_init__(self) -> None:
+        for name, price in self.prices.items():
+            if len(price) != 2:
+                raise ValueError(f"the price of {name} has two numbers: for a million tokens in, and out")
+
+
+@model
 class Config(Model):
     """What a project sets once for all runs; the command line overrides it."""
 
@@ -134,3 +195,5 @@ class Config(Model):
     """The OpenWOP suite."""
     limits: LimitsConfig = field(default_factory=LimitsConfig)
     """Bounds on what is read."""
+    live: LiveConfig = field(default_factory=LiveConfig)
+    """How agents are run again."""

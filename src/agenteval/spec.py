@@ -4,11 +4,12 @@ Every mapping accepts keys that start with `x-`; they are the author's own and m
 """
 
 from dataclasses import field
+from pathlib import PurePath
 from typing import Annotated, Any, ClassVar, Literal
 
 from agenteval.json_values import MISSING
 from agenteval.plurals import plural
-from agenteval.strict import Model, NotEmpty, OpenMapping, model
+from agenteval.strict import Between, Model, NotEmpty, OpenMapping, model
 
 SCHEMA_VERSION = "0.1"
 
@@ -168,6 +169,8 @@ class AssertionSpec(Model):
     """Adapter capabilities without which the assertion is skipped."""
     description: str | None = None
     """Why it is there."""
+    needs: Literal["real_model"] | None = None
+    """`real_model`: skipped where the model's answers are played from a cassette."""
 
 
 @model
@@ -214,6 +217,27 @@ class Reporting(Model):
 
 
 @model
+class LiveSpec(Model):
+    """How the agent is run again (`agenteval run --live`)."""
+
+    cassette: Name = "cassette.json"
+    """The recorded answers of the model, beside the test."""
+    match: Literal["exact", "nearest"] = "exact"
+    """Which recorded result a tool call gets: that of equal arguments; or else the next one of the tool."""
+    run_tools: list[Name] = field(default_factory=list)
+    """Tools that really run, in the sandbox: names or globs. All others get fixtures and recorded results."""
+    script: Name | None = None
+    """Hand-written turns of the model, a YAML file beside the test, before the cassette or the real model answers."""
+    timeout_s: Annotated[float, Between(0.1)] = 120
+    """How long the agent may take, in seconds."""
+
+    def __post_init__(self) -> None:
+        path = PurePath(self.cassette)
+        if path.is_absolute() or ".." in path.parts or not path.name or "\0" in self.cassette:
+            raise ValueError(f"cassette is {self.cassette!r}: expected the name of a file beside the test")
+
+
+@model
 class TestCase(Model):
     """One scenario with its fixtures and assertions (SPEC 13)."""
 
@@ -247,6 +271,8 @@ class TestCase(Model):
     """What a person expects."""
     reporting: Reporting = field(default_factory=Reporting)
     """What is written of the test."""
+    live: LiveSpec | None = None
+    """How the agent is run again."""
 
 
 def memory_text(memory: Any) -> list[str]:

@@ -5,13 +5,14 @@ sensitive is redacted before anything is compared, so that a recorded and a play
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 from agenteval.digests import sha256
 from agenteval.live.messages_api import Part, PartKind
+from agenteval.redaction import Redactor
 
 FORMAT = "agenteval-cassette/1"
 _SHOWN = 60
@@ -169,8 +170,66 @@ def _around_change(before: str, after: str) -> tuple[str, str]:
     )
 
 
-def dumped(cassette: Cassette, redact: Callable[[Any], Any] = lambda data: data) -> str:
-    """The text of a cassette's file, the same for the same exchanges."""
+class Redaction:
+    """Hides what is sensitive in parts and answers. A text is hidden the same way whenever it comes: only the rules and
+    the test itself decide.
+    """
+
+    def __init__(self, redactor: Redactor) -> None:
+        self.redactor = redactor
+        self._known: dict[str, str] = {}
+
+    def text(self, text: str) -> str:
+        """A text without what is sensitive."""
+        if text not in self._known:
+            self._known[text] = self.redactor.unseen(text)
+        return self._known[text]
+
+    def answer(self, answer: Mapping[str, Any]) -> dict[str, Any]:
+        """An answer without what is sensitive; ids and signatures, which are no one's secret, stay as they are."""
+        hidden: dict[str, Any] = self._hidden(answer)
+        return hidden
+
+    def _hidden(self, data: Any, key: str = "") -> Any:
+        if isinstance(data, str):
+            return data if key in _LEFT_ALONE else self.text(data)
+        if isinstance(data, Mapping):
+            return {name: self._hidden(value, name) for name, value in data.items()}
+        if isinstance(data, list):
+            return [self._hidden(each, key) for each in data]
+        return data
+
+    def needed(self, cassette: Cassette) -> str:
+        """The first value that a tool call needs and that would be hidden, in words; empty when there is none."""
+        for number, exchange in enumerate(cassette.exchanges, 1):
+            for name, needed in tool_inputs(exchange.answer):
+                if self._hidden(needed) != needed:
+                    return (
+                        f"in request {number}, the model calls {name} with a value that redaction hides, "
+                        f"{_cut(json.dumps(self._hidden(needed), ensure_ascii=False))}"
+                    )
+        return ""
+
+
+_LEFT_ALONE = frozenset(("id", "call_id", "tool_use_id", "signature", "encrypted_content", "type", "model"))
+
+
+def tool_inputs(answer: Any) -> Iterator[tuple[str, Any]]:
+    """The tool calls in an answer of any wire format: the tool's name, and its arguments."""
+    if isinstance(answer, list):
+        for each in answer:
+            yield from tool_inputs(each)
+    elif isinstance(answer, dict):
+        for key in ("input", "arguments"):
+            if "name" in answer and key in answer:
+                yield str(answer["name"]), answer[key]
+        for each in answer.values():
+            if isinstance(each, dict | list):
+                yield from tool_inputs(each)
+
+
+def dumped(cassette: Cassette, redact: Callable[[Mapping[str, Any]], Any] = dict) -> str:
+    """The text of a cassette's file, the same for the same exchanges. `redact` hides what is sensitive in an answer."""
     used = {digest for each in cassette.exchanges for _, digest in each.parts.values()}
     data = {
         "format": FORMAT,
@@ -182,19 +241,29 @@ def dumped(cassette: Cassette, redact: Callable[[Any], Any] = lambda data: data)
             {
                 "api": each.api,
                 "parts": {name: list(its) for name, its in each.parts.items()},
-                "answer": each.answer,
+                "answer": redact(each.answer),
             }
             for each in cassette.exchanges
         ],
     }
-    return json.dumps(redact(data), indent=1, ensure_ascii=False) + "\n"
+    return json.dumps(data, indent=1, ensure_ascii=False) + "\n"
 
 
 def loaded(path: Path, text: str) -> Cassette:
     """The cassette that a file's text tells. Raises `ValueError` in words for what is none."""
-    data = json.loads(text)
+    try:
+        data = json.loads(text)
+    except ValueError as error:
+        raise ValueError(f"{path} is no cassette: {error}") from None
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise ValueError(f"{path} is no cassette: its format is not {FORMAT}")
+    try:
+        return _built(data)
+    except (KeyError, TypeError, IndexError, AttributeError) as error:
+        raise ValueError(f"{path} is a damaged cassette: {type(error).__name__} {error}") from None
+
+
+def _built(data: Mapping[str, Any]) -> Cassette:
     return Cassette(
         client=data.get("client", ""),
         recorded_at=data.get("recorded_at", ""),

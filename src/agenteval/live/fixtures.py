@@ -9,11 +9,17 @@ import json
 import secrets
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Literal
 
+from agenteval.adapters import Adapter, AdapterContext
+from agenteval.errors import AdapterError, FileError
 from agenteval.json_values import args_key
 from agenteval.patterns import name_matches
+from agenteval.selectors import ArgsMatch
+from agenteval.spec import Fixture, TestCase
+from agenteval.strict import EXTENSION_PREFIX
 
 HARNESS_TOOLS = (
     "Agent", "Task", "Task[A-Z]*", "TodoWrite", "ToolSearch", "Skill", "StructuredOutput", "ListMcpResourcesTool",
@@ -22,6 +28,7 @@ HARNESS_TOOLS = (
 """Tools that are the harness's own and reach nothing outside of it: they always run."""
 INTERACTIVE_TOOLS = ("AskUserQuestion", "ExitPlanMode")
 """Tools that wait for a person."""
+_SHORTEST_ID = 7
 _REFUSED = ("<tool_use_error>", "Error: No such tool available", "No such tool available")
 """How the harness's own refusals begin: the tool did not run."""
 
@@ -30,11 +37,12 @@ _REFUSED = ("<tool_use_error>", "Error: No such tool available", "No such tool a
 class ToolAnswer:
     """What a tool answers: a fixture of the test, or a result that the test's recording has.
 
-    `matches` says whether the arguments of a call are this answer's; None for any.
+    `tool` is a name or glob, `recorded_tool` what the agent called it when it was recorded. `matches` says whether the arguments of a call are this answer's; None for any.
     """
 
     tool: str
     text: str
+    recorded_tool: str = ""
     failed: bool = False
     source: str = ""
     matches: Callable[[Mapping[str, Any]], bool] | None = None
@@ -73,11 +81,16 @@ class Fixtures:
     recorded: Sequence[ToolAnswer] = ()
     runs: Sequence[str] = ()
     match: Literal["exact", "nearest"] = "exact"
-    names: Callable[[str], Sequence[str]] = lambda tool: (tool, tool.rsplit("__", 1)[-1])
+    names: Callable[[str], Sequence[str]] = lambda tool: (tool,)
     nonce: str = field(default_factory=lambda: f"agenteval-{secrets.token_hex(8)}")
     denied: dict[str, DeniedCall] = field(default_factory=dict)
     trouble: list[Trouble] = field(default_factory=list)
     asked: set[str] = field(default_factory=set)
+    ran: set[str] = field(default_factory=set)
+    """The tools that really ran, but for the harness's own."""
+    ids: dict[str, str] = field(default_factory=dict)
+    """The ids that the harness made up for this run, with what stands for each."""
+    _called: dict[str, str] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def really_runs(self, tool: str) -> bool:
@@ -88,6 +101,9 @@ class Fixtures:
 
     def decide(self, event: Mapping[str, Any]) -> dict[str, Any]:
         """The answer to a hook's event, as JSON for the harness: empty where it may go on."""
+        with self._lock:
+            self.learn_id(event.get("session_id"), "session")
+            self.learn_id(event.get("agent_id"), "agent")
         if event.get("hook_event_name") != "PreToolUse":
             return {}
         tool, call_id = str(event.get("tool_name", "")), str(event.get("tool_use_id", ""))
@@ -96,6 +112,8 @@ class Fixtures:
         with self._lock:
             self.asked.add(call_id)
             if self.really_runs(tool):
+                if not any(name_matches(glob, tool) for glob in HARNESS_TOOLS):
+                    self.ran.add(tool)
                 return {}
             if any(name_matches(glob, tool) for glob in INTERACTIVE_TOOLS):
                 self.trouble.append(_waits(tool))
@@ -106,6 +124,12 @@ class Fixtures:
         reason = f"{self.nonce} {tool} does not run in this test"
         decision = {"permissionDecision": "deny", "permissionDecisionReason": reason}
         return {"hookSpecificOutput": {"hookEventName": "PreToolUse", **decision}}
+
+    def learn_id(self, value: object, kind: str) -> None:
+        """Remember an id of this run; the first of a kind is number 1."""
+        if isinstance(value, str) and len(value) > _SHORTEST_ID and value not in self.ids:
+            number = sum(each.startswith(f"<{kind} ") for each in self.ids.values()) + 1
+            self.ids[value] = f"<{kind} {number}>"
 
     def _answer(self, tool: str, args: Mapping[str, Any]) -> tuple[ToolAnswer | None, bool]:
         """The answer to a call, and whether it is only the nearest; the one used least often comes first."""
@@ -121,7 +145,11 @@ class Fixtures:
 
     def _of(self, answers: Sequence[ToolAnswer], tool: str) -> list[ToolAnswer]:
         names = self.names(tool)
-        return [each for each in answers if any(name_matches(each.tool, name) for name in names)]
+        return [
+            each
+            for each in answers
+            if each.recorded_tool in names or any(name_matches(each.tool, name) for name in names)
+        ]
 
     def _no_fixture(self, tool: str, args: Mapping[str, Any]) -> Trouble:
         near = [each for each in (*self.own, *self.recorded) if each in self._of([each], tool)]
@@ -144,6 +172,24 @@ class Fixtures:
                 call_id = str(block.get("tool_use_id"))
                 self._put(block, call_id, called.get(call_id, ""))
 
+    def correct(self, transcript: Path) -> None:
+        """Put the answers into a transcript of the harness, whose tool results are denials."""
+        lines = []
+        for line in transcript.read_text(encoding="utf-8").splitlines():
+            entry = json.loads(line)
+            message = entry.get("message")
+            if entry.get("type") in ("user", "assistant") and isinstance(message, dict):
+                self._called |= {str(b.get("id")): str(b.get("name")) for b in _blocks([message], "tool_use")}
+                results = list(_blocks([message], "tool_result"))
+                with self._lock:
+                    for block in results:
+                        call_id = str(block.get("tool_use_id"))
+                        self._put(block, call_id, self._called.get(call_id, ""))
+                if any(str(block.get("tool_use_id")) in self.denied for block in results):
+                    entry.pop("toolUseResult", None)
+            lines.append(json.dumps(entry, ensure_ascii=False))
+        transcript.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
     def _put(self, block: dict[str, Any], call_id: str, tool: str) -> None:
         text, denied = _text(block.get("content")), self.denied.get(call_id)
         if denied is None:
@@ -163,8 +209,76 @@ class Fixtures:
             f"{tool} ran, though it must not run in this test: the hook that denies calls was not heeded"
         )
         if not any(each.reason_code == "live.tool_escaped" for each in self.trouble):
-            step = "look at what it did; report it with the version of the agent's CLI, or allow it in live.run_tools"
+            step = (
+                "look at what it did; report it with the version of the agent's CLI, or allow it in live.run_tools"
+            )
             self.trouble.append(Trouble("live.tool_escaped", message, step))
+
+
+def own_answers(case: TestCase, context: AdapterContext) -> list[ToolAnswer]:
+    """What a test's fixtures say that tools answer. Raises `AdapterError` for a fixture's file that cannot be read."""
+    return [_own_answer(fixture, context) for fixture in case.tools.fixtures]
+
+
+def _own_answer(fixture: Fixture, context: AdapterContext) -> ToolAnswer:
+    match = fixture.match
+    wanted = match and ArgsMatch(args_contains=match.args_contains or {}, args_equal=match.args_equal or {})
+    error = fixture.error
+    if error:
+        said = ": ".join(filter(None, (error.error_type, error.message)))
+    else:
+        said = _as_text(_content(fixture, context) if fixture.file else fixture.response)
+    return ToolAnswer(
+        tool=fixture.tool,
+        text=said,
+        failed=error is not None,
+        source=f"fixture {fixture.id!r}",
+        matches=(lambda args: not wanted.differences(dict(args))) if wanted else None,
+    )
+
+
+def _content(fixture: Fixture, context: AdapterContext) -> Any:
+    from agenteval.adapter_input import find_file
+    from agenteval.reading.jsonsource import load_json
+
+    path = find_file(
+        fixture.file,
+        context,
+        setting=f"`file` of the fixture {fixture.id!r}",
+        missing="adapter.fixture_missing",
+        next_step="correct `file` of the fixture in the test, or put the file there",
+    )
+    try:
+        return load_json(path, max_bytes=context.max_file_bytes)
+    except FileError as error:
+        raise AdapterError.of(error.problems) from None
+
+
+def recorded_answers(adapter: Adapter, case: TestCase, context: AdapterContext) -> list[ToolAnswer]:
+    """What the tools answered in a test's recording; none where the test has none. Raises `AdapterError`."""
+    if not any(not key.startswith(EXTENSION_PREFIX) for key in case.adapter_input):
+        return []
+    unheard = replace(context, warnings=[])
+    try:
+        trace = adapter.trace(case, unheard)
+    except FileError as error:
+        raise AdapterError.of(error.problems) from None
+    return [
+        ToolAnswer(
+            tool=call.tool,
+            recorded_tool=call.recorded_tool,
+            text=_as_text(call.results[0].data.get("result")),
+            failed=call.failed,
+            source=f"the recorded result of {call.tool} {json.dumps(call.args, ensure_ascii=False)[:120]}",
+            recorded_args=call.args if call.tells_args else None,
+        )
+        for call in trace.calls()
+        if call.results
+    ]
+
+
+def _as_text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _waits(tool: str) -> Trouble:

@@ -4,8 +4,10 @@ Requests and messages are plain JSON, as https://docs.anthropic.com/en/api/messa
 """
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Literal
 
 PartKind = Literal["conversation", "author", "vendor"]
@@ -15,6 +17,11 @@ _IDENTITIES = ("You are Claude Code", "You are a Claude agent")
 """How the prompt of the vendor's CLI begins; the second stands before an author's own prompt."""
 _BILLING = "x-anthropic-billing-header"
 _REMINDER = "<system-reminder>"
+_CONTENTS = re.compile(r"Contents of (/[^\s:]+)")
+_MEMORY_FILES = ("CLAUDE.local.md", "MEMORY.md")
+_SKILLS = "skills are available"
+_DEFERRED = "deferred tools are now available"
+_SESSION = re.compile(r"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\W*$")
 _COUNTED_APART = ("model", "messages", "system", "tools")
 _OF_NO_WEIGHT = ("metadata", "stream")
 """What has no influence on the answer."""
@@ -29,26 +36,48 @@ class Part:
     text: str
 
 
-def request_parts(body: Mapping[str, Any], *, by_cli: bool) -> list[Part]:
+def request_parts(
+    body: Mapping[str, Any],
+    *,
+    by_cli: bool,
+    skills: frozenset[str] = frozenset(),
+    here: Mapping[str, str] = MappingProxyType({}),
+) -> list[Part]:
     """What of a request counts, in order. `by_cli`: the vendor's CLI made it, whose own prompt and tools are the vendor's.
 
-    Calls are named by their order, results follow the order of their calls, and cache marks do not count.
+    `skills` are the author's. `here` is what the CLI tells of this day and machine, with what stands for it: it is
+    replaced in the CLI's own words alone. Calls are named by their order, results follow the order of their calls, and cache marks do not count.
     """
     parts = [Part("model", "author", str(body.get("model", "")))]
     rest = {
         key: value for key, value in body.items() if key not in _COUNTED_APART and key not in _OF_NO_WEIGHT
     }
     parts.append(Part("parameters", "vendor" if by_cli else "author", _shown(rest)))
-    parts += _system(body.get("system"), by_cli=by_cli)
+    parts += _system(body.get("system"), by_cli=by_cli, here=here)
     for tool in body.get("tools") or []:
         own = not by_cli or str(tool.get("name", "")).startswith("mcp__")
         said = {key: value for key, value in tool.items() if key != "cache_control"}
-        parts.append(Part(f"tool {tool.get('name')}", "author" if own else "vendor", _shown(said)))
-    parts += _Conversation(by_cli=by_cli).parts(body.get("messages") or [])
+        text = _shown(said) if own else _replaced(_shown(said), here)
+        parts.append(Part(f"tool {tool.get('name')}", "author" if own else "vendor", text))
+    parts += _Conversation(by_cli=by_cli, skills=skills, here=here).parts(body.get("messages") or [])
     return _numbered(parts)
 
 
-def _system(system: Any, *, by_cli: bool) -> Iterator[Part]:
+def session_of(body: Mapping[str, Any]) -> str:
+    """The id that the CLI gave its session, which it tells the service; empty where there is none."""
+    metadata = body.get("metadata")
+    told = str(metadata.get("user_id", "")) if isinstance(metadata, dict) else ""
+    found = _SESSION.search(told)
+    return found[1] if found else ""
+
+
+def _replaced(text: str, values: Mapping[str, str]) -> str:
+    for value, stand_in in values.items():
+        text = text.replace(value, stand_in)
+    return text
+
+
+def _system(system: Any, *, by_cli: bool, here: Mapping[str, str]) -> Iterator[Part]:
     """The system prompt, block by block: after the words of the CLI for agents of others comes the author's."""
     blocks = [{"text": system}] if isinstance(system, str) else system or []
     kind: PartKind = "vendor" if by_cli else "author"
@@ -56,16 +85,18 @@ def _system(system: Any, *, by_cli: bool) -> Iterator[Part]:
         text = str(block.get("text", ""))
         if text.startswith(_BILLING):
             continue
-        yield Part("system prompt", kind, text)
-        if text.startswith(_IDENTITIES[1]):
+        yield Part("system prompt", kind, _replaced(text, here) if kind == "vendor" else text)
+        if by_cli and text.startswith(_IDENTITIES[1]):
             kind = "author"
 
 
 class _Conversation:
     """The messages of a request as parts: a turn each, and reminders of the harness apart."""
 
-    def __init__(self, *, by_cli: bool) -> None:
+    def __init__(self, *, by_cli: bool, skills: frozenset[str], here: Mapping[str, str]) -> None:
         self.by_cli = by_cli
+        self.skills = skills
+        self.here = here
         self.order: dict[str, int] = {}
 
     def parts(self, messages: list[Any]) -> Iterator[Part]:
@@ -75,8 +106,9 @@ class _Conversation:
             said = []
             for block in self._in_order(blocks):
                 text = self._told(block)
-                if self.by_cli and text.lstrip().startswith(_REMINDER):
-                    yield Part(reminder_name(text), reminder_kind(text), text)
+                by_harness = message.get("role") == "system" or text.lstrip().startswith(_REMINDER)
+                if self.by_cli and by_harness and block.get("type") == "text":
+                    yield from _reminders(_replaced(text, self.here), self.skills)
                 elif text:
                     said.append(text)
             if said:
@@ -107,19 +139,42 @@ class _Conversation:
                 return _shown({key: value for key, value in block.items() if key != "cache_control"})
 
 
-def reminder_name(text: str) -> str:
-    """What a reminder of the harness is about, by the file that it quotes or its first words."""
-    _, quotes, after = text.partition("Contents of ")
-    if quotes:
-        return f"instructions ({after.split(' ', 1)[0].split(chr(10), 1)[0].rstrip(':').rsplit('/', 1)[-1]})"
-    if "skills are available" in text:
-        return "skills"
-    return "reminder"
+def _reminders(text: str, skills: frozenset[str]) -> Iterator[Part]:
+    """What the harness adds of its own to a conversation, taken apart by whose it is."""
+    text = text.replace(_REMINDER, "").replace("</system-reminder>", "").strip()
+    lead, *files = _CONTENTS.split(text)
+    if files:
+        yield Part("reminder", "vendor", lead)
+    for path, content in zip(files[::2], files[1::2], strict=True):
+        name = path.rsplit("/", 1)[-1]
+        if name in _MEMORY_FILES or "/memory/" in path:
+            yield Part(f"memory ({name})", "conversation", content)
+        else:
+            yield Part(f"instructions ({name})", "author", content)
+    if files:
+        return
+    for section in re.split(r"\n{2,}(?!- )", text):
+        if _SKILLS in section:
+            yield from _skills(section, skills)
+        elif _DEFERRED in section:
+            own = [line for line in section.split("\n") if line.startswith("mcp__")]
+            if own:
+                yield Part("own tools that are named only", "author", "\n".join(own))
+            rest = [line for line in section.split("\n") if not line.startswith("mcp__")]
+            yield Part("tools that are named only", "vendor", "\n".join(rest))
+        elif section.startswith("# MCP"):
+            yield Part("instructions of MCP servers", "author", section)
+        elif section.strip():
+            yield Part("reminder", "vendor", section)
 
 
-def reminder_kind(text: str) -> PartKind:
-    """Whose a reminder is: what quotes instructions or skills is the author's."""
-    return "vendor" if reminder_name(text) == "reminder" else "author"
+def _skills(section: str, own: frozenset[str]) -> Iterator[Part]:
+    """The list of skills, each by itself: those of the author are told from the vendor's by their names."""
+    lead, *entries = re.split(r"\n+- ", section)
+    yield Part("reminder", "vendor", lead)
+    for entry in entries:
+        name = entry.partition(":")[0].strip()
+        yield Part(f"skill {name}", "author" if name in own else "vendor", entry.strip())
 
 
 def _numbered(parts: list[Part]) -> list[Part]:

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from agenteval.adapters import AdapterContext
+from agenteval.errors import AdapterError, FileError
 from agenteval.live import messages_api
 from agenteval.live.cassette import Cassette, Difference, Stale
 from agenteval.live.messages_api import Part
@@ -41,18 +43,29 @@ class ModelRequest:
 
 @dataclass(slots=True, kw_only=True)
 class ModelAnswer:
-    """A message, or an error (`status` 400 and above). `retry` false tells the client not to ask again."""
+    """A message, or an error (`status` 400 and above). `retry` false tells the client not to ask again.
+
+    `from_service` says that the real service gave it.
+    """
 
     message: dict[str, Any]
     status: int = 200
     retry: bool = True
+    from_service: bool = False
 
 
 class Model(Protocol):
     """Answers requests. A miss is told in `misses`, and differences that were tolerated in `differences`."""
 
-    misses: list[str]
-    differences: list[Difference]
+    @property
+    def misses(self) -> list[str]:
+        """Requests that could not be answered, in words."""
+        ...
+
+    @property
+    def differences(self) -> list[Difference]:
+        """How answered requests differ from the recorded ones."""
+        ...
 
     def answer(self, request: ModelRequest) -> ModelAnswer:
         """The answer to a request."""
@@ -117,11 +130,11 @@ class RealModel:
             with urllib.request.urlopen(sent, timeout=UPSTREAM_SECONDS) as reply:  # noqa: S310 - the user's own setting
                 return self._read(request.api, reply.headers.get("content-type", ""), reply.read())
         except urllib.error.HTTPError as error:
-            return ModelAnswer(message=_json_or_text(error.read()), status=error.code)
+            return ModelAnswer(message=_json_or_text(error.read()), status=error.code, from_service=True)
         except OSError as error:
             reason = getattr(error, "reason", error)
             told = messages_api.error_body("api_error", f"{self.base_url} cannot be reached: {reason}")
-            return ModelAnswer(message=told, status=502)
+            return ModelAnswer(message=told, status=502, from_service=True)
 
     def _read(self, api: str, content_type: str, content: bytes) -> ModelAnswer:
         if "event-stream" not in content_type:
@@ -181,11 +194,20 @@ class ScriptedModel:
     turns: Sequence[Any]
     after: Model | None = None
     played: int = 0
-    misses: list[str] = field(default_factory=list)
-    differences: list[Difference] = field(default_factory=list)
+    asked_for_more: list[str] = field(default_factory=list)
+
+    @property
+    def misses(self) -> list[str]:
+        """That a turn more was asked for than there is; else those of the other model."""
+        return self.asked_for_more if self.after is None else self.after.misses
+
+    @property
+    def differences(self) -> list[Difference]:
+        """Those of the other model."""
+        return [] if self.after is None else self.after.differences
 
     def answer(self, request: ModelRequest) -> ModelAnswer:
-        """The next turn, for requests that offer tools; titles and other errands get an empty answer of their own."""
+        """The next turn."""
         if self.played < len(self.turns):
             turn = self.turns[self.played]
             self.played += 1
@@ -193,7 +215,7 @@ class ScriptedModel:
         if self.after is not None:
             return self.after.answer(request)
         miss = f"the script has {len(self.turns)} turns, and the agent asked once more"
-        self.misses.append(miss)
+        self.asked_for_more.append(miss)
         return ModelAnswer(
             message=messages_api.error_body("invalid_request_error", miss), status=400, retry=False
         )
@@ -224,3 +246,71 @@ class ScriptedModel:
             if told["type"] == "tool_use":
                 told.setdefault("id", f"toolu_script_{self.played}_{number}")
             yield told
+
+
+def load_script(context: AdapterContext, name: str) -> list[Any]:
+    """The hand-written turns in a YAML file beside the test. Raises `AdapterError` for what is no list of turns."""
+    from agenteval.adapter_input import find_file
+    from agenteval.reading.documents import read_text
+    from agenteval.reading.yamlsource import load_yaml
+
+    path = find_file(
+        name,
+        context,
+        setting="live.script",
+        missing="live.no_script",
+        next_step="correct live.script in the test, or put the file there",
+    )
+    try:
+        turns = load_yaml(read_text(path, max_bytes=context.max_file_bytes), path)
+    except FileError as error:
+        raise AdapterError.of(error.problems) from None
+    for number, turn in enumerate(turns if isinstance(turns, list) else [turns], 1):
+        if not isinstance(turns, list) or not _is_turn(turn):
+            raise AdapterError(
+                f"{path}: turn {number} is no turn of a model",
+                reason_code="live.script_invalid",
+                next_step="write a list; a turn is a text, a list of content blocks ({type: text, text: ...}, "
+                "{type: tool_use, name: ..., input: {...}}), or an error ({status: 429, message: ...})",
+                where=("live", "script"),
+            )
+    return list(turns)
+
+
+def _is_turn(turn: Any) -> bool:
+    if isinstance(turn, dict):
+        return isinstance(turn.get("status"), int) and 400 <= turn["status"] <= 599 and not set(turn) - {"status", "message"}
+    return isinstance(turn, str) or (isinstance(turn, list) and bool(turn) and all(map(_is_block, turn)))
+
+
+def _is_block(block: Any) -> bool:
+    match block:
+        case {"type": "text", "text": str()}:
+            return True
+        case {"type": "tool_use", "name": str(), "input": dict()}:
+            return True
+    return False
+
+
+_PRICES = {
+    "claude-opus-4-[5-9]*": (5.0, 25.0),
+    "claude-opus-4*": (15.0, 75.0),
+    "claude-sonnet-*": (3.0, 15.0),
+    "claude-haiku-4*": (1.0, 5.0),
+}
+"""US dollars for a million tokens in and out, by glob of the model's name; the first that fits."""
+_OF_INPUT = {"input_tokens": 1.0, "cache_creation_input_tokens": 1.25, "cache_read_input_tokens": 0.1, "prompt_tokens": 1.0}
+"""What kinds of tokens that go in cost, in parts of the price of a plain one."""
+_OF_OUTPUT = ("output_tokens", "completion_tokens")
+
+
+def price_of(prices: Mapping[str, Sequence[float]], model: str, tokens: Mapping[str, int]) -> float | None:
+    """What tokens cost in US dollars, by the configured prices, then by known ones; None for an unknown model."""
+    from agenteval.patterns import name_matches
+
+    found = next((price for glob, price in (*prices.items(), *_PRICES.items()) if name_matches(glob, model)), None)
+    if found is None:
+        return None
+    put_in = sum(tokens.get(kind, 0) * share for kind, share in _OF_INPUT.items())
+    came_out = sum(tokens.get(kind, 0) for kind in _OF_OUTPUT)
+    return (put_in * found[0] + came_out * found[1]) / 1e6

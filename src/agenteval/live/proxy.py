@@ -5,6 +5,8 @@ is worth a verdict goes by what it saw, not by what the agent made of it.
 """
 
 import json
+import os
+import platform
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -40,7 +42,9 @@ class Accounts:
     refused: list[str] = field(default_factory=list)
     """Requests to anything else, as `METHOD path`."""
     errors: list[str] = field(default_factory=list)
-    """Errors that the model's service answered with."""
+    """Errors that were answered, by the model's service or a script."""
+    failed_last: bool = False
+    """Whether the last answer was an error that the model's service gave."""
 
 
 @dataclass(kw_only=True)
@@ -48,17 +52,19 @@ class Proxy:
     """Serves one run, from entering to leaving the context.
 
     `known` gives the values of this run that differ from run to run, with what stands for each in the parts of requests;
-    `redact` hides what is sensitive in a part, on both sides alike. `most_requests` and `most_cost_usd` bound the run.
+    `skills` are the author's own; `redact` hides what is sensitive in a part, on both sides alike. `most_requests` and `most_cost_usd` bound the run; `tell` is called with what happens.
     """
 
     socket: Path
     model: Model
     fixtures: Fixtures
     known: Callable[[], Mapping[str, str]] = dict
+    skills: frozenset[str] = frozenset()
     redact: Callable[[str], str] = str
     price: Callable[[str, Mapping[str, int]], float | None] = lambda model, tokens: None  # noqa: ARG005
     most_requests: int = 200
     most_cost_usd: float | None = None
+    tell: Callable[[str], None] = lambda doing: None  # noqa: ARG005
     accounts: Accounts = field(default_factory=Accounts)
     trouble: list[Trouble] = field(default_factory=list)
     spans: list[tuple[str, bytes]] = field(default_factory=list)
@@ -119,6 +125,7 @@ class Proxy:
             if not isinstance(body, dict):
                 return _error(400, "invalid_request_error", "the body is no JSON object")
             if path == HOOK_PATH:
+                self.tell(f"calls {body.get('tool_name', '')}")
                 return Reply(200, json.dumps(self.fixtures.decide(body)).encode())
             return self._model(_APIS[path], path, headers, body)
         if method == "POST" and path == "/v1/messages/count_tokens":
@@ -129,6 +136,8 @@ class Proxy:
 
     def _model(self, api: str, path: str, headers: Mapping[str, str], body: dict[str, Any]) -> "Reply":
         client = client_of(headers)
+        if api == "messages" and (session := messages_api.session_of(body)):
+            self.fixtures.learn_id(session, "session")
         if refusal := self._refusal(body):
             return refusal
         with self._lock:
@@ -140,7 +149,10 @@ class Proxy:
         wire = _wire(api)
         if api == "messages":
             self.fixtures.put_into(body.get("messages") or [])
-        parts = wire.request_parts(body, by_cli=client.startswith(_CLI))
+        self.tell(f"asks its model, request {self.accounts.requests}")
+        parts = wire.request_parts(
+            body, by_cli=client.startswith(_CLI), skills=self.skills, here=_day_and_machine()
+        )
         request = ModelRequest(
             api=api, path=path, body=body, headers=headers, parts=self._plain(parts), client=client
         )
@@ -181,7 +193,7 @@ class Proxy:
 
     def _plain(self, parts: Sequence[Part]) -> list[Part]:
         """The parts without what differs from run to run, and without what is sensitive."""
-        known = sorted(self.known().items(), key=lambda item: -len(item[0]))
+        known = sorted({**self.known(), **self.fixtures.ids}.items(), key=lambda item: -len(item[0]))
         plain = []
         for part in parts:
             text = part.text
@@ -192,6 +204,7 @@ class Proxy:
 
     def _account(self, answer: ModelAnswer, model: str) -> None:
         with self._lock:
+            self.accounts.failed_last = answer.status >= 400 and answer.from_service
             if answer.status >= 400:
                 error = answer.message.get("error")
                 told = error.get("message") if isinstance(error, dict) else answer.message
@@ -206,6 +219,14 @@ class Proxy:
             cost = self.price(model, counted)
             if cost is not None:
                 self.accounts.cost_usd = (self.accounts.cost_usd or 0.0) + cost
+            elif self.most_cost_usd is not None:
+                self.trouble.append(
+                    Trouble(
+                        "live.over_budget",
+                        f"the price of the model {model} is not known, so live.max_cost_usd cannot be kept",
+                        "tell it in live.prices, or leave live.max_cost_usd out",
+                    )
+                )
 
 
 _APIS = {
@@ -216,6 +237,16 @@ _APIS = {
     "/responses": "responses",
 }
 """The wire format by path."""
+
+
+def _day_and_machine() -> dict[str, str]:
+    """What an agent's harness tells of this day and this machine, in its own words, with what stands for it."""
+    known = {f"OS Version: {platform.system()} {platform.release()}": "OS Version: <this>"}
+    known[f"/tmp/claude-{os.getuid()}/"] = "/tmp/claude-<user>/"  # noqa: S108
+    for now in (time.localtime(), time.gmtime()):
+        known[f"Today's date is {time.strftime('%Y-%m-%d', now)}"] = "Today's date is <today>"
+        known[f"The current month is {time.strftime('%B %Y', now)}"] = "The current month is <this month>"
+    return known
 
 
 def _wire(api: str) -> Any:

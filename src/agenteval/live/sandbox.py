@@ -5,14 +5,18 @@ the port that agents can speak to.
 """
 
 import os
+import secrets
 import shutil
+import signal
 import subprocess
 import sys
 import sysconfig
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import IO, Literal
 
 from agenteval.errors import AdapterError
 
@@ -21,8 +25,14 @@ SOCKET = "/run/agenteval/proxy.sock"
 PORT = 8089
 BASE_URL = f"http://127.0.0.1:{PORT}"
 _PROBE_SECONDS = 20
-_SYSTEM = ("/usr", "/etc", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/opt")
+_SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/opt")
 """What of the system is visible: programs and libraries, no homes and no data."""
+_ETC = (
+    "alternatives", "ca-certificates", "fonts", "group", "host.conf", "hosts", "java", "ld.so.cache", "ld.so.conf",
+    "ld.so.conf.d", "locale.conf", "localtime", "magic", "mime.types", "nsswitch.conf", "os-release", "passwd", "pki",
+    "profile", "protocols", "python3", "resolv.conf", "services", "ssl", "timezone",
+)  # fmt: skip
+"""What of /etc is visible: programs need it, and it holds no secrets."""
 
 _BRIDGE = """\
 import os, socket, sys, threading
@@ -55,7 +65,7 @@ class Sandbox:
     """What a run sees and may use. Paths inside are absolute; `read_only` and `writable` map paths inside to ours.
 
     `command` is what runs there; `memory_bytes` and `processes` bound it. `bridge` is a program that listens at PORT,
-    leads it to SOCKET and becomes the command that follows it; None for one in Python.
+    leads it to SOCKET and becomes the command that follows it; None for one in Python. `image` is for containers.
     """
 
     command: Sequence[str]
@@ -68,11 +78,13 @@ class Sandbox:
     memory_bytes: int = 4 * 2**30
     processes: int = 512
     bridge: Sequence[str] | None = None
+    runtime: str = "bwrap"
     image: str = ""
 
     def bridged(self) -> list[str]:
         """The command behind the bridge."""
-        bridge = self.bridge or [sys.executable, "-c", _BRIDGE, SOCKET, str(PORT)]
+        python = sys.executable if self.runtime == "bwrap" else "python3"
+        bridge = self.bridge or [python, "-c", _BRIDGE, SOCKET, str(PORT)]
         return [*bridge, *self.command]
 
     def environment(self) -> dict[str, str]:
@@ -92,7 +104,7 @@ def bubblewrap(sandbox: Sandbox) -> list[str]:
         "--cap-drop",
         "ALL",
     ]
-    for path in _SYSTEM:
+    for path in (*_SYSTEM, *(f"/etc/{name}" for name in _ETC)):
         line += _system(path)
     line += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--dir", "/run", "--dir", sandbox.home]  # noqa: S108
     for path in interpreter_folders() if sandbox.bridge is None else ():
@@ -112,19 +124,23 @@ def _system(path: str) -> list[str]:
     """How a folder of the system is shown: as it is, or as the link that it is."""
     if os.path.islink(path):  # noqa: PTH114
         return ["--symlink", os.readlink(path), path]  # noqa: PTH115
-    return ["--ro-bind", path, path] if os.path.isdir(path) else []  # noqa: PTH112
+    return ["--ro-bind", path, path] if os.path.exists(path) else []  # noqa: PTH110
 
 
 def interpreter_folders() -> list[str]:
     """The folders of the running interpreter that are no system's: its installation, and its virtual environment."""
     found = dict.fromkeys([sys.base_prefix, sys.prefix, sysconfig.get_paths()["stdlib"]])
-    shown = tuple(f"{path}/" for path in _SYSTEM)
-    return [path for path in found if not f"{path}/".startswith(shown)]
+    return [path for path in found if not is_of_system(path)]
 
 
-def container(program: str, sandbox: Sandbox) -> list[str]:
-    """The command line that runs a sandbox with docker or podman."""
-    line = [program, "run", "--rm", "--interactive", "--network", "none", "--cap-drop", "ALL"]
+def is_of_system(path: str) -> bool:
+    """Whether a path is visible in every sandbox."""
+    return f"{path}/".startswith(tuple(f"{each}/" for each in _SYSTEM))
+
+
+def container(sandbox: Sandbox, name: str) -> list[str]:
+    """The command line that runs a sandbox with docker or podman, in a container of that name."""
+    line = [sandbox.runtime, "run", "--rm", "--name", name, "--user", f"{os.getuid()}:{os.getgid()}", "--interactive", "--network", "none", "--cap-drop", "ALL"]
     line += ["--security-opt", "no-new-privileges", "--pids-limit", str(sandbox.processes)]
     line += ["--memory", str(sandbox.memory_bytes), "--workdir", sandbox.folder]
     for inside, ours in sandbox.read_only.items():
@@ -132,8 +148,8 @@ def container(program: str, sandbox: Sandbox) -> list[str]:
     for inside, ours in sandbox.writable.items():
         line += ["--volume", f"{ours}:{inside}"]
     line += ["--volume", f"{sandbox.socket}:{SOCKET}"]
-    for name, value in sandbox.environment().items():
-        line += ["--env", f"{name}={value}"]
+    for variable, value in sandbox.environment().items():
+        line += ["--env", f"{variable}={value}"]
     entry, *rest = sandbox.bridged()
     return [*line, "--entrypoint", entry, sandbox.image, *rest]
 
@@ -187,6 +203,7 @@ _ADVICE = {
 }
 
 
+@cache
 def chosen(runtime: Runtime, *, image: str = "") -> str:
     """The runtime to use; `auto` takes the first that works, containers only where there is an image.
 
@@ -208,6 +225,39 @@ def chosen(runtime: Runtime, *, image: str = "") -> str:
     )
 
 
-def command_line(runtime: str, sandbox: Sandbox) -> list[str]:
-    """What starts a sandbox."""
-    return bubblewrap(sandbox) if runtime == "bwrap" else container(runtime, sandbox)
+@dataclass(slots=True)
+class Running:
+    """A sandbox that was started."""
+
+    process: subprocess.Popen[bytes]
+    sandbox: Sandbox
+    name: str
+
+    def exit_code(self) -> int | None:
+        """How it ended; None while it runs."""
+        return self.process.poll()
+
+    def wait(self, seconds: float) -> None:
+        """Wait for its end, but no longer than this."""
+        with suppress(subprocess.TimeoutExpired):
+            self.process.wait(seconds)
+
+    def end(self) -> None:
+        """End it, with all that it started."""
+        if self.sandbox.runtime != "bwrap":
+            stop = [self.sandbox.runtime, "rm", "--force", self.name]
+            subprocess.run(stop, capture_output=True, timeout=_PROBE_SECONDS, check=False)  # noqa: S603
+        if self.process.poll() is None:  # bubblewrap's children die with it: they have no other parent
+            with suppress(ProcessLookupError):
+                os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+
+
+def start(sandbox: Sandbox, *, stdin: IO[bytes], stdout: IO[bytes], stderr: IO[bytes]) -> Running:
+    """Start a sandbox, in a process group of its own."""
+    name = f"agenteval-{secrets.token_hex(6)}"
+    line = bubblewrap(sandbox) if sandbox.runtime == "bwrap" else container(sandbox, name)
+    process = subprocess.Popen(  # noqa: S603
+        line, stdin=stdin, stdout=stdout, stderr=stderr, start_new_session=True
+    )
+    return Running(process, sandbox, name)

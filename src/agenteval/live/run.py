@@ -1,0 +1,548 @@
+"""One live test: the agent runs again in a sandbox, and what it did becomes a trace like any other.
+
+An adapter that can run its agent has `live_agent(setup)`, which prepares a `LiveAgent` in a scratch folder. All else is
+the same for every adapter: who answers for the model, what tools get, when a run is worth a verdict.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+from agenteval.adapters import Adapter, AdapterContext
+from agenteval.errors import AdapterError, FileError
+from agenteval.live import cassette as cassettes
+from agenteval.live.cassette import Cassette, Difference, Stale
+from agenteval.live.fixtures import Fixtures, Trouble, own_answers, recorded_answers
+from agenteval.live.model import (
+    Model,
+    PlayedModel,
+    RealModel,
+    RecordingModel,
+    ScriptedModel,
+    load_script,
+    price_of,
+)
+from agenteval.live.proxy import HOOK_PATH, Proxy
+from agenteval.live.sandbox import BASE_URL, Running, Sandbox, chosen, start
+from agenteval.loading import LoadedTest
+from agenteval.redaction import RedactionRules
+from agenteval.results import LiveResult
+from agenteval.settings import LiveConfig
+from agenteval.spec import LiveSpec, TestCase
+from agenteval.trace import AdapterInfo, Trace
+
+How = Literal["play", "record", "real"]
+KEY = "sk-ant-agenteval-stands-in-for-the-key"
+"""What agents get for a key: the real one never enters the sandbox."""
+LOG_LINES = 12
+"""The last lines of an agent's log that an error shows."""
+_POLL_SECONDS = 0.02
+_MANAGED = "/etc/claude-code"
+RECORD_AGAIN = "record again with --live record"
+
+
+@dataclass(slots=True, kw_only=True)
+class LiveOptions:
+    """How tests are run live. `every` is true for all selected tests that can be, false for `mode: live` tests alone.
+
+    `scratch` is where scratch folders are made, by default the system's temporary folder; `keep` leaves them there.
+    `tell` is called with what the agent is doing, in a few words.
+    """
+
+    how: How = "play"
+    every: bool = False
+    stale: Stale = "miss"
+    fail_on_approximate: bool = False
+    keep: bool = False
+    scratch: Path | None = None
+    tell: Callable[[str], None] | None = None
+    config: LiveConfig = field(default_factory=LiveConfig)
+
+
+@dataclass(slots=True, kw_only=True)
+class LiveSetup:
+    """What an adapter needs to prepare its agent for one run.
+
+    `scratch` is an empty folder that is gone after the run; `env` and `read_only` belong into every sandbox: they lead
+    the agent to the proxy, and have its harness ask it before each tool call.
+    """
+
+    case: TestCase
+    context: AdapterContext
+    config: LiveConfig
+    scratch: Path
+    socket: Path
+    env: Mapping[str, str]
+    read_only: Mapping[str, Path]
+
+    def runtime(self, image: str = "") -> str:
+        """The sandbox to use: `bwrap`, `docker` or `podman`. Raises `AdapterError` (`live.no_sandbox`)."""
+        return chosen(self.config.runtime, image=image)
+
+
+@dataclass(kw_only=True)
+class LiveAgent:
+    """An agent that is ready to run once: what an adapter's `live_agent` returns. Adapters derive from it.
+
+    `runs` are tools (names or globs) that really run, beside those of the harness; `provenance` says which code and
+    which versions ran; `skills` are the names of the author's own skills, to tell them from the vendor's.
+    """
+
+    sandbox: Sandbox
+    stdin: bytes = b""
+    runs: Sequence[str] = ()
+    provenance: Mapping[str, str] = field(default_factory=dict)
+    skills: frozenset[str] = frozenset()
+
+    def names(self, tool: str) -> Sequence[str]:
+        """All names of a tool: as the agent calls it, and those that tests and recordings have for it.
+
+        By default also without its MCP server, and in small letters: `mcp__shop__lookup`, `WebSearch` are `lookup`,
+        `web_search`.
+        """
+        bare = tool.rsplit("__", 1)[-1]
+        return (tool, bare, re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", bare).lower())
+
+    def known(self) -> Mapping[str, str]:
+        """Values of this run that another run has not, each with what stands for it in the cassette."""
+        return {}
+
+    def finished(self, proxy: Proxy) -> bool:  # noqa: ARG002 - for agents that never exit
+        """Whether the run is over though the process goes on; asked every few milliseconds."""
+        return False
+
+    def replay(self, proxy: Proxy, context: AdapterContext) -> dict[str, Any]:
+        """What the run left behind, as a file that the adapter reads from `adapter_input.replay_file`.
+
+        `proxy.fixtures` corrects transcripts, which hold denials. Raises `AdapterError`.
+        """
+        raise NotImplementedError
+
+
+class LiveAdapter(Adapter, Protocol):
+    """An adapter that can run its agent."""
+
+    def live_agent(self, setup: LiveSetup) -> LiveAgent:
+        """The agent, ready to run the scenario of `setup.case` once. Raises `AdapterError`."""
+        ...
+
+
+@dataclass(slots=True, kw_only=True)
+class LiveRun:
+    """What became of a live run: the trace, the file that replays it, and how it was made."""
+
+    trace: Trace
+    replay: dict[str, Any]
+    info: LiveResult
+
+
+def run_live(
+    adapter: Adapter, test: LoadedTest, context: AdapterContext, options: LiveOptions, rules: RedactionRules
+) -> LiveRun:
+    """Run a test's agent. Raises `AdapterError` with a reason code of `live.*` for a run that is worth no verdict."""
+    return _Live(adapter, test, context, options, rules).run()
+
+
+def standalone(replay: dict[str, Any], fixtures: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """A replay bundle whose results stand in it, not in fixtures."""
+    responses = {each["id"]: each.get("response") for each in fixtures}
+    script = []
+    for step in replay.get("script") or []:
+        fixture = step.get("fixture_id")
+        if fixture in responses:
+            step = {name: value for name, value in step.items() if name != "fixture_id"}  # noqa: PLW2901
+            step["result"] = responses[fixture]
+        script.append(step)
+    return {**replay, "script": script} if script else replay
+
+
+def git_state(folder: Path) -> dict[str, str]:
+    """The commit of a checkout, and whether anything there differs from it; empty outside of git."""
+    said = []
+    for words in (["rev-parse", "--short", "HEAD"], ["status", "--porcelain", "--untracked-files=no"]):
+        try:
+            done = subprocess.run(  # noqa: S603
+                ["git", "-C", str(folder), *words],  # noqa: S607
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=20,
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            return {}
+        if done.returncode:
+            return {}
+        said.append(done.stdout.strip())
+    return {"commit": said[0] + (" (changed since)" if said[1] else "")}
+
+
+@dataclass(slots=True)
+class _Ended:
+    """One run that is worth a verdict."""
+
+    replay: dict[str, Any]
+    trace: Trace
+    proxy: Proxy
+    agent: LiveAgent
+    model: Model
+
+
+class _Live:
+    """One live test, from its files to a trace."""
+
+    def __init__(
+        self,
+        adapter: Adapter,
+        test: LoadedTest,
+        context: AdapterContext,
+        options: LiveOptions,
+        rules: RedactionRules,
+    ) -> None:
+        self.adapter: Any = adapter
+        self.test = test
+        self.context = context
+        self.options = options
+        self.rules = rules
+        self.spec = test.case.live or LiveSpec()
+        self.cassette_file = context.base_dir / self.spec.cassette
+        self.script = load_script(context, self.spec.script) if self.spec.script else []
+        self.own = own_answers(test.case, context)
+        self.recorded = recorded_answers(adapter, test.case, context)
+
+    def run(self) -> LiveRun:
+        how = self.options.how
+        if how == "play":
+            cassette = self._loaded()
+            ended = self._once(self._after_script(cassette and PlayedModel(cassette, self.options.stale)))
+            if cassette is not None:
+                self._must_be_played(cassette)
+        elif how == "real":
+            ended = self._once(self._after_script(self._real()))
+        else:
+            ended = self._record()
+        return LiveRun(trace=ended.trace, replay=ended.replay, info=self._info(ended))
+
+    # Who answers for the model -------------------------------------------------------------------------------
+
+    def _after_script(self, model: Model | None) -> Model:
+        if not self.script:
+            assert model is not None
+            return model
+        return ScriptedModel(self.script, model)
+
+    def _loaded(self) -> Cassette | None:
+        """The cassette; None where a script answers for all. Raises `AdapterError`."""
+        path = self.cassette_file
+        if not path.is_file():
+            if self.script:
+                return None
+            raise AdapterError(
+                f"there is no cassette {path}, so nobody can answer for the model",
+                reason_code="live.no_cassette",
+                next_step="record one: agenteval run --live record, with the model's key in the environment",
+                where=(),
+            )
+        from agenteval.reading.documents import read_text
+
+        try:
+            return cassettes.loaded(path, read_text(path, max_bytes=self.context.max_file_bytes))
+        except FileError as error:
+            raise AdapterError.of(error.problems) from None
+        except ValueError as error:
+            raise AdapterError(
+                str(error), reason_code="live.cassette_invalid", next_step=RECORD_AGAIN, where=()
+            ) from None
+
+    def _real(self) -> RealModel:
+        setting = self.options.config.model
+        key = os.environ.get(setting.key_env, "")
+        if not key:
+            raise AdapterError(
+                f"the environment has no {setting.key_env}, so the real model cannot be asked",
+                reason_code="live.no_key",
+                next_step=f"set {setting.key_env}, or name another variable in live.model.key_env",
+                where=(),
+            )
+        return RealModel(setting.base_url, key)
+
+    def _record(self) -> _Ended:
+        """Run with the real model; then with what was recorded, which is written only if that plays."""
+        cassette = Cassette(recorded_at=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()))
+        ended = self._once(self._after_script(RecordingModel(self._real(), cassette)))
+        cassette.cost_usd = ended.proxy.accounts.cost_usd
+        redacting = cassettes.Redaction(self.test.redactor(self.rules))
+        if hidden := redacting.needed(cassette):
+            raise AdapterError(
+                f"the cassette cannot be played: {hidden}",
+                reason_code="live.cassette_unplayable",
+                next_step="keep the value out of what the agent is told, or let redaction know it is none "
+                "(redaction.kinds, reporting.redact_fields)",
+                where=(),
+            )
+        text = cassettes.dumped(cassette, redacting.answer)
+        played = cassettes.loaded(self.cassette_file, text)
+        try:
+            self._tell("playing back what was recorded")
+            self._once(self._after_script(PlayedModel(played)))
+            self._must_be_played(played)
+        except AdapterError as error:
+            raise AdapterError(
+                f"what was recorded does not play: {error.message}",
+                reason_code="live.cassette_unplayable",
+                next_step="what the message names differs between two runs of the agent: take it out of its prompt, "
+                "or report it",
+                where=(),
+            ) from error
+        part = self.cassette_file.with_suffix(".part")
+        part.write_text(text, encoding="utf-8")
+        part.replace(self.cassette_file)
+        return ended
+
+    def _must_be_played(self, cassette: Cassette) -> None:
+        if cassette.unplayed:
+            raise AdapterError(
+                f"the agent asked its model for less than was recorded: {cassette.unplayed} of "
+                f"{len(cassette.exchanges)} recorded requests were not made",
+                reason_code="live.cassette_unplayed",
+                next_step=f"look at what it left out (agenteval cassette show {self.cassette_file}); "
+                f"if that is meant, {RECORD_AGAIN}",
+                where=(),
+            )
+
+    # One run -------------------------------------------------------------------------------------------------
+
+    def _once(self, model: Model) -> _Ended:
+        with self._scratch() as scratch:
+            case, config = self.test.case, self.options.config
+            socket = scratch / "proxy.sock"
+            (scratch / "agent").mkdir()
+            agent: LiveAgent = self.adapter.live_agent(
+                LiveSetup(
+                    case=case,
+                    context=self.context,
+                    config=config,
+                    scratch=scratch / "agent",
+                    socket=socket,
+                    env=environment(),
+                    read_only={_MANAGED: _managed_settings(scratch)},
+                )
+            )
+            fixtures = Fixtures(
+                own=[replace(each, used=0) for each in self.own],
+                recorded=[replace(each, used=0) for each in self.recorded],
+                runs=[*agent.runs, *self.spec.run_tools],
+                match=self.spec.match,
+                names=agent.names,
+            )
+            proxy = Proxy(
+                socket=socket,
+                model=model,
+                fixtures=fixtures,
+                known=agent.known,
+                skills=agent.skills,
+                redact=cassettes.Redaction(self.test.redactor(self.rules)).text,
+                price=partial(price_of, config.prices),
+                most_requests=config.max_requests,
+                most_cost_usd=None if self.options.how == "play" else config.max_cost_usd,
+                tell=self._tell,
+            )
+            with proxy:
+                self._tell("starting")
+                ended = _wait(agent, proxy, scratch, self.spec.timeout_s)
+            self._must_be_good(ended, proxy, scratch)
+            replay = agent.replay(proxy, self.context)
+            self._must_not_be_over(proxy)  # a transcript may show that a tool ran
+            return _Ended(replay, self._trace(replay, proxy, scratch), proxy, agent, model)
+
+    @contextmanager
+    def _scratch(self) -> Iterator[Path]:
+        folder = Path(tempfile.mkdtemp(prefix="agenteval-", dir=self.options.scratch))
+        try:
+            yield folder
+        finally:
+            if self.options.keep:
+                self.context.warn(f"the scratch folder is kept: {folder}")
+            else:
+                shutil.rmtree(folder, ignore_errors=True)
+
+    def _tell(self, doing: str) -> None:
+        if self.options.tell:
+            self.options.tell(f"{self.test.case.id}: {doing}" if doing else "")
+
+    def _must_not_be_over(self, proxy: Proxy) -> None:
+        """Raises the `AdapterError` of what the proxy saw; the first trouble is the cause of all others."""
+        for trouble in (*proxy.trouble, *proxy.fixtures.trouble):
+            raise _error(trouble)
+        if proxy.model.misses:
+            raise AdapterError(
+                f"the cassette has no answer: {proxy.model.misses[0]}",
+                reason_code="live.cassette_miss",
+                next_step=f"if this change is meant, {RECORD_AGAIN}; "
+                "--stale mark plays on where only instructions and tools differ",
+                where=(),
+            )
+
+    def _must_be_good(self, ended: "_How", proxy: Proxy, scratch: Path) -> None:
+        self._must_not_be_over(proxy)
+        log = _last_lines(scratch)
+        if ended.timed_out:
+            doing = f"{proxy.accounts.requests} model requests so far"
+            raise AdapterError(
+                f"the agent was not done after {self.spec.timeout_s:g} s: {doing}{log}",
+                reason_code="live.timeout",
+                next_step="raise live.timeout_s in the test, or look at what it waits for",
+                where=(),
+            )
+        if ended.exit_code and proxy.accounts.failed_last:
+            raise AdapterError(
+                f"the model's service answered {proxy.accounts.errors[-1]}",
+                reason_code="live.api_error",
+                next_step="see that the key and the model's name are right, and try again",
+                where=(),
+            )
+        if ended.exit_code:
+            raise AdapterError(
+                f"the agent ended with exit code {ended.exit_code}{log}",
+                reason_code="live.runner_failed",
+                next_step="mend what the log tells; --keep leaves the scratch folder to look at",
+                where=(),
+            )
+        if not proxy.accounts.requests:
+            raise AdapterError(
+                f"the agent made no request to its model{log}",
+                reason_code="live.no_request",
+                next_step="have it use ANTHROPIC_BASE_URL (or OPENAI_BASE_URL) of its environment",
+                where=(),
+            )
+
+    def _trace(self, replay: dict[str, Any], proxy: Proxy, scratch: Path) -> Trace:
+        """The trace of what the run left behind, read as a replay of it would be."""
+        folder = scratch / "replay"
+        folder.mkdir()
+        (folder / "replay.json").write_text(json.dumps(replay, ensure_ascii=False), encoding="utf-8")
+        case = replace(
+            self.test.case,
+            adapter_input={"replay_file": "replay.json"},
+            tools=replace(self.test.case.tools, fixtures=[]),
+        )
+        context = replace(self.context, base_dir=folder, root=folder, allow_outside=False)
+        trace: Trace = self.adapter.trace(case, context)
+        trace.adapter = AdapterInfo(name=self.adapter.name, version=self.adapter.version)
+        trace.capabilities = replace(trace.capabilities, supports_live_run=True)
+        trace.metrics.cost_usd = trace.metrics.cost_usd or proxy.accounts.cost_usd
+        trace.metrics.token_usage = trace.metrics.token_usage or dict(proxy.accounts.tokens) or None
+        return trace
+
+    def _info(self, ended: _Ended) -> LiveResult:
+        accounts, fixtures = ended.proxy.accounts, ended.proxy.fixtures
+        author = [each for each in ended.model.differences if each.kind == "author"]
+        vendor = [each for each in ended.model.differences if each.kind == "vendor"]
+        approximate = [each for each in fixtures.denied.values() if each.approximate]
+        return LiveResult(
+            model="played" if self.options.how == "play" else accounts.model,
+            how=self.options.how,
+            provenance={
+                **ended.agent.provenance,
+                "client": accounts.client,
+                "sandbox": ended.agent.sandbox.runtime,
+            },
+            offered=accounts.offered,
+            requests=accounts.requests,
+            tokens=accounts.tokens,
+            cost_usd=accounts.cost_usd,
+            stale=_told(author),
+            drift=_told(vendor),
+            approximate=[
+                f"{each.tool} {json.dumps(each.args, ensure_ascii=False)}: "
+                f"the nearest recorded result, {each.answer.source if each.answer else ''}"
+                for each in approximate
+            ],
+            ran=sorted(fixtures.ran),
+        )
+
+
+def _told(differences: Sequence[Difference]) -> list[str]:
+    return list(dict.fromkeys(each.told() for each in differences))
+
+
+def environment() -> dict[str, str]:
+    """The environment that leads any agent to the proxy."""
+    return {
+        "ANTHROPIC_BASE_URL": BASE_URL,
+        "ANTHROPIC_API_KEY": KEY,
+        "ANTHROPIC_AUTH_TOKEN": "",
+        "OPENAI_BASE_URL": f"{BASE_URL}/v1",
+        "OPENAI_HOST": BASE_URL,
+        "OPENAI_API_KEY": KEY,
+        "OTEL_EXPORTER_OTLP_ENDPOINT": BASE_URL,
+        "OTEL_EXPORTER_OTLP_PROTOCOL": "http/json",
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "DISABLE_AUTOUPDATER": "1",
+        **({"IS_SANDBOX": "1"} if os.geteuid() == 0 else {}),
+    }
+
+
+def _managed_settings(scratch: Path) -> Path:
+    """A folder with settings that no agent can override: its harness asks the proxy before each call."""
+    folder = scratch / "managed"
+    folder.mkdir()
+    hook = {"type": "http", "url": BASE_URL + HOOK_PATH}
+    hooks = {event: [{"matcher": "*", "hooks": [hook]}] for event in ("PreToolUse", "SubagentStart")}
+    (folder / "managed-settings.json").write_text(json.dumps({"hooks": hooks}))
+    return folder
+
+
+@dataclass(slots=True)
+class _How:
+    """How the process ended. `exit_code` is 0 for one that was stopped because its run was over."""
+
+    exit_code: int = 0
+    timed_out: bool = False
+
+
+def _wait(agent: LiveAgent, proxy: Proxy, scratch: Path, timeout_s: float) -> _How:
+    """Run the agent to its end, and leave nothing of it behind."""
+    (scratch / "stdin").write_bytes(agent.stdin)
+    deadline = time.monotonic() + timeout_s
+    with (
+        (scratch / "stdin").open("rb") as stdin,
+        (scratch / "stdout.txt").open("wb") as stdout,
+        (scratch / "log.txt").open("wb") as log,
+    ):
+        running: Running = start(agent.sandbox, stdin=stdin, stdout=stdout, stderr=log)
+        try:
+            while (code := running.exit_code()) is None:
+                if proxy.over or agent.finished(proxy):
+                    return _How()
+                if time.monotonic() > deadline:
+                    return _How(timed_out=True)
+                running.wait(_POLL_SECONDS)
+            return _How(exit_code=code)
+        finally:
+            running.end()
+
+
+def _last_lines(scratch: Path) -> str:
+    """The end of the agent's log, to be added to a message; empty when it said nothing."""
+    lines: list[str] = []
+    for name in ("log.txt", "stdout.txt"):
+        with suppress(OSError):
+            lines = lines or (scratch / name).read_text(errors="replace").strip().splitlines()
+    shown = "".join(f"\n    {line}" for line in lines[-LOG_LINES:])
+    return f"; the last lines of its log:{shown}" if lines else ""
+
+
+def _error(trouble: Trouble) -> AdapterError:
+    return AdapterError(
+        trouble.message, reason_code=trouble.reason_code, next_step=trouble.next_step, where=()
+    )
