@@ -39,7 +39,7 @@ from agenteval.unjudged import unjudged
 from agenteval.vocabulary import misspelt_in_run
 
 if TYPE_CHECKING:
-    from agenteval.live.run import LiveOptions
+    from agenteval.live.options import LiveOptions
 
 UNKNOWN_VERSION = "unknown"
 CRASHES = ("adapter.crashed", "adapter.broken")
@@ -252,7 +252,8 @@ def _of_live_run(
     adapter: Adapter, test: LoadedTest, context: AdapterContext, options: RunOptions, attempt: _Attempt
 ) -> Trace:
     """Run the agent again. What keeps the run from being what was recorded becomes a warning of the result."""
-    from agenteval.live.run import LiveOptions, run_live
+    from agenteval.live.options import LiveOptions
+    from agenteval.live.run import run_live
 
     asked = options.live or LiveOptions()
     made = run_live(adapter, test, context, asked, options.redaction)

@@ -65,7 +65,7 @@ def _run(argv: Sequence[str]) -> int:
     try:
         _refuse_empty(argv)
         app = _app([wanted] if wanted in COMMANDS else list(COMMANDS))
-        result = app(args=list(argv), prog_name="agenteval", standalone_mode=False)
+        result = app(args=_with_how(argv), prog_name="agenteval", standalone_mode=False)
         _flush()
     except (typer.Abort, KeyboardInterrupt):
         return _fail("interrupted", ExitCode.ERROR)
@@ -88,6 +88,18 @@ def _refuse_empty(argv: Sequence[str]) -> None:
         if not value or is_option:
             before = value.removesuffix("=") if is_option else argv[place - 1] if place else "agenteval"
             raise UsageError(f"what follows {before} is empty", next_step="give it a value, or leave it out")
+
+
+def _with_how(argv: Sequence[str]) -> list[str]:
+    """The arguments, in which `--live` has a value: alone it means to play the model, whatever follows."""
+    following = [*argv[1:], ""]
+    return [
+        "--live=play" if arg == "--live" and after not in _HOWS else arg
+        for arg, after in zip(argv, following, strict=True)
+    ]
+
+
+_HOWS = ("play", "record", "real")
 
 
 def _app(names: Sequence[str]) -> typer.Typer:

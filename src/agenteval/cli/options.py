@@ -11,7 +11,7 @@ from agenteval.sharding import Shard
 
 COLORS = ("auto", "always", "never")
 
-JUDGING, FILES, SUITE, REPORTS = "What fails a run", "Files", "AgentEvalSuite", "Reports"
+JUDGING, FILES, SUITE, REPORTS, LIVE = "What fails a run", "Files", "AgentEvalSuite", "Reports", "Live"
 """Headings of the help, where one list would be too long."""
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from agenteval import budget
 from agenteval.cli.ledger import Ledger
-from agenteval.cli.progress import ReadingProgress
+from agenteval.cli.progress import LiveProgress, ReadingProgress
 from agenteval.cli.project import OpenProject, open_project
 from agenteval.cli.reporting import Reporting, compares, keep_out, prepare, run_beside, shows_traces
 from agenteval.cli.run_request import RunRequest
@@ -17,6 +17,7 @@ from agenteval.cli.suite_run import Parts, suite_among, suite_parts
 from agenteval.config import from_here
 from agenteval.errors import ExitCode, UsageError
 from agenteval.judging import JudgingRules
+from agenteval.live.options import scratch_folder
 from agenteval.openwop.summary import Scores, Suite, default_suite_id
 from agenteval.reporters.artifacts import RunDirectory, new_run_id
 from agenteval.reporters.console import Console
@@ -58,20 +59,21 @@ def command(asked: RunRequest) -> ExitCode:
     parts = _parts(asked, project)
     console.suite_options = parts.words
     console.strict = asked.strict or config.strict
-    session = _session(asked, project, parts, console)
-    ledger = session.ledger
-    if asked.collect_only:
-        return session.collect(asked.paths)
-    ledger.tally.selection = asked.narrowing
-    if parts.tests is None and (unnamed := project.unnamed(given)):
-        ledger.tally.unnamed_tests = unnamed
-        ledger.tally.selection = [*asked.narrowing, *(path for path in given if "::" not in path)]
-    if asked.baseline or asked.update_baseline:
-        ledger.watch = _baseline(asked, project, artifacts, ledger.scores)
-    ledger.leave_out(parts.left_out)
-    code = _reported(session, asked, project, artifacts)
-    ledger.end(as_json=asked.json_output)
-    return code
+    with scratch_folder(keep=asked.keep) as scratch:
+        session = _session(asked, project, parts, console, scratch)
+        ledger = session.ledger
+        if asked.collect_only:
+            return session.collect(asked.paths)
+        ledger.tally.selection = asked.narrowing
+        if parts.tests is None and (unnamed := project.unnamed(given)):
+            ledger.tally.unnamed_tests = unnamed
+            ledger.tally.selection = [*asked.narrowing, *(path for path in given if "::" not in path)]
+        if asked.baseline or asked.update_baseline:
+            ledger.watch = _baseline(asked, project, artifacts, ledger.scores)
+        ledger.leave_out(parts.left_out)
+        code = _reported(session, asked, project, artifacts)
+        ledger.end(as_json=asked.json_output)
+        return code
 
 
 def _parts(asked: RunRequest, project: OpenProject) -> Parts:
@@ -100,14 +102,16 @@ def _suite(asked: RunRequest, suite: SuiteConfig) -> Suite:
     )
 
 
-def _session(asked: RunRequest, project: OpenProject, parts: Parts, console: Console) -> Session:
+def _session(
+    asked: RunRequest, project: OpenProject, parts: Parts, console: Console, scratch: Path
+) -> Session:
     flow = asked.flow
     if flow.durations_from:
         from agenteval.stored import find_run
 
         flow.durations_from = find_run(flow.durations_from, asked.artifacts_dir or project.runs)
     return Session(
-        ledger=_ledger(asked, project, parts, console),
+        ledger=_ledger(asked, project, parts, console, scratch),
         selection=asked.selection,
         flow=flow,
         save_traces=asked.save_traces or project.config.save_traces or shows_traces(asked.reports),
@@ -115,8 +119,11 @@ def _session(asked: RunRequest, project: OpenProject, parts: Parts, console: Con
     )
 
 
-def _ledger(asked: RunRequest, project: OpenProject, parts: Parts, console: Console) -> Ledger:
+def _ledger(asked: RunRequest, project: OpenProject, parts: Parts, console: Console, scratch: Path) -> Ledger:
     config = project.config
+    live = asked.live_options(config.live, scratch)
+    if not asked.no_progress and asked.workers == "1":
+        live.tell = LiveProgress()
     part = asked.part
     return Ledger(
         options=RunOptions(
@@ -132,6 +139,7 @@ def _ledger(asked: RunRequest, project: OpenProject, parts: Parts, console: Cons
             registry=parts.registry,
             redaction=project.rules,
             progress=None if asked.no_progress else ReadingProgress(),
+            live=live,
         ),
         console=console,
         scores=parts.scores,

@@ -1,8 +1,9 @@
 """The options of `agenteval run`: which contradict each other, and what they mean together."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,6 +13,7 @@ from agenteval.cli.options import (
     FILES,
     FROM_CONFIGURATION,
     JUDGING,
+    LIVE,
     SUITE,
     AllowOutsideOption,
     ArtifactsDirOption,
@@ -35,6 +37,10 @@ from agenteval.openwop.request import SuiteRequest
 from agenteval.reporters.stream import in_github_actions
 from agenteval.selection import Selection
 from agenteval.sharding import Shard
+
+if TYPE_CHECKING:
+    from agenteval.live.options import LiveOptions
+    from agenteval.settings import LiveConfig
 
 
 class RunRequest(Request):
@@ -192,6 +198,62 @@ class RunRequest(Request):
             rich_help_panel=JUDGING,
         ),
     ] = None
+    live: Annotated[
+        str,
+        typer.Option(
+            "--live",
+            metavar="[HOW]",
+            help="Run the agents again: play (the model, from cassettes; the default), record or real.",
+            show_default=False,
+            rich_help_panel=LIVE,
+        ),
+    ] = ""
+    stale: Annotated[
+        str,
+        typer.Option(
+            "--stale",
+            metavar="miss|mark",
+            help="Where instructions or tools differ from the recorded ones: an error (miss), or mark and play on.",
+            show_default=False,
+            rich_help_panel=LIVE,
+        ),
+    ] = "miss"
+    fail_on_approximate: Annotated[
+        bool,
+        typer.Option(
+            "--fail-on-approximate",
+            help="Refuse a run in which a tool got only the nearest recorded result.",
+            rich_help_panel=LIVE,
+        ),
+    ] = False
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Keep the scratch folders of agents.", rich_help_panel=LIVE)
+    ] = False
+    runtime: Annotated[
+        str,
+        typer.Option(
+            "--runtime",
+            metavar="R",
+            help="The sandbox: auto, bwrap, docker or podman.",
+            show_default=False,
+            rich_help_panel=LIVE,
+        ),
+    ] = ""
+    nanoclaw: Annotated[
+        Path | None,
+        typer.Option("--nanoclaw", metavar="DIR", help="The checkout of NanoClaw.", rich_help_panel=LIVE),
+    ] = None
+    max_cost: Annotated[
+        float | None,
+        typer.Option(
+            "--max-cost",
+            metavar="USD",
+            min=0,
+            callback=a_number,
+            help="The most that one run with the real model may cost.",
+            rich_help_panel=LIVE,
+        ),
+    ] = None
     github: GithubOption = None
     reports: Mapping[str, Path]
 
@@ -210,9 +272,48 @@ class RunRequest(Request):
                     f"{outcomes[0]} writes the outcome of a run, and --collect-only makes none",
                     next_step="use one or the other",
                 )
+        self._check_live()
         if self.no_artifacts:
             told = self.json_output or self.annotates or bool(self.baseline)
             check_kept(self.reports, run_id=self.run_id, save_traces=self.save_traces, told=told)
+
+    def _check_live(self) -> None:
+        for name, given, allowed in (
+            ("--live", self.live, ("play", "record", "real")),
+            ("--stale", self.stale, ("miss", "mark")),
+            ("--runtime", self.runtime, ("auto", "bwrap", "docker", "podman")),
+        ):
+            if given and given not in allowed:
+                raise UsageError(
+                    f"{name} {given}: expected {', '.join(allowed[:-1])} or {allowed[-1]}",
+                    next_step=f"for instance {name} {allowed[0]}",
+                )
+        if self.stale == "mark" and self.live in ("record", "real"):
+            raise UsageError(
+                f"--stale mark is for played models, and with --live {self.live} none is played",
+                next_step="use one or the other",
+            )
+
+    def live_options(self, config: "LiveConfig", scratch: Path | None) -> "LiveOptions":
+        """How agents are run again, by the project's configuration and these options."""
+        from agenteval.live.options import LiveOptions
+
+        changes: dict[str, Any] = {}
+        if self.runtime:
+            changes["runtime"] = self.runtime
+        if self.max_cost is not None:
+            changes["max_cost_usd"] = self.max_cost
+        if self.nanoclaw:
+            changes["nanoclaw"] = replace(config.nanoclaw, checkout=str(self.nanoclaw.absolute()))
+        return LiveOptions(
+            how=self.live or "play",  # type: ignore[arg-type] - checked
+            every=bool(self.live),
+            stale=self.stale,  # type: ignore[arg-type] - checked
+            fail_on_approximate=self.fail_on_approximate,
+            keep=self.keep,
+            scratch=scratch,
+            config=replace(config, **changes),
+        )
 
     @property
     def annotates(self) -> bool:

@@ -188,7 +188,7 @@ def _work(
 ) -> None:
     """The life of a worker: examine what it is given until its conduit closes."""
     for ending in (signal.SIGINT, signal.SIGTERM):  # they are for the process that reports
-        signal.signal(ending, signal.SIG_IGN)
+        signal.signal(ending, lambda *_: None)  # not SIG_IGN: an agent that is run would inherit that
     for other in others:  # else these copies would keep conduits open after that process has gone
         other.close()
     with suppress(EOFError, OSError):

@@ -8,18 +8,17 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from agenteval.digests import sha256
 from agenteval.live.messages_api import Part, PartKind
+from agenteval.live.options import Stale
 from agenteval.redaction import Redactor
 
 FORMAT = "agenteval-cassette/1"
 _SHOWN = 60
 """Characters of a text that a miss shows around a change."""
 _MOST_SHOWN = 4
-
-Stale = Literal["miss", "mark"]
 
 
 @dataclass(slots=True)

@@ -125,10 +125,10 @@ def _prepared(setup: LiveSetup) -> "CommandAgent":
                 where=("adapter",),
             )
         read_only[name if Path(name).is_absolute() else f"{FOLDER}/{name}"] = path
-    for inside in read_only:  # a read-only folder has to have what others are mounted on
+    for inside, ours in read_only.items():  # a read-only folder has to have what others are mounted on
         for place in (str(root), FOLDER):
             if inside.startswith(f"{place}/"):
-                _make_place(folder / inside[len(place) + 1 :], read_only[inside])
+                _make_place(folder / inside[len(place) + 1 :], ours)
     asked = {
         "schema": "0.1",
         "test_id": setup.case.id,
@@ -265,7 +265,10 @@ class CommandAgent(LiveAgent):
         if (out / "replay.json").is_file():
             yield "replay.json", lambda context: _json(out / "replay.json", context)
         if files := sorted(out.glob("*.otlp.json")):
-            yield "*.otlp.json", lambda context: _spans(each for file in files for each in _lines(file, context))
+            yield (
+                "*.otlp.json",
+                lambda context: _spans(each for file in files for each in _lines(file, context)),
+            )
         if proxy.spans:
             yield "spans", lambda _: _spans(_exports(proxy.spans))
         projects = self.scratch / "home" / CONFIG_FOLDER / "projects"

@@ -209,9 +209,7 @@ class Fixtures:
             f"{tool} ran, though it must not run in this test: the hook that denies calls was not heeded"
         )
         if not any(each.reason_code == "live.tool_escaped" for each in self.trouble):
-            step = (
-                "look at what it did; report it with the version of the agent's CLI, or allow it in live.run_tools"
-            )
+            step = "look at what it did; report it with the version of the agent's CLI, or allow it in live.run_tools"
             self.trouble.append(Trouble("live.tool_escaped", message, step))
 
 

@@ -10,8 +10,9 @@ from typing import Any, Protocol
 from agenteval.adapters import AdapterContext
 from agenteval.errors import AdapterError, FileError
 from agenteval.live import messages_api
-from agenteval.live.cassette import Cassette, Difference, Stale
+from agenteval.live.cassette import Cassette, Difference
 from agenteval.live.messages_api import Part
+from agenteval.live.options import Stale
 
 ERROR_KEY = "error_status"
 """The key of a recorded answer that is an error: its HTTP status; the body is under `error`."""
@@ -279,7 +280,11 @@ def load_script(context: AdapterContext, name: str) -> list[Any]:
 
 def _is_turn(turn: Any) -> bool:
     if isinstance(turn, dict):
-        return isinstance(turn.get("status"), int) and 400 <= turn["status"] <= 599 and not set(turn) - {"status", "message"}
+        return (
+            isinstance(turn.get("status"), int)
+            and 400 <= turn["status"] <= 599
+            and not set(turn) - {"status", "message"}
+        )
     return isinstance(turn, str) or (isinstance(turn, list) and bool(turn) and all(map(_is_block, turn)))
 
 
@@ -299,7 +304,12 @@ _PRICES = {
     "claude-haiku-4*": (1.0, 5.0),
 }
 """US dollars for a million tokens in and out, by glob of the model's name; the first that fits."""
-_OF_INPUT = {"input_tokens": 1.0, "cache_creation_input_tokens": 1.25, "cache_read_input_tokens": 0.1, "prompt_tokens": 1.0}
+_OF_INPUT = {
+    "input_tokens": 1.0,
+    "cache_creation_input_tokens": 1.25,
+    "cache_read_input_tokens": 0.1,
+    "prompt_tokens": 1.0,
+}
 """What kinds of tokens that go in cost, in parts of the price of a plain one."""
 _OF_OUTPUT = ("output_tokens", "completion_tokens")
 
@@ -308,7 +318,9 @@ def price_of(prices: Mapping[str, Sequence[float]], model: str, tokens: Mapping[
     """What tokens cost in US dollars, by the configured prices, then by known ones; None for an unknown model."""
     from agenteval.patterns import name_matches
 
-    found = next((price for glob, price in (*prices.items(), *_PRICES.items()) if name_matches(glob, model)), None)
+    found = next(
+        (price for glob, price in (*prices.items(), *_PRICES.items()) if name_matches(glob, model)), None
+    )
     if found is None:
         return None
     put_in = sum(tokens.get(kind, 0) * share for kind, share in _OF_INPUT.items())

@@ -11,17 +11,17 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 from agenteval.adapters import Adapter, AdapterContext
 from agenteval.errors import AdapterError, FileError
 from agenteval.live import cassette as cassettes
-from agenteval.live.cassette import Cassette, Difference, Stale
+from agenteval.live.cassette import Cassette, Difference
 from agenteval.live.fixtures import Fixtures, Trouble, own_answers, recorded_answers
 from agenteval.live.model import (
     Model,
@@ -32,6 +32,7 @@ from agenteval.live.model import (
     load_script,
     price_of,
 )
+from agenteval.live.options import How, LiveOptions
 from agenteval.live.proxy import HOOK_PATH, Proxy
 from agenteval.live.sandbox import BASE_URL, Running, Sandbox, chosen, start
 from agenteval.loading import LoadedTest
@@ -41,7 +42,6 @@ from agenteval.settings import LiveConfig
 from agenteval.spec import LiveSpec, TestCase
 from agenteval.trace import AdapterInfo, Trace
 
-How = Literal["play", "record", "real"]
 KEY = "sk-ant-agenteval-stands-in-for-the-key"
 """What agents get for a key: the real one never enters the sandbox."""
 LOG_LINES = 12
@@ -49,24 +49,6 @@ LOG_LINES = 12
 _POLL_SECONDS = 0.02
 _MANAGED = "/etc/claude-code"
 RECORD_AGAIN = "record again with --live record"
-
-
-@dataclass(slots=True, kw_only=True)
-class LiveOptions:
-    """How tests are run live. `every` is true for all selected tests that can be, false for `mode: live` tests alone.
-
-    `scratch` is where scratch folders are made, by default the system's temporary folder; `keep` leaves them there.
-    `tell` is called with what the agent is doing, in a few words.
-    """
-
-    how: How = "play"
-    every: bool = False
-    stale: Stale = "miss"
-    fail_on_approximate: bool = False
-    keep: bool = False
-    scratch: Path | None = None
-    tell: Callable[[str], None] | None = None
-    config: LiveConfig = field(default_factory=LiveConfig)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -220,7 +202,12 @@ class _Live:
         self.recorded = recorded_answers(adapter, test.case, context)
 
     def run(self) -> LiveRun:
-        how = self.options.how
+        try:
+            return self._run(self.options.how)
+        finally:
+            self._tell("")
+
+    def _run(self, how: How) -> LiveRun:
         if how == "play":
             cassette = self._loaded()
             ended = self._once(self._after_script(cassette and PlayedModel(cassette, self.options.stale)))
@@ -366,6 +353,8 @@ class _Live:
 
     @contextmanager
     def _scratch(self) -> Iterator[Path]:
+        if self.options.scratch:
+            self.options.scratch.mkdir(exist_ok=True)
         folder = Path(tempfile.mkdtemp(prefix="agenteval-", dir=self.options.scratch))
         try:
             yield folder

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import IO, Literal
 
 from agenteval.errors import AdapterError
+from agenteval.live.options import CONTAINER
 
 Runtime = Literal["auto", "bwrap", "docker", "podman"]
 SOCKET = "/run/agenteval/proxy.sock"
@@ -140,7 +141,20 @@ def is_of_system(path: str) -> bool:
 
 def container(sandbox: Sandbox, name: str) -> list[str]:
     """The command line that runs a sandbox with docker or podman, in a container of that name."""
-    line = [sandbox.runtime, "run", "--rm", "--name", name, "--user", f"{os.getuid()}:{os.getgid()}", "--interactive", "--network", "none", "--cap-drop", "ALL"]
+    line = [
+        sandbox.runtime,
+        "run",
+        "--rm",
+        "--name",
+        name,
+        "--user",
+        f"{os.getuid()}:{os.getgid()}",
+        "--interactive",
+        "--network",
+        "none",
+        "--cap-drop",
+        "ALL",
+    ]
     line += ["--security-opt", "no-new-privileges", "--pids-limit", str(sandbox.processes)]
     line += ["--memory", str(sandbox.memory_bytes), "--workdir", sandbox.folder]
     for inside, ours in sandbox.read_only.items():
@@ -245,6 +259,7 @@ class Running:
     def end(self) -> None:
         """End it, with all that it started."""
         if self.sandbox.runtime != "bwrap":
+            (self.sandbox.socket.parent / CONTAINER).unlink(missing_ok=True)
             stop = [self.sandbox.runtime, "rm", "--force", self.name]
             subprocess.run(stop, capture_output=True, timeout=_PROBE_SECONDS, check=False)  # noqa: S603
         if self.process.poll() is None:  # bubblewrap's children die with it: they have no other parent
@@ -257,6 +272,8 @@ def start(sandbox: Sandbox, *, stdin: IO[bytes], stdout: IO[bytes], stderr: IO[b
     """Start a sandbox, in a process group of its own."""
     name = f"agenteval-{secrets.token_hex(6)}"
     line = bubblewrap(sandbox) if sandbox.runtime == "bwrap" else container(sandbox, name)
+    if sandbox.runtime != "bwrap":
+        (sandbox.socket.parent / CONTAINER).write_text(f"{sandbox.runtime} {name}")
     process = subprocess.Popen(  # noqa: S603
         line, stdin=stdin, stdout=stdout, stderr=stderr, start_new_session=True
     )

@@ -5,7 +5,7 @@ from shlex import quote
 from typing import TextIO
 
 from agenteval.errors import Problem
-from agenteval.plurals import plural
+from agenteval.plurals import counted, plural
 from agenteval.reporters.places import other_events, place_of_error
 from agenteval.reporters.terminal import Part, Terminal
 from agenteval.results import (
@@ -91,6 +91,10 @@ class Console(Terminal):
         word, style = _XFAIL if result.xfail else _STATUS[result.status]
         version = "" if result.adapter.version == "unknown" else f" {result.adapter.version}"
         facts = [f"{result.duration_ms:.0f} ms", f"{result.adapter.name}{version}", result.mode]
+        if result.live:
+            facts.append("model played" if result.live.how == "play" else f"model {result.live.model}")
+            facts += [f"{len(result.live.stale)} stale"] * bool(result.live.stale)
+            facts += [f"{len(result.live.approximate)} approximate"] * bool(result.live.approximate)
         if result.summary.vacuous:
             facts.append(f"{result.summary.vacuous} vacuous")
         if result.summary.assertions_skipped and result.status == "pass":
@@ -136,11 +140,34 @@ class Console(Terminal):
             )
         if (result.next_step or "") not in reason:
             self._next_step(result)
-        for name in (result.artifacts.result, result.artifacts.trace):
+        self._live(result)
+        for name in (result.artifacts.result, result.artifacts.trace, result.artifacts.replay):
             if name and run_dir:
                 self.emit((f"  {run_dir}/{name}", "dim"))
         if result.status in ("fail", "error"):
             self._again(result.path)
+
+    def _live(self, result: TestResult) -> None:
+        """What ran, and how it behaved otherwise than the recording; what only the vendor changed, when asked."""
+        live = result.live
+        if live is None:
+            return
+        ran = ", ".join(f"{name} {value}" for name, value in live.provenance.items() if value)
+        cost = "" if live.cost_usd is None else f", {live.cost_usd:.4f} US dollars"
+        self.paragraph(f"ran: {ran}; {counted(live.requests, 'model request')}{cost}", indent=2, style="dim")
+        if live.changes:
+            self.emit("  behaves otherwise than the recording:")
+            for line in live.changes:
+                self.clipped(f"    {line}")
+        if live.drift and self.verbosity > 0:
+            for line in live.drift:
+                self.clipped(f"  note: the agent's vendor changed {line}")
+        elif live.drift:
+            self.paragraph(
+                f"note: the agent's vendor changed {counted(len(live.drift), 'part')} of its requests; -v lists them",
+                indent=2,
+                style="dim",
+            )
 
     def _again(self, path: str) -> None:
         """The command that runs a test again; none for a suite (a JSON file) whose options are unknown."""
@@ -189,6 +216,7 @@ class Console(Terminal):
     def _assertion(self, result: AssertionResult) -> None:
         kind = result.state
         mark = {"vacuous": "  vacuous", "xfail": "  expected to fail"}.get(kind, "")
+        mark += "  evidence: recorded model" if result.recorded_model else ""
         self.two(
             ["  ", (self.signs[kind], _MARK_STYLE[kind]), " ", (result.id, "bold")],
             f"{result.type}  {result.severity}{mark}",

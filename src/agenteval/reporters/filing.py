@@ -10,7 +10,7 @@ from agenteval.evidence import MOST_ITEMS
 from agenteval.reporters.places import TOO_LARGE
 from agenteval.reporters.sealing import LeakError, sealed, sealed_result
 from agenteval.results import TestResult
-from agenteval.run_files import RESULT_ENDING, TRACE_ENDING
+from agenteval.run_files import REPLAY_ENDING, RESULT_ENDING, TRACE_ENDING
 from agenteval.runner import Outcome
 
 LONGEST_STEM = 150
@@ -47,6 +47,13 @@ def packed(outcome: Outcome, stem: str, max_bytes: int, *, save_trace: bool) -> 
             else:
                 told = _too_large("trace", content, max_bytes, TOO_LARGE)
                 result.warnings.append(redactor.text(told))
+    if outcome.replay is not None:
+        name = f"{stem}{REPLAY_ENDING}"
+        try:
+            filed.files.append((name, sealed(outcome.replay, redactor)))
+            result.artifacts.replay = name
+        except LeakError as leak:
+            filed.leaks.append(leak.problem(name))
     name = result.artifacts.result = f"{stem}{RESULT_ENDING}"
     try:
         filed.files.append((name, _result(outcome, max_bytes)))

@@ -1,0 +1,56 @@
+"""How tests are run live: what a command line and a configuration ask for."""
+
+import os
+import secrets
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from agenteval.settings import LiveConfig
+
+How = Literal["play", "record", "real"]
+Stale = Literal["miss", "mark"]
+HOWS: tuple[How, ...] = ("play", "record", "real")
+CONTAINER = "container"
+"""The file in a scratch folder that names the runtime and the container that runs for it."""
+
+
+@dataclass(slots=True, kw_only=True)
+class LiveOptions:
+    """How tests are run live. `every` is true for all selected tests that can be, false for `mode: live` tests alone.
+
+    `scratch` is the folder in which scratch folders are made, by default the system's temporary one; `keep` leaves them
+    there. `tell` is called with what an agent is doing, in a few words, and with nothing once it is done.
+    """
+
+    how: How = "play"
+    every: bool = False
+    stale: Stale = "miss"
+    fail_on_approximate: bool = False
+    keep: bool = False
+    scratch: Path | None = None
+    tell: Callable[[str], None] | None = None
+    config: LiveConfig = field(default_factory=LiveConfig)
+
+
+@contextmanager
+def scratch_folder(*, keep: bool) -> Iterator[Path]:
+    """The name of a folder for the scratch folders of one run, in whatever process; nothing of it is left behind."""
+    folder = Path(tempfile.gettempdir(), f"agenteval-live-{os.getpid()}-{secrets.token_hex(4)}")
+    try:
+        yield folder
+    finally:
+        if folder.exists():  # processes that were killed could not clean up
+            for file in folder.glob(f"*/{CONTAINER}"):
+                with suppress(OSError, ValueError, subprocess.TimeoutExpired):
+                    runtime, name = file.read_text().split()
+                    subprocess.run(
+                        [runtime, "rm", "--force", name], capture_output=True, timeout=20, check=False
+                    )  # noqa: S603
+            if not keep:
+                shutil.rmtree(folder, ignore_errors=True)
