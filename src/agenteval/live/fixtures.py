@@ -8,7 +8,7 @@ text. A result of such a call without the nonce means that the tool ran, since h
 import json
 import secrets
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -16,6 +16,7 @@ from typing import Any, Literal
 from agenteval.adapters import Adapter, AdapterContext
 from agenteval.errors import AdapterError, FileError
 from agenteval.json_values import args_key
+from agenteval.live.messages_api import ToolResult, result_text, tool_results
 from agenteval.patterns import name_matches
 from agenteval.selectors import ArgsMatch
 from agenteval.spec import Fixture, TestCase
@@ -164,13 +165,11 @@ class Fixtures:
             "(live.match: nearest)",
         )
 
-    def put_into(self, messages: Sequence[Any]) -> None:
+    def put_into(self, results: Iterable[ToolResult]) -> None:
         """Replace the denials in a request's tool results by answers, and notice tools that ran all the same."""
-        called = {str(b.get("id")): str(b.get("name")) for b in _blocks(messages, "tool_use")}
         with self._lock:
-            for block in _blocks(messages, "tool_result"):
-                call_id = str(block.get("tool_use_id"))
-                self._put(block, call_id, called.get(call_id, ""))
+            for result in results:
+                self._put(result)
 
     def correct(self, transcript: Path) -> None:
         """Put the answers into a transcript of the harness, whose tool results are denials."""
@@ -179,35 +178,34 @@ class Fixtures:
             entry = json.loads(line)
             message = entry.get("message")
             if entry.get("type") in ("user", "assistant") and isinstance(message, dict):
-                self._called |= {str(b.get("id")): str(b.get("name")) for b in _blocks([message], "tool_use")}
-                results = list(_blocks([message], "tool_result"))
-                with self._lock:
-                    for block in results:
-                        call_id = str(block.get("tool_use_id"))
-                        self._put(block, call_id, self._called.get(call_id, ""))
-                if any(str(block.get("tool_use_id")) in self.denied for block in results):
+                results = list(tool_results([message], self._called))
+                self.put_into(results)
+                if any(each.call_id in self.denied for each in results):
                     entry.pop("toolUseResult", None)
             lines.append(json.dumps(entry, ensure_ascii=False))
         transcript.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
-    def _put(self, block: dict[str, Any], call_id: str, tool: str) -> None:
-        text, denied = _text(block.get("content")), self.denied.get(call_id)
+    def _put(self, result: ToolResult) -> None:
+        text, denied = result_text(result.holder.get(result.key)), self.denied.get(result.call_id)
         if denied is None:
-            if tool and not self.really_runs(tool) and not text.startswith(_REFUSED):
-                self._escaped(tool)
+            if not self.really_runs(result.tool):
+                if result.tool and not text.startswith(_REFUSED):
+                    self._escaped(result.tool)
+            elif result.call_id not in self.asked:  # an agent without a harness that asks
+                self.ran.add(result.tool)
         elif self.nonce not in text:
             if denied.answer is None or text != denied.answer.text:
                 self._escaped(denied.tool)
         else:
-            block["content"] = denied.answer.text if denied.answer else "no fixture"
-            block.pop("is_error", None)
-            if denied.answer is None or denied.answer.failed:
-                block["is_error"] = True
+            result.holder[result.key] = denied.answer.text if denied.answer else "no fixture"
+            if result.marks_errors:
+                result.holder.pop("is_error", None)
+                if denied.answer is None or denied.answer.failed:
+                    result.holder["is_error"] = True
 
     def _escaped(self, tool: str) -> None:
-        message = (
-            f"{tool} ran, though it must not run in this test: the hook that denies calls was not heeded"
-        )
+        message = f"{tool} ran, though it must not run in this test: "
+        message += "the hook that denies calls was not heeded" if self.asked else "nobody asked before it ran"
         if not any(each.reason_code == "live.tool_escaped" for each in self.trouble):
             step = "look at what it did; report it with the version of the agent's CLI, or allow it in live.run_tools"
             self.trouble.append(Trouble("live.tool_escaped", message, step))
@@ -289,17 +287,3 @@ def _waits(tool: str) -> Trouble:
 
 def _same(recorded: Mapping[str, Any] | None, args: Mapping[str, Any]) -> bool:
     return recorded is not None and args_key(dict(recorded), ()) == args_key(dict(args), ())
-
-
-def _blocks(messages: Sequence[Any], kind: str) -> Iterator[dict[str, Any]]:
-    for message in messages:
-        content = message.get("content") if isinstance(message, dict) else None
-        for block in content if isinstance(content, list) else ():
-            if isinstance(block, dict) and block.get("type") == kind:
-                yield block
-
-
-def _text(content: Any) -> str:
-    if isinstance(content, str):
-        return content
-    return "\n".join(str(block.get("text", "")) for block in content or [] if isinstance(block, dict))

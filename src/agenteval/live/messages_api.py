@@ -5,7 +5,7 @@ Requests and messages are plain JSON, as https://docs.anthropic.com/en/api/messa
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal
@@ -36,6 +36,36 @@ class Part:
     text: str
 
 
+@dataclass(slots=True)
+class ToolResult:
+    """A tool's result in a request: it stands under `key` of `holder`."""
+
+    holder: dict[str, Any]
+    key: str
+    call_id: str
+    tool: str
+    marks_errors: bool = False
+    """Whether `is_error` of the holder says that the call failed."""
+
+
+def tool_results(messages: Sequence[Any], called: dict[str, str]) -> Iterator[ToolResult]:
+    """The results in messages. `called` maps the ids of calls to tools, and learns of those in the messages."""
+    for message in messages:
+        content = message.get("content") if isinstance(message, dict) else None
+        for block in content if isinstance(content, list) else ():
+            match block:
+                case {"type": "tool_use"}:
+                    called[str(block.get("id"))] = str(block.get("name"))
+                case {"type": "tool_result"}:
+                    call_id = str(block.get("tool_use_id"))
+                    yield ToolResult(block, "content", call_id, called.get(call_id, ""), marks_errors=True)
+
+
+def results_in(body: Mapping[str, Any]) -> Iterator[ToolResult]:
+    """The results of tools in a request."""
+    return tool_results(body.get("messages") or [], {})
+
+
 def request_parts(
     body: Mapping[str, Any],
     *,
@@ -52,15 +82,15 @@ def request_parts(
     rest = {
         key: value for key, value in body.items() if key not in _COUNTED_APART and key not in _OF_NO_WEIGHT
     }
-    parts.append(Part("parameters", "vendor" if by_cli else "author", _shown(rest)))
+    parts.append(Part("parameters", "vendor" if by_cli else "author", shown(rest)))
     parts += _system(body.get("system"), by_cli=by_cli, here=here)
     for tool in body.get("tools") or []:
         own = not by_cli or str(tool.get("name", "")).startswith("mcp__")
         said = {key: value for key, value in tool.items() if key != "cache_control"}
-        text = _shown(said) if own else _replaced(_shown(said), here)
+        text = shown(said) if own else _replaced(shown(said), here)
         parts.append(Part(f"tool {tool.get('name')}", "author" if own else "vendor", text))
     parts += _Conversation(by_cli=by_cli, skills=skills, here=here).parts(body.get("messages") or [])
-    return _numbered(parts)
+    return numbered(parts)
 
 
 def session_of(body: Mapping[str, Any]) -> str:
@@ -126,7 +156,7 @@ class _Conversation:
                 return str(block.get("text", ""))
             case "tool_use" | "server_tool_use":
                 number = self.order.setdefault(str(block.get("id")), len(self.order) + 1)
-                return f"call {number}: {block.get('name')} {_shown(block.get('input'))}"
+                return f"call {number}: {block.get('name')} {shown(block.get('input'))}"
             case "tool_result":
                 number = self.order.get(str(block.get("tool_use_id")), 0)
                 failed = " failed" if block.get("is_error") else ""
@@ -136,7 +166,7 @@ class _Conversation:
             case "redacted_thinking":
                 return "redacted thinking"
             case _:
-                return _shown({key: value for key, value in block.items() if key != "cache_control"})
+                return shown({key: value for key, value in block.items() if key != "cache_control"})
 
 
 def _reminders(text: str, skills: frozenset[str]) -> Iterator[Part]:
@@ -177,7 +207,7 @@ def _skills(section: str, own: frozenset[str]) -> Iterator[Part]:
         yield Part(f"skill {name}", "author" if name in own else "vendor", entry.strip())
 
 
-def _numbered(parts: list[Part]) -> list[Part]:
+def numbered(parts: list[Part]) -> list[Part]:
     """The parts with names that differ: the second of a name is `name 2`."""
     seen: dict[str, int] = {}
     numbered = []
@@ -194,12 +224,13 @@ def result_text(content: Any) -> str:
     return "\n".join(
         str(block["text"])
         if block.get("type") == "text"
-        else _shown({key: value for key, value in block.items() if key != "cache_control"})
+        else shown({key: value for key, value in block.items() if key != "cache_control"})
         for block in content or []
     )
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
+    """A value as a text, the same for equal values."""
     return json.dumps(value, sort_keys=True, ensure_ascii=False)
 
 

@@ -49,8 +49,7 @@ def scratch_folder(*, keep: bool) -> Iterator[Path]:
             for file in folder.glob(f"*/{CONTAINER}"):
                 with suppress(OSError, ValueError, subprocess.TimeoutExpired):
                     runtime, name = file.read_text().split()
-                    subprocess.run(
-                        [runtime, "rm", "--force", name], capture_output=True, timeout=20, check=False
-                    )  # noqa: S603
+                    stop = [runtime, "rm", "--force", name]
+                    subprocess.run(stop, capture_output=True, timeout=20, check=False)  # noqa: S603
             if not keep:
                 shutil.rmtree(folder, ignore_errors=True)

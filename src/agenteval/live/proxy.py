@@ -147,8 +147,7 @@ class Proxy:
                 if name not in self.accounts.offered:
                     self.accounts.offered.append(name)
         wire = _wire(api)
-        if api == "messages":
-            self.fixtures.put_into(body.get("messages") or [])
+        self.fixtures.put_into(wire.results_in(body))
         self.tell(f"asks its model, request {self.accounts.requests}")
         parts = wire.request_parts(
             body, by_cli=client.startswith(_CLI), skills=self.skills, here=_day_and_machine()
