@@ -170,7 +170,7 @@ class Artifacts(Model):
 class LiveResult(Model):
     """How a live run was made. `model` is `played`, or the name of the real one; tokens are counted by kind.
 
-    `stale` tells what the author changed since the cassette was recorded, `drift` what the agent's vendor changed, and
+    `stale` tells what the author changed since the cassette was recorded, or a tool that really ran answered otherwise, `drift` what the agent's vendor changed, and
     `approximate` which tool calls got only the nearest recorded result. `ran` are the tools that really ran,
     `offered` those that the model was shown. `changes` is how the run behaves otherwise than the test's recording.
     """

@@ -89,12 +89,12 @@ class Cassette:
     def play(self, api: str, parts: Sequence[Part], *, client: str, stale: Stale = "miss") -> Played:
         """The answer to a request. An exchange is played once; the same request asked again, a retry, gets the same.
 
-        What the vendor changed between versions of the client is no miss; what the author changed is one, unless
-        `stale` says to mark it.
+        What the vendor changed between versions of the client is no miss, nor what a tool gave that really ran; what the
+        author changed is one, unless `stale` says to mark it.
         """
         same = [each for each in self.exchanges if each.api == api]
         differing = {id(each): self._differences(each, parts) for each in same}
-        tolerated = {"vendor"} if client != self.client else set()
+        tolerated = {"tool", *(["vendor"] if client != self.client else [])}
         tolerated |= {"author"} if stale == "mark" else set()
         fitting = [each for each in same if all(d.kind in tolerated for d in differing[id(each)])]
         if fitting:
@@ -130,7 +130,7 @@ class Cassette:
         return sum(not each.played for each in self.exchanges)
 
 
-_ORDER: dict[PartKind, int] = {"author": 0, "vendor": 1, "conversation": 2}
+_ORDER: dict[PartKind, int] = {"author": 0, "vendor": 1, "tool": 2, "conversation": 3}
 
 
 def told(differences: Sequence[Difference]) -> str:

@@ -257,7 +257,9 @@ class CommandAgent(LiveAgent):
                     where=(),
                 )
             if there:
-                return self._given(found[there[0]](context))
+                replay = self._given(found[there[0]](context))
+                proxy.fixtures.correct_bundle(replay)
+                return replay
         return self._given(self._of_stdout())
 
     def _left(self, proxy: Proxy) -> Iterator[tuple[str, Callable[[AdapterContext], dict[str, Any]]]]:

@@ -95,10 +95,12 @@ class Fixtures:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def really_runs(self, tool: str) -> bool:
-        """Whether calls of a tool run."""
-        return any(
-            name_matches(glob, name) for glob in (*HARNESS_TOOLS, *self.runs) for name in self.names(tool)
-        )
+        """Whether calls of a tool run: of the harness's own, and of those that the test or the adapter lets run."""
+        return _is_harness(tool) or self.is_let_run(tool)
+
+    def is_let_run(self, tool: str) -> bool:
+        """Whether the test or the adapter lets a tool run, so that the author's code answers."""
+        return any(name_matches(glob, name) for glob in self.runs for name in self.names(tool))
 
     def decide(self, event: Mapping[str, Any]) -> dict[str, Any]:
         """The answer to a hook's event, as JSON for the harness: empty where it may go on."""
@@ -113,7 +115,7 @@ class Fixtures:
         with self._lock:
             self.asked.add(call_id)
             if self.really_runs(tool):
-                if not any(name_matches(glob, tool) for glob in HARNESS_TOOLS):
+                if not _is_harness(tool):
                     self.ran.add(tool)
                 return {}
             if any(name_matches(glob, tool) for glob in INTERACTIVE_TOOLS):
@@ -171,6 +173,20 @@ class Fixtures:
             for result in results:
                 self._put(result)
 
+    def correct_bundle(self, bundle: dict[str, Any]) -> None:
+        """Put the answers into a replay bundle. Raises `AdapterError` where a denial would stay."""
+        for step in bundle.get("script") or []:
+            denied = self.denied.get(step.get("call_id", "")) if isinstance(step, dict) else None
+            if denied and denied.answer and step.get("type") == "tool_result":
+                step["result"], step["success"] = denied.answer.text, not denied.answer.failed
+        if self.nonce in json.dumps(bundle, ensure_ascii=False):
+            raise AdapterError(
+                "what the run left tells of denied tool calls, where the model was given fixtures' answers",
+                reason_code="live.uncorrected",
+                next_step="leave a transcript or a replay.json with the ids of tool calls: in them it is put right",
+                where=(),
+            )
+
     def correct(self, transcript: Path) -> None:
         """Put the answers into a transcript of the harness, whose tool results are denials."""
         lines = []
@@ -207,8 +223,17 @@ class Fixtures:
         message = f"{tool} ran, though it must not run in this test: "
         message += "the hook that denies calls was not heeded" if self.asked else "nobody asked before it ran"
         if not any(each.reason_code == "live.tool_escaped" for each in self.trouble):
-            step = "look at what it did; report it with the version of the agent's CLI, or allow it in live.run_tools"
+            step = (
+                "look at what it did; report it with the version of the agent's CLI, or allow it in live.run_tools"
+                if self.asked
+                else "an agent without a harness that has hooks runs its tools itself, in the sandbox: "
+                "allow them in live.run_tools of the test"
+            )
             self.trouble.append(Trouble("live.tool_escaped", message, step))
+
+
+def _is_harness(tool: str) -> bool:
+    return any(name_matches(glob, tool) for glob in HARNESS_TOOLS)
 
 
 def own_answers(case: TestCase, context: AdapterContext) -> list[ToolAnswer]:

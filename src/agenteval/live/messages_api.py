@@ -5,13 +5,13 @@ Requests and messages are plain JSON, as https://docs.anthropic.com/en/api/messa
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal
 
-PartKind = Literal["conversation", "author", "vendor"]
-"""Whose a part of a request is: the run's own, the author's, or the agent's vendor's."""
+PartKind = Literal["conversation", "author", "vendor", "tool"]
+"""Whose a part of a request is: the run's own, the author's, the agent's vendor's; or what a tool that really ran gave."""
 
 _IDENTITIES = ("You are Claude Code", "You are a Claude agent")
 """How the prompt of the vendor's CLI begins; the second stands before an author's own prompt."""
@@ -72,11 +72,12 @@ def request_parts(
     by_cli: bool,
     skills: frozenset[str] = frozenset(),
     here: Mapping[str, str] = MappingProxyType({}),
+    runs: Callable[[str], bool] = lambda tool: False,  # noqa: ARG005
 ) -> list[Part]:
     """What of a request counts, in order. `by_cli`: the vendor's CLI made it, whose own prompt and tools are the vendor's.
 
     `skills` are the author's. `here` is what the CLI tells of this day and machine, with what stands for it: it is
-    replaced in the CLI's own words alone. Calls are named by their order, results follow the order of their calls, and cache marks do not count.
+    replaced in the CLI's own words alone. `runs` says which tools really run. Calls are named by their order, results follow the order of their calls, and cache marks do not count.
     """
     parts = [Part("model", "author", str(body.get("model", "")))]
     rest = {
@@ -89,8 +90,15 @@ def request_parts(
         said = {key: value for key, value in tool.items() if key != "cache_control"}
         text = shown(said) if own else _replaced(shown(said), here)
         parts.append(Part(f"tool {tool.get('name')}", "author" if own else "vendor", text))
-    parts += _Conversation(by_cli=by_cli, skills=skills, here=here).parts(body.get("messages") or [])
+    parts += _Conversation(by_cli=by_cli, skills=skills, here=here, runs=runs).parts(
+        body.get("messages") or []
+    )
     return numbered(parts)
+
+
+def result_part(number: int, tool: str, text: str, runs: Callable[[str], bool]) -> Part:
+    """The result of a call. That of a tool which really ran is judged when it changes: it is no other conversation."""
+    return Part(f"result of call {number} ({tool})", "tool" if runs(tool) else "conversation", text)
 
 
 def session_of(body: Mapping[str, Any]) -> str:
@@ -123,11 +131,20 @@ def _system(system: Any, *, by_cli: bool, here: Mapping[str, str]) -> Iterator[P
 class _Conversation:
     """The messages of a request as parts: a turn each, and reminders of the harness apart."""
 
-    def __init__(self, *, by_cli: bool, skills: frozenset[str], here: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        *,
+        by_cli: bool,
+        skills: frozenset[str],
+        here: Mapping[str, str],
+        runs: Callable[[str], bool],
+    ) -> None:
         self.by_cli = by_cli
         self.skills = skills
         self.here = here
+        self.runs = runs
         self.order: dict[str, int] = {}
+        self.tools: dict[str, str] = {}
 
     def parts(self, messages: list[Any]) -> Iterator[Part]:
         for number, message in enumerate(messages, 1):
@@ -137,7 +154,9 @@ class _Conversation:
             for block in self._in_order(blocks):
                 text = self._told(block)
                 by_harness = message.get("role") == "system" or text.lstrip().startswith(_REMINDER)
-                if self.by_cli and by_harness and block.get("type") == "text":
+                if block.get("type") == "tool_result":
+                    yield self._result(block)
+                elif self.by_cli and by_harness and block.get("type") == "text":
                     yield from _reminders(_replaced(text, self.here), self.skills)
                 elif text:
                     said.append(text)
@@ -150,17 +169,22 @@ class _Conversation:
         results.sort(key=lambda block: self.order.get(str(block.get("tool_use_id")), 0))
         return [*results, *(block for block in blocks if block.get("type") != "tool_result")]
 
+    def _result(self, block: Mapping[str, Any]) -> Part:
+        call_id = str(block.get("tool_use_id"))
+        tool = self.tools.get(call_id, "a tool")
+        failed = "failed: " if block.get("is_error") else ""
+        return result_part(
+            self.order.get(call_id, 0), tool, failed + result_text(block.get("content")), self.runs
+        )
+
     def _told(self, block: Mapping[str, Any]) -> str:
         match block.get("type"):
             case "text":
                 return str(block.get("text", ""))
             case "tool_use" | "server_tool_use":
                 number = self.order.setdefault(str(block.get("id")), len(self.order) + 1)
+                self.tools[str(block.get("id"))] = str(block.get("name"))
                 return f"call {number}: {block.get('name')} {shown(block.get('input'))}"
-            case "tool_result":
-                number = self.order.get(str(block.get("tool_use_id")), 0)
-                failed = " failed" if block.get("is_error") else ""
-                return f"result of call {number}{failed}: {result_text(block.get('content'))}"
             case "thinking":
                 return f"thinking: {block.get('thinking', '')}"
             case "redacted_thinking":

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from agenteval.live.messages_api import Part, ToolResult, numbered, shown
+from agenteval.live.messages_api import Part, ToolResult, numbered, result_part, shown
 
 _OF_NO_WEIGHT = (
     "metadata",
@@ -48,6 +48,10 @@ class _Calls:
 
     def __init__(self) -> None:
         self.order: dict[str, int] = {}
+        self.tools: dict[str, str] = {}
+
+    def result(self, call_id: object, text: str, runs: Callable[[str], bool]) -> Part:
+        return result_part(self.number(call_id), self.tools.get(str(call_id), "a tool"), text, runs)
 
     def number(self, call_id: object) -> int:
         return self.order.setdefault(str(call_id), len(self.order) + 1)
@@ -71,11 +75,15 @@ class _Calls:
     def _note(self, item: Mapping[str, Any]) -> None:
         for call in item.get("tool_calls") or []:
             self.number(call.get("id"))
+            self.tools[str(call.get("id"))] = str(
+                (call.get("function") or call.get("custom") or {}).get("name")
+            )
         if item.get("type") == "function_call":
             self.number(item.get("call_id"))
+            self.tools[str(item.get("call_id"))] = str(item.get("name"))
 
 
-def chat_parts(body: Mapping[str, Any], **_: Any) -> list[Part]:
+def chat_parts(body: Mapping[str, Any], *, runs: Callable[[str], bool], **_: Any) -> list[Part]:
     """What of a request for a chat completion counts, in order."""
     parts, calls = _head(body, "messages"), _Calls()
     for number, message in enumerate(calls.in_order(body.get("messages") or [], "tool_call_id"), 1):
@@ -85,7 +93,8 @@ def chat_parts(body: Mapping[str, Any], **_: Any) -> list[Part]:
             parts.append(Part("instructions", "author", text))
             continue
         if role == "tool":
-            text = f"result of call {calls.number(message.get('tool_call_id'))}: {text}"
+            parts.append(calls.result(message.get("tool_call_id"), text, runs))
+            continue
         said = [text] if text else []
         for call in message.get("tool_calls") or []:
             function = call.get("function") or call.get("custom") or {}
@@ -96,7 +105,7 @@ def chat_parts(body: Mapping[str, Any], **_: Any) -> list[Part]:
     return numbered(parts)
 
 
-def responses_parts(body: Mapping[str, Any], **_: Any) -> list[Part]:
+def responses_parts(body: Mapping[str, Any], *, runs: Callable[[str], bool], **_: Any) -> list[Part]:
     """What of a request for a response counts, in order."""
     parts, calls = _head(body, "input", "instructions"), _Calls()
     if body.get("instructions"):
@@ -113,7 +122,8 @@ def responses_parts(body: Mapping[str, Any], **_: Any) -> list[Part]:
         elif kind == "function_call":
             text = f"call {calls.number(item.get('call_id'))}: {item.get('name')} {item.get('arguments')}"
         elif kind == "function_call_output":
-            text = f"result of call {calls.number(item.get('call_id'))}: {_text(item.get('output'))}"
+            parts.append(calls.result(item.get("call_id"), _text(item.get("output")), runs))
+            continue
         elif kind == "reasoning":
             text = f"reasoning: {_text(item.get('summary'))}"
         else:

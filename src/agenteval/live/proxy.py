@@ -150,7 +150,11 @@ class Proxy:
         self.fixtures.put_into(wire.results_in(body))
         self.tell(f"asks its model, request {self.accounts.requests}")
         parts = wire.request_parts(
-            body, by_cli=client.startswith(_CLI), skills=self.skills, here=_day_and_machine()
+            body,
+            by_cli=client.startswith(_CLI),
+            skills=self.skills,
+            here=_day_and_machine(),
+            runs=self.fixtures.is_let_run,
         )
         request = ModelRequest(
             api=api, path=path, body=body, headers=headers, parts=self._plain(parts), client=client

@@ -434,7 +434,7 @@ class _Live:
 
     def _info(self, ended: _Ended) -> LiveResult:
         accounts, fixtures = ended.proxy.accounts, ended.proxy.fixtures
-        author = [each for each in ended.model.differences if each.kind == "author"]
+        author = [each for each in ended.model.differences if each.kind in ("author", "tool")]
         vendor = [each for each in ended.model.differences if each.kind == "vendor"]
         approximate = [each for each in fixtures.denied.values() if each.approximate]
         return LiveResult(

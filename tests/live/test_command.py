@@ -1,0 +1,299 @@
+"""`adapter: command`: an agent of its own is run again in a sandbox, recorded and played."""
+
+import json
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from live_projects import LOOKED_UP, SHIPS, LiveProject, needs_sandbox, service, tool_use
+
+pytestmark = needs_sandbox
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LiveProject:
+    """A project in the current directory."""
+    monkeypatch.chdir(tmp_path)
+    return LiveProject(tmp_path, monkeypatch)
+
+
+def told(project: LiveProject, capsys: pytest.CaptureFixture[str], *flags: str, code: int = 2) -> str:
+    """What a run that ends in an error says of it."""
+    capsys.readouterr()
+    run = project.live(*flags)
+    output = capsys.readouterr().out
+    assert run.exit_code == code, output
+    error = run.only_result()["error"]
+    return f"{error['reason_code']}: {error['message']}" if error else output
+
+
+def test_records_and_plays_with_the_service_gone(project: LiveProject) -> None:
+    """The same verdicts, the same calls; the key is in no file."""
+    made = project.recorded()
+    assert made.keys == ["sk-ant-api03-the-real-key-0123456789"] * 2
+    result = made.bodies[1]["messages"][-1]["content"][0]
+    assert (result["content"], "is_error" in result) == (SHIPS, False)
+    played = project.live("--live").only_result()
+    assert (played["status"], played["mode"], played["live"]["model"]) == ("pass", "live", "played")
+    assert [each["recorded_model"] for each in played["assertions"]] == [True, True]
+    files = [path for path in project.root.rglob("*") if path.is_file()]
+    assert not [path for path in files if b"the-real-key" in path.read_bytes()]
+
+
+def test_what_a_live_run_leaves_replays_the_same(project: LiveProject) -> None:
+    """The fixture's answer stands in it, not the denial that the agent saw."""
+    project.recorded()
+    run = project.live("--live", "--save-traces")
+    replay = json.loads((run.folder / "command.order.lookup.once.replay.json").read_text())
+    assert [(s["type"], s.get("result")) for s in replay["script"]][1] == ("tool_result", SHIPS)
+    project.write("evals/order/replay.json", json.dumps(replay))
+    project.test(mode="replay", adapter_input={"replay_file": "replay.json"})
+    assert project.live().only_result()["live"] is None
+    assert project.live("--live").only_result()["live"]["changes"] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "why"),
+    [
+        ("CLAUDE.md", "You help much.", "system prompt changed: 'You help.' → 'You help much.'"),
+        ("tool.json", '{"name": "lookup", "description": "Finds"}', "tool lookup changed"),
+    ],
+    ids=["prompt", "description of a tool"],
+)
+def test_what_the_author_changes_is_a_miss_that_names_it(
+    project: LiveProject, capsys: pytest.CaptureFixture[str], name: str, text: str, why: str
+) -> None:
+    """Or, with --stale mark, a mark on a result that is never silently green."""
+    project.recorded()
+    project.write(name, text)
+    project.track()
+    assert told(project, capsys, "--live").startswith(
+        f"live.cassette_miss: the cassette has no answer: compared with recorded request 1: {why}"
+    )
+    marked = project.live("--live", "--stale", "mark").only_result()
+    assert marked["status"] == "pass"
+    assert marked["live"]["stale"][0].startswith(why)
+    assert marked["warnings"] == [f"stale: {each}" for each in marked["live"]["stale"]]
+    assert "1 stale" in capsys.readouterr().out
+    assert project.live("--live", "--stale", "mark", "--strict").exit_code == 1
+
+
+def test_a_message_or_a_fixture_that_changed_is_a_miss_whatever_is_marked(
+    project: LiveProject, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The conversation is what was recorded, or it is another one."""
+    project.recorded()
+    project.test(fixtures=[{"id": "fx.order", "tool": "lookup", "response": "order 42: lost"}])
+    message = told(project, capsys, "--live", "--stale", "mark")
+    assert "compared with recorded request 2: result of call 1 (lookup) changed: 'order 42: ships" in message
+
+
+def test_a_tool_that_runs_is_judged_when_its_code_changes(project: LiveProject) -> None:
+    """What it answers now is in the trace, and the result says that the model was played as if nothing had changed."""
+    project.test(fixtures=[], live={"run_tools": ["lookup"]})
+    project.recorded()
+    before = project.live("--live").only_result()
+    assert (before["live"]["ran"], before["warnings"]) == (["lookup"], [])
+    project.write("answer.txt", "another answer")
+    project.track()
+    run = project.live("--live", "--save-traces")
+    assert run.only_result()["warnings"] == [
+        "stale: result of call 1 (lookup) changed: 'lookup really ran: the real answer' → "
+        "'lookup really ran: another answer'"
+    ]
+    trace = json.loads((run.folder / "command.order.lookup.once.trace.json").read_text())
+    results = [event["data"]["result"] for event in trace["events"] if event["type"] == "tool_result"]
+    assert results == ["lookup really ran: another answer"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            ["CRASH"],
+            "live.runner_failed: the agent ended with exit code 1; the last lines of its log:\n    no such table: orders",
+        ),
+        (["SILENT"], "live.no_request: the agent made no request to its model"),
+        (
+            [],
+            "live.tool_escaped: lookup ran, though it must not run in this test: nobody asked before it ran",
+        ),
+    ],
+    ids=["failing runner", "no request", "no hook"],
+)
+def test_errors_of_a_run(
+    project: LiveProject, capsys: pytest.CaptureFixture[str], words: list[str], message: str
+) -> None:
+    """Each is an error, never a verdict."""
+    project.recorded()
+    project.words = words
+    project.configure()
+    assert told(project, capsys, "--live") == message
+
+
+def test_a_run_that_takes_too_long(project: LiveProject, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is ended, with all that it started."""
+    project.recorded()
+    project.words = ["SLEEP"]
+    project.configure()
+    project.test(live={"timeout_s": 0.5})
+    assert told(project, capsys, "--live") == (
+        "live.timeout: the agent was not done after 0.5 s: 0 model requests so far"
+    )
+
+
+def test_a_call_without_a_fixture(project: LiveProject, capsys: pytest.CaptureFixture[str]) -> None:
+    """It names the tool, the arguments, and what is closest."""
+    project.recorded()
+    project.test(
+        fixtures=[
+            {"id": "fx.other", "tool": "lookup", "match": {"args_equal": {"order": "7"}}, "response": "lost"}
+        ]
+    )
+    assert told(project, capsys, "--live") == (
+        'live.no_fixture: the agent called lookup with {"order": "42"}, and no fixture answers that; '
+        "the closest is fixture 'fx.other'"
+    )
+
+
+def test_an_unasked_part_of_the_cassette(project: LiveProject, capsys: pytest.CaptureFixture[str]) -> None:
+    """An agent that asks for less than was recorded does something else."""
+    project.recorded()
+    cassette = project.root / "evals/order/cassette.json"
+    data = json.loads(cassette.read_text())
+    data["exchanges"].append(
+        {**data["exchanges"][0], "parts": {"model": data["exchanges"][0]["parts"]["model"]}}
+    )
+    cassette.write_text(json.dumps(data))
+    assert told(project, capsys, "--live") == (
+        "live.cassette_unplayed: the agent asked its model for less than was recorded: "
+        "1 of 3 recorded requests were not made"
+    )
+
+
+def test_no_cassette_and_no_key(project: LiveProject, capsys: pytest.CaptureFixture[str]) -> None:
+    """What is missing is named, with what to do."""
+    assert told(project, capsys, "--live").startswith("live.no_cassette: there is no cassette ")
+    project.configure(model={"key_env": "LIVE_TEST_KEY"})
+    assert told(project, capsys, "--live", "record") == (
+        "live.no_key: the environment has no LIVE_TEST_KEY, so the real model cannot be asked"
+    )
+
+
+def test_budgets(project: LiveProject, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of requests, and of money where the price is known; where it is not, that is an error too."""
+    project.monkeypatch.setenv("LIVE_TEST_KEY", "sk-ant-api03-the-real-key-0123456789")
+    with service(LOOKED_UP) as made:
+        model = {"base_url": made.base_url, "key_env": "LIVE_TEST_KEY"}
+        project.configure(model=model, max_requests=1)
+        assert told(project, capsys, "--live", "real") == (
+            "live.over_budget: the agent made more than 1 requests to its model"
+        )
+    with service(LOOKED_UP) as made:
+        project.configure(model={**model, "base_url": made.base_url}, max_requests=9)
+        assert told(project, capsys, "--live", "real", "--max-cost", "1") == (
+            "live.over_budget: the price of the model claude-test is not known, so live.max_cost_usd cannot be kept"
+        )
+
+
+def test_an_error_of_the_service(project: LiveProject, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is told as what it is, not as a failure of the agent."""
+    project.monkeypatch.setenv("LIVE_TEST_KEY", "sk-ant-api03-the-real-key-0123456789")
+    with service([{"status": 401, "message": "invalid x-api-key"}]) as made:
+        project.configure(model={"base_url": made.base_url, "key_env": "LIVE_TEST_KEY"})
+        message = told(project, capsys, "--live", "real")
+    assert message == "live.api_error: the model's service answered 401: invalid x-api-key"
+
+
+def test_a_script_alone_needs_no_cassette(project: LiveProject, capsys: pytest.CaptureFixture[str]) -> None:
+    """Hand-written turns: an error of the service, a wrong call."""
+    project.write("evals/order/turns.yaml", json.dumps(LOOKED_UP))
+    project.test(live={"script": "turns.yaml"})
+    assert project.live().exit_code == 0
+    project.write("evals/order/turns.yaml", json.dumps([tool_use("lookup", order="42")]))
+    assert told(project, capsys) == (
+        "live.cassette_miss: the cassette has no answer: the script has 1 turns, and the agent asked once more"
+    )
+    project.write("evals/order/turns.yaml", "- {text: hm}\n")
+    assert "turn 1 is no turn of a model" in told(project, capsys)
+
+
+def test_the_output_alone_shows_no_tools(project: LiveProject) -> None:
+    """What only a tool trace shows is skipped, and says so."""
+    project.words = ["HOOKED", "ALONE"]
+    project.configure()
+    project.recorded()
+    result = project.live("--live").only_result()
+    assert [each["status"] for each in result["assertions"]] == ["skip", "pass"]
+
+
+def test_nearest_results_of_the_recording_are_marked(project: LiveProject) -> None:
+    """With other arguments than recorded, `nearest` answers, marks it, and --fail-on-approximate refuses."""
+    project.recorded()
+    replay = (project.live("--live").folder / "command.order.lookup.once.replay.json").read_text()
+    project.write("evals/order/replay.json", replay)
+    project.test(fixtures=[], adapter_input={"replay_file": "replay.json"}, live={"match": "nearest"})
+    project.recorded([tool_use("lookup", order="43"), "It ships tomorrow."])
+    result = project.live("--live").only_result()
+    assert result["live"]["approximate"] == [
+        'lookup {"order": "43"}: the nearest recorded result, the recorded result of lookup {"order": "42"}'
+    ]
+    assert result["warnings"] == [f"approximate: {result['live']['approximate'][0]}"]
+    assert any('order": "43"' in line for line in result["live"]["changes"])
+    refused = project.live("--live", "--fail-on-approximate").only_result()
+    assert (refused["status"], refused["reason_code"]) == ("error", "live.approximate")
+
+
+def test_a_value_that_redaction_hides_and_a_call_needs(project: LiveProject) -> None:
+    """Such a cassette could not be played: it is refused when it is recorded, and not written."""
+    project.monkeypatch.setenv("LIVE_TEST_KEY", "sk-ant-api03-the-real-key-0123456789")
+    with service([tool_use("lookup", order="jane.doe@company.org"), "It ships tomorrow."]) as made:
+        project.configure(model={"base_url": made.base_url, "key_env": "LIVE_TEST_KEY"})
+        error = project.live("--live", "record").only_result()["error"]
+    assert error["reason_code"] == "live.cassette_unplayable"
+    assert "calls lookup with a value that redaction hides" in error["message"]
+    assert not (project.root / "evals/order/cassette.json").exists()
+
+
+def test_what_is_sensitive_is_hidden_on_both_sides_alike(project: LiveProject) -> None:
+    """In the conversation it is redacted before it is compared, so that the cassette plays."""
+    project.test(
+        fixtures=[{"id": "fx.order", "tool": "lookup", "response": "ships to jane.doe@company.org tomorrow"}]
+    )
+    project.recorded()
+    assert "jane.doe" not in (project.root / "evals/order/cassette.json").read_text()
+    assert project.live("--live").exit_code == 0
+
+
+def test_two_at_once(project: LiveProject) -> None:
+    """In worker processes, each with a sandbox of its own."""
+    project.test(name="second")
+    project.recorded([*LOOKED_UP, *LOOKED_UP])
+    run = project.live("--live", "-n", "2")
+    assert [result["status"] for result in run.results()] == ["pass", "pass"]
+
+
+def test_nothing_is_left_behind(project: LiveProject) -> None:
+    """No scratch folder, no process; the project is what it was."""
+    before = {path.name for path in Path(tempfile.gettempdir()).glob("agenteval-*")}
+    project.recorded()
+    project.live("--live")
+    assert {path.name for path in Path(tempfile.gettempdir()).glob("agenteval-*")} <= before
+
+
+def test_what_git_does_not_track_is_not_there(
+    project: LiveProject, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No .env, no data: and a program that is not tracked is named."""
+    project.recorded()
+    project.run = (*project.run[:1], "new.py")
+    project.configure()
+    project.write("new.py", "print(open('.env').read())")
+    assert told(project, capsys, "--live") == (
+        "live.untracked: git does not track new.py, so the agent's sandbox does not have it"
+    )
+    project.write(".gitignore", ".env\n")
+    project.write(".env", "KEY=1")
+    project.track()
+    assert "No such file or directory: '.env'" in told(project, capsys, "--live")
