@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from agenteval.cli import main
 from live_projects import LOOKED_UP, SHIPS, LiveProject, needs_sandbox, service, tool_use
 
 pytestmark = needs_sandbox
@@ -297,3 +298,31 @@ def test_what_git_does_not_track_is_not_there(
     project.write(".env", "KEY=1")
     project.track()
     assert "No such file or directory: '.env'" in told(project, capsys, "--live")
+
+
+def test_cassettes_are_shown_compared_and_checked(
+    project: LiveProject, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`agenteval cassette`: status runs the agents, and says which cassettes a change makes stale."""
+    project.recorded()
+    project.write("first.json", (project.root / "evals/order/cassette.json").read_text())
+    project.write("CLAUDE.md", "You help much.")
+    project.track()
+    capsys.readouterr()
+    assert main(["cassette", "status", "evals"]) == 1
+    status = capsys.readouterr().out
+    assert status.startswith("stale command.order.lookup.once ")
+    assert "system prompt changed: 'You help.' → 'You help much.'" in status
+    project.recorded()
+    capsys.readouterr()
+    assert main(["cassette", "show", "evals/order/cassette.json"]) == 0
+    shown = capsys.readouterr().out
+    assert "  turn 1 (user): Where is order 42?\n" in shown
+    assert '  → lookup {"order": "42"}\n' in shown
+    assert "  → It ships tomorrow.\n" in shown
+    assert main(["cassette", "diff", "first.json", "evals/order/cassette.json"]) == 0
+    assert capsys.readouterr().out.startswith("request 1: system prompt changed")
+    assert main(["cassette", "status", "evals"]) == 0
+    assert main(["cassette", "drift", "evals"]) == 0
+    assert main(["cassette", "diff", "first.json"]) == 2
+    assert main(["cassette", "show", "agenteval.yaml"]) == 2

@@ -42,6 +42,7 @@ COMMANDS = {
     "suite": "suite",
     "merge": "merge",
     "mutate": "mutate",
+    "cassette": "cassette",
     "doctor": "doctor",
 }
 """Command name to module of this package; each has a function `command`."""

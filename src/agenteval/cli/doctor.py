@@ -20,7 +20,7 @@ def command() -> ExitCode:
 
     terminal = Terminal(sys.stdout)
     worst = ExitCode.PASSED
-    for section in (_versions, _adapters, _plugins, _project):
+    for section in (_versions, _adapters, _plugins, _sandboxes, _project):
         lines = list(section())
         width = max(_NAME_WIDTH, *(len(name) for name, _, _ in lines))
         for name, value, code in lines:
@@ -117,6 +117,16 @@ def _plugins() -> Iterator[_Line]:
             yield _broken("plugin", PluginError(plugin.complaint, next_step=plugin.next_step))
         else:
             yield _fine("plugin", f"{plugin.kind} {plugin.name} ({plugin.origin})")
+
+
+def _sandboxes() -> Iterator[_Line]:
+    """Which sandboxes work here for live runs; none that does not is broken: replays need none."""
+    from agenteval.live.sandbox import RUNTIMES, probe
+
+    for runtime in RUNTIMES:
+        found = probe(runtime)
+        advice = f"\nnext: {found.advice}" if found.advice else ""
+        yield _fine(f"sandbox {runtime}", "works" if found.works else f"{found.why}{advice}")
 
 
 def _project() -> Iterator[_Line]:

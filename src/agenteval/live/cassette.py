@@ -93,7 +93,7 @@ class Cassette:
         author changed is one, unless `stale` says to mark it.
         """
         same = [each for each in self.exchanges if each.api == api]
-        differing = {id(each): self._differences(each, parts) for each in same}
+        differing = {id(each): differences(self, each, parts) for each in same}
         tolerated = {"tool", *(["vendor"] if client != self.client else [])}
         tolerated |= {"author"} if stale == "mark" else set()
         fitting = [each for each in same if all(d.kind in tolerated for d in differing[id(each)])]
@@ -109,25 +109,29 @@ class Cassette:
         found = [d for d in differing[id(nearest)] if d.kind not in tolerated]
         return Played(None, found, f"compared with recorded request {number}: {told(found)}")
 
-    def _differences(self, exchange: Exchange, parts: Sequence[Part]) -> list[Difference]:
-        """How the parts differ from those of an exchange: first the author's, then the vendor's, then the conversation."""
-        found = []
-        now = {part.name: part for part in parts}
-        for name, (kind, digest) in exchange.parts.items():
-            part = now.get(name)
-            if part is None or _digest(part.text) != digest:
-                found.append(Difference(name, kind, self.texts[digest], part.text if part else None))
-        found += [
-            Difference(part.name, part.kind, None, part.text)
-            for part in parts
-            if part.name not in exchange.parts
-        ]
-        return sorted(found, key=lambda each: _ORDER[each.kind])
+    def parts_of(self, exchange: Exchange) -> list[Part]:
+        """The parts of a recorded request."""
+        return [Part(name, kind, self.texts[digest]) for name, (kind, digest) in exchange.parts.items()]
 
     @property
     def unplayed(self) -> int:
         """How many recorded exchanges nobody asked for."""
         return sum(not each.played for each in self.exchanges)
+
+
+def differences(cassette: Cassette, exchange: Exchange, parts: Sequence[Part]) -> list[Difference]:
+    """How parts differ from those of an exchange: first the author's, then the vendor's, then the conversation."""
+    found = []
+    now = {part.name: part for part in parts}
+    for name, (kind, digest) in exchange.parts.items():
+        part = now.get(name)
+        if part is None or _digest(part.text) != digest:
+            kind = part.kind if part else kind  # noqa: PLW2901 - what a tool is now counts
+            found.append(Difference(name, kind, cassette.texts[digest], part.text if part else None))
+    found += [
+        Difference(part.name, part.kind, None, part.text) for part in parts if part.name not in exchange.parts
+    ]
+    return sorted(found, key=lambda each: _ORDER[each.kind])
 
 
 _ORDER: dict[PartKind, int] = {"author": 0, "vendor": 1, "tool": 2, "conversation": 3}

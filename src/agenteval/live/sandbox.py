@@ -22,6 +22,7 @@ from agenteval.errors import AdapterError
 from agenteval.live.options import CONTAINER
 
 Runtime = Literal["auto", "bwrap", "docker", "podman"]
+RUNTIMES = ("bwrap", "docker", "podman")
 SOCKET = "/run/agenteval/proxy.sock"
 PORT = 8089
 BASE_URL = f"http://127.0.0.1:{PORT}"
