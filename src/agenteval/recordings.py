@@ -14,6 +14,8 @@ from agenteval.trace import Trace
 
 REPLAY_FILE = "replay.json"
 """The name of the recording beside the test that was made from it."""
+LIVE_KEY = "x-live"
+"""What a replay bundle that a live run left says of the run: the adapter and the test."""
 NOT_THIS_KIND = "adapter.no_recording"
 """The reason code of a recorder for a source of another kind, which another recorder may read."""
 _NAME = r"[^/\\\s\"'`:;,()<>|*?]+"

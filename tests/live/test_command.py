@@ -326,3 +326,23 @@ def test_cassettes_are_shown_compared_and_checked(
     assert main(["cassette", "drift", "evals"]) == 0
     assert main(["cassette", "diff", "first.json"]) == 2
     assert main(["cassette", "show", "agenteval.yaml"]) == 2
+
+
+def test_a_live_run_becomes_the_recording_of_its_test(
+    project: LiveProject, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`record --update TEST` takes over its replay file, and nothing else of the test."""
+    project.recorded()
+    left = project.live("--live").folder / "command.order.lookup.once.replay.json"
+    test = project.test(adapter_input={"replay_file": "replay.json"})
+    before = test.read_text()
+    project.write("evals/order/replay.json", left.read_text().replace("tomorrow.", "today."))
+    capsys.readouterr()
+    assert main(["record", str(left), "--update", "evals/order"]) == 0
+    shown = capsys.readouterr().out
+    assert "+ It ships tomorrow." in shown
+    assert (project.root / "evals/order/replay.json").read_bytes() == left.read_bytes()
+    assert test.read_text() == before
+    project.test(name="other", adapter_input={"replay_file": "replay.json"})
+    assert main(["record", str(left), "--update", "evals/other"]) == 2
+    assert "is a run of the test 'command.order.lookup.once'" in capsys.readouterr().err

@@ -20,6 +20,7 @@ from agenteval.plurals import counted
 if TYPE_CHECKING:
     from agenteval.cli.progress import ReadingProgress
     from agenteval.drafting.draft import Draft, Drafting
+    from agenteval.drafting.update import Update
     from agenteval.recordings import Receiving
     from agenteval.reporters.terminal import Terminal
 
@@ -140,6 +141,8 @@ def command(asked: RecordRequest) -> ExitCode:
         return _listen(asked)
     chosen, out, as_json = list(asked.turns or ()), asked.out, asked.as_json
     path = asked.path or Path()
+    if asked.into and (code := _taken_over(asked, asked.into)) is not None:
+        return code
     recording = OpenRecording.open(
         path, out or asked.into, adapter=asked.adapter, xfail=asked.xfail, as_json=as_json
     )
@@ -220,6 +223,36 @@ def _tell_what_comes(receiving: "Receiving", terminal: "Terminal") -> None:
             f"received {counted(counts.spans, 'span')}, {counted(counts.logs, 'log record')}{refused}"
         )
         terminal.flush()
+
+
+def _taken_over(asked: RecordRequest, into: Path) -> ExitCode | None:
+    """Take over what a live run of the test left; None when the source is something else."""
+    from agenteval.cli.project import open_project
+    from agenteval.drafting.update import find_test, taken_over
+    from agenteval.reporters.terminal import Terminal
+
+    file = find_test(into)
+    project = open_project([str(file)])
+    made = taken_over(asked.path or Path(), file, registry=project.registry, rules=project.rules)
+    if made is None:
+        return None
+    terminal = Terminal(sys.stderr if asked.as_json else sys.stdout, color=project.config.color)
+    return _written(made, file, terminal, ask=at_a_terminal() and not asked.yes, as_json=asked.as_json)
+
+
+def _written(made: "Update", file: Path, terminal: "Terminal", *, ask: bool, as_json: bool) -> ExitCode:
+    """Show what an update changes, ask if there is somebody to ask, and write it."""
+    from agenteval.cli.recording_report import updated
+    from agenteval.drafting.writing import write_files
+
+    updated(made, file, terminal, as_json=as_json)
+    if ask and answer(terminal, "write it? [y/N] ").lower() not in ("y", "yes"):
+        terminal.emit("nothing was written")
+        return ExitCode.PASSED
+    for written in write_files(made.folder, made.files):
+        terminal.emit(f"written  {written}")
+    terminal.flush()
+    return ExitCode.PASSED
 
 
 def _told_only(chosen: list[int]) -> ExitCode:
@@ -335,10 +368,8 @@ class OpenRecording:
 
     def update(self, turns: list[int], path: Path, *, ask: bool) -> ExitCode:
         """Record one run into an existing test, after showing what that changes."""
-        from agenteval.cli.recording_report import updated
         from agenteval.drafting.source import chosen_runs
         from agenteval.drafting.update import find_test, update
-        from agenteval.drafting.writing import write_files
 
         file = find_test(path)
         runs = chosen_runs(self.drafting.source, turns)
@@ -356,6 +387,7 @@ class OpenRecording:
             self.terminal.emit(f"written  {written}")
         self.terminal.flush()
         return ExitCode.PASSED
+        return _written(made, file, self.terminal, ask=ask, as_json=self.as_json)
 
     def remarks(self) -> None:
         """Print the warnings of the adapter on stderr."""

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +16,12 @@ from agenteval.drafting.draft import Drafting
 from agenteval.drafting.trial import trial
 from agenteval.errors import FileError, SpecError, UsageError
 from agenteval.loading import LoadedTest, load_test
+from agenteval.plugins.registry import Registry
 from agenteval.reading.documents import read_bytes, read_text
+from agenteval.reading.jsonsource import load_json
 from agenteval.reading.yamlsource import load_yaml, loader_of_texts
-from agenteval.recordings import REPLAY_FILE, RecordedRun
+from agenteval.recordings import LIVE_KEY, REPLAY_FILE, RecordedRun
+from agenteval.redaction import RedactionRules
 from agenteval.runner import RunOptions, run_test
 from agenteval.text import texts
 
@@ -59,6 +62,7 @@ def update(drafting: Drafting, run: RecordedRun, path: Path) -> Update:
     test = load_test(path, registry=drafting.registry)
     replay = _replay_file(test, drafting)
     options = RunOptions(run_id="record", registry=drafting.registry, redaction=drafting.rules)
+    test.case = replace(test.case, mode="replay")
     before = run_test(test, options)
     recorded = drafting.convert(run)
     parts = drafting.parts(recorded, Cleaner(drafting.rules))
@@ -72,6 +76,7 @@ def update(drafting: Drafting, run: RecordedRun, path: Path) -> Update:
             loaded = load_test(place.folder / path.name, registry=drafting.registry)
         except SpecError as error:
             raise _does_not_fit(path, error) from error
+        loaded.case = replace(loaded.case, mode="replay")
         after = run_test(loaded, options)
     old = {fixture.file for fixture in test.case.tools.fixtures if fixture.file}
     _must_be_no_others(files.keys() - old - {path.name, replay}, path)
@@ -83,6 +88,43 @@ def update(drafting: Drafting, run: RecordedRun, path: Path) -> Update:
         shared=dict(
             _sharing({name: files[name] for name in old | {replay} if name in files}, path, drafting)
         ),
+        status=after.result.status,
+    )
+
+
+def taken_over(
+    replay: Path, path: Path, *, registry: Registry, rules: RedactionRules
+) -> Update | None:
+    """What taking over a live run of the test at `path` as its recording would write, and change.
+
+    None for a file that no live run left. Raises `SpecError`, and `UsageError` (`record.other_test`,
+    `record.no_replay_file`).
+    """
+    if replay.suffix != ".json" or not replay.is_file():
+        return None
+    data = load_json(replay)
+    live = data.get(LIVE_KEY) if isinstance(data, dict) else None
+    if not isinstance(live, dict):
+        return None
+    test = load_test(path, registry=registry)
+    if live.get("test_id") != test.case.id:
+        raise UsageError(
+            f"{replay} is a run of the test {live.get('test_id')!r}, and {path} is {test.case.id!r}",
+            reason_code="record.other_test",
+            next_step="name the test that was run",
+        )
+    name = _own_replay_file(test)
+    options = RunOptions(run_id="record", registry=registry, redaction=rules, allow_outside=True)
+    test.case = replace(test.case, mode="replay")
+    before = run_test(test, options)
+    new = replace(test, case=replace(test.case, adapter_input={"replay_file": str(replay.resolve())}))
+    after = run_test(new, options)
+    return Update(
+        folder=path.parent,
+        files={name: replay.read_bytes()},
+        changes=changes(before, after),
+        unused=[],
+        shared={},
         status=after.result.status,
     )
 
@@ -129,7 +171,6 @@ def _does_not_fit(path: Path, error: SpecError) -> UsageError:
 
 
 def _replay_file(test: LoadedTest, drafting: Drafting) -> str:
-    name = test.case.adapter_input.get("replay_file")
     own = drafting.source.adapter.name
     if test.case.adapter != own:
         raise UsageError(
@@ -137,6 +178,11 @@ def _replay_file(test: LoadedTest, drafting: Drafting) -> str:
             reason_code="record.other_adapter",
             next_step="record into a test of the same adapter, or make a new one with --out",
         )
+    return _own_replay_file(test)
+
+
+def _own_replay_file(test: LoadedTest) -> str:
+    name = test.case.adapter_input.get("replay_file")
     if not isinstance(name, str) or not _is_own(name, test.path):
         raise UsageError(
             f"{test.path} names no replay file in its own folder",

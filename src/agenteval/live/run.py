@@ -36,6 +36,7 @@ from agenteval.live.options import How, LiveOptions
 from agenteval.live.proxy import HOOK_PATH, Proxy
 from agenteval.live.sandbox import BASE_URL, Running, Sandbox, chosen, start
 from agenteval.loading import LoadedTest
+from agenteval.recordings import LIVE_KEY
 from agenteval.redaction import RedactionRules
 from agenteval.results import LiveResult
 from agenteval.settings import LiveConfig
@@ -348,6 +349,8 @@ class _Live:
                 ended = _wait(agent, proxy, scratch, self.spec.timeout_s)
             self._must_be_good(ended, proxy, scratch)
             replay = agent.replay(proxy, self.context)
+            if "script" in replay:
+                replay[LIVE_KEY] = {"adapter": self.adapter.name, "test_id": case.id, **agent.provenance}
             self._must_not_be_over(proxy)  # a transcript may show that a tool ran
             return _Ended(replay, self._trace(replay, proxy, scratch), proxy, agent, model)
 

@@ -26,6 +26,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         dest="agenteval_artifacts",
         help="Write the results of agenteval's tests into a new directory in DIR (default: nowhere).",
     )
+    group.addoption(
+        "--agenteval-live",
+        choices=("play", "record", "real"),
+        dest="agenteval_live",
+        help="Run the agents of agenteval's tests again, as `agenteval run --live` does.",
+    )
     parser.addini(
         "agenteval", "Collect test.yaml and *.test.yaml, like --agenteval.", type="bool", default=False
     )

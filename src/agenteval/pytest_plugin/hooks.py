@@ -64,6 +64,7 @@ class Hooks:
             verbosity=int(self.pytest_config.get_verbosity() > 0),
             encoding=getattr(sys.__stdout__, "encoding", None) or "utf-8",
             worker=os.environ.get("PYTEST_XDIST_WORKER", ""),
+            live=self.pytest_config.getoption("agenteval_live"),
         )
 
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> pytest.File | None:

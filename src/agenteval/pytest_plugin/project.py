@@ -11,6 +11,7 @@ from pathlib import Path
 from agenteval import budget
 from agenteval.errors import Problem
 from agenteval.judging import JudgingRules
+from agenteval.live.options import How, LiveOptions
 from agenteval.loading import LoadedTest, load_test
 from agenteval.plugins.registry import Registry
 from agenteval.redaction import RedactionRules, Redactor
@@ -53,8 +54,12 @@ class Project:
         verbosity: int,
         encoding: str,
         worker: str,
+        live: How | None = None,
     ) -> "Project":
-        """The project in a directory; `worker` tells apart the processes of one session, empty when there is one."""
+        """The project in a directory; `worker` tells apart the processes of one session, empty when there is one.
+
+        `live` is how all agents that can are run again; None only for tests that ask for it.
+        """
         options = RunOptions(
             run_id=f"{new_run_id()}-{worker}" if worker else new_run_id(),
             root=root,
@@ -65,6 +70,7 @@ class Project:
             limits=config.limits,
             registry=Registry(root, config.plugins),
             redaction=rules,
+            live=LiveOptions(how=live or "play", every=live is not None, config=config.live),
         )
         return cls(
             config=config, options=options, artifacts=artifacts, verbosity=verbosity, encoding=encoding
@@ -98,6 +104,10 @@ class Project:
         """Run a test and write what is to be written; the problems are those of what must not be written."""
         test.path = Path(shown(path))
         outcome = run_test(test, self.options)
+        if outcome.result.live:
+            from agenteval.live.comparing import behaviour_changes
+
+            outcome.result.live.changes = behaviour_changes(test, outcome, self.options)
         directory = self._directory
         if directory is None:
             return outcome, unfiled(outcome).leaks
