@@ -100,8 +100,10 @@ def test_a_tool_that_runs_is_judged_when_its_code_changes(project: LiveProject) 
     project.track()
     run = project.live("--live", "--save-traces")
     assert run.only_result()["warnings"] == [
-        "stale: result of call 1 (lookup) changed: 'lookup really ran: the real answer' → "
-        "'lookup really ran: another answer'"
+        (
+            "stale: result of call 1 (lookup) changed: 'lookup really ran: the real answer' → "
+            "'lookup really ran: another answer'"
+        )
     ]
     trace = json.loads((run.folder / "command.order.lookup.once.trace.json").read_text())
     results = [event["data"]["result"] for event in trace["events"] if event["type"] == "tool_result"]
@@ -131,6 +133,26 @@ def test_errors_of_a_run(
     project.words = words
     project.configure()
     assert told(project, capsys, "--live") == message
+
+
+def test_a_tool_that_waits_for_a_person(project: LiveProject, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nobody is there to answer."""
+    project.write("tool.json", '{"name": "AskUserQuestion"}')
+    project.track()
+    project.write("evals/order/turns.yaml", json.dumps([tool_use("AskUserQuestion"), "Done."]))
+    project.test(live={"script": "turns.yaml"})
+    assert told(project, capsys) == (
+        "live.interactive: the agent called AskUserQuestion, which waits for a person"
+    )
+
+
+def test_a_tool_that_the_provider_would_run(project: LiveProject, capsys: pytest.CaptureFixture[str]) -> None:
+    """No sandbox holds it, and no fixture answers it."""
+    project.write("tool.json", '{"name": "web_search", "type": "web_search_20250305"}')
+    project.track()
+    project.write("evals/order/turns.yaml", json.dumps(LOOKED_UP))
+    project.test(live={"script": "turns.yaml"})
+    assert told(project, capsys).startswith("live.hosted_tool: the agent asks its provider to run web_search")
 
 
 def test_a_run_that_takes_too_long(project: LiveProject, capsys: pytest.CaptureFixture[str]) -> None:

@@ -173,6 +173,16 @@ class Fixtures:
             for result in results:
                 self._put(result)
 
+    def unsay(self, messages: Any) -> None:
+        """Take out the reminders with which older harnesses tell the model of denials, beside the results."""
+        for message in messages if isinstance(messages, list) else ():
+            content = message.get("content") if isinstance(message, dict) else None
+            if isinstance(content, list):
+                content[:] = [each for each in content if not self._tells_of_denial(each)]
+
+    def _tells_of_denial(self, block: Any) -> bool:
+        return isinstance(block, dict) and self.nonce in str(block.get("text", ""))
+
     def correct_bundle(self, bundle: dict[str, Any]) -> None:
         """Put the answers into a replay bundle. Raises `AdapterError` where a denial would stay."""
         for step in bundle.get("script") or []:

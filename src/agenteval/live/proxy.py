@@ -148,6 +148,7 @@ class Proxy:
                     self.accounts.offered.append(name)
         wire = _wire(api)
         self.fixtures.put_into(wire.results_in(body))
+        self.fixtures.unsay(body.get("messages"))
         self.tell(f"asks its model, request {self.accounts.requests}")
         parts = wire.request_parts(
             body,
