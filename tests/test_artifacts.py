@@ -83,6 +83,7 @@ def test_a_run_is_a_directory_of_results_and_summaries(tmp_path: Path) -> None:
     assert read(directory.path / "a.b.result.json")["artifacts"] == {
         "result": "a.b.result.json",
         "trace": "a.b.trace.json",
+        "replay": None,
     }
     assert read(directory.path / "a.c.result.json")["artifacts"] == {
         "result": "a.c.result.json",

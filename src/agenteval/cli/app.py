@@ -93,14 +93,13 @@ def _refuse_empty(argv: Sequence[str]) -> None:
 
 def _with_how(argv: Sequence[str]) -> list[str]:
     """The arguments, in which `--live` has a value: alone it means to play the model, whatever follows."""
-    following = [*argv[1:], ""]
     return [
-        "--live=play" if arg == "--live" and after not in _HOWS else arg
-        for arg, after in zip(argv, following, strict=True)
+        "--live=play" if arg == "--live" and not _HOWS & {*argv[at + 1 : at + 2]} else arg
+        for at, arg in enumerate(argv)
     ]
 
 
-_HOWS = ("play", "record", "real")
+_HOWS = frozenset(("play", "record", "real"))
 
 
 def _app(names: Sequence[str]) -> typer.Typer:

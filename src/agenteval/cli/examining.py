@@ -92,9 +92,9 @@ class Examiner:
         """Run a test; with a `failure`, only report what kept it from being run."""
         outcome = not_run(test, self.options, failure) if failure else run_test(test, self.options)
         if outcome.result.live:
-            from agenteval.live.comparing import behaviour_changes
+            from agenteval.comparing.behaviour import live_changes
 
-            outcome.result.live.changes = behaviour_changes(test, outcome, self.options)
+            outcome.result.live.changes = live_changes(test, outcome, self.options)
         metrics = outcome.trace.metrics if outcome.trace else None
         scored = self.scores.scored(outcome.result, metrics, test)  # before packing: a large result is cut
         if self.max_bytes:

@@ -121,7 +121,7 @@ def _session(
 
 def _ledger(asked: RunRequest, project: OpenProject, parts: Parts, console: Console, scratch: Path) -> Ledger:
     config = project.config
-    live = asked.live_options(config.live, scratch)
+    live = asked.live_options(config.live, project.root, scratch)
     if not asked.no_progress and asked.workers == "1":
         live.tell = LiveProgress()
     part = asked.part

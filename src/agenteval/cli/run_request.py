@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -39,7 +39,7 @@ from agenteval.selection import Selection
 from agenteval.sharding import Shard
 
 if TYPE_CHECKING:
-    from agenteval.live.options import LiveOptions
+    from agenteval.live.options import How, LiveOptions, Stale
     from agenteval.settings import LiveConfig
 
 
@@ -294,7 +294,7 @@ class RunRequest(Request):
                 next_step="use one or the other",
             )
 
-    def live_options(self, config: "LiveConfig", scratch: Path | None) -> "LiveOptions":
+    def live_options(self, config: "LiveConfig", root: Path, scratch: Path | None) -> "LiveOptions":
         """How agents are run again, by the project's configuration and these options."""
         from agenteval.live.options import LiveOptions
 
@@ -306,13 +306,14 @@ class RunRequest(Request):
         if self.nanoclaw:
             changes["nanoclaw"] = replace(config.nanoclaw, checkout=str(self.nanoclaw.absolute()))
         return LiveOptions(
-            how=self.live or "play",  # type: ignore[arg-type] - checked
+            how=cast("How", self.live or "play"),
             every=bool(self.live),
-            stale=self.stale,  # type: ignore[arg-type] - checked
+            stale=cast("Stale", self.stale),
             fail_on_approximate=self.fail_on_approximate,
             keep=self.keep,
             scratch=scratch,
             config=replace(config, **changes),
+            root=root,
         )
 
     @property

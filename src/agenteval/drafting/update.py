@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from agenteval.discovery import TEST_FILE, is_test_file
-from agenteval.drafting.changes import changes
+from agenteval.comparing.behaviour import changes
 from agenteval.drafting.cleaning import Cleaner
 from agenteval.drafting.document import dumped
 from agenteval.drafting.draft import Drafting

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from agenteval.digests import sha256
-from agenteval.live.messages_api import Part, PartKind
+from agenteval.live.messages_api import NAMED_ONLY, Part, PartKind
 from agenteval.live.options import Stale
 from agenteval.redaction import Redactor
 
@@ -126,8 +126,12 @@ def differences(cassette: Cassette, exchange: Exchange, parts: Sequence[Part]) -
     for name, (kind, digest) in exchange.parts.items():
         part = now.get(name)
         if part is None or _digest(part.text) != digest:
-            kind = part.kind if part else kind  # noqa: PLW2901 - what a tool is now counts
-            found.append(Difference(name, kind, cassette.texts[digest], part.text if part else None))
+            before, after = cassette.texts[digest], part.text if part else None
+            if NAMED_ONLY in (before, after) and after is not None:
+                kind = "vendor"  # noqa: PLW2901 - whether definitions are kept back is the CLI's doing
+            elif part:
+                kind = part.kind  # noqa: PLW2901 - whether a tool really runs is told by this run
+            found.append(Difference(name, kind, before, after))
     found += [
         Difference(part.name, part.kind, None, part.text) for part in parts if part.name not in exchange.parts
     ]

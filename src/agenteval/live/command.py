@@ -23,7 +23,7 @@ from agenteval.trace import AdapterInfo, Trace
 NAME = "command"
 VERSION = "0.1.0"
 REPLAY_FILE = "replay_file"
-FOLDER, HOME, OUT = "/workspace", "/home/agent", "/out"
+FOLDER, HOME, OUT = "/workspace", "/agent", "/out"
 """Where the agent finds the project's files, its home, and the folder for what it wants to tell."""
 CONFIG_FOLDER = ".claude"
 _SPANS = "resourceSpans"
@@ -91,7 +91,7 @@ def _reader_of(path: Path) -> Adapter:
 
 
 def _prepared(setup: LiveSetup) -> "CommandAgent":
-    config, root = setup.config.command, setup.context.root.resolve()
+    config, root = setup.config.command, setup.root
     if not config.run:
         raise AdapterError(
             "the configuration does not say how the agent is started",

@@ -19,6 +19,8 @@ _BILLING = "x-anthropic-billing-header"
 _REMINDER = "<system-reminder>"
 _CONTENTS = re.compile(r"Contents of (/[^\s:]+)")
 _MEMORY_FILES = ("CLAUDE.local.md", "MEMORY.md")
+NAMED_ONLY = "named only"
+"""The text of a tool whose definition the CLI keeps back until it is asked for."""
 _SKILLS = "skills are available"
 _DEFERRED = "deferred tools are now available"
 _SESSION = re.compile(r"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\W*$")
@@ -211,9 +213,9 @@ def _reminders(text: str, skills: frozenset[str]) -> Iterator[Part]:
         if _SKILLS in section:
             yield from _skills(section, skills)
         elif _DEFERRED in section:
-            own = [line for line in section.split("\n") if line.startswith("mcp__")]
-            if own:
-                yield Part("own tools that are named only", "author", "\n".join(own))
+            for line in section.split("\n"):
+                if line.startswith("mcp__"):
+                    yield Part(f"tool {line}", "author", NAMED_ONLY)
             rest = [line for line in section.split("\n") if not line.startswith("mcp__")]
             yield Part("tools that are named only", "vendor", "\n".join(rest))
         elif section.startswith("# MCP"):

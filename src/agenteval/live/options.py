@@ -36,6 +36,8 @@ class LiveOptions:
     scratch: Path | None = None
     tell: Callable[[str], None] | None = None
     config: LiveConfig = field(default_factory=LiveConfig)
+    root: Path = Path()
+    """The project, to which paths in the configuration are relative."""
 
 
 @contextmanager

@@ -56,13 +56,14 @@ RECORD_AGAIN = "record again with --live record"
 class LiveSetup:
     """What an adapter needs to prepare its agent for one run.
 
-    `scratch` is an empty folder that is gone after the run; `env` and `read_only` belong into every sandbox: they lead
+    `root` is the project, to which paths in `config` are relative; `scratch` is an empty folder that is gone after the run; `env` and `read_only` belong into every sandbox: they lead
     the agent to the proxy, and have its harness ask it before each tool call.
     """
 
     case: TestCase
     context: AdapterContext
     config: LiveConfig
+    root: Path
     scratch: Path
     socket: Path
     env: Mapping[str, str]
@@ -211,7 +212,8 @@ class _Live:
     def _run(self, how: How) -> LiveRun:
         if how == "play":
             cassette = self._loaded()
-            ended = self._once(self._after_script(cassette and PlayedModel(cassette, self.options.stale)))
+            played = None if cassette is None else PlayedModel(cassette, self.options.stale)
+            ended = self._once(self._after_script(played))
             if cassette is not None:
                 self._must_be_played(cassette)
         elif how == "real":
@@ -319,6 +321,7 @@ class _Live:
                     case=case,
                     context=self.context,
                     config=config,
+                    root=self.options.root.resolve(),
                     scratch=scratch / "agent",
                     socket=socket,
                     env=environment(),

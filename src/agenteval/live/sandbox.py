@@ -76,7 +76,7 @@ class Sandbox:
     read_only: Mapping[str, Path] = field(default_factory=dict)
     writable: Mapping[str, Path] = field(default_factory=dict)
     folder: str = "/"
-    home: str = "/home/agent"
+    home: str = "/agent"
     memory_bytes: int = 4 * 2**30
     processes: int = 512
     bridge: Sequence[str] | None = None

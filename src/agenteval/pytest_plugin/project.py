@@ -70,7 +70,7 @@ class Project:
             limits=config.limits,
             registry=Registry(root, config.plugins),
             redaction=rules,
-            live=LiveOptions(how=live or "play", every=live is not None, config=config.live),
+            live=LiveOptions(how=live or "play", every=live is not None, config=config.live, root=root),
         )
         return cls(
             config=config, options=options, artifacts=artifacts, verbosity=verbosity, encoding=encoding
@@ -105,9 +105,9 @@ class Project:
         test.path = Path(shown(path))
         outcome = run_test(test, self.options)
         if outcome.result.live:
-            from agenteval.live.comparing import behaviour_changes
+            from agenteval.comparing.behaviour import live_changes
 
-            outcome.result.live.changes = behaviour_changes(test, outcome, self.options)
+            outcome.result.live.changes = live_changes(test, outcome, self.options)
         directory = self._directory
         if directory is None:
             return outcome, unfiled(outcome).leaks

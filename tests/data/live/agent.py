@@ -6,13 +6,14 @@ import sys
 import time
 import urllib.request
 from pathlib import Path
+from typing import Any
 
 WORDS = sys.argv[1:]
 PROMPT = Path("CLAUDE.md").read_text() if Path("CLAUDE.md").exists() else "You help."
 OWN = json.loads(Path("tool.json").read_text()) if Path("tool.json").exists() else {"name": "lookup"}
 
 
-def post(path: str, body: object) -> dict:
+def post(path: str, body: object) -> Any:
     sent = urllib.request.Request(
         os.environ["ANTHROPIC_BASE_URL"] + path, json.dumps(body).encode(), {"user-agent": "own/1.0"}
     )
@@ -20,7 +21,7 @@ def post(path: str, body: object) -> dict:
         return json.load(reply)
 
 
-def really(name: str, args: dict) -> str:
+def really(name: str) -> str:
     with Path("/out/REALLY-RAN").open("a") as file:
         file.write(name)
     return f"{name} really ran: {Path('answer.txt').read_text().strip()}"
@@ -50,7 +51,7 @@ while True:
         event = {"hook_event_name": "PreToolUse", "tool_name": call["name"], "tool_input": call["input"]}
         decided = post("/agenteval/hook", {**event, "tool_use_id": call["id"]}) if "HOOKED" in WORDS else {}
         denied = decided.get("hookSpecificOutput", {}).get("permissionDecisionReason", "")
-        text = denied or really(call["name"], call["input"])
+        text = denied or really(call["name"])
         results.append(
             {"type": "tool_result", "tool_use_id": call["id"], "content": text, "is_error": bool(denied)}
         )

@@ -4,14 +4,15 @@ import asyncio
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 from claude_agent_sdk import ClaudeAgentOptions, ResultMessage, create_sdk_mcp_server, query, tool
 
 SETTINGS = json.loads(Path("settings.json").read_text())
 
 
-@tool("lookup_order", SETTINGS.get("description", "Look an order up"), {"order_id": str})
-async def lookup_order(args: dict) -> dict:
+@tool("lookup_order", SETTINGS.get("description", "Look an order up"), {"order_id": str})  # type: ignore[untyped-decorator]
+async def lookup_order(_: dict[str, str]) -> dict[str, Any]:
     Path("/out/REALLY-RAN").write_text("lookup_order")
     return {"content": [{"type": "text", "text": SETTINGS.get("answer", "order 42: in the real database")}]}
 

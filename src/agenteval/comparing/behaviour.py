@@ -1,15 +1,18 @@
-"""What changed in behaviour between two recordings of one test: calls, outcome, answer, verdicts."""
+"""What changed in behaviour between two runs of one test: calls, outcome, answer, verdicts."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import zip_longest
 from typing import Any
 
 from agenteval.differences import first_difference
 from agenteval.json_values import args_key
 from agenteval.results import TestResult
-from agenteval.runner import Outcome
+from agenteval.loading import LoadedTest
+from agenteval.runner import Outcome, RunOptions, run_test
 from agenteval.shortening import around, cut
 from agenteval.spec import TestCase
+from agenteval.strict import EXTENSION_PREFIX
 from agenteval.trace import Trace
 
 LONGEST_LINE = 120
@@ -33,6 +36,14 @@ def changes(before: Outcome, after: Outcome) -> list[str]:
         why = error.message.partition("\n")[0] if error else before.result.status
         lines.append(f"the old recording could not be replayed: {why}")
     return [*lines, *_of_verdicts(before.result, after.result)]
+
+
+def live_changes(test: LoadedTest, outcome: Outcome, options: RunOptions) -> list[str]:
+    """How a live run behaves otherwise than the recording of its test; empty where the test has none."""
+    if all(key.startswith(EXTENSION_PREFIX) for key in test.case.adapter_input):
+        return []
+    replayed = replace(test, case=replace(test.case, mode="replay"))
+    return changes(run_test(replayed, replace(options, live=None)), outcome)
 
 
 def _of_scenarios(before: TestCase, after: TestCase, hidden: Callable[[Any], Any]) -> Iterator[str]:
