@@ -299,10 +299,12 @@ def test_two_at_once(project: LiveProject) -> None:
 
 def test_nothing_is_left_behind(project: LiveProject) -> None:
     """No scratch folder, no process; the project is what it was."""
-    before = {path.name for path in Path(tempfile.gettempdir()).glob("agenteval-*")}
+    folder = project.root / "tmp"
+    folder.mkdir()
+    project.monkeypatch.setattr(tempfile, "tempdir", str(folder))
     project.recorded()
     project.live("--live")
-    assert {path.name for path in Path(tempfile.gettempdir()).glob("agenteval-*")} <= before
+    assert list(folder.iterdir()) == []
 
 
 def test_what_git_does_not_track_is_not_there(

@@ -153,7 +153,9 @@ def _played(paths: Sequence[Path], terminal: "Terminal", *, drift: bool, allow_o
         console.problem(problem)
     code = ExitCode.INVALID if collection.errors else ExitCode.PASSED
     with scratch_folder(keep=False) as scratch:
-        live = LiveOptions(every=True, stale="mark", scratch=scratch, config=project.config.live, root=project.root)
+        live = LiveOptions(
+            every=True, stale="mark", scratch=scratch, config=project.config.live, root=project.root
+        )
         options = RunOptions(
             run_id="cassette",
             root=project.root,

@@ -379,14 +379,7 @@ class OpenRecording:
         with redirect_stdout(sys.stderr):
             made = update(self.drafting, runs[0], file)
         self.remarks()
-        updated(made, file, self.terminal, as_json=self.as_json)
-        if ask and answer(self.terminal, "write it? [y/N] ").lower() not in ("y", "yes"):
-            self.terminal.emit("nothing was written")
-            return ExitCode.PASSED
-        for written in write_files(made.folder, made.files):
-            self.terminal.emit(f"written  {written}")
-        self.terminal.flush()
-        return ExitCode.PASSED
+        return _written(made, file, self.terminal, ask=ask, as_json=self.as_json)
         return _written(made, file, self.terminal, ask=ask, as_json=self.as_json)
 
     def remarks(self) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 
 from agenteval.differences import first_difference
 from agenteval.json_values import args_key
-from agenteval.results import TestResult
 from agenteval.loading import LoadedTest
+from agenteval.results import TestResult
 from agenteval.runner import Outcome, RunOptions, run_test
 from agenteval.shortening import around, cut
 from agenteval.spec import TestCase

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from agenteval.discovery import TEST_FILE, is_test_file
 from agenteval.comparing.behaviour import changes
+from agenteval.discovery import TEST_FILE, is_test_file
 from agenteval.drafting.cleaning import Cleaner
 from agenteval.drafting.document import dumped
 from agenteval.drafting.draft import Drafting
@@ -92,9 +92,7 @@ def update(drafting: Drafting, run: RecordedRun, path: Path) -> Update:
     )
 
 
-def taken_over(
-    replay: Path, path: Path, *, registry: Registry, rules: RedactionRules
-) -> Update | None:
+def taken_over(replay: Path, path: Path, *, registry: Registry, rules: RedactionRules) -> Update | None:
     """What taking over a live run of the test at `path` as its recording would write, and change.
 
     None for a file that no live run left. Raises `SpecError`, and `UsageError` (`record.other_test`,
