@@ -251,6 +251,32 @@ def test_the_output_alone_shows_no_tools(project: LiveProject) -> None:
     assert [each["status"] for each in result["assertions"]] == ["skip", "pass"]
 
 
+def test_spans_that_the_agent_sends(project: LiveProject) -> None:
+    """Any instrumented agent: what it sends to OTEL_EXPORTER_OTLP_ENDPOINT is its trace."""
+
+    def span(number: int, name: str, parent: str, **attributes: str) -> dict[str, object]:
+        told = [
+            {"key": f"gen_ai.{k}".replace("__", "."), "value": {"stringValue": v}}
+            for k, v in attributes.items()
+        ]
+        ids = {"traceId": "a" * 32, "spanId": f"{number:016x}", "parentSpanId": parent}
+        times = {"startTimeUnixNano": str(number * 10**9), "endTimeUnixNano": str((number + 1) * 10**9)}
+        return {**ids, **times, "name": name, "attributes": told}
+
+    said = json.dumps([{"role": "assistant", "parts": [{"type": "text", "content": "It ships tomorrow."}]}])
+    spans = [
+        span(1, "invoke_agent shop", "", operation__name="invoke_agent", output__messages=said),
+        span(2, "execute_tool lookup", f"{1:016x}", operation__name="execute_tool", tool__name="lookup"),
+    ]
+    project.write("spans.json", json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}))
+    project.track()
+    project.words = ["HOOKED", "SPANS"]
+    project.configure()
+    project.recorded()
+    result = project.live("--live").only_result()
+    assert [each["status"] for each in result["assertions"]] == ["pass", "pass"]
+
+
 def test_nearest_results_of_the_recording_are_marked(project: LiveProject) -> None:
     """With other arguments than recorded, `nearest` answers, marks it, and --fail-on-approximate refuses."""
     project.recorded()
@@ -299,12 +325,11 @@ def test_two_at_once(project: LiveProject) -> None:
 
 def test_nothing_is_left_behind(project: LiveProject) -> None:
     """No scratch folder, no process; the project is what it was."""
-    folder = project.root / "tmp"
-    folder.mkdir()
-    project.monkeypatch.setattr(tempfile, "tempdir", str(folder))
-    project.recorded()
-    project.live("--live")
-    assert list(folder.iterdir()) == []
+    with tempfile.TemporaryDirectory() as folder:
+        project.monkeypatch.setattr(tempfile, "tempdir", folder)
+        project.recorded()
+        project.live("--live")
+        assert list(Path(folder).iterdir()) == []
 
 
 def test_what_git_does_not_track_is_not_there(

@@ -3,8 +3,9 @@
 import json
 import os
 import shutil
+import socket
 import subprocess
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -266,13 +267,12 @@ class CommandAgent(LiveAgent):
         out = self.scratch / "out"
         if (out / "replay.json").is_file():
             yield "replay.json", lambda context: _json(out / "replay.json", context)
-        if files := sorted(out.glob("*.otlp.json")):
-            yield (
-                "*.otlp.json",
-                lambda context: _spans(each for file in files for each in _lines(file, context)),
-            )
+        if files := sorted(out.glob("*.otlp.json*")):
+            if len(files) > 1:
+                raise _several(f"{len(files)} files of spans")
+            yield "*.otlp.json", lambda context: _recorded(files[0], context)
         if proxy.spans:
-            yield "spans", lambda _: _spans(_exports(proxy.spans))
+            yield "spans", lambda context: self._of_spans(proxy, context)
         projects = self.scratch / "home" / CONFIG_FOLDER / "projects"
         if transcripts := sorted(projects.glob("*/*.jsonl")):
             yield "transcript", lambda context: self._of_transcripts(transcripts, proxy, context)
@@ -283,16 +283,16 @@ class CommandAgent(LiveAgent):
                 proxy.fixtures.correct(each)
         if len(files) > 1:
             raise _several(f"{len(files)} conversations")
-        reader = next(each for each in map(find_adapter, own_adapters()) if _reads(each, files[0], context))
-        recorder = reader.recorder  # type: ignore[attr-defined]
-        unheard = AdapterContext(
-            base_dir=files[0].parent, root=self.scratch, run_id="live", max_file_bytes=context.max_file_bytes
-        )
-        runs = recorder.inspect(files[0], unheard).runs
-        if len(runs) != 1:
-            raise _several(f"{len(runs)} turns of a conversation")
-        recorded = recorder.convert(files[0], runs[0], unheard)
-        return standalone(recorded.replay, recorded.fixtures)
+        return _recorded(files[0], context)
+
+    def _of_spans(self, proxy: Proxy, context: AdapterContext) -> dict[str, Any]:
+        """What the agent sent, taken in by the adapter that receives spans of running agents."""
+        file, address = self.scratch / "received.otlp.jsonl", self.scratch / "otlp.sock"
+        adapter: Any = find_adapter("otel")
+        with adapter.receive(file, address, max_bytes=context.max_file_bytes):
+            for path, headers, content in proxy.spans:
+                _post(address, path, headers, content)
+        return _recorded(file, context)
 
     def _of_stdout(self) -> dict[str, Any]:
         """The output alone: nothing tells which tools were called."""
@@ -373,33 +373,31 @@ def _json(path: Path, context: AdapterContext) -> dict[str, Any]:
     return data
 
 
-def _lines(path: Path, context: AdapterContext) -> Iterator[dict[str, Any]]:
-    """The exports in a file: one, or one a line."""
-    text = path.read_text(encoding="utf-8")[: context.max_file_bytes]
-    try:
-        yield json.loads(text)
-    except ValueError:
-        for line in filter(str.strip, text.splitlines()):
-            try:
-                yield json.loads(line)
-            except ValueError as error:
-                raise AdapterError(
-                    f"{OUT}/{path.name} is no JSON: {error}",
-                    reason_code="live.no_replay",
-                    next_step="write spans as OTLP JSON",
-                    where=(),
-                ) from None
+def _recorded(path: Path, context: AdapterContext) -> dict[str, Any]:
+    """The one run in a recording, as what a replay reads. Raises `AdapterError`."""
+    reader = next(each for each in map(find_adapter, own_adapters()) if _reads(each, path, context))
+    recorder = reader.recorder  # type: ignore[attr-defined]
+    unheard = AdapterContext(
+        base_dir=path.parent, root=path.parent, run_id="live", max_file_bytes=context.max_file_bytes
+    )
+    runs = recorder.inspect(path, unheard).runs
+    if len(runs) != 1:
+        raise _several(f"{len(runs)} turns of a conversation")
+    recorded = recorder.convert(path, runs[0], unheard)
+    return standalone(recorded.replay, recorded.fixtures)
 
 
-def _exports(spans: Sequence[tuple[str, bytes]]) -> Iterator[dict[str, Any]]:
-    for content_type, content in spans:
-        if "json" not in content_type:
-            from agenteval.live.otlp import from_protobuf
-
-            yield from_protobuf(content)
-        else:
-            yield json.loads(content)
-
-
-def _spans(exports: Iterator[dict[str, Any]]) -> dict[str, Any]:
-    return {_SPANS: [each for export in exports for each in export.get(_SPANS) or []]}
+def _post(socket_path: Path, path: str, headers: Mapping[str, str], content: bytes) -> None:
+    """Send a body over HTTP to a unix socket."""
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(str(socket_path))
+        lines = [
+            f"POST {path} HTTP/1.1",
+            "Host: agenteval",
+            f"Content-Length: {len(content)}",
+            "Connection: close",
+        ]
+        lines += [f"{name}: {value}" for name, value in headers.items()]
+        connection.sendall("\r\n".join([*lines, "", ""]).encode() + content)
+        while connection.recv(65536):
+            pass

@@ -40,10 +40,20 @@ class LiveOptions:
     """The project, to which paths in the configuration are relative."""
 
 
+def temporary_folder() -> str:
+    """The system's folder for temporary files; where its name is too long for a socket in it, the usual one."""
+    folder = tempfile.gettempdir()
+    return folder if len(folder) <= _LONGEST else "/tmp"  # noqa: S108
+
+
+_LONGEST = 40
+"""A socket's name may have 107 bytes, and ours lie two folders deeper."""
+
+
 @contextmanager
 def scratch_folder(*, keep: bool) -> Iterator[Path]:
     """The name of a folder for the scratch folders of one run, in whatever process; nothing of it is left behind."""
-    folder = Path(tempfile.gettempdir(), f"agenteval-live-{os.getpid()}-{secrets.token_hex(4)}")
+    folder = Path(temporary_folder(), f"agenteval-live-{os.getpid()}-{secrets.token_hex(4)}")
     try:
         yield folder
     finally:

@@ -67,8 +67,8 @@ class Proxy:
     tell: Callable[[str], None] = lambda doing: None  # noqa: ARG005
     accounts: Accounts = field(default_factory=Accounts)
     trouble: list[Trouble] = field(default_factory=list)
-    spans: list[tuple[str, bytes]] = field(default_factory=list)
-    """OTLP exports, each with its content type."""
+    spans: list[tuple[str, Mapping[str, str], bytes]] = field(default_factory=list)
+    """OTLP exports, each with its path, headers and body."""
 
     def __post_init__(self) -> None:
         self._lock = threading.Lock()
@@ -114,8 +114,11 @@ class Proxy:
     def _answer(self, method: str, path: str, headers: Mapping[str, str], content: bytes) -> "Reply":
         if method == "HEAD":
             return Reply(200)
-        if method == "POST" and path == "/v1/traces":
-            self.spans.append((headers.get("content-type", ""), content))
+        if method == "POST" and path in ("/v1/traces", "/v1/logs"):
+            sent = {name: headers[name] for name in ("content-type", "content-encoding") if name in headers}
+            self.spans.append((path, sent, content))
+            return Reply(200, b"{}" if "json" in sent.get("content-type", "") else b"")
+        if method == "POST" and path == "/v1/metrics":
             return Reply(200, b"{}")
         if method == "POST" and path in (HOOK_PATH, *_APIS):
             try:

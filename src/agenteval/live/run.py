@@ -32,7 +32,7 @@ from agenteval.live.model import (
     load_script,
     price_of,
 )
-from agenteval.live.options import How, LiveOptions
+from agenteval.live.options import How, LiveOptions, temporary_folder
 from agenteval.live.proxy import HOOK_PATH, Proxy
 from agenteval.live.sandbox import BASE_URL, Running, Sandbox, chosen, start
 from agenteval.loading import LoadedTest
@@ -361,7 +361,7 @@ class _Live:
     def _scratch(self) -> Iterator[Path]:
         if self.options.scratch:
             self.options.scratch.mkdir(exist_ok=True)
-        folder = Path(tempfile.mkdtemp(prefix="agenteval-", dir=self.options.scratch))
+        folder = Path(tempfile.mkdtemp(prefix="agenteval-", dir=self.options.scratch or temporary_folder()))
         try:
             yield folder
         finally:
@@ -480,7 +480,7 @@ def environment() -> dict[str, str]:
         "OPENAI_HOST": BASE_URL,
         "OPENAI_API_KEY": KEY,
         "OTEL_EXPORTER_OTLP_ENDPOINT": BASE_URL,
-        "OTEL_EXPORTER_OTLP_PROTOCOL": "http/json",
+        "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf",
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
         "DISABLE_AUTOUPDATER": "1",
         **({"IS_SANDBOX": "1"} if os.geteuid() == 0 else {}),

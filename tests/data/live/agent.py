@@ -15,7 +15,9 @@ OWN = json.loads(Path("tool.json").read_text()) if Path("tool.json").exists() el
 
 def post(path: str, body: object) -> Any:
     sent = urllib.request.Request(
-        os.environ["ANTHROPIC_BASE_URL"] + path, json.dumps(body).encode(), {"user-agent": "own/1.0"}
+        os.environ["ANTHROPIC_BASE_URL"] + path,
+        json.dumps(body).encode(),
+        {"user-agent": "own/1.0", "content-type": "application/json"},
     )
     with urllib.request.urlopen(sent) as reply:
         return json.load(reply)
@@ -60,7 +62,9 @@ while True:
         script.append({"type": "tool_result", **named, "success": not denied, "result": text})
     messages.append({"role": "user", "content": results})
 said = "".join(block["text"] for block in messages[-1]["content"])
-if "ALONE" not in WORDS:
+if "SPANS" in WORDS:
+    post("/v1/traces", json.loads(Path("spans.json").read_text()))
+elif "ALONE" not in WORDS:
     bundle = {
         "schema_version": "0.1",
         "scenario": {"trigger": "user_message"},
