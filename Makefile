@@ -5,6 +5,7 @@ PYTHON ?=
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
+LIVE   := .venv-live
 FUZZ_SECONDS ?= 600
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -13,7 +14,7 @@ export PIP_ROOT_USER_ACTION := ignore
 # The checks of `make test` share files and two of them are heavy: one after another, also under `make -j`.
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help install run test lint types schemas examples wheel pytest fuzz bench format clean
+.PHONY: live help install run test lint types schemas examples wheel pytest fuzz bench format clean
 
 help: ## Show what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -48,6 +49,11 @@ wheel: $(STAMP) ## Build the wheel, install it into an empty environment, run it
 pytest: $(STAMP) ## Run the tests
 	@echo "== pytest"
 	@$(BIN)/pytest -q -n auto
+
+live: $(STAMP) ## Run the tests of live mode with the real Claude Agent SDK (400 MB, into .venv-live)
+	@$(LIVE)/bin/python -c 'import claude_agent_sdk' 2>/dev/null || { \
+	  $(BIN)/python -m venv $(LIVE) && $(LIVE)/bin/python -m pip install --quiet claude-agent-sdk; }
+	@AGENTEVAL_CLAUDE_SDK=$(CURDIR)/$(LIVE)/bin/python $(BIN)/pytest -q -n auto tests/live
 
 fuzz: $(STAMP) ## Search for inputs that break something, for FUZZ_SECONDS (600)
 	@$(BIN)/python -c 'import atheris' 2>/dev/null || $(BIN)/python -m pip install --quiet --group fuzz 2>/dev/null || true

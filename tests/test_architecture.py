@@ -74,6 +74,16 @@ def module_name(file: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
+SCRATCH = {
+    ("live/run.py", "(scratch / 'stdin').write_bytes"),
+    ("live/run.py", "(folder / 'managed-settings.json').write_text"),
+    ("live/run.py", "(folder / 'replay.json').write_text"),
+    ("live/sandbox.py", "(sandbox.socket.parent / CONTAINER).write_text"),
+    ("live/fixtures.py", "transcript.write_text"),
+}
+"""What is written into a scratch folder, which is gone after a live run."""
+
+
 def own_imports() -> dict[str, set[str]]:
     """Which module imports which other of ours when it is imported."""
     modules = {module_name(file): file for file in files()}
@@ -215,6 +225,8 @@ def test_all_that_is_printed_and_filed_goes_through_the_redactor() -> None:
         ("reporters/sealing.py", "orjson.dumps"),
         ("redaction.py", "orjson.dumps"),
         ("reference/schemas.py", "path.write_text"),
+        ("live/run.py", "part.write_text"),  # a cassette, redacted text by text
+        *SCRATCH,
     }
 
 
@@ -248,6 +260,10 @@ def test_all_that_is_read_goes_through_one_door() -> None:
         ("init.py", "distribution('agenteval').read_text('direct_url.json')"),
         # a copy that was made through the door
         ("database.py", "sqlite3.connect(copy)"),
+        # what git tracks, copied for an agent without following links; the input of an agent; the model's service
+        ("command.py", "shutil.copy2(source, target, follow_symlinks=False)"),
+        ("run.py", "(scratch / 'stdin').open('rb')"),
+        ("model.py", "urllib.request.urlopen(sent, timeout=UPSTREAM_SECONDS)"),
         # no files
         ("stream.py", "os.open(os.devnull, os.O_WRONLY)"),
         (

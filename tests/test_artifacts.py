@@ -88,6 +88,7 @@ def test_a_run_is_a_directory_of_results_and_summaries(tmp_path: Path) -> None:
     assert read(directory.path / "a.c.result.json")["artifacts"] == {
         "result": "a.c.result.json",
         "trace": None,
+        "replay": None,
     }
     assert read(directory.path / "eval-summary.json") == {"suiteId": "x"}
     assert read(directory.path / "summary.json") == dataclasses.asdict(summary())

@@ -28,7 +28,14 @@ SOURCES = [*(ROOT / "src").rglob("*.py"), *(ROOT / "adapters").rglob("*.py")]
 CODE = re.compile(r"[a-z]+\.[a-z_]+")
 IN_TEXT = re.compile(r"^([a-z]+\.[a-z_]+): |error\[([a-z]+\.[a-z_]+)\]")
 PYTEST_OPTIONS = {
-    *("--agenteval", "--agenteval-artifacts", "--continue-on-collection-errors", "--lf", "--runxfail"),
+    *(
+        "--agenteval",
+        "--agenteval-artifacts",
+        "--agenteval-live",
+        "--continue-on-collection-errors",
+        "--lf",
+        "--runxfail",
+    ),
 }
 """Of pytest, where it runs our tests: the plugin's own, and its."""
 FINDINGS: tuple[str, ...] = get_args(Finding.__annotations__["code"])

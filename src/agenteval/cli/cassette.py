@@ -197,13 +197,15 @@ def _code_of(reason: str) -> ExitCode:
 
 
 def _cost(test: Any) -> str:
+    from agenteval.errors import FileError
     from agenteval.live.cassette import loaded
+    from agenteval.reading.documents import read_text
     from agenteval.spec import LiveSpec
 
     path = test.path.parent / (test.case.live or LiveSpec()).cassette
     try:
-        cassette = loaded(path, path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        cassette = loaded(path, read_text(path))
+    except (FileError, ValueError):
         return "no cassette"
     cost = "at an unknown cost" if cassette.cost_usd is None else f"for {cassette.cost_usd:.4f} US dollars"
     return f"recorded {cassette.recorded_at[:10]}, {cost}"

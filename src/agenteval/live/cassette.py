@@ -170,10 +170,12 @@ def _around_change(before: str, after: str) -> tuple[str, str]:
     end = 0
     while end < shorter - start and before[-1 - end] == after[-1 - end]:
         end += 1
-    lead = before.rfind("\n", 0, start) + 1
-    lead = max(lead, start - _SHOWN // 2)
+    lead, omitted = before.rfind("\n", 0, start) + 1, ""
+    if lead < start - _SHOWN // 2:
+        lead, omitted = start - _SHOWN // 2, "…"
+        lead = before.find(" ", lead, start) + 1 or lead
     return tuple(  # type: ignore[return-value]
-        _cut(text[lead : min(len(text) - end + _SHOWN // 4, len(text))]) for text in (before, after)
+        omitted + _cut(text[lead : min(len(text) - end + _SHOWN // 4, len(text))]) for text in (before, after)
     )
 
 

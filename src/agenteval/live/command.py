@@ -16,6 +16,7 @@ from agenteval.errors import AdapterError, FileError
 from agenteval.live.proxy import Proxy
 from agenteval.live.run import LiveAgent, LiveSetup, git_state, standalone
 from agenteval.live.sandbox import Sandbox, is_of_system
+from agenteval.reading.documents import opened, read_bytes
 from agenteval.recordings import NOT_THIS_KIND
 from agenteval.spec import TestCase
 from agenteval.strict import EXTENSION_PREFIX, Model, NotEmpty, model, plain
@@ -83,7 +84,7 @@ class CommandAdapter:
 
 def _reader_of(path: Path) -> Adapter:
     """The adapter that reads a file: by the key that spans begin with."""
-    with path.open("rb") as file:
+    with opened(path) as file:
         start = file.read(4096)
     return find_adapter("otel" if _SPANS.encode() in start else "nanoclaw")
 
@@ -222,7 +223,7 @@ def _program(named: str, root: Path) -> tuple[str, dict[str, Path]]:
     environment = path.parent.parent
     if (environment / "pyvenv.cfg").is_file():
         visible[str(environment)] = environment
-        settings = (environment / "pyvenv.cfg").read_text(encoding="utf-8").splitlines()
+        settings = read_bytes(environment / "pyvenv.cfg").decode(errors="replace").splitlines()
         home = next((line.partition("=")[2].strip() for line in settings if line.startswith("home")), "")
         for folder in (Path(home).parent, path.resolve().parent.parent):
             if home and not is_of_system(str(folder)):
@@ -296,7 +297,7 @@ class CommandAgent(LiveAgent):
 
     def _of_stdout(self) -> dict[str, Any]:
         """The output alone: nothing tells which tools were called."""
-        text = (self.scratch.parent / "stdout.txt").read_text(encoding="utf-8", errors="replace").strip()
+        text = read_bytes(self.scratch.parent / "stdout.txt").decode(errors="replace").strip()
         if not text:
             raise AdapterError(
                 "the agent left nothing: no replay.json, no spans, no transcript, and no word on its standard output",

@@ -18,6 +18,7 @@ from agenteval.errors import AdapterError, FileError
 from agenteval.json_values import args_key
 from agenteval.live.messages_api import ToolResult, result_text, tool_results
 from agenteval.patterns import name_matches
+from agenteval.reading.documents import read_text
 from agenteval.selectors import ArgsMatch
 from agenteval.spec import Fixture, TestCase
 from agenteval.strict import EXTENSION_PREFIX
@@ -200,7 +201,7 @@ class Fixtures:
     def correct(self, transcript: Path) -> None:
         """Put the answers into a transcript of the harness, whose tool results are denials."""
         lines = []
-        for line in transcript.read_text(encoding="utf-8").splitlines():
+        for line in filter(None, read_text(transcript).split("\n")):
             entry = json.loads(line)
             message = entry.get("message")
             if entry.get("type") in ("user", "assistant") and isinstance(message, dict):

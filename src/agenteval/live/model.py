@@ -258,7 +258,7 @@ def load_script(context: AdapterContext, name: str) -> list[Any]:
     path = find_file(
         name,
         context,
-        setting="live.script",
+        setting="`script` of live",
         missing="live.no_script",
         next_step="correct live.script in the test, or put the file there",
     )

@@ -58,9 +58,11 @@ def scratch_folder(*, keep: bool) -> Iterator[Path]:
         yield folder
     finally:
         if folder.exists():  # processes that were killed could not clean up
+            from agenteval.reading.documents import read_bytes
+
             for file in folder.glob(f"*/{CONTAINER}"):
                 with suppress(OSError, ValueError, subprocess.TimeoutExpired):
-                    runtime, name = file.read_text().split()
+                    runtime, name = read_bytes(file).decode().split()
                     stop = [runtime, "rm", "--force", name]
                     subprocess.run(stop, capture_output=True, timeout=20, check=False)  # noqa: S603
             if not keep:

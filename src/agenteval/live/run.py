@@ -36,6 +36,7 @@ from agenteval.live.options import How, LiveOptions, temporary_folder
 from agenteval.live.proxy import HOOK_PATH, Proxy
 from agenteval.live.sandbox import BASE_URL, Running, Sandbox, chosen, start
 from agenteval.loading import LoadedTest
+from agenteval.reading.documents import read_bytes
 from agenteval.recordings import LIVE_KEY
 from agenteval.redaction import RedactionRules
 from agenteval.results import LiveResult
@@ -434,7 +435,8 @@ class _Live:
         trace: Trace = self.adapter.trace(case, context)
         trace.adapter = AdapterInfo(name=self.adapter.name, version=self.adapter.version)
         trace.capabilities = replace(trace.capabilities, supports_live_run=True)
-        trace.metrics.cost_usd = trace.metrics.cost_usd or proxy.accounts.cost_usd
+        if self.options.how != "play":
+            trace.metrics.cost_usd = trace.metrics.cost_usd or proxy.accounts.cost_usd
         trace.metrics.token_usage = trace.metrics.token_usage or dict(proxy.accounts.tokens) or None
         return trace
 
@@ -454,7 +456,7 @@ class _Live:
             offered=accounts.offered,
             requests=accounts.requests,
             tokens=accounts.tokens,
-            cost_usd=accounts.cost_usd,
+            cost_usd=None if self.options.how == "play" else accounts.cost_usd,
             stale=_told(author),
             drift=_told(vendor),
             approximate=[
@@ -532,7 +534,7 @@ def _last_lines(scratch: Path) -> str:
     lines: list[str] = []
     for name in ("log.txt", "stdout.txt"):
         with suppress(OSError):
-            lines = lines or (scratch / name).read_text(errors="replace").strip().splitlines()
+            lines = lines or read_bytes(scratch / name).decode(errors="replace").strip().splitlines()
     shown = "".join(f"\n    {line}" for line in lines[-LOG_LINES:])
     return f"; the last lines of its log:{shown}" if lines else ""
 
