@@ -260,10 +260,9 @@ def test_all_that_is_read_goes_through_one_door() -> None:
         ("init.py", "distribution('agenteval').read_text('direct_url.json')"),
         # a copy that was made through the door
         ("database.py", "sqlite3.connect(copy)"),
-        # what git tracks, copied for an agent without following links; the input of an agent; the model's service
+        # what git tracks, copied for an agent without following links; the input of an agent
         ("command.py", "shutil.copy2(source, target, follow_symlinks=False)"),
         ("run.py", "(scratch / 'stdin').open('rb')"),
-        ("model.py", "urllib.request.urlopen(sent, timeout=UPSTREAM_SECONDS)"),
         # no files
         ("stream.py", "os.open(os.devnull, os.O_WRONLY)"),
         (

@@ -1,13 +1,19 @@
 """`adapter: command`: an agent of its own is run again in a sandbox, recorded and played."""
 
 import json
+import os
+import signal
+import socket
+import subprocess
+import sys
 import tempfile
+import time
 from pathlib import Path
 
 import pytest
 
 from agenteval.cli import main
-from live_projects import LOOKED_UP, SHIPS, LiveProject, needs_sandbox, service, tool_use
+from live_projects import AGENT, LOOKED_UP, SHIPS, LiveProject, needs_sandbox, service, tool_use
 
 pytestmark = needs_sandbox
 
@@ -395,3 +401,67 @@ def test_a_live_run_becomes_the_recording_of_its_test(
     project.test(name="other", adapter_input={"replay_file": "replay.json"})
     assert main(["record", str(left), "--update", "evals/other"]) == 2
     assert "is a run of the test 'command.order.lookup.once'" in capsys.readouterr().err
+
+
+LOOKS_AROUND = """\
+import json, os, socket, sys
+from pathlib import Path
+port = int(Path("port.txt").read_text())
+def reach():
+    try:
+        socket.create_connection(("127.0.0.1", port), 1).close()
+    except OSError:
+        return "no network"
+    return "network"
+outside = Path("outside.txt").read_text()
+seen = [reach(), Path(outside).exists(), "real-key" in json.dumps(dict(os.environ)), Path("/etc/shadow").exists()]
+Path("agent.py").write_text("changed")
+exec(Path("asks.py").read_text())
+print(json.dumps(seen))
+"""
+
+
+def test_the_sandbox_holds(project: LiveProject, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No network but the proxy, no file that git does not track, no key, no secrets of the system; nothing is changed."""
+    project.write("asks.py", AGENT.read_text(encoding="utf-8").replace("print(said)", ""))
+    project.write("agent.py", LOOKS_AROUND)
+    secret = project.root.parent / "secret.txt"
+    secret.write_text("secret")
+    project.write("outside.txt", str(secret))
+    project.words = ["HOOKED", "ALONE"]
+    project.configure()
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        project.write("port.txt", str(server.getsockname()[1]))
+        project.track()
+        project.test(
+            assertions=[
+                {
+                    "id": "sees",
+                    "type": "output_contains",
+                    "params": {"all_of": ['["no network", false, false, false]']},
+                }
+            ]
+        )
+        project.recorded()
+    assert (project.root / "agent.py").read_text() == LOOKS_AROUND
+
+
+def test_ctrl_c_leaves_nothing_behind(project: LiveProject, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither a scratch folder nor the agent."""
+    project.recorded()
+    project.words = ["SLEEP"]
+    project.configure()
+    with tempfile.TemporaryDirectory() as folder:
+        running = subprocess.Popen(
+            [sys.executable, "-m", "agenteval", "run", "evals", "--live", "--no-artifacts"],
+            env={**os.environ, "TMPDIR": folder},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        deadline = time.monotonic() + 30
+        while not list(Path(folder).glob("*/*/log.txt")) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        time.sleep(0.3)
+        running.send_signal(signal.SIGINT)
+        assert running.wait(30) == 2
+        assert list(Path(folder).iterdir()) == []

@@ -119,7 +119,7 @@ def taken_over(replay: Path, path: Path, *, registry: Registry, rules: Redaction
     after = run_test(new, options)
     return Update(
         folder=path.parent,
-        files={name: replay.read_bytes()},
+        files={name: read_bytes(replay)},
         changes=changes(before, after),
         unused=[],
         shared={},
