@@ -232,7 +232,7 @@ def test_an_unknown_adapter_is_an_error() -> None:
     refused(
         run_test(make_test(YES, adapter="nanoclown"), options),
         "adapter.unknown",
-        "unknown adapter 'nanoclown' (installed: nanoclaw, otel)",
+        "unknown adapter 'nanoclown' (installed: command, nanoclaw, otel)",
         "correct the name of the adapter (did you mean 'nanoclaw'?), or install the package that provides it",
     )
 

@@ -271,7 +271,7 @@ def test_a_broken_adapter_is_not_suggested(tmp_path: Path) -> None:
     """One without a name is not among those that a test may mean."""
     project = plugged(tmp_path, ADAPTER.replace('name = "canned"', "name = None"))
     result = run_command([project.add("a", adapter="canned")], tmp_path / "out").only_result()
-    assert result["error"]["message"] == "unknown adapter 'canned' (installed: nanoclaw, otel)"
+    assert result["error"]["message"] == "unknown adapter 'canned' (installed: command, nanoclaw, otel)"
 
 
 @pytest.mark.parametrize("deed", ["sys.stdout.close()", "sys.stdout = None"])

@@ -274,7 +274,7 @@ def test_an_unknown_adapter_is_told_which_there_are(
     path = plugged(tmp_path, ADAPTER).add("pass", adapter="cannned")
     assert main(["run", str(path), "--no-artifacts"]) == 2
     out = " ".join(capsys.readouterr().out.split())
-    assert "unknown adapter 'cannned' (installed: canned, nanoclaw, otel)" in out
+    assert "unknown adapter 'cannned' (installed: canned, command, nanoclaw, otel)" in out
 
 
 def test_a_package_of_the_project(tmp_path: Path) -> None:
