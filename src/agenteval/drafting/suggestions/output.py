@@ -5,10 +5,9 @@ from itertools import combinations
 from typing import Any
 
 from agenteval.drafting.suggestions.suggestion import Suggestion
-from agenteval.grounding.claims import claims
+from agenteval.grounding.facts import Facts
 from agenteval.grounding.links import links
 from agenteval.grounding.sources import input_sources, result_sources, successful_results, texts_of
-from agenteval.grounding.statements import Statement
 from agenteval.grounding.support import Basis, supports
 from agenteval.language.questions import questions
 from agenteval.outbound import OUTBOUND
@@ -90,7 +89,7 @@ def _form(output: str) -> Iterator[Suggestion]:
 
 
 def _content(trace: Trace) -> Iterator[Suggestion]:
-    sources = [text for source in result_sources(successful_results(trace, [])) for text in source.texts]
+    sources = [text for result in successful_results(trace, []) for text in texts_of(result.data.get("result"))]
     sources += [text for call in trace.calls() for text in texts_of(call.args)]
     known = {link.key for text in sources for link in links(text)}
     found = [link.text for link in links(trace.output) if link.key in known]
@@ -159,10 +158,10 @@ def _states_known(kinds: Sequence[str], params: dict[str, Any]) -> Suggestion:
 def _known_numbers(trace: Trace, tools: Sequence[str]) -> list[Suggestion]:
     """The numbers of the answer that the sources have, by themselves: where one has no source, all go unchecked."""
     results = successful_results(trace, tools)
-    basis = Basis(sources=tuple(result_sources(results)), said=tuple(input_sources(trace)))
-    judged = supports(claims(trace.output), basis, ["numbers"])
-    stated = [Statement(each.claim.text) for each in judged if not each.unsupported]
-    known = [each.shown(quantity) for each in stated for quantity in each.quantities]
+    basis = Basis(sources=result_sources(results), said=input_sources(trace))
+    judged = supports(trace.output, basis, ["numbers"])
+    stated = [Facts(each.claim.text) for each in judged if not each.unsupported]
+    known = [number.text for each in stated for number in each.numbers]
     if not known or len(stated) == len(judged):
         return []
     return [
