@@ -1,12 +1,14 @@
-"""How well the groundedness check tells supported outputs from others: `python -m benchmarks.groundedness FILE… [--json]`.
+"""How well the groundedness check tells supported outputs from others: `python -m benchmarks.groundedness FILE… [--parts] [--json]`.
 
 A file holds lines of JSON: `{id, source, output, supported, question?}`. Each output is judged as the final output
-of a run in which a tool returned the source and the user asked the question, by `claims_supported_by_fixtures`
-with its default parameters, unless `--check` or `--min-support` tell others. The source is a text, or a list of what several calls returned: texts or JSON values. A false alarm is a supported output that fails; a detection, an unsupported one.
-The score that ROC AUC ranks by is the `score` that the check observes.
+of a run in which a tool returned the source and the user asked the question, by `claims_supported_by_fixtures`: with its
+default parameters, and with `min_support: 0.66` (others by `--min-support`). The source is a text, or a list of what several
+calls returned: texts or JSON values. A false alarm is a supported output that fails; found is an unsupported one that does.
+The score that ROC AUC ranks by is the `score` that the check observes when it judges wording.
 
-The baselines are scored in the same run. Of each, the two-word rule apart, the threshold is the one that is best on
-the very file, which counts in its favour. Nothing here is random.
+With `--parts`, each data set and kind of error has a row of its own, and so have baselines, which are scored in the same run. Of
+each, the two-word rule apart, the threshold is the one that is best on the very file, which counts in its favour. Nothing here
+is random.
 """
 
 import argparse
@@ -19,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from agenteval.assertions.groundedness import ALL_CHECKS, ClaimsSupportedByFixtures
+from agenteval.assertions.groundedness import ClaimsSupportedByFixtures
 from agenteval.spec import TestCase
 from agenteval.strict import parse
 from agenteval.trace import AdapterInfo, Capabilities, Trace, TraceBuilder, TraceMessage, TraceScenario
@@ -41,34 +43,39 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Measure the files named on the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
-    parser.add_argument("--check", nargs="+", choices=ALL_CHECKS, help="judge by these kinds alone")
-    parser.add_argument("--min-support", type=float, help="how far the wording must be supported")
+    parser.add_argument(
+        "--min-support", type=float, default=0.66, help="how far the wording must be supported"
+    )
+    parser.add_argument("--parts", action="store_true", help="show kinds of errors and baselines, too")
     parser.add_argument("--json", action="store_true", help="print a list of figures by file")
     options = parser.parse_args(arguments)
-    asked = {"check": options.check, "min_support": options.min_support}
-    check = parse(
-        ClaimsSupportedByFixtures, {name: value for name, value in asked.items() if value is not None}
-    )
-    found = [figures(path, check) for path in options.files]
-    print(json.dumps(found, indent=2) if options.json else "\n\n".join(map(as_text, found)))
+    worded = parse(ClaimsSupportedByFixtures, {"min_support": options.min_support})
+    found = [figures(path, worded, parts=options.parts) for path in options.files]
+    print(json.dumps(found, indent=2) if options.json else as_text(found, options.min_support))
     return 0
 
 
-def figures(path: Path, check: ClaimsSupportedByFixtures | None = None) -> Json:
-    """All figures of one file."""
+def figures(path: Path, worded: ClaimsSupportedByFixtures, *, parts: bool = False) -> Json:
+    """All figures of one file: by default, and where wording is judged."""
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
-    start = time.perf_counter()
-    judged = [judge(row, check or CHECK) for row in rows]
-    seconds = time.perf_counter() - start
-    parts = dict.fromkeys(each.part for each in judged)
+    start = time.process_time()
+    default = [judge(row, CHECK) for row in rows]
+    seconds = time.process_time() - start
+    each = list(zip(default, (judge(row, worded) for row in rows), strict=True))
+    names = dict.fromkeys(judged.part for judged in default) if parts else {}
     return {
         "file": path.name,
-        **measures(judged),
         "ms_per_output": round(1000 * seconds / max(1, len(rows)), 2),
-        "parts": [{"part": part, **measures([e for e in judged if e.part == part])} for part in parts]
-        if len(parts) > 1
-        else [],
-        "baselines": {name: measures(list(baseline(rows, name))) for name in BASELINES},
+        **_both(each),
+        "parts": [{"part": part, **_both([two for two in each if two[0].part == part])} for part in names],
+        "baselines": {name: measures(list(baseline(rows, name))) for name in BASELINES} if parts else {},
+    }
+
+
+def _both(judged: Sequence[tuple[Judged, Judged]]) -> Json:
+    return {
+        "default": measures([one for one, _ in judged]),
+        "worded": measures([other for _, other in judged]),
     }
 
 
@@ -203,16 +210,17 @@ def best_threshold(scored: Sequence[tuple[Json, float]]) -> float:
 
 
 def measures(judged: Sequence[Judged]) -> Json:
-    """Accuracy, false alarms, detection (shares) and ROC AUC."""
+    """False alarms and what is found, accuracy (a share) and ROC AUC."""
     good = [each for each in judged if each.supported]
     bad = [each for each in judged if not each.supported]
     alarms = sum(not each.passed for each in good)
     found = sum(not each.passed for each in bad)
     return {
-        "n": len(judged),
+        "honest": len(good),
+        "alarms": alarms,
+        "wrong": len(bad),
+        "found": found,
         "accuracy": share(len(good) - alarms + found, len(judged)),
-        "false_alarm_rate": share(alarms, len(good)),
-        "detection_rate": share(found, len(bad)),
         "roc_auc": roc_auc([each.score for each in good], [each.score for each in bad]),
     }
 
@@ -237,19 +245,32 @@ def roc_auc(good: Sequence[float], bad: Sequence[float]) -> float | None:
     return round((ranks - len(good) * (len(good) + 1) / 2) / (len(good) * len(bad)), 4)
 
 
-def as_text(found: Json) -> str:
-    """The figures of a file as a table."""
-    lines = [f"{found['file']}: {found['n']} outputs, {found['ms_per_output']} ms each"]
-    lines.append(f"  {'':<20}{'accuracy':>10}{'false alarms':>14}{'detection':>11}{'ROC AUC':>9}")
-    rows = [("agenteval", found)]
-    rows += [(part["part"], part) for part in found["parts"]]
-    rows += list(found["baselines"].items())
-    for name, each in rows:
-        shares = (each["accuracy"], each["false_alarm_rate"], each["detection_rate"])
-        accuracy, alarms, detection = ("-" if share is None else f"{share:.1%}" for share in shares)
-        auc = "-" if each["roc_auc"] is None else f"{each['roc_auc']:.3f}"
-        lines.append(f"  {name:<20}{accuracy:>10}{alarms:>14}{detection:>11}{auc:>9}")
-    return "\n".join(lines)
+def as_text(found: Sequence[Json], min_support: float) -> str:
+    """The figures as one table."""
+    lines = [
+        f"{'':<24}{'':>7}{'default':>16}{'':>8}{f'min_support: {min_support:g}':>27}",
+        f"{'':<24}{'honest':>7}{'alarms':>8}{'wrong':>8}{'found':>8}{'alarms':>9}{'found':>7}{'accuracy':>10}{'ROC AUC':>9}",
+    ]
+    for each in found:
+        lines.append(_row(each["file"].removesuffix(".jsonl").removeprefix("groundedness-"), each))
+        lines += [_row(f"  {part['part']}", part) for part in each["parts"]]
+        lines += [_row(f"  {name}", {"worded": of}) for name, of in each["baselines"].items()]
+    total = {
+        key: {name: sum(each[key][name] for each in found) for name in ("honest", "alarms", "wrong", "found")}
+        for key in ("default", "worded")
+    }
+    return "\n".join([*lines, _row("all", total)])
+
+
+def _row(name: str, found: Json) -> str:
+    default, worded = found.get("default"), found["worded"]
+    counts = worded if default is None else default
+    told = ("", "") if default is None else (default["alarms"], default["found"])
+    accuracy, auc = worded.get("accuracy"), worded.get("roc_auc")
+    return (
+        f"{name:<24}{counts['honest']:>7}{told[0]:>8}{counts['wrong']:>8}{told[1]:>8}{worded['alarms']:>9}{worded['found']:>7}"
+        f"{'' if accuracy is None else f'{accuracy:.1%}':>10}{'' if auc is None else f'{auc:.3f}':>9}"
+    )
 
 
 if __name__ == "__main__":

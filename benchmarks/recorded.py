@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from agenteval.adapters import AdapterContext
-from agenteval.grounding.sources import input_sources, result_sources, successful_results
+from agenteval.grounding.sources import input_sources, result_sources, successful_results, texts_of
 from agenteval.spec import TestCase
 from agenteval.strict import parse
 from agenteval_nanoclaw import NanoClawAdapter  # noqa: TID251 - the recordings are of this adapter
@@ -39,7 +39,11 @@ def _runs(root: Path) -> Iterator[dict[str, Any]]:
         given = {"adapter": "nanoclaw", "adapter_input": {"session": ".", "turn": run.number}}
         trace = adapter.trace(parse(TestCase, {**_CASE, **given}), context)
         results = successful_results(trace, ())
-        texts = [text for each in (*result_sources(results), *input_sources(trace)) for text in each.texts]
+        texts = [
+            text
+            for each in (*result_sources(results), *input_sources(trace))
+            for text in texts_of(each.value)
+        ]
         if results:
             yield {"id": f"{root.name}-{run.number}", "source": ["\n".join(texts)], "output": trace.output}
 

@@ -70,22 +70,27 @@ def test_figures_of_a_file(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in ROWS), encoding="utf-8")
     command = [sys.executable, "-m", "benchmarks.groundedness", str(path)]
-    done = subprocess.run([*command, "--json"], cwd=ROOT, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [*command, "--parts", "--json"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
     [found] = json.loads(done.stdout)
-    assert {
-        key: found[key] for key in ("file", "n", "accuracy", "false_alarm_rate", "detection_rate", "roc_auc")
-    } == {
-        "file": "rows.jsonl",
-        "n": 3,
+    assert found["file"] == "rows.jsonl"
+    assert found["default"] == {
+        "honest": 1,
+        "alarms": 0,
+        "wrong": 2,
+        "found": 1,
         "accuracy": 0.6667,
-        "false_alarm_rate": 0.0,
-        "detection_rate": 0.5,
         "roc_auc": 0.75,
     }
+    assert (found["worded"]["found"], found["worded"]["roc_auc"]) == (1, 0.75)
     assert [part["part"] for part in found["parts"]] == ["a", "b"]
     assert list(found["baselines"]) == ["token F1", "two words shared", "ROUGE-L"]
     shown = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    assert "  agenteval                66.7%          0.0%      50.0%    0.750\n" in shown
+    assert (
+        "rows                          1       0       2       1        0      1     66.7%    0.750\n"
+        in shown
+    )
 
 
 def test_outputs_for_the_speed_are_put_together() -> None:
@@ -126,10 +131,10 @@ def test_the_speed_is_told_by_size_and_check(tmp_path: Path) -> None:
 def test_planted_fabrications_are_found(kind: str) -> None:
     """Of every kind, in sentences in which it can be planted; the sentences as they stand pass."""
     source = (
-        "On March 3 the company Alpha Works bought Beta Boats for 41 dollars a share. The price was high for a boat yard."
-        " On June 7 more than 250 people of the harbour came to see the new owners. Its founder Carla Stone had asked for more. Later that year Delta Docks was sold to Erik Lund by the same people."
+        "Then the company Alpha Works bought Beta Boats for 41 dollars a share (March 3). The price was high for a boat yard."
+        " Later more than 250 people of the harbour came to see the new owners (June 7). Its founder Carla Stone had asked for more of the money. Later that year Delta Docks was sold to Erik Lund by the same people."
     )
-    elsewhere = "In the spring the town council of old Bremen asked Gustav Ek about it."
+    elsewhere = "In the spring the town council of old Bremen asked Gustav Berg about it."
     found = figures(kind, [{"source": source}, {"source": elsewhere}])
     assert found["n"] > 0
     assert found["detection_rate"] == 1.0

@@ -515,8 +515,7 @@ def claims_supported(run: Run, params: Json) -> Found:
 
 
 def claims_judged(run: Run, params: Json) -> Found:
-    from agenteval.grounding.claims import claims
-    from agenteval.grounding.sources import Source, json_source
+    from agenteval.grounding.sources import Source
     from agenteval.grounding.support import Basis, supports
 
     allowed = params.get("allowed_sources")
@@ -528,10 +527,10 @@ def claims_judged(run: Run, params: Json) -> Found:
         if result["success"]
     ]
     basis = Basis(
-        sources=tuple(json_source(each["event_id"], each.get("result")) for each in results),
-        said=tuple(Source("input", (message["content"],)) for message in run.replay["input_messages"]),
+        sources=[Source(each["event_id"], each.get("result")) for each in results],
+        said=[Source("input", message["content"]) for message in run.replay["input_messages"]],
     )
-    judged = supports(claims(run.output), basis, params.get("check", CHECKED))
+    judged = supports(run.output, basis, params.get("check", CHECKED))
     least = params.get("min_support", 0.66)
     supported = sum(each.holds(least) for each in judged)
     observed = [

@@ -113,7 +113,7 @@ def test_supported_claims_pass() -> None:
         "claims": [
             {
                 "text": FIRST[2:],
-                "support": 0.91,
+                "support": 1.0,
                 "event_id": "evt-5",
                 "pointer": "/data/result/text",
                 "span": "Lab A ships model X. Lab A released model X on 21 November with a 2M-token context window.",
@@ -121,7 +121,7 @@ def test_supported_claims_pass() -> None:
             },
             {
                 "text": SECOND[2:],
-                "support": 0.7,
+                "support": 1.0,
                 "event_id": "evt-7",
                 "pointer": "/data/result/text",
                 "span": "Chip maker B posts record quarter. Revenue rose 41% year over year to $58bn.",
@@ -129,25 +129,35 @@ def test_supported_claims_pass() -> None:
             },
         ],
         "supported": 2,
-        "min_support": 0.66,
-        "score": 0.805,
+        "min_support": None,
+        "score": 1.0,
     }
     assert refs(verdict) == ["evt-8", "evt-5", "evt-7"]
 
 
 def test_an_inference_is_not_supported() -> None:
-    """No source says 24 hours, and rules cannot infer it; the author can leave such claims out of `check`."""
+    """No source says 24 hours, and rules cannot infer it; the author can allow it, or leave numbers out of `check`."""
     verdict = claims(f"{FIRST}\n{SECOND}\n{THIRD}")
     assert not verdict.passed
     assert verdict.message == (
         "expected the tool results to support every claim, got 1 of 3 claims unsupported:"
-        ' "Both >>stories broke<< in the >>last 24 hours<<" (no source has 24 hours; wording supported 0, needed 0.66)'
+        ' "Both stories broke in the last >>24 hours<<" (no source has 24 hours)'
     )
     assert verdict.observed["supported"] == 2
     assert claims(THIRD, check=["dates", "urls", "names", "quotes"]).passed
+    assert claims(THIRD, allow=["24 hours"]).passed
     asked = news(THIRD, asked="What happened in the last 24 hours?")
     assert judge(CLAIMS, {"check": ["numbers"]}, asked).passed
     assert not judge(CLAIMS, {"check": ["numbers"], "include_input": False}, asked).passed
+
+
+def test_what_is_allowed_needs_no_source() -> None:
+    """Names and other facts that the agent may know; what contradicts a source still fails, and nothing else is allowed."""
+    output = "Acme Support says: revenue of chip maker B rose 41%."
+    assert unsupported(claims(output)) == [["Acme Support"]]
+    assert claims(output, allow=["Acme Support"]).passed
+    assert not claims(output.replace("41%", "43%"), allow=["Acme Support"]).passed
+    assert claims("Hi there!", allow=["Acme Support"]).reason == "the output claims nothing"
 
 
 def test_a_failure_points_to_the_closest_span() -> None:
@@ -234,11 +244,9 @@ def test_facts_are_compared_after_normalisation(source: Any, claim: str) -> None
         ("See https://x.example/a for it.", "See https://x.example/b for it.", ["https://x.example/b"]),
         ("At 10:30 it began.", "At 10:45 it began.", ["10:45"]),
         ("The stand-up is at 9:30.", "The stand-up is at 9:00.", ["9:00"]),
-        ("The stand-up is at 9-10.", "The stand-up is at 9:00.", ["9:00"]),
         ("The stand-up is at 9 pm.", "The stand-up is at 9 AM.", ["9 AM"]),
         ("The stand-up is at 9:00.", "The stand-up is at 10.", ["10"]),
-        ("The stand-up is at 9:00.", "The stand-up is at 9 degrees.", ["9"]),
-        ("Sales began at 5 stores.", "Sales began at 5:00.", ["5:00"]),
+        ("The stand-up is at 9:00.", "The stand-up is at 9 degrees.", ["9 degrees"]),
         ("Yields are at 9% now.", "Yields are at 9:00 now.", ["9:00"]),
         ("北京有2100万人口。", "北京有2200万人口。", ["2200万"]),
         ("会議は3月12日15時に始まる。", "会議は3月13日16時に始まる。", ["16", "3月13日"]),
@@ -307,7 +315,9 @@ def test_claims_without_support_stand_on_a_line_each() -> None:
 def test_the_passage_shown_is_the_one_nearest_to_its_claim() -> None:
     """An event is shown once: what a source hardly touches would hide what it almost says."""
     output = "- The Pope plays tennis.\n- The red fox slept near the old mill."
-    verdict = read("The red fox ran near the old mill. Tennis is hard.", output, include_input=False)
+    verdict = read(
+        "The red fox ran near the old mill. Tennis is hard.", output, include_input=False, min_support=0.66
+    )
     (first, *_) = verdict.closest
     assert first[1] == (
         'closest to "The red fox >>slept<< near the old mill." at /data/result: "The red fox ran near the old mill."'
@@ -348,7 +358,7 @@ def test_memory_supports_claims_when_asked_for() -> None:
         result("web_search", None, []),
         memory_read("family", "Ann likes tea."),
     ]
-    for output in ("The dog is called Rex.", "Ann likes tea."):
+    for output in ("The dog is called Rex.", "She is called Ann."):
         trace = make_trace(*steps, output=output)
         assert not judge(CLAIMS, {}, trace, case).passed
         assert judge(CLAIMS, {"include_memory": True}, trace, case).passed
@@ -395,211 +405,73 @@ def test_a_quotation_may_run_over_the_end_of_a_sentence(output: str) -> None:
     assert [fact for facts in unsupported(changed) for fact in facts] == ['"until the first day"']
 
 
+def test_wording_is_judged_where_a_test_asks_for_it() -> None:
+    """By `min_support`, or by `wording` in `check`; a list in `check` without it wins."""
+    told = ("The red fox ran.", "A crimson animal sprinted past.")
+    assert not read(*told, include_input=False).exercised
+    assert not read(*told, min_support=0.5).passed
+    assert not read(*told, check=["wording"]).passed
+    assert read(*told, check=["names", "contradictions"], min_support=0.5).passed
+    assert read(*told, check=["wording"]).observed["min_support"] == 0.66
+    assert read(*told, min_support=0).observed["min_support"] == 0
+    assert read(*told).observed.get("min_support") is None
+
+
 def test_claims_in_other_words_only_have_a_way_out_named() -> None:
     """A failure by wording alone says what to leave out; one with an unknown fact does not."""
-    verdict = read("The red fox ran.", "A crimson animal sprinted past.", include_input=False)
+    verdict = read(
+        "The red fox ran.", "A crimson animal sprinted past.", include_input=False, min_support=0.66
+    )
     assert verdict.message == (
         'expected the tool results to support every claim, got 1 of 1 claim unsupported: "A >>crimson animal sprinted past<<."'
         " (wording supported 0, needed 0.66); if these are its own words for what the sources say,"
-        " leave wording out of check"
+        " leave min_support out"
     )
-    several = read(
-        "The red fox ran.", "A crimson animal sprinted.\n\nIts den collapsed.", include_input=False
-    )
+    several = read("The red fox ran.", "A crimson animal sprinted.\n\nIts den collapsed.", check=["wording"])
     assert several.message.endswith(
         "\n  if these are its own words for what the sources say, leave wording out of check"
     )
-    verdict = read("The red fox ran.", "A crimson animal sprinted 12 miles.", include_input=False)
+    verdict = read("The red fox ran.", "A crimson animal sprinted 12 miles.", min_support=0.66)
     assert verdict.message.endswith("(no source has 12 miles; wording supported 0, needed 0.66)")
 
 
-SPELLED_OUT = "The chips of Advanced Micro Devices were sold to the lab. Intel sells chips to others."
-SHORT = "The chips of AMD were sold to the lab. Intel sells chips to others."
-
-
 @pytest.mark.parametrize(
-    ("source", "claim", "support"),
+    ("source", "claim", "reasons"),
     [
-        (SPELLED_OUT, "Chips of AMD were sold to the lab.", 0.7),
-        (SHORT, "Chips of Advanced Micro Devices were sold to the lab.", 0.7),
-        (SPELLED_OUT, "Chips of amd were sold to the lab.", 0.52),
+        ("Revenue rose 41%.", "Revenue fell 41%.", ['the source contradicts "fell"']),
+        (
+            "Leo is allergic to peanuts.",
+            "Leo is not allergic to peanuts.",
+            ['the source contradicts "is not allergic"'],
+        ),
+        (
+            "On Monday Alpha bought Beta.",
+            "On Monday Beta bought Alpha.",
+            ['the source contradicts "Beta bought Alpha"'],
+        ),
+        (
+            [{"job": "lint", "state": "passed"}, {"job": "deploy", "state": "failed"}],
+            "Lint failed.",
+            ['the source contradicts "failed"'],
+        ),
+        (
+            "It opened in May 2019 with 40 seats.",
+            "It opened in May 2019 with 45 seats.",
+            ["no source has 45"],
+        ),
+        ("The hall has 40 seats, the bar 12.", "The hall has 12 seats.", ["no source says this about 12"]),
     ],
 )
-def test_initials_stand_for_the_words_of_a_name(source: str, claim: str, support: float) -> None:
-    """In capitals: any short word could be told of a name whose words happen to begin with its letters."""
-    verdict = read(source, claim, min_support=0)
-    assert verdict.passed
-    assert [each["support"] for each in verdict.observed["claims"]] == [support]
-
-
-@pytest.mark.parametrize("source", [SPELLED_OUT, SHORT])
-def test_another_name_is_none_of_its_initials(source: str) -> None:
-    """The source says this of another one."""
-    verdict = read(source, "Chips of Intel were sold to the lab.", min_support=0)
-    assert [each["reasons"] for each in verdict.observed["claims"]] == [
-        ['the source contradicts "Intel were sold"']
-    ]
-
-
-@pytest.mark.parametrize(
-    ("claim", "facts"),
-    [
-        ("Task t-1 was scheduled, recurrence 0 9 * * 1-5.", []),
-        ("Task t-1 was scheduled, recurrence 00 09 * * mon-fri.", []),
-        ("Task t-1 was scheduled, recurrence 1 9 * * 1-5.", ["1 9 * * 1-5"]),
-        ("Task t-1 was scheduled, recurrence 9 0 * * 1-5.", ["9 0 * * 1-5"]),
-    ],
-)
-def test_a_cron_expression_is_a_fact_of_its_own(claim: str, facts: list[str]) -> None:
-    """Each of its numbers may stand in the source, and yet mean another hour."""
-    verdict = read("Task t-1 scheduled for 1 user (recurrence: 0 9 * * 1-5)", claim)
-    assert unsupported(verdict) == [facts]
-    assert verdict.passed is not bool(facts)
-
-
-@pytest.mark.parametrize("about", ["more than", "about", "at least"])
-def test_a_number_that_is_not_exact_has_its_place_too(about: str) -> None:
-    """Another number stands there; this one is told of something else."""
-    source = f"The petition of the group 38 Degrees collected {about} 40,000 signatures in a week."
-    claim = f"The petition collected {about} 38 signatures in a week."
-    assert unsupported(read(source, claim)) == [["38"]]
-    assert read(source, claim.replace("38", "40,000")).passed
-
-
-@pytest.mark.parametrize(
-    ("second", "contradicted"),
-    [
-        ("the school was not the only one to host a simulation this week", False),
-        ("the guide was not hurt", False),
-        ("the river was not fine", True),
-    ],
-)
-def test_sentences_that_are_joined_are_each_held_against_their_own(second: str, contradicted: bool) -> None:
-    """What the source denies in one of them is no answer to the other."""
-    source = (
-        "Many parents came to the gym of the school. The river was fine. The guide of the parents was not hurt."
-        " The school was not the only one to host a simulation this week."
-    )
-    verdict = read(source, f"Many parents came to the gym of the school, but {second}.", min_support=0)
-    assert verdict.passed is not contradicted
-
-
-@pytest.mark.parametrize(
-    ("claim", "facts"),
-    [
-        ("The stadium, built in 1968, holds 29 168 people.", []),
-        ("The stadium, built in 1968, holds 29 169 people.", ["29", "169"]),
-        ("Of the stadium, 29 168 people and 12 500 cars, much was said.", []),
-        ("The match in the stadium begins at 8 o'clock.", []),
-        ("The match in the stadium begins at eight o’clock.", []),
-        ("The match in the stadium begins at 9 o'clock.", ["9 o'clock"]),
-    ],
-)
-def test_thousands_after_blanks_and_hours_with_their_clock(claim: str, facts: list[str]) -> None:
-    """Digits after a blank may be a number of their own as well: the 500 cars of bus 12."""
-    source = (
-        "The stadium was built in 1968. It holds 29,168 people. The match in the stadium begins at 8 pm."
-        " Much was said of bus 12 with its 500 cars."
-    )
-    assert unsupported(read(source, claim, check=["numbers"])) == [facts]
-
-
-@pytest.mark.parametrize(
-    "claim",
-    [
-        "The article notes that he moved to Busan in 1951.",
-        "According to the latest search results, he moved to Busan in 1951.",
-        "As the page explains, he moved to Busan in 1951.",
-        "He moved to Busan in 1951, according to your e-mail.",
-        'The page also says: "He moved to Busan in 1951."',
-        "It closed on 26.06.",
-    ],
-)
-def test_where_something_was_read_is_no_claim(claim: str) -> None:
-    """Nor are a word or two that describe it, in small letters."""
-    source = "Chang was born in Seoul. He moved to Busan in 1951. There is no lift. It closed on 26 June."
-    assert [each["support"] for each in read(source, claim).observed["claims"]] == [1.0]
-
-
-@pytest.mark.parametrize(
-    ("claim", "reason"),
-    [
-        ("The article notes that he moved to Busan in 1952.", "no source has 1952"),
-        ("According to the Reuters report, he moved to Busan in 1951.", "no source has Reuters"),
-        ("The page says there is a lift.", 'the source contradicts "lift"'),
-        ("The report says he did not move to Busan.", 'the source contradicts "not move"'),
-        ("The report says not to move to Busan.", 'the source contradicts "not to move"'),
-    ],
-)
-def test_what_was_read_there_is_a_claim(claim: str, reason: str) -> None:
-    """And so is a name of the source, and what denies the rest."""
-    source = "Chang was born in Seoul. He moved to Busan in 1951. There is no lift."
-    verdict = read(source, claim, min_support=0)
-    assert [each.get("reasons") for each in verdict.observed["claims"]] == [[reason]]
-
-
-@pytest.mark.parametrize(
-    ("claim", "facts"),
-    [
-        ("The museum opens at ten o'clock and closes at half past six.", []),
-        ("The museum opens at 10 am and closes at 18:30.", []),
-        ("The museum opens at nine o'clock and closes at half past six.", ["nine o'clock"]),
-        ("The museum opens at 10 am and closes at 18:15.", ["18:15"]),
-        ("The museum has a tour at quarter to 5.", []),
-    ],
-)
-def test_times_of_day_that_the_source_tells_in_words(claim: str, facts: list[str]) -> None:
-    """They are found though they have no digits, or only those of another hour."""
-    source = "The museum opens at ten o'clock and closes at half past six, with a tour at quarter to 5."
-    assert unsupported(read(source, claim, check=["numbers"])) == [facts]
-
-
-@pytest.mark.parametrize(
-    ("claim", "contradicted"),
-    [
-        ("The budget for the second quarter is 29,500 euros.", False),
-        ("The budget for the second quarter is €29,500.", False),
-        ("The budget for the second quarter is 29 500 euros.", False),
-        ("The budget for the second quarter is 29.500 euros.", False),
-        ("The budget for the second quarter is 12 400 euros.", True),
-        ("The budget for the second quarter is €12 400.", True),
-    ],
-)
-@pytest.mark.parametrize("thousands", [" ", ",", "."])
-def test_thousands_after_blanks_are_contradicted_by_other_ones_only(
-    claim: str, contradicted: bool, thousands: str
-) -> None:
-    """The claim, the source or both may have the blank."""
-    source = "The budget for the second quarter is 29 500 euros. The ferry takes 12 400 cars a week."
-    verdict = read(source.replace(" 500", f"{thousands}500"), claim, min_support=0)
-    assert verdict.passed is not contradicted
-
-
-@pytest.mark.parametrize(
-    ("claim", "reasons"),
-    [
-        ("The band of rock music was formed in Joplin in 2007.", None),
-        ("The band of rock music was formed in Joplin in 2010.", ['the source contradicts "2010"']),
-        ("The band of rock music was formed in Tulsa in 2007.", ['the source contradicts "formed in Tulsa"']),
-        ("The band of rock music was formed in Leeds in 2007.", None),
-    ],
-)
-def test_a_fact_from_elsewhere_in_a_copied_sentence(claim: str, reasons: list[str] | None) -> None:
-    """The source has another one in its place, and nowhere this one beside the same words."""
-    source = (
-        "The band of rock music was formed in Joplin in 2007. It played in Tulsa in 2010."
-        " Others say that it was formed in Leeds in 2007."
-    )
-    verdict = read(source, claim, min_support=0)
-    assert [each.get("reasons") for each in verdict.observed["claims"]] == [reasons]
+def test_reasons(source: Any, claim: str, reasons: list[str]) -> None:
+    """What no source has, says of something else, or says otherwise."""
+    verdict = read(source, claim)
+    assert [each["reasons"] for each in verdict.observed["claims"]] == [reasons]
 
 
 def test_min_support_is_the_authors() -> None:
     """Half of the words of this claim are in the source, in their order."""
-    assert not read("The red fox ran.", "The red fox slept soundly.", include_input=False).passed
-    assert read(
-        "The red fox ran.", "The red fox slept soundly.", include_input=False, min_support=0.35
-    ).passed
+    assert not read("The red fox ran.", "The red fox slept soundly.", min_support=0.66).passed
+    assert read("The red fox ran.", "The red fox slept soundly.", min_support=0.35).passed
 
 
 @pytest.mark.parametrize(
@@ -702,13 +574,14 @@ def test_an_output_that_claims_nothing_is_vacuous(output: str) -> None:
     ("output", "params", "kinds"),
     [
         ("Lab A released a model.", {"check": ["numbers", "urls"]}, "numbers, urls"),
-        ("I searched the web.", {}, "numbers, dates, urls, names, quotes, wording"),
+        ("I searched the web.", {}, "numbers, dates, urls, names, quotes, contradictions"),
+        ("It snowed heavily.", {}, "numbers, dates, urls, names, quotes, contradictions"),
     ],
 )
 def test_claims_without_anything_asked_for_are_vacuous(
     output: str, params: dict[str, Any], kinds: str
 ) -> None:
-    """A claim without a fact of the kinds in `check`, and what the agent says about its own work."""
+    """A claim without a fact of the kinds in `check` or a word of the sources, and what the agent says about its own work."""
     verdict = claims(output, **params)
     assert (verdict.passed, verdict.exercised) == (True, False)
     assert verdict.reason == f"the output makes no claim that can be checked by {kinds}"

@@ -66,11 +66,9 @@ def test_what_was_said_earlier_in_the_session_is_a_source(tmp_path: Path) -> Non
         ("v1-scheduled-task", 1, "news.example.com/a", "news.example.com/c"),
         ("v2-cross-group-leak", 1, "7pm", "8pm"),
         ("v2-cross-group-leak", 1, "Saturday", "Sunday"),
-        ("v2-cross-group-leak", 1, "They're planning", "They're not planning"),
         ("v2-digest-timeout-retry", 1, "Lab A shipped model X", "Model X shipped Lab A"),
         ("v2-memory-write", 2, "Five", "Seven"),
         ("v2-scheduled-task", 1, "9:00", "8:00"),
-        ("v2-subagent", 1, "alpha", "gamma rays"),
     ],
 )
 def test_a_change_in_a_recorded_output_is_found(

@@ -1,7 +1,7 @@
 """Whether the output rests on what the tools returned (SPEC 14, groundedness and hallucination)."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 from typing import Annotated, Any, ClassVar
 
 from agenteval.assertions.base import Assertion, Category, Proof, Verdict, failed, passed, vacuous
@@ -10,10 +10,9 @@ from agenteval.assertions.telling import failed_calls, one_a_line
 from agenteval.findings import WrongPart
 from agenteval.grounding.citations import Citation, Known, citations
 from agenteval.grounding.claims import claims
+from agenteval.grounding.facts import references
 from agenteval.grounding.links import Link, links
 from agenteval.grounding.marking import marked
-from agenteval.grounding.passages import Span
-from agenteval.grounding.source_text import SourceText
 from agenteval.grounding.sources import (
     call_sources,
     input_sources,
@@ -22,7 +21,7 @@ from agenteval.grounding.sources import (
     successful_results,
     texts_of,
 )
-from agenteval.grounding.support import Basis, Check, Support, score, supports
+from agenteval.grounding.support import Basis, Check, Span, Support, corpus_of, score, supports
 from agenteval.lazyregex import lazy
 from agenteval.outbound import OUTBOUND
 from agenteval.plurals import counted
@@ -30,41 +29,40 @@ from agenteval.selectors import is_any_of
 from agenteval.shortening import cut
 from agenteval.spec import TestCase
 from agenteval.strict import Between, NotEmpty, model
-from agenteval.text import fold
 from agenteval.trace import Event, Trace
 
 MOST_MARKED = 40
 """Parts of a claim that are marked."""
-ALL_CHECKS: tuple[Check, ...] = ("numbers", "dates", "urls", "names", "quotes", "wording")
+ALL_CHECKS: tuple[Check, ...] = ("numbers", "dates", "urls", "names", "quotes", "contradictions", "wording")
+UNASKED: tuple[Check, ...] = ALL_CHECKS[:-1]
+"""What is judged unless a test asks for something else: all but the wording."""
+MIN_SUPPORT = 0.66
+"""The wording that a claim must have of its sources where a test asks for wording and tells no more."""
 
 
 @model
 class ClaimsSupportedByFixtures(Assertion):
     """Everything the final output claims is supported by what the tools returned.
 
-    A claim is a bullet, a numbered item or a table row, otherwise a sentence. Questions, greetings, headings,
-    code blocks, and marks such as [1] claim nothing; in a list of sources, lines with numbers and no link are
-    judged by their hard facts. The sources are the successful results
-    of `allowed_sources` (their strings and numbers, and the fields of their objects with their names), what
-    the user said and, if asked for, memory.
+    A claim is a bullet, a numbered item or a table row, otherwise a sentence. Questions, greetings, headings, code blocks
+    and lists of sources claim nothing. The sources are the successful results of `allowed_sources`, what the user said
+    and, if asked for, memory.
 
-    Hard facts must occur in the sources. Numbers are compared by value (`41%` is `41 percent`, `$58bn` is
-    `58 billion dollars`) and must be near words of the claim; dates by day, month and year, as far as they
-    are stated; URLs without tracking parameters and the like (the URL of a page that was fetched counts as
-    known); names word by word; quotes of three words or more literally. A number that counts the list below
-    it needs no source. Wording gets a score from 0 to 1: the share of the claim's content words that the
-    sources have, a fifth of it in the best single passage, reduced by up to 30% if they are not in the order
-    of the sources. A word that only the user said counts half. A claim that denies what the nearest passage
-    says, has the opposite of one of its words ("rose" for "fell"), a temperature on the other side of zero, or
-    swaps who did what, is not supported.
-    What the agent says about its own work ("I searched …", "Report sent.") and what introduces a list are
-    judged only by their hard facts.
+    Hard facts must occur in the sources: numbers by value (`41%` is `41 percent`, `$58bn` is `58 billion dollars`), near
+    words of the claim and in the object that it names; dates by day, month and year, as far as they are stated; URLs
+    without tracking parameters and the like; names word by word; quotes of three words or more literally. A claim fails,
+    too, when the nearest passage contradicts it: when it denies what that says, has the opposite of one of its words
+    ("rose" for "fell"), another name, number or date in the place of one, names that changed places, or a value of
+    another object or field.
 
-    Passes if every claim is supported. Fails if there is no successful result of an allowed source. Vacuous
-    if the output is missing or empty, claims nothing, or claims nothing of the kinds in `check`. These are
-    rules, not understanding: docs/groundedness.md has figures by kind of error. A claim that combines true
-    facts wrongly can pass, and an inference or a free paraphrase fails; for outputs with many of either,
-    narrow `check` or lower `min_support`.
+    The wording is the agent's own unless `min_support` is given. Then each claim gets a score from 0 to 1: the share of
+    its content words that the sources have, a fifth of it in the best single passage, reduced by up to 30% if they are
+    not in the order of the sources. What the agent says about its own work ("I searched …", "Report sent.") and what
+    introduces a list are judged only by their hard facts.
+
+    Passes if every claim is supported. Fails if there is no successful result of an allowed source. Vacuous if the
+    output is missing or empty, claims nothing, or claims nothing of the kinds in `check`. These are rules, not
+    understanding: docs/groundedness.md says what they find and what not.
     """
 
     type: ClassVar[str] = "claims_supported_by_fixtures"
@@ -74,7 +72,7 @@ class ClaimsSupportedByFixtures(Assertion):
     proves: ClassVar[tuple[Proof, ...]] = ("pass",)
     example: ClassVar[str] = """\
 allowed_sources: [web_search, web_fetch]
-check: [numbers, dates, urls, names]
+allow: [Acme Support, "24 hours"]
 """
 
     allowed_sources: list[str] = field(default_factory=list)
@@ -83,14 +81,25 @@ check: [numbers, dates, urls, names]
     """Whether memory that was read, and the scenario's `memory_snapshot`, may support claims."""
     include_input: bool = True
     """Whether what the user said may support claims."""
-    min_support: Annotated[float, Between(0, 1)] = 0.66
-    """The minimum wording score of each claim. The default was chosen on measured data."""
+    min_support: Annotated[float | None, Between(0, 1)] = None
+    """The minimum wording score of each claim, for outputs that stay close to their sources, as summaries do: 0.66 suits most.
+    Without it, wording is judged only where `check` lists it."""
     check: Annotated[list[Check], NotEmpty()] = field(  # type: ignore[assignment]
-        default_factory=lambda: list(ALL_CHECKS)
+        default_factory=lambda: list(UNASKED)
     )
-    """What is judged: any of numbers, dates, urls, names, quotes and wording. Leave out wording for answers that paraphrase freely."""
+    """What is judged: any of numbers, dates, urls, names, quotes, contradictions and wording."""
     allow: list[str] = field(default_factory=list)
-    """Hard facts that need no source, as failures name them: `24 hours`. Case is ignored."""
+    """Texts whose facts need no source: names, numbers, dates, links that the agent may know by itself."""
+
+    @property
+    def _checks(self) -> list[Check]:
+        """What is judged, wording included where `min_support` asks for it."""
+        is_asked = self.min_support is not None and tuple(self.check) == UNASKED
+        return [*self.check, "wording"] if is_asked else self.check
+
+    @property
+    def _least(self) -> float:
+        return MIN_SUPPORT if self.min_support is None else self.min_support
 
     def judge(self, trace: Trace, case: TestCase) -> Verdict:
         """Judge one trace."""
@@ -103,41 +112,29 @@ check: [numbers, dates, urls, names]
         if not results:
             return _no_results("support its claims", self.allowed_sources, trace, claims=len(claimed))
         basis = Basis(
-            sources=(*result_sources(results), *(memory_sources(trace, case) if self.include_memory else ())),
-            said=tuple(input_sources(trace)) if self.include_input else (),
-            called=tuple(call_sources(results, trace)),
+            sources=[*result_sources(results), *(memory_sources(trace, case) if self.include_memory else ())],
+            said=input_sources(trace) if self.include_input else (),
+            called=list(call_sources(results, trace)),
         )
-        judged = self._allowing(supports(claimed, basis, self.check))
+        judged = supports(trace.output, basis, self._checks, self.allow)
         if not any(each.judged for each in judged):
             return vacuous(
-                f"the output makes no claim that can be checked by {', '.join(self.check)}",
+                f"the output makes no claim that can be checked by {', '.join(self._checks)}",
                 claims=[self._observed(each) for each in judged],
             )
         return self._verdict(judged, trace)
 
-    def _allowing(self, judged: Sequence[Support]) -> list[Support]:
-        """What the sources say to the claims, without the facts that need none."""
-        allowed = {fold(fact) for fact in self.allow}
-
-        def others(facts: Sequence[str]) -> tuple[str, ...]:
-            return tuple(fact for fact in facts if fold(fact) not in allowed)
-
-        return [
-            replace(each, unsupported=others(each.unsupported), elsewhere=others(each.elsewhere))
-            for each in judged
-        ]
-
     def _verdict(self, judged: Sequence[Support], trace: Trace) -> Verdict:
-        unsupported = [each for each in judged if not each.holds(self.min_support)]
+        unsupported = [each for each in judged if not each.holds(self._least)]
         by_id = {event.event_id: event for event in trace.events}
         observed: dict[str, Any] = {
             "claims": [self._observed(each) for each in judged],
             "supported": len(judged) - len(unsupported),
-            "min_support": self.min_support,
+            "min_support": self._least if "wording" in self._checks else None,
             "score": round(score(judged), 3),
         }
         holders = dict.fromkeys(
-            each.span.event_id for each in judged if each.span and each.holds(self.min_support)
+            each.span.event_id for each in judged if each.span and each.holds(self._least)
         )
         events = [*output_events(trace), *(by_id[event_id] for event_id in holders if event_id in by_id)]
         count = counted(len(judged), "claim")
@@ -158,7 +155,8 @@ check: [numbers, dates, urls, names]
         )
         if not any(each.unsupported or each.contradicted for each in unsupported):
             message += ";" if len(shown) == 1 else "\n "
-            message += " if these are its own words for what the sources say, leave wording out of check"
+            left_out = "wording out of check" if "wording" in self.check else "min_support out"
+            message += f" if these are its own words for what the sources say, leave {left_out}"
         return failed(message, events=events, closest=closest, **observed)
 
     def _reasons(self, each: Support) -> list[str]:
@@ -169,13 +167,13 @@ check: [numbers, dates, urls, names]
         if each.elsewhere:
             found.append(f"no source says this about {', '.join(each.elsewhere)}")
         found += [f'the source contradicts "{cut(part, 80)}"' for part in each.contradicted]
-        if each.score < self.min_support:
-            found.append(f"wording supported {each.score:g}, needed {self.min_support:g}")
+        if each.score < self._least:
+            found.append(f"wording supported {each.score:g}, needed {self._least:g}")
         return found
 
     def _marked(self, each: Support, limit: int) -> str:
         """A claim with what is wrong with it marked."""
-        missing = each.missing if each.score < self.min_support else ()
+        missing = each.missing if each.score < self._least else ()
         parts = [*each.unsupported, *each.contradicted, *missing]
         return marked(each.claim.text, parts[:MOST_MARKED], limit)
 
@@ -189,7 +187,7 @@ check: [numbers, dates, urls, names]
             "span": cut(span.text) if span else None,
             "unsupported": list(each.unsupported),
         }
-        if not each.holds(self.min_support):
+        if not each.holds(self._least):
             found |= {"marked": self._marked(each, 200), "reasons": self._reasons(each)}
         return found
 
@@ -283,9 +281,15 @@ allow: [docs.example.com]
         return passed(f"the sources hold everything the output cites: {shown}", events=events, **observed)
 
     def _known(self, trace: Trace, results: Sequence[Event]) -> Known:
-        said = [text for source in input_sources(trace) for text in source.texts]
+        said = [text for source in input_sources(trace) for text in texts_of(source.value)]
         return Known(
-            SourceText(result_sources(results), called=call_sources(results, trace)),
+            corpus_of(result_sources(results)),
+            called=[
+                link
+                for source in call_sources(results, trace)
+                for text in source.value
+                for link in references(text)
+            ],
             results=sum(map(_is_citable, results)),
             given=[link for text in said for link in links(text)],
             allow=[link for entry in self.allow if (link := _reference(entry))],

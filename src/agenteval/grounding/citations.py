@@ -4,18 +4,15 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Literal, NamedTuple
 
-from agenteval.grounding.apparatus import NUMBERED
-from agenteval.grounding.dates import DAYS, MONTHS
+from agenteval.grounding.corpus import Corpus, squash
+from agenteval.grounding.facts import NUMBERED
 from agenteval.grounding.links import Link, links, within
-from agenteval.grounding.reading import squash
-from agenteval.grounding.source_text import SourceText
-from agenteval.grounding.wording import tokens as exact_tokens
+from agenteval.grounding.words import content, row, words
 from agenteval.language.content_words import plain_form
-from agenteval.language.signs import END, tokens
+from agenteval.language.dates import MONTHS, weekday
 from agenteval.lazyregex import lazy
 from agenteval.shortening import cut
 from agenteval.text import blocks, composed, fold
@@ -24,8 +21,7 @@ TITLE_OVERLAP = 0.6
 """The share of a reference line's content words that one span of a source must have."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Citation:
+class Citation(NamedTuple):
     """One thing that the output cites, as written.
 
     `link` is the reference of a `reference`; `number` and `line` are of a `number`, the line being what the
@@ -61,6 +57,8 @@ _SOURCES_HEADING = lazy(r"\W{0,6}(?:sources?|references?|citations?|bibliography
 
 
 def _numbered(output: str, prose: str) -> Iterator[Citation]:
+    if "[" not in prose and "【" not in prose:
+        return
     lines = _reference_lines(output)
     cited: dict[int, None] = {}
     for match in _NUMBERED.finditer(prose):
@@ -98,6 +96,19 @@ _REPORTS = lazy(
     r"(?:(?:reported|writes|wrote|says|said|stated|noted|claimed|announced|confirmed)\b"
     r"|(?:reports|states|notes|claims)\b(?! (?:are|were|was|have|had|(?:dis)?agree|show|suggest|indicate|say|differ|from|of|for|about|by|due|came|come)\b))"
 )
+_SIGNS_OF_SOURCE = ("according to", "reported by", "published by", "cited by", "citing", "via ")
+_SIGNS_OF_REPORT = (
+    "report",
+    " writes",
+    " wrote",
+    " says",
+    " said",
+    " state",
+    " note",
+    " claim",
+    " announced",
+    " confirmed",
+)
 _SOURCE_LABEL = lazy(r"(?:^\W{0,4}|\()(?i:sources?|via|source link): ?([^\n)]{1,300})", re.MULTILINE)
 _NOT_A_SOURCE = frozenset(
     re.findall(
@@ -111,10 +122,11 @@ _NOT_A_SOURCE = frozenset(
 
 def _named(prose: str) -> Iterator[str]:
     """Named sources: according to X, X reports, (Source: X)."""
-    for pattern in (_ACCORDING, _REPORTS):
-        for match in pattern.finditer(prose):
+    folded = prose.lower()
+    for pattern, signs in ((_ACCORDING, _SIGNS_OF_SOURCE), (_REPORTS, _SIGNS_OF_REPORT)):
+        for match in pattern.finditer(prose) if any(map(folded.__contains__, signs)) else ():
             yield from _proper(match.group(1))
-    for match in _SOURCE_LABEL.finditer(prose):
+    for match in _SOURCE_LABEL.finditer(prose) if "source" in folded or "via" in folded else ():
         for part in re.split(r"[,;|]| and ", _without_links(match.group(1))):
             if named := re.match(rf"[\s\[*_\"“]*(?:[Tt]he )?({_NAME})", part):
                 yield from _proper(named.group(1))
@@ -127,9 +139,9 @@ def _without_links(text: str) -> str:
 
 
 def _proper(name: str) -> Iterator[str]:
-    words = exact_tokens(name)
-    ordinary = not any(map(plain_form, words)) or (len(words) == 1 and words[0] in _NOT_A_SOURCE)
-    dated = any(word in DAYS or (word[:3] in MONTHS and len(words) == 1) for word in words[:1])
+    said = [word.removesuffix("'s") for word in words(fold(name))]
+    ordinary = not any(map(plain_form, said)) or (len(said) == 1 and said[0] in _NOT_A_SOURCE)
+    dated = any(weekday(word) or (word in MONTHS and len(said) == 1) for word in said[:1])
     if not ordinary and not dated:
         yield name.rstrip("'’")
 
@@ -137,20 +149,22 @@ def _proper(name: str) -> Iterator[str]:
 class Known:
     """What may be cited: the sources, references the user or the agent's calls gave, and what the author allows.
 
-    `given` holds references that the user gave; `tools` are names of tools and of what they read, which may be named as
+    `called` holds references in the arguments of calls, `given` those that the user gave; `tools` are names of tools and of what they read, which may be named as
     a source.
     """
 
     def __init__(
         self,
-        sources: SourceText,
+        sources: Corpus,
         *,
+        called: Sequence[Link] = (),
         results: int,
         given: Sequence[Link] = (),
         allow: Sequence[Link] = (),
         tools: Sequence[str] = (),
     ) -> None:
         self.sources = sources
+        self.called = called
         self.results = results
         self.allow = allow
         self.tools = frozenset(map(squash, tools))
@@ -159,7 +173,7 @@ class Known:
     @cached_property
     def source_hosts(self) -> set[str]:
         """The hosts of the sources' references."""
-        return {link.host for link in (*self.sources.links, *self.sources.called_links) if link.host}
+        return {link.host for link in (*self.sources.links, *self.called) if link.host}
 
     @cached_property
     def _domains(self) -> set[str]:
@@ -182,6 +196,8 @@ class Known:
 
     def _link_objection(self, link: Link) -> str | None:
         if self._is_given(link) or self._is_allowed(link) or self.sources.has_link(link):
+            return None
+        if any(link.key == each.key for each in self.called):
             return None
         if link.host and link.key == link.host and link.host in self._domains:
             return None
@@ -207,7 +223,7 @@ class Known:
 
     def _number_objection(self, citation: Citation) -> str | None:
         if citation.line is None:
-            known = {link.key for link in (*self.sources.links, *self.sources.called_links)}
+            known = {link.key for link in (*self.sources.links, *self.called)}
             most = len(known) or self.results
             if 1 <= citation.number <= most:
                 return None
@@ -228,18 +244,16 @@ class Known:
         )
 
     def _knows_title(self, line: str) -> bool:
-        wanted = list(dict.fromkeys(self.sources.signs.content(tokens(line)).replace(END, "")))
-        best = self.sources.passages.best(wanted, joined=False)
-        return best is not None and len(best.words) >= TITLE_OVERLAP * len(wanted)
+        wanted = content(line)
+        held: dict[int, int] = {}
+        for stem in wanted:
+            for number in self.sources.having(stem):
+                held[number] = held.get(number, 0) + 1
+        return bool(held) and max(held.values()) >= TITLE_OVERLAP * len(wanted)
 
     def _knows_name(self, name: str) -> bool:
-        words = exact_tokens(name)
         squashed = squash(name)
-        if self.sources.has_phrase(words):
-            return True
-        if squashed in self.tools or self.sources.has_initials(squashed):
-            return True
-        if len(words) == 1 and self.sources.has_token(words[0]):
+        if row(name) in self.sources.words or squashed in self.tools or squashed in self.sources.initials:
             return True
         hosts = [*self.source_hosts, *(each.host for each in self.allow)]
         return len(squashed) >= 3 and any(

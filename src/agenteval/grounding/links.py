@@ -6,32 +6,30 @@ count, nor does the order of the other parameters, nor punctuation that follows 
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from agenteval.grounding.quantity import apart
+from agenteval.language.content_words import UNSPACED_SIGN
 from agenteval.lazyregex import lazy
 from agenteval.text import fold
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Link:
     """A reference as written (`text`) and as compared (`key`); `host` is empty for what is no URL or domain."""
 
-    kind: Literal["url", "domain", "doi", "arxiv", "email"]
-    text: str
-    key: str
-    host: str
-    start: int
-    end: int
+    __slots__ = ("end", "host", "key", "kind", "start", "text")
 
-    @property
-    def own(self) -> str:
-        """What tells it from others like it: `ada` of `ada@x.com`, `docs/a` of `x.com/docs/a`, `web-1` of `web-1.x.com`."""
-        if self.kind == "email":
-            return self.key.partition("@")[0]
-        return self.key.removeprefix(self.host).strip("/") or self.host.partition(".")[0]
+    def __init__(
+        self,
+        *,
+        kind: Literal["url", "domain", "doi", "arxiv", "email"],
+        text: str,
+        key: str,
+        host: str,
+        start: int,
+        end: int,
+    ) -> None:
+        self.kind, self.text, self.key, self.host, self.start, self.end = kind, text, key, host, start, end
 
 
 _URL = lazy(
@@ -43,12 +41,14 @@ _ARXIV = lazy(
     r"\barxiv(?:\.org/(?:abs|pdf)/|[:\s]\s?)(?P<id>\d{4}\.\d{4,5}|[a-z-]{2,20}(?:\.[A-Z]{2})?/\d{7})",
     re.IGNORECASE,
 )
-_TOP_LEVEL = (
-    "com|org|net|io|ai|dev|app|gov|edu|mil|int|info|biz|news|tech|cloud|online|site|blog|wiki|me|tv|co|us|uk|eu|de|fr|es"
-    "|it|nl|be|ch|at|se|no|dk|fi|pl|cz|pt|ie|jp|cn|kr|in|au|nz|ca|br|mx|ru|ua|za|sg|hk|tw|example|test"
+_TOP_LEVEL = frozenset(
+    """
+    com org net io ai dev app gov edu mil int info biz news tech cloud online site blog wiki me tv co us uk eu de fr es it nl be ch
+    at se no dk fi pl cz pt ie jp cn kr in au nz ca br mx ru ua za sg hk tw example test
+    """.split()  # noqa: SIM905 - a list of them would be longer
 )
 _DOMAIN = lazy(
-    rf"(?<![\w@./-])(?:[A-Za-z0-9](?:[A-Za-z0-9-]{{0,61}})\.){{1,5}}(?:{_TOP_LEVEL})\b(?![\w@-]|\.\w)(?P<path>/[^\s<>\"'`|]*)?"
+    r"(?<![\w@./-])(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61})\.){1,5}([a-z]{2,7})\b(?![\w@-]|\.\w)(?P<path>/[^\s<>\"'`|]*)?"
 )
 _OF_HOST = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-."
 _LONGEST_HOST = 5 * 64
@@ -108,7 +108,7 @@ def _others(text: str) -> Iterator[Link]:
     yield from _domains(text)
 
 
-_DOMAIN_SIGN = lazy(rf"\.(?:{_TOP_LEVEL})\b")
+_DOMAIN_SIGN = lazy(r"\.([a-z]{2,7})\b")
 
 
 def _urls(text: str) -> Iterator[Link]:
@@ -150,12 +150,14 @@ def _arxiv_ids(text: str) -> Iterator[Link]:
 def _domains(text: str) -> Iterator[Link]:
     """Domains by their top level: only what stands around one is read, as a domain begins where a word does."""
     end = 0
-    words = apart(text)
-    for sign in _DOMAIN_SIGN.finditer(words):
+    words = text if text.isascii() else UNSPACED_SIGN.sub("、", text)
+    for sign in _DOMAIN_SIGN.finditer(words) if "." in words else ():
+        if sign[1] not in _TOP_LEVEL:
+            continue
         at = sign.start()
         before = words[max(end, at - _LONGEST_HOST) : at]
         match = _DOMAIN.match(words, at - len(before) + len(before.rstrip(_OF_HOST))) if at >= end else None
-        if not match:
+        if not match or match[1] not in _TOP_LEVEL:
             continue
         end = match.end()
         start, written = match.start(), trim(text[match.start() : end])

@@ -1,240 +1,155 @@
-"""What the objects in a source say: the lists they are in, the words of each, and its fields."""
+"""Which objects of a list the parts of a claim name, so that what is said of one is not held against another."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from itertools import pairwise
 
-from agenteval.grounding.effort import Effort
-from agenteval.grounding.exchanges import Field, Item
-from agenteval.grounding.records import fields, name_of
-from agenteval.grounding.sources import Path, Source
+from agenteval.grounding.facts import Facts, blanked
+from agenteval.grounding.sources import Item, values_of
+from agenteval.grounding.words import content
+from agenteval.language.dates import dates, has_digit
+from agenteval.language.numbers import numbers
 from agenteval.lazyregex import lazy
 
-LEAST_ALIKE = 0.5
-"""The share of their fields that objects have in common when they are of one kind."""
-LEAST_TOLD = 3
-"""Fields of a record, each of which may be about a thing of its own."""
-MOST_COMPARED = 50
-"""Records of one item, items of an inner list, and lists of one object, that are compared with each other."""
-
-_NONE, _NOT = "no ", "not "
-_DOMAIN = lazy(r"(?<=[^\s@])@[^\s@]+\Z")
-_MARK = lazy(r"(?<=\d)[.,](?=\d)")
-
-
-_NAMELESS = frozenset(
-    ("", "results", "items", "data", "rows", "entries", "list", "records", "values", "hits", "result")
+NAMING = frozenset(
+    """
+    name title label id key number no nr code service model summary subject host repo product user item city room person dish
+    train flight line plate username login symbol ticker
+    """.split()  # noqa: SIM905 - a list of them would be longer
 )
-"""Names of lists that do not say of what they are."""
-
-Signs = frozenset[str]
-
-
-class Listed(NamedTuple):
-    """A list: its name, empty if that says nothing, the fields of each object, all words of each, and the number of its first text.
-
-    Words are given as signs.
-    """
-
-    name: Signs
-    items: Sequence[Item]
-    words: Sequence[Signs]
-    texts: Sequence[int]
+"""Fields by whose values an object goes."""
+_NAMING_ENDS = tuple(f" {name}" for name in ("name", "title", "id"))
+_PART_END = lazy(r"[;,]\s|\s[–—-]\s|\b(?:and|but|while|whereas|or|und|aber|oder|y|et|o|ou|pero|mais)\b|\n")  # noqa: RUF001
+"""Where a part of a claim ends that may be about another object than the next one."""
 
 
-class Column(NamedTuple):
-    """A field of an item, its value there, and its values in all items of the list that have it."""
+class Part:
+    """A part of a claim, and the objects of each list that it names, or else the part before it; `own` tells which."""
 
-    name: str
-    own: str
-    every: Sequence[str]
+    __slots__ = ("end", "named", "own", "start", "text")
+
+    def __init__(self, text: str, start: int, end: int, named: list[list[Item]], own: list[bool]) -> None:
+        self.text, self.start, self.end, self.named, self.own = text, start, end, named, own
 
 
-class Objects:
-    """The items of a source: objects of one kind, or rows, in one list, or each under its name in one object.
+class Naming:
+    """The words by which the objects of the lists of a corpus go; kept, as all claims ask for them."""
 
-    `content` gives the signs of the content words of a text, `effort` counts the items that are looked at. Lists and items
-    go by the `id` of their paths.
-    """
+    def __init__(self, groups: Sequence[Sequence[Item]], look: Callable[[int], None]) -> None:
+        self.groups, self._look = groups, look
+        self._words = [self._naming(group) for group in self.groups]
+        self._days = [[_days(_texts(item)) for item in group] for group in self.groups]
+        self.every = frozenset().union(*(words for each in self._words for words in each))
+        """All words by which any object goes."""
 
-    def __init__(self, source: Source, content: Callable[[str], str], effort: Effort) -> None:
-        self._source = source
-        self._content = content
-        self._effort = effort
-        lists: dict[int, dict[int, set[str]]] = {}
-        for number in sorted(source.records):
-            if path := source.paths[number]:
-                items = lists.setdefault(id(path[0]), {})
-                items.setdefault(id(path), set()).update(
-                    name or value.removeprefix(_NONE).removeprefix(_NOT)
-                    for name, value in fields(source.texts[number])
-                )
-        self._lists = {these: list(items) for these, items in lists.items() if _are_alike([*items.values()])}
-        parents = {id(path[0]): path[0][0] for path in source.paths if path and path[0]}
-        self._keys = {id(path[0]): path[0][1] for path in source.paths if path and path[0]}
-        """The key under which each list stands."""
-        self._held: dict[int, list[int]] = {}
-        """The lists of each object, which goes by the `id` of its path too."""
-        for these in self._lists:
-            if parent := parents.get(these):
-                self._held.setdefault(id(parent), []).append(these)
-        self._of_list = {item: these for these, items in self._lists.items() for item in items}
-        self._listed: dict[int, Listed] = {}
+    @staticmethod
+    def _naming(group: Sequence[Item]) -> list[frozenset[str]]:
+        """The words by which each object of a list goes, that not all of them have."""
+        keys = list(dict.fromkeys(key for item in group for key in item.fields))
+        named = [key for key in keys if key in NAMING or key.endswith(_NAMING_ENDS)]
+        if not all(item.name for item in group) and not any(_tells_apart(key, group) for key in named):
+            named += [key for key in keys if _tells_apart(key, group)][:1]
+        found = [_words_by(item, named) for item in group]
+        shared = frozenset.intersection(*found)
+        return [words - shared for words in found]
+
+    def named(self, text: str, place: int) -> list[Item]:
+        """The objects of a list that a text names: by most of their words or, without any, by a date that not all have."""
+        self._look(len(self.groups[place]))
+        group, said = self.groups[place], content(_without_amounts(text))
+        held = [len(said & words) for words in self._words[place]]
+        if most := max(held):
+            return [item for item, count in zip(group, held, strict=True) if count == most]
+        days = _days([text])
+        dated = [item for item, own in zip(group, self._days[place], strict=True) if not own.isdisjoint(days)]
+        return dated if len(dated) < len(group) else []
+
+    def _by_value(self, text: str, place: int) -> list[Item]:
+        """The object of a list that a text tells by a value that only it has."""
+        said = content(text)
+        own = self._values[place]
+        named = {own[stem].number: own[stem] for stem in said if stem in own}
+        return list(named.values()) if len(named) == 1 else []
 
     @cached_property
-    def _having_value(self) -> dict[int, dict[str, dict[int, Field]]]:
-        """The items of each list that have a value in a field, by the value in lower case."""
-        found: dict[int, dict[str, dict[int, Field]]] = {these: {} for these in self._lists}
-        for item, told in self._told.items():
-            for field, value in told.items():
-                found[self._of_list[item]].setdefault(value.lower(), {})[item] = field
+    def _values(self) -> list[dict[str, Item]]:
+        """Of each list, the words of values that only one object has, and that object."""
+        found = []
+        for group in self.groups:
+            having: dict[str, list[Item]] = {}
+            for item in group:
+                texts = (value for field in item.fields.values() for value in values_of(field))
+                for stem in frozenset().union(*map(content, texts)):
+                    having.setdefault(stem, []).append(item)
+            found.append({stem: items[0] for stem, items in having.items() if len(items) == 1})
         return found
 
-    def lists(self, text: int) -> list[int]:
-        """The list that a text is in, and those that its object holds."""
-        item = self._innermost(text)
-        own = [] if item is None else [self._of_list[item]]
-        return [*own, *self._held.get(id(self._source.paths[text]), [])][:MOST_COMPARED]
-
-    def listed(self, these: int) -> Listed:
-        """The objects of a list, with what each says is so, or not."""
-        items = self._lists[these]
-        self._effort.spend(len(items))
-        if these not in self._listed:
-            key = str(self._keys.get(these, ""))
-            self._listed[these] = Listed(
-                frozenset(self._content(key)) if _is_telling(key) else frozenset(),
-                [{**self._fields[item], **self._states[item]} for item in items],
-                [frozenset(self._words[item]) for item in items],
-                [self._at[item][0] for item in items],
-            )
-        return self._listed[these]
-
-    def all_listed(self) -> Iterator[Listed]:
-        """The same of every list."""
-        return map(self.listed, self._lists)
-
-    def told_alike(self, text: int) -> Iterator[Listed]:
-        """The fields of a record as objects of a list, if some have the same value in words: `billing: up; search: down; login: up`."""
-        record = self._source.texts[text]
-        told = [
-            (self._content(name), self._content(value))
-            for name, value in fields(record)
-            if name and not any(map(str.isdigit, value))
-        ]
-        if len({value for _, value in told}) < len(told):
-            name = name_of(record)
-            yield Listed(
-                frozenset(self._content(name)) if _is_telling(name) else frozenset(),
-                [{("",): value} for _, value in told],
-                [frozenset(label + value) for label, value in told],
-                [text] * len(told),
-            )
-
-    def record(self, text: int) -> str:
-        """What a record says, by its number."""
-        return self._source.texts[text]
-
-    def told(self, text: int) -> dict[Field, str]:
-        """The value of each field of the innermost item that a text is in."""
-        item = self._innermost(text)
-        return {} if item is None else self._told[item]
-
-    def fields_alike(self, text: int, words: frozenset[str]) -> Iterator[Column]:
-        """The fields of a named record as what is told of several things, beside the only one of them that words name."""
-        record = self._source.texts[text]
-        told = [(frozenset(self._content(name)), value) for name, value in fields(record) if name]
-        named = [value for label, value in told if label and words.issuperset(label)]
-        if name_of(record) and len(named) == 1 and len(told) >= LEAST_TOLD:
-            yield Column("", named[0], [value for _, value in told])
-
-    def _innermost(self, text: int) -> int | None:
-        return next((item for item, _ in self._around(text)), None)
-
-    @cached_property
-    def _at(self) -> dict[int, list[int]]:
-        """The records of each object, which goes by the `id` of its path."""
-        found: dict[int, list[int]] = {}
-        for number in sorted(self._source.records):
-            found.setdefault(id(self._source.paths[number]), []).append(number)
-        return found
-
-    def _around(self, text: int) -> Iterator[tuple[int, Field]]:
-        """The items that a text is in, the innermost first, and the way to it from there."""
-        path: Path = self._source.paths[text] if self._lists else ()
-        way: Field = ()
-        while path:
-            if id(path) in self._of_list:
-                yield id(path), way
-            path, key = path
-            way = (key, *way)
-
-    @cached_property
-    def _words(self) -> dict[int, str]:
-        """The signs of the content words of each item."""
-        found: dict[int, list[str]] = {item: [] for item in self._of_list}
-        for number, text in enumerate(self._source.texts):
-            for item, _ in self._around(number):
-                found[item].append(self._content(in_one(text)))
-        return {item: "".join(words) for item, words in found.items()}
-
-    @cached_property
-    def _told(self) -> dict[int, dict[Field, str]]:
-        """The value of each field of each item, as text; empty where it has none. Its own name is one as well."""
-        found: dict[int, dict[Field, str]] = {item: {} for item in self._of_list}
-        for number in sorted(self._source.records):
-            for item, way in self._around(number):
-                if not way and (name := name_of(self._source.texts[number])):
-                    found[item][("",)] = name
-                for name, value in fields(self._source.texts[number]):
-                    if name:
-                        found[item][*way, name] = value
-                    elif value.startswith(_NONE):
-                        found[item][*way, value.removeprefix(_NONE)] = ""
-        return found
-
-    @cached_property
-    def _states(self) -> dict[int, dict[Field, str]]:
-        """The signs of what each item says is so, empty where it is not."""
-        found: dict[int, dict[Field, str]] = {item: {} for item in self._of_list}
-        for number in sorted(self._source.records):
-            for item, way in self._around(number):
-                for name, value in fields(self._source.texts[number]):
-                    if not name and not value.startswith(_NONE):
-                        what = value.removeprefix(_NOT)
-                        found[item][*way, what] = self._content(value) if what == value else ""
-        return found
-
-    @cached_property
-    def _fields(self) -> dict[int, dict[Field, str]]:
-        """The signs of the content words of each field of each item, without the domain of an e-mail address, which many share."""
-        return {
-            item: {field: self._content(_DOMAIN.sub("", value)) for field, value in told.items()}
-            for item, told in self._told.items()
-        }
-
-    @cached_property
-    def _values(self) -> dict[int, dict[Field, dict[str, None]]]:
-        """The different values, likewise, that each field has in the items of a list."""
-        found: dict[int, dict[Field, dict[str, None]]] = {these: {} for these in self._lists}
-        for item, own in self._fields.items():
-            for field, value in own.items():
-                if value:
-                    found[self._of_list[item]].setdefault(field, {})[value] = None
-        return found
+    def parts(self, stated: Facts, before: str) -> list[Part]:
+        """The parts of a claim; `before` has the sentences before it, if it speaks of something named there."""
+        text = stated.plain
+        ends = [0, *(match.start() for match in _PART_END.finditer(text)), len(text)]
+        parts: list[Part] = []
+        for start, end in pairwise(ends):
+            own = [self.named(text[start:end], place) for place in range(len(self.groups))]
+            if not parts and before:
+                last = [self.named(before, place) for place in range(len(self.groups))]
+            else:
+                last = parts[-1].named if parts else [[] for _ in self.groups]
+            named = [mine or others for mine, others in zip(own, last, strict=True)]
+            parts.append(Part(text[start:end], start, end, named, list(map(bool, own))))
+        for place in range(len(self.groups)):  # what is said before the first name belongs to that
+            if not parts[0].named[place]:
+                first = next((part.named[place] for part in parts if part.named[place]), [])
+                told = self._by_value(parts[0].text, place)
+                parts[0].named[place] = first if len(first) == 1 and told in ([], first) else []
+        return parts
 
 
-def in_one(text: str) -> str:
-    """The text with the digits of each number in one piece, as a word: the 3 of `3.9` is no word of an item."""
-    return _MARK.sub("", text)
+def _without_amounts(text: str) -> str:
+    """A text without its dates and amounts: an object is named by neither the 6 of "6 days" nor that of "6 May"."""
+    if not any(map(str.isdigit, text)):
+        return text
+    moments = [(date.start, date.end) for date in dates(text)]
+    amounts = [(each.start, each.end) for each in numbers(text, moments) if each.unit]
+    return blanked(text, sorted([*moments, *amounts]))
 
 
-def _are_alike(items: Sequence[set[str]]) -> bool:
-    """Whether items are several and of one kind, by the names of their fields."""
-    first = items[0]
-    return len(items) > 1 and all(len(first & each) >= LEAST_ALIKE * len(first | each) for each in items)
+def _words_by(item: Item, keys: Sequence[str]) -> frozenset[str]:
+    """The words of the name of an object, of some of its fields, and of addresses in it."""
+    texts = [item.name, *(value for key in keys for value in values_of(item.fields.get(key)))]
+    texts += [
+        value.partition("@")[0].replace(".", " ")
+        for value in item.fields.values()
+        if isinstance(value, str) and "@" in value and " " not in value
+    ]
+    return frozenset().union(*map(content, texts))
 
 
-def _is_telling(name: str) -> bool:
-    """Whether the name of a list says of what it is."""
-    return name.lower() not in _NAMELESS
+def _tells_apart(key: str, group: Sequence[Item]) -> bool:
+    """Whether all objects of a list have different texts in a field, none of them a date or a code."""
+    values = [item.fields.get(key) for item in group]
+    texts = [value for value in values if isinstance(value, str) and value and not has_digit(value)]
+    return len(set(texts)) == len(group)
+
+
+def _texts(item: Item) -> list[str]:
+    """The values of an object."""
+    return [value for field in item.fields.values() for value in values_of(field)]
+
+
+def _days(texts: Sequence[str]) -> frozenset[tuple[int, int | None]]:
+    """The days that texts name, as month and day."""
+    return frozenset((date.month, date.day) for text in texts for date in dates(text))
+
+
+def may_be_about(item: Item, at: int, parts: Sequence[Part]) -> bool:
+    """Whether what a claim says at an offset may be said of an object: no other one of its list is named there."""
+    for part in parts:
+        if not part.start <= at < max(part.end, part.start + 1):
+            continue
+        for place, named in enumerate(part.named):
+            own = next((each for each in item.chain() if named and each.group == named[0].group), None)
+            if own is not None and own not in named:
+                everywhere = {each.number for other in parts for each in other.named[place]}
+                return own.number in everywhere and len(named) > 1
+    return True

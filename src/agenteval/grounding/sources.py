@@ -1,69 +1,42 @@
-"""What an output may rest on: the text of tool results, of the user's messages, of memory.
+"""What an output may rest on: tool results, what the user said, memory; and how they are read into passages.
 
-A JSON result is taken apart into what its objects say with their short fields (see `records`), and its other
-strings and numbers. A string that is JSON, or holds objects among prose, is read as such. Each text keeps its place: a JSON pointer into the
-event, which goes on inside such a string.
+A passage is a sentence of prose, or what one JSON object says with its short fields. A string that is JSON, or holds
+objects among prose, is read as such. Each passage keeps its place: a JSON pointer into the event, which goes on inside
+such a string.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from agenteval.grounding.records import fields, is_field, records, row
-from agenteval.grounding.tables import Row, column_names, has_heading, named_rows
 from agenteval.json_values import json_among, json_in
+from agenteval.language.content_words import carries_content
+from agenteval.lazyregex import lazy
 from agenteval.selectors import is_event_of
 from agenteval.spec import TestCase, memory_text
-from agenteval.text import without_subscripts
+from agenteval.text import composed, without_subscripts
 from agenteval.trace import ASSISTANT, Event, Trace
 
 MEMORY_SNAPSHOT = "scenario.memory_snapshot"
 """What stands in the place of an event id for memory that the scenario states."""
 PRIOR_INPUT = "input_messages"
 
-
 Path = tuple["Path", str | int] | tuple[()]
 """The way to a value inside JSON: the way to what holds it, and its key or index there."""
 
 
-@dataclass(frozen=True, slots=True)
 class Source:
-    """What claims may rest on: the texts of an event. `paths` has the place of each, where they are known.
+    """A JSON value of an event that claims may rest on, and its place in the event."""
 
-    `records` has the numbers of the texts that are what an object or a row says; the others are prose.
-    """
+    __slots__ = ("event_id", "path", "value")
 
-    event_id: str
-    texts: tuple[str, ...] = ()
-    paths: tuple[Path, ...] = ()
-    records: frozenset[int] = frozenset()
-
-    def pointer(self, number: int) -> str | None:
-        """The JSON pointer (RFC 6901) to one of the texts, from the event on; None when it is in no event."""
-        if number >= len(self.paths):
-            return None
-        parts = []
-        path = self.paths[number]
-        while path:
-            path, key = path
-            parts.append(str(key).replace("~", "~0").replace("/", "~1"))
-        return "".join(f"/{part}" for part in reversed(parts))
+    def __init__(self, event_id: str, value: Any, path: Path = ()) -> None:
+        self.event_id, self.value, self.path = event_id, value, path
 
 
 def source_of(event: Event, key: str) -> Source:
     """What an event says under one key of its data."""
-    return json_source(event.event_id, event.data.get(key), (((), "data"), key))
-
-
-def json_source(event_id: str, value: Any, path: Path = ()) -> Source:
-    """What a JSON value says that stands at a place of an event."""
-    placed = list(_placed(value, path))
-    return Source(
-        event_id,
-        tuple([without_subscripts(_unescaped(text) if "&" in text else text) for text, _, _ in placed]),
-        tuple([place for _, place, _ in placed]),
-        frozenset([number for number, (_, _, is_record) in enumerate(placed) if is_record]),
-    )
+    return Source(event.event_id, event.data.get(key), (((), "data"), key))
 
 
 def successful_results(trace: Trace, allowed: Sequence[str]) -> list[Event]:
@@ -77,7 +50,7 @@ def successful_results(trace: Trace, allowed: Sequence[str]) -> list[Event]:
 
 
 def result_sources(events: Iterable[Event]) -> list[Source]:
-    """The texts of tool results."""
+    """What tools returned."""
     return [source_of(event, "result") for event in events]
 
 
@@ -87,7 +60,7 @@ def call_sources(events: Iterable[Event], trace: Trace) -> Iterator[Source]:
     A page that was fetched is known; a URL in a search, or in a message or a file, the agent may have made up.
     """
     for event in events:
-        if (call := trace.call_of(event)) and (aims := tuple(_aims(call.args))):
+        if (call := trace.call_of(event)) and (aims := list(_aims(call.args))):
             yield Source(call.event.event_id, aims)
 
 
@@ -115,13 +88,13 @@ def _aims(value: Any) -> Iterator[str]:
 def input_sources(trace: Trace) -> list[Source]:
     """What the user said."""
     received = [event for event in trace.of_type("message_received") if event.data.get("role") != ASSISTANT]
-    sources = [Source(event.event_id, (str(event.data.get("content") or ""),)) for event in received]
-    known = {text for source in sources for text in source.texts}
-    others = tuple(
+    sources = [Source(event.event_id, str(event.data.get("content") or "")) for event in received]
+    known = {source.value for source in sources}
+    others = [
         message.content
         for message in trace.input_messages
         if message.role != ASSISTANT and message.content not in known
-    )
+    ]
     return [*sources, Source(PRIOR_INPUT, others)] if others else sources
 
 
@@ -129,75 +102,290 @@ def memory_sources(trace: Trace, case: TestCase) -> list[Source]:
     """What memory held: what was read, and what the scenario states."""
     sources = [source_of(event, "content") for event in trace.of_type("memory_read")]
     if snapshot := memory_text(case.scenario.memory_snapshot):
-        sources.append(Source(MEMORY_SNAPSHOT, tuple(snapshot)))
+        sources.append(Source(MEMORY_SNAPSHOT, list(snapshot)))
     return sources
 
 
-def keys(source: Source) -> set[str]:
-    """The keys that lead to the texts of a source, and those of the fields of its objects."""
-    found: dict[int, str | int] = {}
-    for path in source.paths:
-        here = path
-        while here and id(here) not in found:
-            found[id(here)] = here[1]
-            here = here[0]
-    names = {name for number in source.records for name, _ in fields(source.texts[number])}
-    return names.union(key for key in found.values() if isinstance(key, str))
+def texts_of(value: Any) -> list[str]:
+    """The texts of a JSON value, in document order, each sentence by itself."""
+    return [passage.text for passage in read([Source("", value)])]
 
 
-def texts_of(value: Any) -> tuple[str, ...]:
-    """The texts of a JSON value, in document order."""
-    return json_source("", value).texts
+# Reading -------------------------------------------------------------------------------------------------------
 
 
-def _placed(value: Any, root: Path) -> Iterator[tuple[str, Path, bool]]:
-    """The texts of a JSON value with their places, in document order, and whether each is a record."""
-    pending: list[tuple[Any, Path]] = [(value, root)]
-    while pending:
-        item, path = pending.pop()
-        name = path[1] if path and path is not root else ""
-        if isinstance(item, str) and (inner := json_in(item)) is not None:
-            item, name = inner, ""
-        if isinstance(item, str):
-            yield from _placed_among(item, path)
-        elif isinstance(item, int | float) and not isinstance(item, bool):
-            yield str(item), path, False
-        elif isinstance(item, dict):
-            told = list(records(name if isinstance(name, str) else "", item))
-            yield from ((text, path, True) for text in told)
-            names = column_names(item)
-            pending += [
-                (named_rows(names, item[key]) or item[key], (path, key))
-                for key in reversed(item)
-                if not (told and is_field(item[key]))
-            ]
-        elif isinstance(item, Row):
-            yield from ((text, path, True) for text in records("", item.fields))
-            pending += [
-                (item[index], (path, index))
-                for index in reversed(range(len(item)))
-                if not is_field(item[index])
-            ]
-        elif isinstance(item, list) and isinstance(name, int) and item and is_field(item):
-            yield row(item), path, True
-        elif isinstance(item, list):
-            if has_heading(item):
-                item = [row(item[0]), *(named_rows(item[0], item[1:]) or item[1:])]
-            pending += [(item[index], (path, index)) for index in reversed(range(len(item)))]
+class Item:
+    """A JSON object: its name, its short fields by their labels, the object around it, and the list that it is in."""
+
+    __slots__ = ("fields", "group", "name", "number", "parent")
+
+    def __init__(self, number: int, name: str, parent: "Item | None", group: int | None) -> None:
+        self.number, self.name, self.parent, self.group = number, name, parent, group
+        self.fields: dict[str, Any] = {}
+
+    def chain(self) -> "Iterator[Item]":
+        """The object, and those around it."""
+        item: Item | None = self
+        while item is not None:
+            yield item
+            item = item.parent
 
 
-def _placed_among(text: str, path: Path) -> Iterator[tuple[str, Path, bool]]:
-    """The same of a text that is not JSON, but may hold some: "2 results: [{…}, {…}]"."""
-    parts = json_among(text)
-    is_only = sum(not isinstance(part, str) for part in parts) == 1
-    for number, part in enumerate(parts):
-        if isinstance(part, str):
-            yield part, path, False
-        else:
-            yield from _placed(part, path if is_only else (path, number))
+class Passage:
+    """A sentence of prose, or what an object says (`is_record`); `item` is the object that it is in or of."""
+
+    __slots__ = ("is_record", "item", "path", "source", "text")
+
+    def __init__(self, text: str, source: Source, path: Path, item: Item | None, *, is_record: bool) -> None:
+        self.text, self.source, self.path, self.item, self.is_record = text, source, path, item, is_record
+
+    @property
+    def pointer(self) -> str | None:
+        """The JSON pointer (RFC 6901) to it, from the event on; None when it is in no event."""
+        if not self.source.path:
+            return None
+        parts = [str(part).replace("~", "~0").replace("/", "~1") for part in parts_of(self.path)]
+        return "".join(f"/{part}" for part in reversed(parts))
 
 
-def _unescaped(text: str) -> str:
-    from html import unescape
+def parts_of(path: Path) -> Iterator[str | int]:
+    """The keys and indexes on the way to a value, the last one first."""
+    while path:
+        path, part = path
+        yield part
 
-    return unescape(text)
+
+def read(sources: Iterable[Source]) -> list[Passage]:
+    """The passages of sources, in document order."""
+    reader = _Reader()
+    for source in sources:
+        reader.read(source)
+    return reader.passages
+
+
+class _Reader:
+    """Takes JSON values apart, without recursion: they may be nested deep."""
+
+    def __init__(self) -> None:
+        self.passages: list[Passage] = []
+        self.items = 0
+        self.groups = 0
+
+    def read(self, source: Source) -> None:
+        self.source = source
+        pending: list[tuple[Any, str, Path, Item | None, int | None]] = [
+            (source.value, "", source.path, None, None)
+        ]
+        while pending:
+            value, name, path, around, group = pending.pop()
+            if isinstance(value, str) and (inner := json_in(value)) is not None:
+                value = inner
+            if isinstance(value, str):
+                pending += reversed(list(self._text(value, name, path, around)))
+            elif isinstance(value, dict):
+                pending += reversed(list(self._object(value, name, path, around, group)))
+            elif isinstance(value, list):
+                pending += reversed(list(self._list(value, name, path, around)))
+            elif isinstance(value, int | float) and not isinstance(value, bool):
+                self._add(f"{label(name)}: {value}" if name else str(value), path, around)
+
+    def _add(self, text: str, path: Path, item: Item | None, *, is_record: bool = False) -> None:
+        if text and not text.isspace():
+            if not text.isascii():
+                text = composed(text)
+            self.passages.append(Passage(text, self.source, path, item, is_record=is_record))
+
+    def _text(self, text: str, name: str, path: Path, around: Item | None) -> Iterator[Any]:
+        """The sentences of a text; the JSON values in it are still to be read."""
+        parts = json_among(text)
+        is_only = sum(not isinstance(part, str) for part in parts) == 1
+        for number, part in enumerate(parts):
+            if isinstance(part, str) and len(parts) == 1:
+                for sentence in sentences_of(_clean(part)):
+                    self._add(sentence, path, around)
+            elif isinstance(part, str):
+                yield part, name, path, around, None
+            else:
+                yield part, name, path if is_only else (path, number), around, None
+
+    def _object(
+        self, value: dict[str, Any], name: str, path: Path, around: Item | None, group: int | None
+    ) -> Iterator[Any]:
+        """What an object says with its short fields; the other values are still to be read."""
+        if value.keys() == {"type", "text"}:  # a block of text, as MCP has it
+            yield value["text"], "", (path, "text"), around, None
+            return
+        columns = _columns(value)
+        item = Item(self.items, label(name), around, group)
+        self.items += 1
+        item.fields = {label(key): field for key, field in value.items() if is_field(field)}
+        head = f"{item.name} > " if item.name else ""
+        said = "; ".join([said_of(key, field) for key, field in item.fields.items()])
+        self._add(f"{head}{_clean(said)}", path, item, is_record=True)
+        nested = {key: field for key, field in value.items() if not is_field(field)}
+        inner = self._new_group() if _are_alike(nested.values()) else None
+        for key, field in nested.items():
+            rows = _rows(columns, field) or field
+            yield rows, key, (path, key), item, inner if isinstance(field, dict) else None
+
+    def _list(self, value: list[Any], name: str, path: Path, around: Item | None) -> Iterator[Any]:
+        """The values of a list; those that are short are one passage."""
+        if value and is_field(value):
+            self._add(
+                _clean(", ".join(str(each) for each in value if each is not None)),
+                path,
+                around,
+                is_record=True,
+            )
+            return
+        if _has_heading(value):
+            value = [", ".join(map(str, value[0])), *(_rows(value[0], value[1:]) or value[1:])]
+        group = self._new_group() if sum(isinstance(each, dict) for each in value) > 1 else None
+        for number, each in enumerate(value):
+            is_item = isinstance(each, dict)
+            yield each, "" if is_item else name, (path, number), around, group if is_item else None
+
+    def _new_group(self) -> int:
+        self.groups += 1
+        return self.groups
+
+
+LONGEST_FIELD, MOST_FIELD_WORDS, MOST_VALUES = 200, 8, 20
+"""Characters and words of a field, and values of a list that is one: what is longer is prose, or data of its own."""
+_HUMP = lazy(r"(?<=[a-z\d])[A-Z](?=[a-z]|$)")
+_TRUE, _FALSE = ("true", "yes"), ("false", "no")
+
+
+def label(key: str) -> str:
+    """A key as words: `takes_minutes` and `takesMinutes` are `takes minutes`."""
+    if not key.islower():
+        key = _HUMP.sub(lambda match: f" {match.group().lower()}", key)
+    return key.replace("_", " ").replace(".", " ")
+
+
+def is_field(value: Any) -> bool:
+    """Whether a value is told with its name: a short one, a list of such, or nothing."""
+    if isinstance(value, str):
+        return (
+            len(value) <= LONGEST_FIELD
+            and value[:1] not in ("{", "[")
+            and "\n" not in value
+            and "://" not in value
+            and len(value.split()) <= MOST_FIELD_WORDS
+        )
+    if isinstance(value, list):
+        return len(value) <= MOST_VALUES and all(
+            not isinstance(each, list | dict) and is_field(each) for each in value
+        )
+    return not value if isinstance(value, dict) else True
+
+
+def values_of(field: Any) -> list[str]:
+    """The values of a field, as texts; none of an empty one."""
+    return [
+        str(each)
+        for each in (field if isinstance(field, list) else [field])
+        if each not in (None, "", [], {})
+    ]
+
+
+def as_boolean(value: Any) -> bool | None:
+    """The boolean that a value is, or stands for: the text `yes`, but not `NO`, which is Norway."""
+    if isinstance(value, str) and value != "NO":
+        return True if value.lower() in _TRUE else False if value.lower() in _FALSE else None
+    return value if isinstance(value, bool) else None
+
+
+def said_of(name: str, value: Any) -> str:
+    """What a field says: `title: Dentist`, `no room`, `not moved`."""
+    truth = as_boolean(value)
+    if truth is not None:
+        return name if truth else f"not {name}"
+    values = values_of(value)
+    return f"{name}: {', '.join(values)}" if values else f"no {name}"
+
+
+def _are_alike(values: Iterable[Any]) -> bool:
+    """Whether several objects beside each other have most of their fields in common."""
+    fields = [set(value) for value in values if isinstance(value, dict)][:8]
+    return any(
+        2 * len(one & other) >= min(len(one), len(other)) > 0
+        for place, one in enumerate(fields)
+        for other in fields[place + 1 :]
+    )
+
+
+_COLUMNS = ("columns", "column_names", "headers", "header", "fields")
+"""Keys of the names of columns, as results of queries and of spreadsheets have them."""
+
+
+def _columns(value: dict[str, Any]) -> list[str]:
+    for key in _COLUMNS:
+        if isinstance(names := value.get(key), list) and names:
+            told = [each.get("name") if isinstance(each, dict) else each for each in names]
+            if all(isinstance(each, str) for each in told):
+                return [str(each) for each in told]
+    return []
+
+
+def _rows(columns: Sequence[str], rows: Any) -> list[dict[str, Any]]:
+    """The rows of a table with these columns, as objects; none, where it is no table, or has others."""
+    is_table = len(columns) > 1 and isinstance(rows, list) and bool(rows)
+    if not is_table or not all(isinstance(row, list) and 0 < len(row) <= len(columns) for row in rows):
+        return []
+    return [dict(zip(columns, row, strict=False)) for row in rows]
+
+
+def _has_heading(rows: Sequence[Any]) -> bool:
+    """Whether the first of several rows has the names of columns: different texts without digits."""
+    return (
+        len(rows) > 2
+        and all(isinstance(row, list) for row in rows)
+        and all(isinstance(name, str) and not any(map(str.isdigit, name)) for name in rows[0])
+        and len(set(rows[0])) == len(rows[0])
+    )
+
+
+_STOP = lazy(r"[.!?。！？\n]+[\"'”’)\]»*_]*")  # noqa: RUF001
+_TITLES = frozenset("mr mrs ms dr st vs no lt jr sr gen sen rep gov prof".split())  # noqa: SIM905
+
+
+def sentences_of(text: str) -> list[str]:
+    """The sentences of a text of any length, line by line."""
+    found, start = [], 0
+    for stop in _STOP.finditer(text):
+        if _ends_sentence(text, start, stop):
+            found.append(text[start : stop.end()].strip())
+            start = stop.end()
+    found.append(text[start:].strip())
+    return list(filter(None, found))
+
+
+def _ends_sentence(text: str, start: int, stop: re.Match[str]) -> bool:
+    """Whether a mark ends a sentence: what follows may begin one, and no abbreviation or ordinal has the mark."""
+    mark, following = stop.group(), text[stop.end() : stop.end() + 20]
+    if mark[0] in "。！？\n" or "\n" in mark:  # noqa: RUF001
+        return True
+    if following and not following[0].isspace():  # "the end.The next"
+        return following[:2].istitle() and text[stop.start() - 2 : stop.start()].islower()
+    following = following.lstrip(" \t\n\r\"'“(\\[«*_")
+    if following and (following[0].islower() or not following[0].isalnum()):
+        return False
+    if mark[0] != ".":
+        return True
+    before = text[max(start, stop.start() - 8) : stop.start()].rsplit(None, 1)
+    word = before[-1].lower().lstrip("(") if before else ""
+    if word.isdigit():
+        return len(word) > 2 and not following[:1].isdigit()
+    if len(word) == 1 and word.isalpha():  # "model X. It", but "J. Hall"
+        return not carries_content(following.split(None, 1)[0].lower() if following else "")
+    return word not in _TITLES
+
+
+def _clean(text: str) -> str:
+    """A text without entities of HTML, subscripts, and what stands for the end of a sentence."""
+    if "&" in text:
+        from html import unescape
+
+        text = unescape(text)
+    return without_subscripts(text).replace("\0", " ")

@@ -1,147 +1,136 @@
-"""Judges claims, one by one, against their sources.
+"""Judges the claims of an output: their facts must be in the sources, near their words, and nothing may say otherwise.
 
-A claim's hard facts must be in the sources, numbers and dates near words that the claim has beside them. Its wording
-must overlap with theirs, and neither say the opposite nor swap who did what.
+Where a test asks for it, the wording of a claim has to be that of the sources as well, to a degree.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, lru_cache
-from itertools import chain
 from typing import Literal
 
-from agenteval.grounding.claims import Claim
-from agenteval.grounding.counts import miscounts
-from agenteval.grounding.crons import crons
-from agenteval.grounding.dates import Date
-from agenteval.grounding.known_names import has_identifier, has_name, has_other_form, is_spelled_out
-from agenteval.grounding.known_numbers import has_anywhere, has_number, has_quantity
-from agenteval.grounding.orders import RANKING
-from agenteval.grounding.otherwise import Nearest
-from agenteval.grounding.overlap import overlap
-from agenteval.grounding.passages import Span
-from agenteval.grounding.quantity import Quantity, counts_what_follows, is_weak
-from agenteval.grounding.source_numbers import Beside, anywhere
-from agenteval.grounding.source_text import SourceText
-from agenteval.grounding.sources import Source
-from agenteval.grounding.statements import statement
-from agenteval.language.content_words import plain_form
-from agenteval.language.signs import END, tokens
+from agenteval.grounding.claims import Claim, claims
+from agenteval.grounding.corpus import Corpus, Said, squash
+from agenteval.grounding.facts import Facts, Name, quote_pieces, quotes
+from agenteval.grounding.fields import against_fields
+from agenteval.grounding.objects import Part, may_be_about
+from agenteval.grounding.prose import against_prose
+from agenteval.grounding.sources import Passage, Source, sentences_of, values_of
+from agenteval.grounding.words import END, content, forms, light, row, words
+from agenteval.language.dates import Date
+from agenteval.language.numbers import MONEY, ORDINAL, TIME, Number
 from agenteval.lazyregex import lazy
 from agenteval.text import fold
 
-MOST_BESIDE = 3
-"""How many words of a claim at most have to stand near its numbers."""
+Check = Literal["numbers", "dates", "urls", "names", "quotes", "contradictions", "wording"]
 REFUTED = 0.5
 """What is left of the score of a claim with a fact that the sources do not have, or say otherwise."""
-
+MOST_BESIDE = 3
+"""How many words of a claim at most have to stand near its numbers and dates."""
 LONGEST_KEPT = 50_000
-"""Characters of an output's claims and of its sources, together, whose judgement is kept: memory stays bounded."""
-
-LONGEST_FACT = 100
-"""Characters of a fact whose end may be another one."""
-MOST_PARTS = 50
-"""Parts of a claim each of which may be about an object of its own."""
-
-Check = Literal["numbers", "dates", "urls", "names", "quotes", "wording"]
+"""Characters of an output and of its sources, together, that are kept with what was found: memory stays bounded."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """A passage of a source, and where it stands: an event and a JSON pointer into it."""
+
+    __slots__ = ("event_id", "pointer", "text")
+
+    def __init__(self, event_id: str, text: str, pointer: str | None) -> None:
+        self.event_id, self.text, self.pointer = event_id, text, pointer
+
+
 class Support:
     """What the sources say to a claim: how far they support its wording (0-1), and what of it they do not have.
 
-    `unsupported` are hard facts, `elsewhere` those of them that the sources have, but say something else of, and
-    `contradicted` what the sources say otherwise, all as written; `missing` are words that no source has. `judged`
-    says whether there was anything to look for: a hard fact of a kind that is asked for, or wording.
+    `unsupported` are hard facts, `elsewhere` those of them that the sources have, but say of something else, and
+    `contradicted` what the sources say otherwise, all as written; `missing` are words that no source has. `judged` says
+    whether there was anything to look for: a fact of a kind that is asked for, a statement, or wording.
     """
 
-    claim: Claim
-    score: float
-    span: Span | None
-    unsupported: tuple[str, ...]
-    elsewhere: tuple[str, ...] = ()
-    contradicted: tuple[str, ...] = ()
-    missing: tuple[str, ...] = ()
-    judged: bool = True
+    __slots__ = ("claim", "contradicted", "elsewhere", "judged", "missing", "score", "span", "unsupported")
+
+    def __init__(self, claim: Claim, read: "_Reading", checks: Sequence[Check]) -> None:
+        self.claim = claim
+        facts = list(read.facts(checks))
+        self.unsupported = tuple(dict.fromkeys(text for text, known in facts if not known))
+        self.elsewhere = tuple(text for text in self.unsupported if text in read.displaced)
+        is_worded = claim.worded and bool(read.written)
+        asked = is_worded and "wording" in checks
+        self.score = round(read.score(), 2) if asked else 1.0
+        self.missing = (
+            tuple(read.written[stem] for stem in read.written if not read.corpus.has(stem)) if asked else ()
+        )
+        held = is_worded and ("contradictions" in checks or asked)
+        self.contradicted = tuple(read.contradicted(self.unsupported)) if held else ()
+        self.judged = bool(facts) or asked or (held and read.best is not None)
+        self.span = read.span
 
     def holds(self, min_support: float) -> bool:
         """Whether the claim is supported."""
         return not self.unsupported and not self.contradicted and self.score >= min_support
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Basis:
     """What an output may rest on: what tools returned, what the user said, and the arguments of the calls."""
 
-    sources: tuple[Source, ...]
-    said: tuple[Source, ...] = ()
-    called: tuple[Source, ...] = ()
+    __slots__ = ("_key", "called", "said", "sources")
+
+    def __init__(
+        self, sources: Sequence[Source], said: Sequence[Source] = (), called: Sequence[Source] = ()
+    ) -> None:
+        self.sources, self.said, self.called = sources, said, called
+        self._key = repr([[(each.event_id, each.value) for each in part] for part in (sources, said, called)])
+
+    @property
+    def size(self) -> int:
+        """About how many characters it has."""
+        return len(self._key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Basis) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
 
 
-def supports(claims: tuple[Claim, ...], basis: Basis, checks: Sequence[Check]) -> tuple[Support, ...]:
-    """Judge the claims of an output, in order."""
-    texts = chain.from_iterable(each.texts for each in (*basis.sources, *basis.said, *basis.called))
-    size = sum(map(len, texts)) + sum(len(claim.text) for claim in claims)
-    try:
-        return (_kept if size <= LONGEST_KEPT else _supports)(claims, basis, tuple(checks))
-    except RecursionError:  # from comparing the ways to values that are nested very deep
-        return _supports(claims, basis, tuple(checks))
+def supports(
+    output: str, basis: Basis, checks: Sequence[Check], allow: Sequence[str] = ()
+) -> tuple[Support, ...]:
+    """Judge the claims of an output, in order; facts of the texts to `allow` need no source.
+
+    Raises `AssertionCrashError` (`assertion.too_large`) when that would take too long.
+    """
+    is_short = len(output) + basis.size <= LONGEST_KEPT
+    return (_kept if is_short else _supports)(output, basis, tuple(checks), tuple(allow))
 
 
-def _supports(claims: tuple[Claim, ...], basis: Basis, checks: tuple[Check, ...]) -> tuple[Support, ...]:
-    sources = SourceText(basis.sources, basis.said, basis.called)
-    judged = {claim: support(claim, sources, checks) for claim in dict.fromkeys(claims)}
-    return tuple([judged[claim] for claim in claims])
+def _supports(
+    output: str, basis: Basis, checks: tuple[Check, ...], allow: tuple[str, ...]
+) -> tuple[Support, ...]:
+    found, corpus = claims(output), corpus_of(basis.sources)
+    corpus.looks = 0
+    said = Said([*basis.said, *(Source("", text) for text in allow)], basis.called)
+    judged = {claim: Support(claim, _Reading(claim, corpus, said), checks) for claim in dict.fromkeys(found)}
+    return tuple([judged[claim] for claim in found])
 
 
 _kept = lru_cache(maxsize=32)(_supports)
 """The same, remembered: many mutants of a test change neither its output nor its results."""
 
 
-def support(claim: Claim, sources: SourceText, checks: Sequence[Check]) -> Support:
-    """Judge one claim: the hard facts asked for, and its wording when that is asked for."""
-    read = _Reading(claim, sources)
-    found = {check: list(_FINDERS[check](read, sources)) for check in checks if check != "wording"}
-    facts = list(chain.from_iterable(found.values()))
-    best = read.overlap.best
-    span = sources.passages.span(best) if best else None
-    has_wording = "wording" in checks and claim.worded and bool(read.wanted)
-    counted = [known for check in ("numbers", "dates") for _, known in found.get(check, ())]
-    score = round(read.overlap.score(counted), 2) if has_wording else 1.0
-    unsupported = tuple(_each_once([text for text, known in facts if not known]))
-    contradicted: tuple[str, ...] = ()
-    if has_wording and (nearest := read.nearest) and span:
-        otherwise = (read.stated.shown(each) for each, holds in read.bounds.items() if not holds)
-        contradicted = tuple(_whole(chain(nearest.contradicted(), otherwise), unsupported))
-        span = (nearest.told_by if contradicted else None) or span
-    return Support(
-        claim=claim,
-        score=score,
-        span=span,
-        unsupported=unsupported,
-        elsewhere=tuple(read.elsewhere(unsupported)) if unsupported else (),
-        contradicted=contradicted,
-        missing=read.missing if has_wording else (),
-        judged=bool(facts) or has_wording,
-    )
+def corpus_of(sources: Sequence[Source]) -> Corpus:
+    """The sources, read; both checks of a test, and other tests, read the same."""
+    key = repr([(each.event_id, each.value) for each in sources])
+    found = _corpora.pop(key, None) or Corpus(sources)
+    if len(key) <= LONGEST_KEPT:
+        _corpora[key] = found
+        if len(_corpora) > MOST_KEPT:
+            del _corpora[next(iter(_corpora))]
+    return found
 
 
-def _each_once(texts: Sequence[str]) -> Iterator[str]:
-    """Texts without repetitions, also of the end of another short one: GB after 150 GB."""
-    ends = {
-        each[at + 1 :]
-        for each in texts
-        if len(each) <= LONGEST_FACT
-        for at, sign in enumerate(each)
-        if sign == " "
-    }
-    return (text for text in dict.fromkeys(texts) if text not in ends)
-
-
-def _whole(parts: Iterable[str], told: Sequence[str]) -> Iterator[str]:
-    """The parts of a claim, each once, without those that are told already, or that are words of another one."""
-    found = list(dict.fromkeys(part for part in parts if part not in told))
-    return (part for part in found if not any(part != each and f" {part} " in f" {each} " for each in found))
+_corpora: dict[str, Corpus] = {}
+MOST_KEPT = 32
+"""Sources that are kept as they were read."""
 
 
 def score(judged: Sequence[Support]) -> float:
@@ -150,200 +139,354 @@ def score(judged: Sequence[Support]) -> float:
     return sum(weighed) / len(weighed) if weighed else 1.0
 
 
+Fact = tuple[str, bool]
+"""A hard fact of a claim as written, and whether the sources have it."""
+
+
 class _Reading:
-    """A claim beside its sources: what it states, and how far they have its wording."""
+    """A claim beside its sources."""
 
-    def __init__(self, claim: Claim, sources: SourceText) -> None:
-        self.claim = claim
-        self.sources = sources
-        self.stated = statement(claim.text)
+    def __init__(self, claim: Claim, corpus: Corpus, said: Said) -> None:
+        self.claim, self.corpus, self.said = claim, corpus, said
+        self.stated = Facts(claim.text, german=claim.german)
+        self.displaced: set[str] = set()
         self.written: dict[str, str] = {}
-        self.wanted = self._wanted(sources)
-        self.overlap = overlap(self.stated.words, self.wanted, sources.said, sources.passages, sources.signs)
+        written = words(self.stated.rest)
+        for word, (_, stem) in zip(written, forms(written), strict=True):
+            if stem and not word[0].isdigit():
+                self.written.setdefault(stem, word)
+        self.have = [stem for stem in self.written if corpus.has(stem)]
+        """The stems of its content words that the sources have."""
+        self._find_best()
 
-    @cached_property
-    def nearest(self) -> Nearest | None:
-        """The claim beside the passage that is nearest to it."""
-        best = self.overlap.best
-        return Nearest(self.stated, self.written, self.sources, best, self._context) if best else None
-
-    @cached_property
-    def bounds(self) -> dict[Quantity, bool]:
-        """The numbers that something is called to be above or below, and whether it is."""
-        return dict(self.nearest.bounds()) if self.nearest else {}
-
-    def _wanted(self, sources: SourceText) -> list[str]:
-        """The signs of the content words that the sources should have, each once.
-
-        Words that the sources have in another form only are not asked for: AMD or its words, the weekday of a date, and
-        `degrees` for `°C`.
-        """
-        words = self.stated.wording
-        for sign, word in zip(sources.signs.each(words), words, strict=True):
-            if sign and sign != END and not word[0].isdigit():
-                self.written.setdefault(sign, word)
-        held, said, units = sources.passages.content, sources.said, self.stated.measuring
-        derived = _OF_LINKS if self.stated.links else frozenset()
-        derived |= RANKING if sources.passages.is_record(None) else frozenset()
-        units |= frozenset(
-            word
-            for each in self.stated.idioms
-            if has_quantity(each, anywhere, sources)
-            for word in tokens(each.text)
+    def _find_best(self) -> None:
+        digits = (
+            stem for number in self.stated.numbers for stem in row(number.text).split() if stem[0].isdigit()
         )
-        sources.passages.spend(len(self.written))
+        weights = {stem: DIGITS_WEIGHT for stem in digits if self.corpus.has(stem)}
+        weights |= {stem: LIGHT_WEIGHT if stem in light() else 1.0 for stem in self.have}
+        self.best, self.is_joined = self.corpus.best(weights)
 
-        def is_told_otherwise(word: str) -> bool:
-            token = fold(word)
-            return (
-                word in units
-                or word.lower() in derived
-                or has_other_form(token, sources, in_small=word.islower())
-                or (word.islower() and sources.names_field(plain_form(token)))
-                or any(token in name.tokens and is_spelled_out(name, sources) for name in self.stated.names)
-            )
-
-        return [
-            sign
-            for sign, word in self.written.items()
-            if sign in held or sign in said or not is_told_otherwise(word)
-        ]
-
-    def elsewhere(self, unsupported: Sequence[str]) -> Iterator[str]:
-        """The part of this that the sources do have, but beside other words."""
-        stated, sources = self.stated, self.sources
-        numbers = (stated.shown(each) for each in stated.quantities if has_anywhere(each, stated, sources))
-        dates = (each.text for each in stated.dates if sources.has_date(each))
-        held = {*numbers, *dates}
-        return (text for text in unsupported if text in held)
+    # The nearest passage -----------------------------------------------------------------------------------------
 
     @property
-    def missing(self) -> tuple[str, ...]:
-        """The words that no source has."""
-        return tuple(self.written[sign] for sign in self.wanted if sign in self.overlap.missing)
+    def nearest(self) -> Passage | None:
+        """The passage with most of the claim's words."""
+        return None if self.best is None else self.corpus.passages[self.best]
+
+    @property
+    def passage(self) -> str:
+        """Its text, with the next sentence where that adds to it."""
+        if self.best is None:
+            return ""
+        texts = [each.text for each in self.corpus.passages[self.best : self.best + 1 + self.is_joined]]
+        return " ".join(texts)
+
+    @property
+    def span(self) -> Span | None:
+        """The same, with its place."""
+        nearest = self.nearest
+        return Span(nearest.source.event_id, self.passage, nearest.pointer) if nearest else None
 
     @cached_property
-    def beside(self) -> Beside:
-        """Whether enough words of the claim stand near a place in the sources."""
-        return self._beside(())
-
-    def beside_part(self, fact: Quantity | Date) -> Beside:
-        """The same of a number or a date, which may be in a part of the claim that names an object of its own."""
-        parts = self.stated.stating
-        if not 2 <= len(parts) <= MOST_PARTS:
-            return self.beside
-        own = sum(part.facts[0].start <= fact.start for part in parts)
-        return self._beside([part.text for part in parts[:own]])
-
-    def _beside(self, parts: Sequence[str]) -> Beside:
-        if not (best := self.overlap.best):
-            return anywhere
-        least = min(MOST_BESIDE, (len(best.words) + 2) // 3)
-        wanted = frozenset(self.wanted) - self.overlap.missing
-        return self.sources.near.beside(wanted, least, self.stated, parts, self._context)
+    def parts(self) -> list[Part]:
+        """The parts of the claim, with the objects that each names."""
+        before = self.claim.before or self.said.text if self.claim.refers else ""
+        return self.corpus.naming.parts(self.stated, before)
 
     @cached_property
-    def _context(self) -> tuple[frozenset[str], ...]:
-        """The signs of the words that may name what the claim refers to: those before it, or else those of the user."""
-        if not self.claim.refers:
-            return ()
-        return self.sources.content(self.claim.before), frozenset(self.sources.said)
+    def near(self) -> frozenset[int]:
+        """The passages that may state facts, with enough words of the claim in or around them; all, if no source has any."""
+        corpus = self.corpus
+        if not self.have:
+            return frozenset(corpus.stating)
+        held = content(self.passage).intersection(self.have)
+        least = min(MOST_BESIDE, (len(held) + 2) // 3)
+        having: dict[int, set[str]] = {}
+        for stem in self.have:
+            for number in corpus.having(stem):
+                having.setdefault(number, set()).add(stem)
+        corpus.look(len(corpus.stating))
+        found = set()
+        for number in corpus.stating:
+            around = [having[each] for each in corpus.around(number) if each in having]
+            if around and len(set().union(*around)) >= least:
+                found.add(number)
+        return frozenset(found)
 
+    def _is_told(self, at: int, tells: Callable[[int], bool]) -> bool:
+        """Whether a passage that is near, and about the same object, tells what the claim says at an offset."""
+        if self.best is not None and not self.corpus.passages[self.best].is_record and tells(self.best):
+            return True
+        return any(tells(number) and self._is_about(number, at) for number in self.near)
 
-_OF_LINKS = frozenset(
-    """
-    link url address contact reach write email mail call find found available site website page
-    """.split()  # noqa: SIM905 - a list of them would be longer
-)
-"""Words that say of what follows no more than that it is a reference."""
+    def _is_about(self, number: int, at: int) -> bool:
+        item = self.corpus.passages[number].item
+        return item is None or may_be_about(item, at, self.parts)
 
-Fact = tuple[str, bool]
-"""A hard fact of a claim, and whether the sources have it."""
+    # Hard facts --------------------------------------------------------------------------------------------------
 
+    def facts(self, checks: Sequence[Check]) -> Iterator[Fact]:
+        """The hard facts of these kinds."""
+        finders = {
+            "numbers": self._numbers,
+            "dates": self._dates,
+            "urls": self._references,
+            "names": self._names,
+            "quotes": self._quotes,
+        }
+        for check in checks:
+            if check in finders:
+                yield from finders[check]()
 
-def _numbers(read: _Reading, sources: SourceText) -> Iterator[Fact]:
-    spaced, end = read.stated.spaced, 0
-    for quantity in read.stated.quantities:
-        if quantity.start < end:
-            continue
-        whole = spaced.get(quantity.start)
-        if whole and has_number(whole, read.stated, read.beside_part(quantity), sources):
-            end = whole.end
-            yield whole.text, True
-            continue
-        listed = read.claim.listed
-        if not listed and counts_what_follows(quantity, read.stated.without_links):
-            continue
-        if listed and quantity.values == {listed} and not quantity.unit:
-            continue
-        if is_weak(quantity, read.stated.without_links):
-            if miscounts(quantity, read.stated.without_links, sources.passages.listed, sources.content):
-                yield quantity.text, False
-            continue
-        is_free = _is_in_name(quantity, read, sources) or _COMPARED.search(
-            read.stated.without_links, max(0, quantity.start - LONGEST_COMPARED), quantity.start
-        )
-        beside = anywhere if is_free else read.beside_part(quantity)
-        known = has_number(quantity, read.stated, beside, sources) or read.bounds.get(quantity, False)
-        yield read.stated.shown(quantity), known
-    for schedule in crons(read.stated.without_links):
-        if sources.schedules:  # without any, its numbers may be told in other ways: "weekdays at 9"
-            yield schedule.text, schedule.key in sources.schedules
+    def _numbers(self) -> Iterator[Fact]:
+        for number in self.stated.numbers:
+            if not self._is_no_claim(number):
+                yield number.text, self._is_known(number)
 
+    def _is_no_claim(self, number: Number) -> bool:
+        """Whether a number needs no source: it counts what follows, or is a word that hardly means one."""
+        size, text = max(number.values), self.stated.plain
+        if self.claim.listed and not number.unit and (size == self.claim.listed or number.spelled):
+            return True
+        if size in (5, 10, 100) and text[: number.start].endswith("out of "):
+            return True  # the end of a scale
+        if not number.spelled:
+            return False
+        if number.unit == ORDINAL or (size <= 1 and not number.unit) or not self.claim.worded:
+            return True
+        if number.unit or number.hours:
+            return False
+        return ":" in text[number.end :] or (size <= 12 and self.corpus.has_objects)
 
-_IN_NAME = lazy(r"(?:[A-Za-z]-|#)\Z")
-_NAMED = lazy(r"(?<![\w.])(?:(?P<word>[A-Z][A-Za-z]{0,11}) |(?P<code>[\w-]+-))\Z")
-_CODE = lazy(r"0\d+")
-_LONGEST_NAME = 30
-_COMPARED = lazy(
-    r"(?i)\b(?:vs\.?|versus|against|compared (?:to|with)|instead of|rather than|gegenüber|statt) (?:only |just |about )?[$€£]?\Z"
-)
-"""What stands before the number of something else: "11.3 % against 8.9 %"."""
-LONGEST_COMPARED = 30
+    def _is_known(self, number: Number) -> bool:
+        corpus, size = self.corpus, max(number.values)
+        if not number.unit and size <= 20 and size in corpus.counts:
+            return True
+        if any(number.agrees(each) for each in self.said.numbers):
+            return True
+        is_day = number.unit == ORDINAL or number.day
+        if is_day and any(size == each.day for each in (*corpus.every_date, *self.said.dates)):
+            return True
+        before = _NAMED.search(self.stated.plain, max(0, number.start - 20), number.start)
+        if before and row(f"{before[1]} {number.text}") in corpus.words:
+            return True  # a name, as of a train: S 6
 
+        def tells(passage: int) -> bool:
+            return self._has_number(passage, number)
 
-def _is_in_name(quantity: Quantity, read: _Reading, sources: SourceText) -> bool:
-    """Whether a number is part of a name, as in `web-2`, `#12`, `0041`, or, where the sources have it so, `RE 11`, or is one: what is said of that is no fact about the number."""
-    text, start = read.stated.without_links, quantity.start
-    if _IN_NAME.search(text, max(0, start - 2), start):
-        return True
-    if not quantity.text.isdigit():
+        if number.named:
+            return any(map(tells, corpus.stating))
+        if self._is_told(number.start, tells) and not self._is_displaced(number):
+            return True
+        written = row(number.text)
+        is_elsewhere = any(map(tells, self.near))
+        if is_elsewhere or written in corpus.words:
+            self.displaced.add(number.text)
+        return not is_elsewhere and " " in written.strip() and written in corpus.words
+
+    def _has_number(self, passage: int, number: Number) -> bool:
+        self.corpus.look(1)
+        held = self.corpus.numbers(passage)
+        if any(number.agrees(each) for each in held):
+            return True
+        if not number.unit and 1000 <= max(number.values) < 3000:
+            return any(date.year in number.values for date in self.corpus.dates(passage))
+        if number.unit in MONEY and self.corpus.passages[passage].is_record:  # data may have it in cents
+            return any(
+                not each.unit and any(round(100 * one) in each.values for one in number.values)
+                for each in held
+            )
         return False
-    if _CODE.fullmatch(quantity.text) or quantity.text in sources.object_names:
-        return True
-    named = _NAMED.search(text, max(0, start - _LONGEST_NAME), start)
-    if not named:
+
+    def _is_displaced(self, number: Number) -> bool:
+        """Whether the sources have another number in the very place of this one, and nowhere this one there."""
+        if number.unit == TIME or number.spelled or (number.slack and not number.about):
+            return False
+        text = self.stated.plain
+        before = (sentences_of(text[max(0, number.start - 60) : number.start]) or [""])[-1]
+        after = (sentences_of(text[number.end : number.end + 60]) or [""])[0]
+        left, right = row(before).split()[-3:], row(after).split()[:2]
+        digits = [stem for stem in row(number.text).split() if stem[0].isdigit()]
+        if len(left) + len(right) < 3 or not digits or (len(left) < 3 and not right):
+            return False
+        lead = f" {' '.join(left[-2:] if right else left)} "
+        right = right or [END]
+        found, at = False, self.corpus.words.find(lead)
+        while at >= 0:
+            self.corpus.look(1)
+            following = self.corpus.words[at + len(lead) : at + len(lead) + 80].split(" ")
+            count = next((place for place, stem in enumerate(following) if not stem[:1].isdigit()), 0)
+            if "".join(following[:count]) == "".join(digits):
+                return False
+            found = found or bool(count and following[count : count + len(right)] == right)
+            at = self.corpus.words.find(lead, at + 1)
+        return found
+
+    def _dates(self) -> Iterator[Fact]:
+        for date in self.stated.dates:
+            yield date.text, self._has_date(date)
+        for written, day in () if self.claim.lacks else self.stated.days:
+            yield written, day in self.corpus.weekdays or fold(written) in self.said.folded
+
+    def _has_date(self, date: Date) -> bool:
+        corpus = self.corpus
+        if any(date.covers(each) and date.agrees(each) for each in self.said.dates):
+            return True
+
+        def tells(passage: int) -> bool:
+            corpus.look(1)
+            return any(
+                date.covers(each)
+                and date.agrees(each)
+                and (not date.year or each.year or str(date.year) in f"{corpus.text} {self.said.text}")
+                for each in corpus.dates(passage)
+            )
+
+        if self._is_told(date.start, tells):
+            return True
+        if any(map(tells, corpus.stating)):
+            self.displaced.add(date.text)
         return False
-    if named["word"]:
-        return sources.passages.is_record(None) and sources.has_phrase(
-            tokens(named["word"] + f" {quantity.text}")
+
+    def _references(self) -> Iterator[Fact]:
+        for link in {each.text: each for each in self.stated.links}.values():
+            if link.kind != "domain":
+                known = link.key in self.said.links or self.corpus.has_link(link)
+                yield link.text, known and not self._is_of_another(link.text, link.start)
+
+    def _is_of_another(self, text: str, at: int) -> bool:
+        """Whether only other objects of a list have a code or a reference than the one that is named beside it."""
+        corpus, folded = self.corpus, fold(text)
+        if not corpus.groups or folded in self.said.folded:
+            return False
+        corpus.look(len(corpus.passages))
+        having = [passage for passage in corpus.passages if folded in fold(passage.text)]
+        return bool(having) and not any(
+            passage.item is None or may_be_about(passage.item, at, self.parts) for passage in having
         )
-    return sources.numbers.has_text(named["code"] + quantity.text)
+
+    def _names(self) -> Iterator[Fact]:
+        for code in {each.text: each for each in self.stated.codes}.values():
+            yield code.text, self._has_code(code.text) and not self._is_of_another(code.text, code.start)
+        for name in () if self.claim.lacks else self.stated.names:
+            yield name.text, self._has_name(name)
+
+    def _has_code(self, code: str) -> bool:
+        squashed = squash(code)
+        version = squashed[1:] if squashed[0] == "v" else squashed
+        return any(
+            each in self.corpus.squashed or each in squash(self.said.text) for each in (squashed, version)
+        )
+
+    def _has_name(self, name: Name) -> bool:
+        corpus, squashed = self.corpus, squash(name.text)
+        if squashed in corpus.initials or squashed.removesuffix("s") in corpus.initials:
+            return True
+        if len(squashed) > 3 and squashed in corpus.squashed:
+            return True
+        if "." in name.text and fold(name.text) in corpus.lowered:
+            return True
+        if name.text[-1] == "s" and name.text[:-1].isupper() and row(name.text[:-1]) in corpus.words:
+            return True
+        if name.text.isupper() and len(name.text) <= 3 and not self._is_known_word(name.stems[0]):
+            return name.text in corpus.text or name.text in self.said.text
+        if len(name.stems) > 2 and f" {''.join(stem[0] for stem in name.stems)} " in corpus.words:
+            return True
+        named = zip(name.stems, words(name.text), strict=False)
+        if not all(self._is_known_word(stem) or self._has_people(word) for stem, word in named):
+            return False
+        last = [stem for stem in name.stems[-2:] if corpus.has(stem)]
+        return len(last) < 2 or f" {' '.join(last)} " in corpus.content or self._share_a_passage(last)
+
+    def _is_known_word(self, stem: str) -> bool:
+        """Whether the sources or the user have a word."""
+        return f" {stem} " in self.corpus.words or stem in self.said.words
+
+    def _has_people(self, word: str) -> bool:
+        """Whether the sources have a country by its people, or the other way round."""
+        found = _of_people(fold(word)) if word.istitle() and len(word) >= LEAST_OF_COUNTRY else []
+        return any(f" {stem} " in self.corpus.words for stem in found)
+
+    def _share_a_passage(self, stems: Sequence[str]) -> bool:
+        return not set(self.corpus.having(stems[0])).isdisjoint(self.corpus.having(stems[1]))
+
+    def _quotes(self) -> Iterator[Fact]:
+        for quote in quotes(self.claim.text):
+            rows = [row(piece) for piece in quote_pieces(quote)]
+            yield f'"{quote}"', all(each in self.corpus.words or each in self.said.row for each in rows)
+
+    # Contradictions ------------------------------------------------------------------------------------------------
+
+    def contradicted(self, known: Sequence[str]) -> Iterator[str]:
+        """What the sources say otherwise, each once, without what is known to be wrong."""
+        nearest = self.nearest
+        if nearest is None:
+            return
+        fields = nearest.item.fields.values() if nearest.is_record and nearest.item else ()
+        told = [
+            value for field in fields for value in values_of(field) if len(value.split()) >= LEAST_OF_SENTENCE
+        ]
+        found = list(against_prose(self.stated, told if nearest.is_record else [self.passage], self.corpus))
+        if nearest.is_record:
+            found += against_fields(self.parts, self.corpus, nearest.item, self.stated)
+        yield from (
+            part for part in dict.fromkeys(found) if not any(part in fact or fact in part for fact in known)
+        )
+
+    # Wording -------------------------------------------------------------------------------------------------------
+
+    def score(self) -> float:
+        """How much of the wording the sources have (0-1)."""
+        corpus = self.corpus
+        weights = {stem: LIGHT_WEIGHT if stem in light() else 1.0 for stem in self.written}
+        for stem in self.written:
+            if not corpus.has(stem):  # only the user said it: asking is not knowing
+                weights[stem] *= SAID_WEIGHT if stem in self.said.words else 1.0
+        total = sum(weights.values())
+        missing = sum(weight for stem, weight in weights.items() if not corpus.has(stem))
+        wording = 1 - missing / total
+        nearest = self.nearest
+        if nearest is None or not nearest.is_record:
+            return wording * max(LEAST_ORDER, self._order())
+        known = [each for _, each in self.facts(("numbers", "dates"))]  # in a record they count as words do
+        return (wording * total + sum(known)) / (total + len(known))
+
+    def _order(self) -> float:
+        """How far the words stand in the order of the sources: the share of them that go on with a piece of these."""
+        runs = [[stem for stem, _ in forms(words(run))] for run in self.stated.rest.split("0")]
+        total = sum(map(len, runs))
+        begun = sum(self._pieces(run) - 1 for run in runs if run)
+        return 1 - begun / total if total else 1.0
+
+    def _pieces(self, run: list[str]) -> int:
+        """How many pieces a row of words consists of, each the longest that the sources have."""
+        start, found, count = 0, self.corpus.words, 0
+        while start < len(run):
+            end, at = start + 1, 0
+            piece = f" {run[start]} "
+            while end < len(run) and (at := found.find(f"{piece}{run[end]} ", at)) >= 0:
+                piece, end = f"{piece}{run[end]} ", end + 1
+            start, count = end, count + 1
+        return count
 
 
-def _dates(read: _Reading, sources: SourceText) -> Iterator[Fact]:
-    stated = {(date.text, date.year, date.month, date.day, date.other): date for date in read.stated.dates}
-    return ((date.text, sources.has_date(date, read.beside_part(date))) for date in stated.values())
+LIGHT_WEIGHT, SAID_WEIGHT, DIGITS_WEIGHT = 0.4, 0.5, 0.3
+"""What a word counts that says little, one that the user said and no source has, and the digits of a number."""
+LEAST_ORDER = 0.7
+"""What the order of words is worth at least: what a claim says in its own words may be right."""
+LEAST_OF_SENTENCE = 4
+"""Words of a field that is read like prose as well."""
+LEAST_OF_COUNTRY = 4
+"""Letters of the name of a country, or of its people."""
+_OF_PEOPLE = ("n", "y", "an", "ian", "ish", "ese", "s", "es", "i", "le")
 
 
-def _urls(read: _Reading, sources: SourceText) -> Iterator[Fact]:
-    given = {(link.text, link.key): link for link in read.stated.links if link.kind != "domain"}
-    return ((link.text, sources.has_link(link)) for link in given.values())
+def _of_people(name: str) -> list[str]:
+    """The stems of what a country, or its people, may be called when the word is the name of the other."""
+    shorter = [name.removesuffix(each) for each in _OF_PEOPLE if name.endswith(each)]
+    return [stem for stem, _ in forms([*(name + ending for ending in _OF_PEOPLE), *shorter])]
 
 
-def _names(read: _Reading, sources: SourceText) -> Iterator[Fact]:
-    found = [(each, has_identifier(each, read.beside, sources)) for each in read.stated.identifiers]
-    found += [(name.text, has_name(name, sources)) for name in read.stated.names]
-    return (fact for fact in found if not (read.claim.lacks and _is_lacking(fact[0], read.claim)))
-
-
-def _is_lacking(name: str, claim: Claim) -> bool:
-    """Whether a claim has a name only in clauses that say what the sources lack."""
-    return 0 < claim.text.count(name) == sum(clause.count(name) for clause in claim.lacks)
-
-
-def _quotes(read: _Reading, sources: SourceText) -> Iterator[Fact]:
-    return ((f'"{quote}"', sources.has_phrase(*pieces)) for quote, pieces in read.stated.quotes.items())
-
-
-_FINDERS = {"numbers": _numbers, "dates": _dates, "urls": _urls, "names": _names, "quotes": _quotes}
+_NAMED = lazy(r"\b([A-Z]\w*) \Z")
+"""What stands before the number that is part of a name: `S 6`."""

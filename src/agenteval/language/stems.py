@@ -4,7 +4,7 @@ English words in ASCII are stemmed by Snowball; words of other scripts are compa
 """
 
 from collections.abc import Iterable, Sequence
-from functools import cache, lru_cache
+from functools import cache
 from typing import TYPE_CHECKING
 
 from agenteval.text import fold
@@ -18,12 +18,6 @@ def _english() -> "Stemmer":
     from Stemmer import Stemmer
 
     return Stemmer("english", 0)  # the caches here are smaller
-
-
-@lru_cache(maxsize=8192)
-def stem(word: str) -> str:
-    """The stem of a word, without its possessive ending."""
-    return stems(bare_forms([word]))[0]
 
 
 def bare_forms(words: Iterable[str]) -> list[str]:

@@ -88,9 +88,8 @@ def told(values: Sequence[Value]) -> str:
 
 
 def _values(text: str) -> Iterator[Value]:
-    from agenteval.grounding.dates import dates
-    from agenteval.grounding.quantities import quantities
-    from agenteval.grounding.weekdays import tells_week, weekday
+    from agenteval.language.dates import dates, tells_week, weekday
+    from agenteval.language.numbers import numbers
 
     days = [] if tells_week(text) else raw_words(text)
     for word in days:
@@ -100,10 +99,10 @@ def _values(text: str) -> Iterator[Value]:
     found = dates(text)
     for date in found:
         yield Value("date", date.text, date)
-    for number in quantities(text, [(date.start, date.end) for date in found]):
+    for number in numbers(text, [(date.start, date.end) for date in found]):
         counted = _counted(text, number.end) if number.unit in ("", "th") else number.unit
         is_item = _ITEM.fullmatch(text, text.rfind("\n", 0, number.start) + 1, number.end + 1)
-        if not is_item and (counted or not number.text.isalpha()):  # "one of them" states no number
+        if not is_item and (counted or not number.spelled):  # "one of them" states no number
             yield Value((number.unit, counted), number.text, number.values)
 
 

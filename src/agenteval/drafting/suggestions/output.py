@@ -120,7 +120,9 @@ def _length(output: str, *, only_items: bool) -> Suggestion:
 
 
 def _content(trace: Trace) -> Iterator[Suggestion]:
-    sources = [text for source in result_sources(successful_results(trace, [])) for text in source.texts]
+    sources = [
+        text for result in successful_results(trace, []) for text in texts_of(result.data.get("result"))
+    ]
     sources += [text for call in trace.calls() for text in texts_of(call.args)]
     known = {link.key for text in sources for link in links(text)}
     found = [link.text for link in links(trace.output) if link.key in known]
@@ -193,7 +195,7 @@ def _nothing_stated(trace: Trace, case: TestCase) -> Iterator[Suggestion]:
         *memory_sources(trace, case),
         *result_sources(successful_results(trace, [])),
     ]
-    texts = [trace.output, *(text for source in known for text in source.texts)]
+    texts = [trace.output, *(text for source in known for text in texts_of(source.value))]
     patterns = [each for each in FACTS if not any(re.search(each, text, re.IGNORECASE) for text in texts)]
     if patterns:
         yield Suggestion(

@@ -1,0 +1,208 @@
+"""What the fields of JSON objects say otherwise: a value of another object or of another field, and what is so, or not.
+
+Each part of a claim is held against the object that it names or, where it names none, against the nearest one, if that is
+in no list.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from agenteval.grounding.corpus import Corpus
+from agenteval.grounding.facts import Facts
+from agenteval.grounding.objects import NAMING, Naming, Part
+from agenteval.grounding.prose import denied, denies
+from agenteval.grounding.sources import Item, as_boolean, values_of
+from agenteval.grounding.words import content
+from agenteval.language.dates import Date, dates
+from agenteval.language.numbers import Number, numbers
+from agenteval.lazyregex import lazy
+from agenteval.text import fold
+
+
+def against_fields(
+    parts: Sequence[Part], corpus: Corpus, nearest: Item | None, stated: Facts
+) -> Iterator[str]:
+    """What of a claim the objects that it names say otherwise."""
+    naming = corpus.naming
+    for part in parts:
+        named = False
+        for place, group in enumerate(naming.groups):
+            items = part.named[place]
+            named = named or bool(items)
+            told = {item.number for other in parts for item in other.named[place]}
+            if len(items) == 1 and (part.own[place] or len(told) == 1):
+                yield from _of_others(part, items[0], group, naming, corpus)
+                yield from _of_itself(part, items[0], naming, stated)
+            elif len(items) > 1:
+                for item in items:
+                    yield from _flags(part, item, stated)
+        if not named and nearest is not None and nearest.group is None:
+            yield from _of_itself(part, nearest, naming, stated)
+
+
+def _of_others(
+    part: Part, item: Item, group: Sequence[Item], naming: Naming, corpus: Corpus
+) -> Iterator[str]:
+    """A value that another object of the list has in a field, where this one has another one, or none."""
+    said, own, not_so = content(part.text), _words_of(item, corpus), denied(part.text)
+    folded = fold(part.text)
+    for key in dict.fromkeys(key for each in group for key in each.fields):
+        mine = item.fields.get(key)
+        if isinstance(mine, bool | int | float):
+            continue
+        if any(content(value) & said - naming.every for value in values_of(mine)):
+            yield from (value for value in values_of(mine) if content(value) and content(value) <= not_so)
+            continue
+        for value in {
+            value: None for other in group if other is not item for value in _texts(other.fields.get(key))
+        }:
+            words = content(value) - content(key)
+            is_other = words and words <= said and fold(value) in folded and not words <= not_so
+            if is_other and not words & own and not words & naming.every and not _is_moment(value):
+                yield value
+
+
+def _texts(field: Any) -> list[str]:
+    """The values of a field that are texts, not numbers."""
+    found = field if isinstance(field, list) else [field]
+    return [each for each in found if isinstance(each, str) and not each.replace(".", "").isdigit()]
+
+
+def _is_moment(value: str) -> bool:
+    return bool(dates(value)) or any(number.unit == ":" for number in numbers(value))
+
+
+def _words_of(item: Item, corpus: Corpus) -> frozenset[str]:
+    """The words of all values of an object, and of those around and inside it."""
+    corpus.look(len(corpus.items))
+    inside = [each for each in corpus.items if each is not item and item in each.chain()]
+    values = (
+        value
+        for each in (*item.chain(), *inside)
+        for field in each.fields.values()
+        for value in values_of(field)
+    )
+    return frozenset().union(content(item.name), *map(content, values))
+
+
+def _of_itself(part: Part, item: Item, naming: Naming, stated: Facts) -> Iterator[str]:
+    yield from _flags(part, item, stated)
+    yield from _number_of_other_field(part, item, naming, stated)
+    yield from _text_of_other_field(part, item, naming)
+
+
+_IS = lazy(r"^(?:is|has|was|are) ")
+_LACKING = lazy(
+    r"(?i)\b(?:without|un\w+|off|out of|sold out|false|lacks?|missing|non|needs?|isn|empty|dis\w+ed|closed|except\w*|excluding)\b"
+)
+"""What denies a field without a negation."""
+
+
+def _flags(part: Part, item: Item, stated: Facts) -> Iterator[str]:
+    """Fields that are true, false or have a value, where the claim says otherwise."""
+    said, not_so = content(part.text), denied(part.text)
+    for key, value in item.fields.items():
+        name = content(key)
+        if not name or not name <= said:
+            continue
+        bare = _IS.sub("", key)
+        if len(name) < len(bare.split()) and fold(bare) not in fold(part.text):
+            continue
+        truth = as_boolean(value)
+        if (
+            (truth is True and name & not_so)
+            or (truth is False and not denies(part.text) and not _LACKING.search(stated.plain))
+            or (truth is None and values_of(value) and value != 0 and _says_none(part.text, key, not_so))
+        ):
+            yield key
+
+
+_NONE_OF = lazy(r"(?i)\b(?:no|without|kein\w*|sin) (?:\w+ )?(\w+)")
+
+
+def _says_none(text: str, key: str, not_so: frozenset[str]) -> bool:
+    """Whether a part of a claim says that there is none of a field: "no owner"."""
+    last = key.rsplit(maxsplit=1)[-1][:5].lower()
+    return bool(content(key) & not_so) and any(
+        last in (word[: len(last)].lower() for word in match.group().split()[1:])
+        for match in _NONE_OF.finditer(text)
+    )
+
+
+def _number_of_other_field(part: Part, item: Item, naming: Naming, stated: Facts) -> Iterator[str]:
+    """A number or a date beside the name of a field, that the object has in another field only."""
+    said = content(part.text)
+    read = {
+        key: _facts(f"{key}: {value}")
+        for key, value in item.fields.items()
+        if isinstance(value, int | float | str) and not isinstance(value, bool)
+    }
+    every: list[Number | Date] = [*stated.numbers, *stated.dates]
+    for fact in every:
+        if not part.start <= fact.start < part.end or content(fact.text) & naming.every:
+            continue
+        if isinstance(fact, Number) and (fact.about or (fact.spelled and not fact.unit)):
+            continue
+        having = [key for key, facts in read.items() if any(_agree(fact, each) for each in facts)]
+        if not having or any(content(key) & said for key in having):
+            continue
+        for key, facts in read.items():
+            named = content(key)
+            is_named = key not in having and named and named <= said and len(facts) == 1
+            if is_named and _same_kind(fact, facts[0]) and not any(_agree(each, facts[0]) for each in every):
+                yield fact.text
+                break
+
+
+def _facts(field: str) -> list[Number | Date]:
+    moments = dates(field)
+    return [*moments, *numbers(field, [(each.start, each.end) for each in moments])]
+
+
+def _agree(one: Number | Date, other: Number | Date) -> bool:
+    if isinstance(one, Date):
+        return isinstance(other, Date) and one.agrees(other)
+    return isinstance(other, Number) and one.agrees(other)
+
+
+def _same_kind(one: Number | Date, other: Number | Date) -> bool:
+    if isinstance(one, Date) or isinstance(other, Date):
+        return isinstance(one, Date) and isinstance(other, Date)
+    return one.unit == other.unit or (not (one.unit and other.unit) and ":" not in (one.unit, other.unit))
+
+
+def _text_of_other_field(part: Part, item: Item, naming: Naming) -> Iterator[str]:
+    """A value that the object has in another field only than the one that the claim names: "assigned to Ben" for `author: Ben`."""
+    if denies(part.text):
+        return
+    said, folded = content(part.text), fold(part.text)
+    told = {
+        key: [fold(value) for value in values_of(field)]
+        for key, field in item.fields.items()
+        if not isinstance(field, bool | int | float) and not any(_facts(value) for value in values_of(field))
+    }
+    naming_words = naming.every | content(item.name)
+    for key, held in told.items():
+        name = content(key)
+        is_name = key.split()[-1] in NAMING
+        if is_name or not name or not name <= said or any(value in folded for value in held):
+            continue
+        for other, values in told.items():
+            if other == key or content(other) & said - name or other.split()[-1] in NAMING:
+                continue
+            for value in values:
+                words = content(value)
+                is_told = (
+                    len(value) > 2 and words and words <= said and f" {value} " in f" {_spaced(folded)} "
+                )
+                among = any(value in others for each, others in told.items() if each != other)
+                if is_told and not words & (naming_words | name) and not among:
+                    yield value
+                    return
+
+
+_SIGNS = lazy(r"[^\w-]+")
+
+
+def _spaced(text: str) -> str:
+    return _SIGNS.sub(" ", text)

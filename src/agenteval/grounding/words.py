@@ -1,0 +1,80 @@
+"""Texts as rows of stems: ` lab releas model `, so that looking for words in a row is looking in a string.
+
+Words with one stem are equal; an end of a sentence is a word of its own, which equals none. Chinese, Japanese and other
+characters that are written without blanks between words are words each.
+"""
+
+# ruff: noqa: RUF001 - curly apostrophes are meant
+
+from collections.abc import Iterable
+from functools import cache, lru_cache
+
+from agenteval.language.bare_words import bare_words
+from agenteval.language.content_words import UNSPACED, UNSPACED_SIGN, carries_content
+from agenteval.language.stems import bare_forms, stems
+from agenteval.lazyregex import lazy
+
+END = "\0"
+"""The word that ends a sentence."""
+MOST_KEPT = 50_000
+"""Words whose stems are kept."""
+_WORD_OR_CHARACTER = lazy(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+(?:'[^\W_{UNSPACED}]+)*|\0")
+_stems: dict[str, tuple[str, str]] = {}
+"""Of each word its stem, and the same again, or nothing if it carries no meaning."""
+
+
+def words(text: str) -> list[str]:
+    """The words of a text as written, apostrophes straight."""
+    if not text.isascii():
+        text = text.replace("’", "'").replace("‘", "'")
+        if UNSPACED_SIGN.search(text):
+            return _WORD_OR_CHARACTER.findall(text)
+    return bare_words(text)
+
+
+def forms(written: Iterable[str]) -> list[tuple[str, str]]:
+    """The stem of each word, and its stem again if it carries meaning, else nothing."""
+    written = list(written)
+    try:
+        return [_stems[word] for word in written]
+    except KeyError:
+        if len(_stems) > MOST_KEPT:
+            _stems.clear()
+        new = sorted(set(written).difference(_stems))
+    bare = bare_forms(new)
+    for word, form, stem in zip(new, bare, stems(bare), strict=True):
+        has_meaning = carries_content(form) or word == END or (len(word) == 1 and not word.isascii())
+        _stems[word] = (stem, stem if has_meaning else "")
+    return [_stems[word] for word in written]
+
+
+@lru_cache(maxsize=4096)
+def row(text: str) -> str:
+    """The stems of a text, in order, with blanks around each."""
+    return f" {' '.join([stem for stem, _ in forms(words(text))])} "
+
+
+@lru_cache(maxsize=4096)
+def content(text: str) -> frozenset[str]:
+    """The stems of the words that carry meaning."""
+    return frozenset([stem for _, stem in forms(words(text)) if stem])
+
+
+def stem_of(word: str) -> str:
+    """The stem of one word."""
+    return forms([word])[0][0]
+
+
+@cache
+def light() -> frozenset[str]:
+    """The stems of words that say little: their absence from a source means little."""
+    return frozenset(stems(_LIGHT.split()))
+
+
+_LIGHT = """
+say tell give make get go come take put keep new announce accord report call plan include develop increase believe warn ask
+name show want need use see find become begin start look like leave hold help man person thing way number group part one
+first last time year day week month today latest recent past former major several many various set move back bring lead
+case expect describe state add confirm reveal claim insist issue involve promise agree accept continue follow know think
+turn switch
+"""
