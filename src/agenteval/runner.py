@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from agenteval import budget
 from agenteval.adapter_input import part_at_fault
-from agenteval.adapters import Adapter, AdapterContext, check_mode
+from agenteval.adapters import Adapter, AdapterContext, check_mode, reading
 from agenteval.errors import AdapterError, AgentEvalError, saying
 from agenteval.expected_failures import expects_failure, not_selected, place_of_unmet, unexpected
 from agenteval.judging import Failure, JudgingRules, judge_all, locate, said_no
@@ -115,12 +116,25 @@ LEARNED_AT_ONCE = 256
 
 
 def learn_trace(redactor: Redactor, trace: Trace) -> None:
-    """Teach the redactor all that a trace holds, but for the ids and names that every event repeats."""
+    """Teach the redactor all that a trace holds, but for the ids and names that every event repeats.
+
+    Raises `AdapterError` (`redaction.timeout`) when that takes too long: what was not learned must not be quoted.
+    """
     redactor.learn_fields(trace)
     parts = [trace.scenario, trace.input_messages, trace.final_output, trace.notes]
     parts += [event.data for event in trace.events]
     for start in range(0, len(parts), LEARNED_AT_ONCE):
-        redactor.learn_secrets(parts[start : start + LEARNED_AT_ONCE])
+        with budget.step(_unlearned):
+            redactor.learn_secrets(parts[start : start + LEARNED_AT_ONCE])
+
+
+def _unlearned(told: str) -> AdapterError:
+    return AdapterError(
+        f"looking for secrets in the recording {told}",
+        reason_code="redaction.timeout",
+        next_step="record a shorter run, or raise limits.step_seconds in agenteval.yaml",
+        where=(),
+    )
 
 
 def _adapter_failure(error: AdapterError, redactor: Redactor) -> Failure:
@@ -210,12 +224,13 @@ def timestamp(seconds: float) -> str:
 def _trace(adapter: Adapter, test: LoadedTest, context: AdapterContext, options: RunOptions) -> Trace:
     check_mode(adapter, test.case)
     try:
-        trace = adapter.trace(test.case, context)
-        if test.case.adapter not in options.registry.own_adapters:
-            from agenteval.plugins.shapes import check_foreign_trace
+        with reading(adapter.name):
+            trace = adapter.trace(test.case, context)
+            if test.case.adapter not in options.registry.own_adapters:
+                from agenteval.plugins.shapes import check_foreign_trace
 
-            check_foreign_trace(trace, test.case, f"{adapter.name} {adapter.version}")
-        check_trace(trace)
+                check_foreign_trace(trace, test.case, f"{adapter.name} {adapter.version}")
+            check_trace(trace)
     except AdapterError:
         raise
     except AgentEvalError as error:

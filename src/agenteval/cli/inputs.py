@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from agenteval.adapter_input import part_at_fault
-from agenteval.adapters import AdapterContext, check_mode
+from agenteval.adapters import AdapterContext, check_mode, reading
 from agenteval.cli.collection import Collection
 from agenteval.cli.problems import remarks_of
 from agenteval.cli.project import OpenProject
@@ -75,7 +75,8 @@ def _problems(test: LoadedTest, context: AdapterContext, registry: Registry) -> 
     try:
         check = getattr(adapter, "check_input", None)
         if check is not None:
-            check(test.case, context)
+            with reading(name):
+                check(test.case, context)
     except AgentEvalError as error:
         if error.problems and not test.case.reporting.redact_fields:
             return list(error.problems)

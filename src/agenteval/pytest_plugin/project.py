@@ -72,15 +72,15 @@ class Project:
 
     @contextmanager
     def in_force(self) -> Iterator[None]:
-        """Let the project's redaction and time limit hold inside: the process belongs to other tests too."""
-        redactor, seconds = redactor_in_force(), budget.SECONDS
+        """Let the project's redaction and time limits hold inside: the process belongs to other tests too."""
+        redactor, seconds = redactor_in_force(), (budget.SECONDS, budget.STEP_SECONDS)
         redact_with(Redactor((), self.options.redaction))
-        budget.set_seconds(self.config.limits.pattern_seconds)
+        budget.set_seconds(self.config.limits.pattern_seconds, self.config.limits.step_seconds)
         try:
             yield
         finally:
             redact_with(redactor)
-            budget.set_seconds(seconds)
+            budget.set_seconds(*seconds)
 
     def load(self, path: Path) -> LoadedTest | None:
         """The test in a file; None when the file was met under another path. Raises `SpecError`."""

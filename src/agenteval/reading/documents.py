@@ -5,6 +5,7 @@ import stat
 from pathlib import Path
 from typing import NoReturn
 
+from agenteval import budget
 from agenteval.errors import FileError
 from agenteval.reading.faults import EXCERPT_WIDTH, Fault, Place, place_at, problem_at
 
@@ -19,6 +20,17 @@ MAX_DEPTH = 100
 
 INTEGERS = range(-(2**63), 2**64)
 """The integers a file may hold: those that fit into 64 bits, signed or not."""
+
+
+def checking(path: Path) -> budget.step:
+    """All that is done inside with the content of a file is one step. Raises `FileError` (`file.timeout`)."""
+
+    def too_slow(told: str) -> FileError:
+        message = f"checking the file {told}"
+        step = "make the file smaller, or raise limits.step_seconds in agenteval.yaml"
+        return FileError([problem_at(None, Fault("file.timeout", message, next_step=step), path)])
+
+    return budget.step(too_slow)
 
 
 def read_text(path: Path, *, max_bytes: int = MAX_FILE_BYTES) -> str:

@@ -13,6 +13,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from agenteval import budget
 from agenteval.errors import AdapterError
 from agenteval_nanoclaw.session.clock import milliseconds
 from agenteval_nanoclaw.session.line_types import OTHER_KNOWN, PASSED_OVER, TOLD
@@ -78,9 +79,11 @@ def read_index(path: Path, *, max_line: int, progress: Progress | None = None) -
     objects = 0
     told = 0
     for number, offset, data, whole in _raw_lines(path, max_line):
-        if progress and offset - told >= TELL_EVERY:
+        if offset - told >= TELL_EVERY:
             told = offset
-            progress(path, offset, path.stat().st_size)
+            budget.renew()
+            if progress:
+                progress(path, offset, path.stat().st_size)
         record = parse_line(data) if data is not None else None
         if record is None:
             if data is None:
