@@ -492,12 +492,12 @@ def test_a_file_may_write_a_value_with_escapes(tmp_path: Path, before: str, line
 def test_only_the_lines_before_a_fault_are_read_for_escapes(tmp_path: Path) -> None:
     """No others are shown; and what is no YAML is read up to there."""
     path = tmp_path / "a.yaml"
-    path.write_text('one: "\\x34711-Kiel"\ntwo: "47\\x311-Kiel"\nlast: [\n', encoding="utf-8")
+    path.write_text('one: "\\x34711-Kiel"\ntwo: "47\\U000000311-Kiel"\nlast: [\n', encoding="utf-8")
     for last, hidden in ((1, False), (2, True), (9, True)):
         hide = redactor("memo", learned={"memo": "4711-Kiel"})
         hide.learn_files([Problem(reason_code="wrong", message="bad", path=path, excerpt=[(last, "x")])])
         assert hide.unseen("\\x34711-Kiel") == token("4711-Kiel")
-        assert (hide.unseen("47\\x311-Kiel") == token("4711-Kiel")) == hidden
+        assert (hide.unseen("47\\U000000311-Kiel") == token("4711-Kiel")) == hidden
 
 
 def test_models_and_dataclasses_become_plain_data() -> None:
