@@ -182,6 +182,8 @@ def _outcome(test: LoadedTest, options: RunOptions, redactor: Redactor, attempt:
     else:
         status = _status(judged, failure, options)
         reason_code, next_step = _reason(status, judged, failure)
+    for each in judged:
+        each.id = redactor.name(each.id)
     warnings = [*(problem.message for problem in test.warnings), *attempt.warnings, *not_selected(test)]
     duration = (time.perf_counter() - attempt.clock) * 1000
     result = TestResult(
@@ -195,7 +197,7 @@ def _outcome(test: LoadedTest, options: RunOptions, redactor: Redactor, attempt:
         mode=case.mode,
         status=status,
         reason_code=reason_code,
-        next_step=next_step,
+        next_step=redactor.name(next_step) if next_step else None,
         started_at=timestamp(attempt.started),
         finished_at=timestamp(attempt.started + duration / 1000),
         duration_ms=round(duration, 3),

@@ -102,7 +102,7 @@ class Project:
         if directory is None:
             return outcome, unfiled(outcome).leaks
         save_trace = self.config.save_traces or test.case.reporting.save_trace
-        stem = directory.stem(outcome.result.test_case_id)
+        stem = directory.stem(outcome.result.test_case_id, outcome.redactor)
         filed = packed(outcome, stem, directory.max_bytes, save_trace=save_trace)
         directory.keep(filed)
         return outcome, filed.leaks
