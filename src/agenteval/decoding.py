@@ -21,7 +21,7 @@ _DRESS = lazy(
 )
 _SIGNS = (
     (b"%", lazy(rb"%[2-7][0-9A-Fa-f]")),
-    (b"\\", lazy(rb"\\(?:_|[ux](?:00)?[2-7][0-9A-Fa-f]|(?:[ux](?:00)?1b|e|033)\[)")),
+    (b"\\", lazy(rb"\\(?:_|(?:u00|x)[2-7][0-9A-Fa-f]|(?:e|x1b|033|u001b)\[)")),
     (b"&", lazy(rb"&(?:amp;)*(?:#x?[0-9A-Fa-f]{2}|quot|apos|lt|gt|shy|zw)")),
     (b"\x1b", lazy(rb"\x1b\[")),
 )
@@ -111,14 +111,16 @@ def dressed_parts(data: bytes) -> str:
     """What stands around the escapes and invisible characters of a text, or JSON, in UTF-8; mostly empty."""
     spots: list[int] = []
     for head, sign in _SIGNS if data.isascii() else _ALL_SIGNS:
-        if head in data:
+        if head in data and sign.search(data):
             spots += [match.start() for match in sign.finditer(data)]
+    if not spots:
+        return ""
     parts, end = [], 0
     for spot in sorted(spots):
         if end < spot + _AROUND:
             parts.append(data[max(end, spot - _AROUND) : spot + 2 * _AROUND])
             end = spot + 2 * _AROUND
-    return b"".join(parts).decode(errors="replace") if parts else ""
+    return b"".join(parts).decode(errors="replace")
 
 
 def _plain(match: Match[str]) -> str:

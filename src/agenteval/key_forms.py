@@ -72,6 +72,7 @@ _WORD_SIGNS = bytes(
     for code in range(256)
 )
 """Maps every character that keys are made of to `a`, and ends of lines, which may break one; all others to a blank."""
+_DIGIT = lazy(rb"[0-9]")
 _ENDS = lazy(rb"\\+[nrt]?|\n")
 _SIGN = lazy(
     rb"A3T|A[KSB]IA|ACCA|AIza|gh[pousr]_|github_pat_|gl(?:pat|dt|ft|soat|rt|cbt|imt|ptt|agent)-|gloas-|GR1348941"
@@ -84,6 +85,7 @@ _SIGN = lazy(
 Each alternative begins with a plain character, and is tried only where that stands: this takes a quarter of the time.
 """
 _HEADED = tuple(prefix.encode() for prefix in (*_PREFIXES, _COMMON_PREFIX))
+_HEADS = frozenset(prefix[:2] for prefix in _HEADED)
 _BEFORE, _AFTER = 36, 36
 _LINE_BEFORE = lazy(rb"PRIVATE KEY|PuTTY-User|hooks\.slack")
 _FAR_BEFORE = 128
@@ -99,10 +101,17 @@ def has_form(data: bytes) -> bool:
     while start >= 0:
         end = words.find(b" ", start)
         word = data[start:end]
-        if word.startswith(_HEADED) or ((b"\\" in word or b"\n" in word) and _is_broken(word)):
+        if word[:2] in _HEADS and word.startswith(_HEADED):
+            return True
+        if (b"\n" in word or b"\\" in word) and _DIGIT.search(word) and _is_broken(word):
             return True
         before = max(0, start - _BEFORE)
-        if not word.islower() or b"-us" in word or b"xox" in word or data.find(b"earer ", before, start) >= 0:
+        if (
+            not word.islower()
+            or word.find(b"-us") >= 0  # half the time of `in`
+            or word.find(b"xox") >= 0
+            or data.find(b"earer ", before, start) >= 0
+        ):
             if _SIGN.search(data, before, end + _AFTER) or encodes_text(data, start):
                 return True
             if _LINE_BEFORE.search(data, max(0, start - _FAR_BEFORE), end):

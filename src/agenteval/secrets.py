@@ -43,8 +43,8 @@ _NAME = lazy(
 _SECRET_NAME = lazy(rf"(?i:{_NAMES}|cookie)\Z")
 _IS = r"[ \t]{0,8}(?:=>|:=|=|:)\*{0,3}[ \t]{0,8}"
 _CREDENTIAL = lazy(rf"""(?ixm)(?P<name>{_NAMES})\*{{0,3}}\\{{0,8}}(?P<named>["'])?{_IS}(?:
-    (?(named)\s{{0,64}})"(?P<double>(?:\\.|[^"\\\n]){{1,4096}})
-  | (?(named)\s{{0,64}})'(?P<single>(?:\\.|''|[^'\\\n]){{1,4096}})
+    (?(named)\s{{0,64}})[bu]?"(?P<double>(?:\\.|[^"\\\n]){{1,4096}})
+  | (?(named)\s{{0,64}})[bu]?'(?P<single>(?:\\.|''|[^'\\\n]){{1,4096}})
   | (?P<quote>\\{{1,8}}["'])(?P<escaped>[^\n]{{1,4096}}?)(?:(?P=quote)|$)
   | (?:(?:bearer|basic|token)[ ])?(?P<bare>[^\s"'\\,;&<>(){{}}\[\]|]{{4,4096}})
 )""")
@@ -333,7 +333,8 @@ def _has_assignment(data: bytes) -> bool:
     """Whether a name such as `password` is followed by a sign of assignment, by a quote or `is`, a flag, or in a `.netrc`."""
     lowered = data.lower()
     for names in _ASSIGNED:
-        for match in names.finditer(lowered):
+        match = names.search(lowered)
+        while match:
             at = match.start()
             if (
                 match.lastindex is None
@@ -341,6 +342,7 @@ def _has_assignment(data: bytes) -> bool:
                 or _LOGIN_BEFORE.search(lowered, max(0, at - _LONGEST_LOGIN), at + 1)
             ):
                 return True
+            match = names.search(lowered, match.end())
     return b"=" in data and _SIGNATURE.search(lowered) is not None
 
 
