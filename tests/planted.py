@@ -45,6 +45,7 @@ MORE = {
     "mailchimp-key": "0123456789abcdef" * 2 + "-us12",
     "npm-token": "npm" + "_" + "a1B2c3D4e5F6" * 3,
     "openai-key": "sk-" + "a1B2c3D4e5F6g7H8i9J0" + "T3Blbk" + "FJ" + "a1B2c3D4e5F6g7H8i9J0",
+    "password-hash": "$" + "2y$05$" + "c4WoMPo3SXsafkva.HHa6uXQZWr7oboPiC2bT/r7q1BB8I2s0BRqC",
     "private-key": PRIVATE_KEY,
     "pypi-token": "pypi-" + "AgEIcHlwaS5vcmc" + "a1B2" * 20,
     "sendgrid-key": "SG" + ".a1B2c3D4e5F6g7H8i9J0ab." + "a1B2c3D4e5F6g7H8i9J0abcdefghijklmnopqrstuvw",

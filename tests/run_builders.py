@@ -190,5 +190,5 @@ def make_outcome(result: TestResult, trace: Trace | None = None, redact: Sequenc
 
 def file_away(directory: RunDirectory, outcome: Outcome, *, save_trace: bool) -> None:
     """File what there is about one test, as a run does."""
-    stem = directory.stem(outcome.result.test_case_id)
+    stem = directory.stem(outcome.result.test_case_id, outcome.redactor)
     directory.keep(packed(outcome, stem, directory.max_bytes, save_trace=save_trace))

@@ -19,7 +19,6 @@ EXAMPLES = ROOT / "examples" / "nanoclaw"
 HEAVY = frozenset(
     {
         "deepdiff",
-        "detect_secrets",
         "difflib",
         "importlib.metadata",
         "jsonschema",
@@ -159,10 +158,7 @@ def test_version_imports_next_to_nothing() -> None:
 
 
 def test_a_green_run_imports_no_judge_of_what_is_wrong(tmp_path: Path) -> None:
-    """Valid tests never load pydantic, jsonschema or deepdiff: they are for what is not plainly right.
-
-    Nor do tests without secrets load what knows the forms of secrets, and the HTTP client that it brings.
-    """
+    """Valid tests never load pydantic, jsonschema or deepdiff: they are for what is not plainly right."""
     arguments = ["run", str(EXAMPLES), "-q", "--artifacts-dir", str(tmp_path)]
     loaded = modules_after(
         f"from agenteval.cli import main\nassert main({arguments!r}) == 0\nassert 'importlib.metadata' not in sys.modules"
@@ -170,12 +166,10 @@ def test_a_green_run_imports_no_judge_of_what_is_wrong(tmp_path: Path) -> None:
     assert "agenteval_nanoclaw" in loaded
     unwanted = {
         "deepdiff",
-        "detect_secrets",
         "jsonschema",
         "multiprocessing",
         "pydantic",
         "pydantic_core",
-        "requests",
         "rich",
     }
     assert loaded & unwanted == set()

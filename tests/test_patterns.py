@@ -82,12 +82,12 @@ def test_patterns_of_one_assertion_share_the_time() -> None:
     """A hundred patterns that each stop in time are stopped together; a new budget begins anew."""
     slow, text = "(?:a|aa)+$", "a" * 21 + "b"
     spent = process_time()
-    with budget.fresh(), pytest.raises(AssertionCrashError) as caught:
+    with budget.step(AssertionCrashError), pytest.raises(AssertionCrashError) as caught:
         for _ in range(100_000):
             search(slow, text)
     assert process_time() - spent < 1
     assert caught.value.reason_code == "pattern.timeout"
-    with budget.fresh():
+    with budget.step(AssertionCrashError):
         assert search("b$", text)
 
 
@@ -173,7 +173,7 @@ def test_no_pattern_crashes_the_check(pattern: str) -> None:
 @pytest.mark.usefixtures("short_limit")
 def test_reading_patterns_is_bounded_too() -> None:
     """When those before took all the time of a file, the next is refused."""
-    with budget.fresh(), budget.spending() as allowed:
+    with budget.step(AssertionCrashError), budget.spending() as allowed:
         while allowed.left > 0:
             pass
         assert pattern_error("a") == "the patterns and schemas before it took 0.05 s to read; use fewer"

@@ -462,7 +462,7 @@ def test_what_would_show_a_secret_is_an_error(pytester: pytest.Pytester, project
         from agenteval.hiding import KnownValues
         from agenteval.redaction import Redactor
 
-        KnownValues.hide = lambda self, text: text
+        KnownValues.hide = lambda self, text, **parts: text
         Redactor._without_found = lambda self, text: text
         """
     )

@@ -462,6 +462,106 @@ def test_secrets_of_files_that_are_excerpted_are_learned(tmp_path: Path) -> None
     assert hide.text(other) == other
 
 
+GITHUB = PLANTED["github-token"]
+CLOTHES: list[Callable[[str], str]] = [
+    "\u200b".join,
+    lambda text: f"{text[:9]}\u00ad{text[9:]}",
+    lambda text: f"{text[:9]}\x1b[1m{text[9:]}\x1b[0m",
+    lambda text: "".join(f"%{ord(sign):02x}" for sign in text),
+    lambda text: "".join(f"\\u{ord(sign):04x}" for sign in text),
+    lambda text: "".join(f"&#{ord(sign)};" for sign in text),
+    lambda text: text.replace("_", "\\_"),
+    lambda text: b64encode(f"user:{text}".encode()).decode(),
+    lambda text: b64encode(f"it is {text}, no?".encode()).decode(),
+    lambda text: b64encode(json.dumps({"a": text}).encode()).decode(),
+]
+
+
+@pytest.mark.parametrize("dress", CLOTHES)
+@pytest.mark.parametrize("value", ["hunter2_Marker_4711", "it's a phrase: 4711"])
+def test_a_known_value_is_found_in_other_clothes(dress: Callable[[str], str], value: str) -> None:
+    """As a part of what a row of base64 encodes, too; with the token that it has elsewhere, if it is seen as a whole."""
+    made = redactor("memo", learned={"memo": value})
+    dressed = dress(value)
+    shown = made.text(f"so {dressed} is it")
+    assert re.fullmatch(r"so \[redacted:field:[0-9a-f]{8}\](?:\x1b\[0m)? is it", shown)
+    assert token(value) in shown
+    assert made.leaks([dressed], [dressed]) == ["field"]
+    assert made.leaks([shown], [shown]) == []
+
+
+@given(
+    value=st.from_regex("[a-zA-Z0-9][a-zA-Z0-9!#$()*,./:;?@^_{}~-]{10,60}[a-zA-Z0-9]", fullmatch=True),
+    dress=st.sampled_from(CLOTHES),
+    before=st.text(max_size=20),
+    after=st.text(max_size=20),
+)
+def test_no_clothes_hide_a_value(value: str, dress: Callable[[str], str], before: str, after: str) -> None:
+    """Whatever the value and the text around it, nothing of its writing is left."""
+    dressed = dress(value)
+    if dressed in before + after or dressed.lower() in token(value):
+        return
+    made = redactor("memo", learned={"memo": value})
+    shown = made.text(f"{before} {dressed} {after}")
+    assert dressed not in shown
+    assert value not in shown
+
+
+@pytest.mark.parametrize(
+    "conversation",
+    [
+        [f"the first half is {GITHUB[:22]}", GITHUB[22:]],
+        [f"{GITHUB[:22]}", f"{GITHUB[22:]} is the rest"],
+        ["the password is:", "hunter22"],
+        ["What is the password?", "hunter22"],
+        ["Please send me the API key:", "a1B2c3D4e5F6g7H8i9J0"],
+    ],
+)
+def test_what_two_messages_tell_together_is_learned(conversation: list[str]) -> None:
+    """The parts of a key, and the answer to a question: in a message, in the arguments of a call, in a result."""
+    parts = [word for text in conversation for word in re.findall(r"\S*[0-9]\S*", text)]
+    messages = [
+        {"role": role, "content": text}
+        for role, text in zip(("user", "assistant"), conversation, strict=True)
+    ]
+    made = redactor(learned=[*messages, {"tool": "shell", "args": {"command": f"login {parts[-1]}"}}])
+    shown = made.data([messages, f"login {parts[-1]}", f"got {parts[0]}."])
+    assert [part for part in parts if part in str(shown)] == []
+    assert made.leaks(shown, ()) == []
+
+
+@pytest.mark.parametrize(
+    "conversation",
+    [
+        ["Forgot your password?", "No, I did not forget it1"],
+        ["I lost the token", "a1B2c3D4e5F6g7H8i9J0 is the order"],
+        ["How are you?", "hunter22"],
+        ["the password is:", "still unknown"],
+    ],
+)
+def test_what_two_messages_tell_of_something_else_stays(conversation: list[str]) -> None:
+    """An answer in words, another question, an id."""
+    messages = [{"role": "user", "content": text} for text in conversation]
+    assert redactor(learned=messages).data(messages) == messages
+
+
+def test_equal_keys_have_equal_tokens_in_any_clothes() -> None:
+    """So that a reader can tell that it is the same one."""
+    for dress in CLOTHES:
+        text = f"so {dress(GITHUB)} is it"
+        assert token(GITHUB, "github-token") in redactor().unseen(text)
+        assert token(GITHUB, "github-token") in redactor(learned=text).text(text)
+
+
+def test_a_login_is_hidden_where_docker_keeps_it() -> None:
+    """Under `auth`, in base64; another value of that name is none."""
+    login = b64encode(b"bob:hunter-2").decode()
+    config = {"auths": {"registry.example": {"auth": login}}, "auth": "oauth2"}
+    hidden = {"auths": {"registry.example": {"auth": token(login, "credential")}}, "auth": "oauth2"}
+    assert redactor(learned=config).data(config) == Redactor().swept(config) == hidden
+    assert redactor().leaks(config, ()) == ["credential"]
+
+
 MEMO = "it's-4711-Kiel"
 HIDDEN = token(MEMO)
 
@@ -492,12 +592,12 @@ def test_a_file_may_write_a_value_with_escapes(tmp_path: Path, before: str, line
 def test_only_the_lines_before_a_fault_are_read_for_escapes(tmp_path: Path) -> None:
     """No others are shown; and what is no YAML is read up to there."""
     path = tmp_path / "a.yaml"
-    path.write_text('one: "\\x34711-Kiel"\ntwo: "47\\x311-Kiel"\nlast: [\n', encoding="utf-8")
+    path.write_text('one: "\\x34711-Kiel"\ntwo: "47\\U000000311-Kiel"\nlast: [\n', encoding="utf-8")
     for last, hidden in ((1, False), (2, True), (9, True)):
         hide = redactor("memo", learned={"memo": "4711-Kiel"})
         hide.learn_files([Problem(reason_code="wrong", message="bad", path=path, excerpt=[(last, "x")])])
         assert hide.unseen("\\x34711-Kiel") == token("4711-Kiel")
-        assert (hide.unseen("47\\x311-Kiel") == token("4711-Kiel")) == hidden
+        assert (hide.unseen("47\\U000000311-Kiel") == token("4711-Kiel")) == hidden
 
 
 def test_models_and_dataclasses_become_plain_data() -> None:

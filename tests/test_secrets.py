@@ -1,16 +1,16 @@
 """The detector of secrets: what it finds, what it leaves alone, and that no text takes it long."""
 
 import json
-import subprocess
-import sys
 import time
-from typing import Any
+from base64 import b64encode, urlsafe_b64encode
+from textwrap import wrap
+from urllib.parse import quote
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agenteval.key_forms import LIBRARY, OWN
+from agenteval.key_forms import FORMS as KNOWN_FORMS
 from agenteval.secrets import (
     BASIC_AUTH,
     COOKIE,
@@ -41,7 +41,7 @@ def shown(text: str) -> list[tuple[str, str]]:
 def test_there_is_a_sample_of_each_kind() -> None:
     """So that no rule is without a test."""
     assert sorted({*FORMS, BASIC_AUTH, COOKIE, CREDENTIAL}) == list(KINDS)
-    assert {rule.kind for rule in LIBRARY} | {kind for kind, _ in OWN} == set(FORMS)
+    assert set(KNOWN_FORMS) == set(FORMS)
 
 
 @pytest.mark.parametrize(("kind", "value"), FORMS.items(), ids=list(FORMS))
@@ -147,8 +147,8 @@ BODY = "a1B2c3D4e5F6g7H8i9J0" * 4
         ("twilio-key", f"SK{BODY[:32].lower()}"),
     ],
 )
-def test_each_pattern_of_the_library_finds_its_form(kind: str, value: str) -> None:
-    """Several plugins have more than one; and the sieve lets each form through."""
+def test_each_variant_of_a_form_is_found(kind: str, value: str) -> None:
+    """Several kinds have more than one; and the sieve lets each through."""
     assert shown(f"it is\n{value}") == [(kind, value)]
     assert might_hold(value.encode())
 
@@ -261,6 +261,158 @@ def test_the_value_beside_a_name_is_found(text: str, value: str) -> None:
     """As JSON, Python, YAML, a shell, an address and a header write it."""
     assert shown(text) == [(CREDENTIAL, value)]
     assert might_hold(text.encode())
+
+
+LOGIN = b64encode(b"bob:hunter-2").decode()
+SIGNED = "0a9B8c7D6e5F4g3H2i1J0kLm%3D"
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        (f"//registry.example/:_auth={LOGIN}", LOGIN),
+        (f"_auth = {LOGIN}\nalways-auth=true", LOGIN),
+        (f'{{"auths": {{"registry.example": {{"auth": "{LOGIN}"}}}}}}', LOGIN),
+        (f'{{\n  "auth": "{LOGIN}"\n}}', LOGIN),
+        (f"https://a.blob.example/c?sv=2022-11-02&sp=r&sig={SIGNED}", SIGNED),
+        (f"https://s3.example/k?X-Amz-Expires=9&X-Amz-Signature={'0a9b' * 16}", "0a9b" * 16),
+        (f"https://storage.example/o?X-Goog-Signature={'0a9b' * 16}&x=1", "0a9b" * 16),
+        (f"https://d.example/x?Expires=1&amp;Signature={SIGNED}&amp;Key-Pair-Id=K1", SIGNED),
+        ("db.example:5432:shop:bob:hunter-2", "hunter-2"),
+        ("localhost:*:*:postgres:letmein\n# end", "letmein"),
+        ('{"result": "# pg\\ndb.example:5432:shop:bob:hunter-2\\n"}', "hunter-2"),
+        ("Password:\nhunter22", "hunter22"),
+        ("Your **password**:\n\n`hunter22`\n", "hunter22"),
+        ("Passcode:\n```\nhunter22\n```", "hunter22"),
+        ('{"content": "Password:\\nhunter22\\nbye"}', "hunter22"),
+        ("password: |\n  hunter22\nuser: bob", "hunter22"),
+        ("password: >-\n  hunter22\nuser: bob", "hunter22"),
+        ("What is the password?\nhunter22", "hunter22"),
+        ("API key:\na1B2c3D4e5F6g7H8i9J0\n", "a1B2c3D4e5F6g7H8i9J0"),
+        ('{"password":\n    "let me in"}', "let me in"),
+        ("<password>\n  hunter22\n</password>", "hunter22"),
+        ("Das Passwort ist hunter22.", "hunter22"),
+        ("RAILS_MASTER_KEY=0a9b8c7d0a9b8c7d", "0a9b8c7d0a9b8c7d"),
+        ("PresharedKey = YTFCMmMzRDRlNUY2", "YTFCMmMzRDRlNUY2"),
+        ("passcode: hunter22", "hunter22"),
+        ("{'password': b'hunter22', 'user': u'bob'}", "hunter22"),
+    ],
+)
+def test_secrets_of_files_and_of_the_next_line_are_found(text: str, value: str) -> None:
+    """Logins in base64, what signs an address, lines of `.pgpass`; and what stands below its name."""
+    assert shown(text) == [(CREDENTIAL, value)]
+    assert might_hold(text.encode())
+    assert might_hold(json.dumps(text).encode())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'auth: oauth2, auth=basic, "auth": "required", {"auth": {"type": "bearer"}}, auth = Depends(get_user1)',
+        f"auth={b64encode(b'no login at all').decode()}, oauth2={LOGIN}",
+        "sig = inspect.signature(f1), sig=SIGTERM1234567890, https://x.example/?sig=ABC123",
+        '"signature": "function getUserById1(userId: string)", X-Hub-Signature-256: sha256',
+        "src/app.py:5432:10:E501:line1, localhost:5432:5432:tcp:open1, host:5432:db:user:, a:b:c:d:e1",
+        "docker run -p 5432:5432 a1, 12:30:45:678:9012, arn:aws:iam::123456789012:user/bob1",
+        "Reset your password:\nclick the link1 we sent.",
+        "Password:\nmust have 12 characters, Passwords:\n- Rule1\n- Rule2",
+        "password:\n  type: string1\ntoken:\n  max_tokens: 4096\nsecret:\n  - item1",
+        "API key:\n1. Open\ntoken:\nhttps://example.org/a1B2c3D4e5F6g7H8i9J0\nsecret:\nsunflower-fields-forever",
+        "Password: \nuser@host1:~$\npassword:\nmin_length1:\npassword:\n{\ntoken:\n\n## Step2",
+        "What is the password?\nI do not know it1.\nForgot your password?\nSunflowers",
+        "elif tt == 'password':\n    password = lexer.get_token()",
+        'def __copy__(self) -> "Token":\n    """A shallow copy of the token."""',
+        "it costs $5$ and $6$, $2y$ marks bcrypt, {SHA} another, $1$2$3",
+        "the master key is kept, shared_key = my_shared_key, a barcode: a1b2c3",
+    ],
+)
+def test_what_only_stands_where_secrets_do_is_none(text: str) -> None:
+    """Other values of such names, compilers' messages, sentences, code; no answer, and the next item below a name."""
+    assert shown(text) == []
+
+
+HALF = len(GITHUB) // 2
+
+
+def broken(by: str) -> str:
+    """A key with something in its middle."""
+    return GITHUB[:HALF] + by + GITHUB[HALF:]
+
+
+@pytest.mark.parametrize(
+    ("written", "kind"),
+    [
+        *(
+            (broken(by), "github-token")
+            for by in ("\u200b", "\u00ad", "\ufeff", "\x1b[31m", "&shy;", "\u2060")
+        ),
+        *((broken(by), "github-token") for by in ("\n", "\r\n", "\\\n", "=\n", "\\n", "\n    ", "\n> ")),
+        (GITHUB.replace("_", "\\_"), "github-token"),
+        (GITHUB.replace("_", "%5F"), "github-token"),
+        (GITHUB.replace("_", "%255f"), "github-token"),
+        (GITHUB.replace("_", "\\u005f"), "github-token"),
+        (GITHUB.replace("_", "\\x5f"), "github-token"),
+        (GITHUB.replace("_", "&#95;"), "github-token"),
+        ("".join(f"%{ord(sign):02X}" for sign in GITHUB), "github-token"),
+        (b64encode(GITHUB.encode()).decode(), "github-token"),
+        (b64encode(f"GITHUB_TOKEN={GITHUB}\n".encode()).decode(), "github-token"),
+        (urlsafe_b64encode(f">>>{GITHUB}".encode()).decode(), "github-token"),
+        (b64encode(b64encode(GITHUB.encode())).decode(), "github-token"),
+        (quote(b64encode(f"of {GITHUB}".encode()).decode(), safe=""), "github-token"),
+        ("\n".join(wrap(b64encode(PRIVATE_KEY.encode()).decode(), 76)), "private-key"),
+        (b64encode(b'{"password": "hunter-2"}').decode(), CREDENTIAL),
+    ],
+)
+@pytest.mark.parametrize("around", ["{}", "it is {} now", "a\n{}\nb", '{{"x": "{}"}}'])
+def test_a_key_is_found_in_other_clothes(written: str, kind: str, around: str) -> None:
+    """Broken by what nobody sees, by a colour or the end of a line; escaped; in base64 that stands alone."""
+    text = around.format(written)
+    (found,) = detect(text)
+    assert found.kind == kind
+    assert found.plain in (GITHUB, PRIVATE_KEY, "hunter-2")
+    assert text[: found.start] + text[found.end :] == around.format("")
+    assert might_hold(text.encode())
+    assert might_hold(json.dumps(text).encode())
+
+
+@pytest.mark.parametrize(
+    "name", ["password%3A%20{}", "%22password%22%3A%22{}%22", "pass\u200bword: {}", "pass\\u0077ord={}"]
+)
+def test_a_name_is_read_in_other_clothes(name: str) -> None:
+    """Escaped, or with something in it that nobody sees."""
+    assert shown(name.format("hunter-2")) == [(CREDENTIAL, "hunter-2")]
+    assert might_hold(name.format("hunter-2").encode())
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (f"{GITHUB}\nNext line", GITHUB),
+        (f"{ANTHROPIC}\nThe2nd word", ANTHROPIC),
+        (f"{ANTHROPIC}\nDB2_HOST1=x", ANTHROPIC),
+        (f"{GITHUB[:HALF]}\n{GITHUB[HALF:]}\nthat was it", f"{GITHUB[:HALF]}\n{GITHUB[HALF:]}"),
+        (f"{ANTHROPIC[:50]}\n{ANTHROPIC[50:]}\nThe 2nd", f"{ANTHROPIC[:50]}\n{ANTHROPIC[50:]}"),
+    ],
+)
+def test_a_key_ends_where_the_next_line_is_none_of_it(text: str, found: str) -> None:
+    """A word, or the name of another value, goes on in no key."""
+    assert [word for _, word in shown(text)] == [found]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "AKIA\nis how they begin, ghp_\nxxxxxxxx, sk-\nthe rest",
+        "the word\u200bbreak and soft\u00adhyphen, \x1b[31mred\x1b[0m, a\\_name, 50%20off, R&amp;D, \U0001f469\u200d\U0001f467",
+        "https://x.example/?q=hello%20world%2C%20token%20and%20password&n=1",
+        b64encode(b"The quick brown fox jumps over the lazy dog, and the token is lost.").decode(),
+        b64encode(bytes(range(256))).decode(),
+        f"sha512-{b64encode(bytes(range(7, 71))).decode()}",
+    ],
+)
+def test_clothes_make_no_secret(text: str) -> None:
+    """What is escaped, encoded or broken over two lines, and harmless."""
+    assert shown(text) == []
 
 
 @pytest.mark.parametrize(
@@ -667,6 +819,31 @@ HOSTILE: dict[str, str] = {
     "logins": "machine a login b password " * 11_000,
     "machines": "machine a\n" * 30_000 + " login b password c",
     "wrapped values": 'token","value":{"arrayValue":{"' * 9_000,
+    "percent signs": "%25" * 100_000,
+    "letters in percent": "%70%61%73%73%77%6f%72%64%3d%61%31%62%32" * 9_000,
+    "invisible": "\u200b" * 300_000,
+    "invisible between": "a\u200b1" * 100_000,
+    "escapes": "\\u005f" * 50_000,
+    "ampersands": "&amp;" * 60_000 + "quot;",
+    "colours": "\x1b[" * 150_000,
+    "rows": (b64encode(b"the quick brown fox").decode() + " ") * 11_000,
+    "one row": b64encode(b"password=a1b2c3d4 " * 12_000).decode(),
+    "rows in rows": b64encode(b64encode(b64encode(b64encode(b"password=a1 " * 6_000)))).decode(),
+    "lines": "a1B2c3D4e5F6\n" * 23_000,
+    "lines of a key": "hf_" + "a1B2c3D4e5F6g7H8i9J0\n" * 14_000,
+    "keys over lines": f"{GITHUB[:20]}\n{GITHUB[20:]}\n" * 7_000,
+    "short lines": "a\n" * 150_000 + "eyJ\n" * 1_000,
+    "values below": "password:\n" * 30_000,
+    "blanks below": "password:\n\n\n\n" * 20_000,
+    "questions": "password?\na1b2c3\n" * 18_000,
+    "keys of logins": "auth=" * 60_000,
+    "a long login": "auth=" + "A" * 300_000,
+    "lines of pgpass": ":5432:a:b" * 33_000,
+    "hashes": "$2y$" * 75_000,
+    "a long hash": "$6$" + "a$" * 150_000,
+    "signatures": "?sig=" * 60_000,
+    "private keys": "-----BEGIN PRIVATE KEY-----" * 11_000,
+    "blanks in an element": "password>" + " " * 300_000,
     "entries": "token" + "\\n" * 150_000 + 'token","value":' * 10_000,
 }
 
@@ -688,25 +865,3 @@ def test_what_is_found_is_in_order_and_apart(text: str, values: list[str]) -> No
         assert end <= each.start < each.end <= len(text)
         end = each.end
     assert might_hold(text.encode(errors="replace")) or not detect(text)
-
-
-def test_the_library_is_loaded_only_when_it_is_needed() -> None:
-    """An ordinary text, and even a password, load neither it nor the HTTP client that it brings."""
-    program = (
-        "import sys\nfrom agenteval.secrets import detect\n"
-        "detect('A long text: supports_scheduler_context, NanoClaw-Runs-Longer-Than-20')\n"
-        "assert detect('password: hunter2')\n"
-        "print('requests' in sys.modules, 'detect_secrets' in sys.modules)\n"
-        f"assert detect({AWS!r})\nprint('detect_secrets' in sys.modules)"
-    )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["False", "False", "True"]
-
-
-def test_the_library_still_has_the_rules() -> None:
-    """Each plugin exists and has patterns: a new release that drops one is noticed."""
-    from agenteval.key_forms import _patterns
-
-    loaded: Any = _patterns()
-    assert [rule.kind for rule, _ in loaded] == [rule.kind for rule in LIBRARY]
-    assert all(patterns for _, patterns in loaded)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from agenteval import __version__
+from agenteval import __version__, budget
 from agenteval.errors import AdapterError, saying
 from agenteval.spec import TestCase
 from agenteval.trace import Trace
@@ -98,6 +98,19 @@ def find_adapter(name: str, *, also: Sequence[str] = ()) -> Adapter:
         reason_code="adapter.unknown",
         next_step=f"correct the name of the adapter{meant}, or install the package that provides it",
     )
+
+
+def reading(adapter: str) -> budget.step:
+    """All that an adapter does inside is one step. Raises `AdapterError` (`adapter.timeout`)."""
+
+    def too_slow(told: str) -> AdapterError:
+        return AdapterError(
+            f"adapter {adapter} {told}",
+            reason_code="adapter.timeout",
+            next_step="record a shorter run, or raise limits.step_seconds in agenteval.yaml",
+        )
+
+    return budget.step(too_slow)
 
 
 def check_mode(adapter: Adapter, case: TestCase) -> None:

@@ -1,6 +1,6 @@
 """What no assertion of a run looks at: tools, types of event, categories. Counted in sets, test by test."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from agenteval.loading import LoadedTest
 from agenteval.patterns import name_matches
@@ -21,15 +21,21 @@ class CoverageTally:
         self._tools: set[str] = set()
         self._event_types: set[str] = set()
 
-    def add(self, test: LoadedTest, judged: Sequence[AssertionResult], trace: Trace | None) -> None:
-        """Count one test. An assertion that was skipped has looked at nothing."""
-        self._available.update(test.case.tools.available)
+    def add(
+        self,
+        test: LoadedTest,
+        judged: Sequence[AssertionResult],
+        trace: Trace | None,
+        shown: Callable[[str], str] = str,
+    ) -> None:
+        """Count one test; `shown` is how its names are told. An assertion that was skipped has looked at nothing."""
+        self._available.update(map(shown, test.case.tools.available))
         if trace is not None:
             self._happened.update(trace.event_types())
         for bound, result in zip(test.checks, judged, strict=False):
             if result.status != "skip":
                 looks = bound.check.looks_at()
-                self._tools |= looks.tools
+                self._tools.update(map(shown, looks.tools))
                 self._event_types |= looks.event_types
                 for names in (
                     trace.tools if trace else ()

@@ -1,16 +1,19 @@
 """Finds known values in texts, however the texts spell them, and puts tokens in their place.
 
-A value is found in any case, on one line, line by line, escaped as in Python or JSON, encoded, and in names made of
-it. A piece of a value is found anywhere if it has `SHORTEST_PIECE` characters, and a shorter one beside an ellipsis.
+A value is found in any case, on one line, line by line, escaped as in Python or JSON, encoded, also as a part of what
+a row of base64 encodes, in names made of it, and beneath escapes and invisible characters. A piece of a value is found anywhere if it has `SHORTEST_PIECE` characters, and a shorter one beside an ellipsis.
 Marks inside a value do not hide it: they go with it, and with them all marks of the text.
 """
 
 import json
 import re
+from binascii import b2a_base64
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
+from agenteval.decoding import readings
 from agenteval.digests import sha256
+from agenteval.lazyregex import lazy
 from agenteval.text import OPEN, lowered, unmarked
 
 SHORTEST_TEXT = 4
@@ -25,6 +28,8 @@ _MANY = 64
 _ELLIPSIS = r"…|\.\.\."
 _REDACTED = r"\[redacted:(?:part|[a-z-]+:[0-9a-f]{8})\]"
 _PLAIN_IN_ADDRESSES = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+_PLAIN_EVERYWHERE = lazy("[A-Za-z0-9._~-]+")
+"""What is written in the same way wherever it stands."""
 _BLANKS = str.maketrans("\n\r\t\u00a0", "    ")
 
 
@@ -95,25 +100,41 @@ class KnownValues:
                 if len(folded) >= SHORTEST_PIECE:
                     self._grams.update(folded[at : at + _GRAM] for at in range(len(folded) - _GRAM + 1))
 
-    def hide(self, text: str) -> str:
-        """The text without the values. Tokens in it are left alone."""
+    def hide(self, text: str, *, part: Callable[[str], str] = lambda _: PIECE) -> str:
+        """The text without the values. Tokens in it are left alone; `part` makes those for pieces of values."""
         if not self._texts:
             return text
-        hidden = self._hide_between_tokens(text)
-        if OPEN in text and (bare := self._hide_between_tokens(unmarked(text))) != unmarked(hidden):
+        hidden = self._hidden(text, part)
+        if OPEN in text and (bare := self._hidden(unmarked(text), part)) != unmarked(hidden):
             return bare
         return hidden
 
-    def _hide_between_tokens(self, text: str) -> str:
-        kept, at = [], 0
-        for start, end in tokens_in(text):
-            kept += [self._hide(text[at:start]), text[start:end]]
+    def _hidden(self, text: str, part: Callable[[str], str]) -> str:
+        spans = self._spans(text)
+        for reading in readings(text):
+            spans += ((*reading.span(start, end), shown) for start, end, shown in self._spans(reading.text))
+        kept, done = [], 0
+        for start, end, shown in sorted(spans, key=lambda span: (span[0], -span[1])):
+            if start >= done:
+                kept += [text[done:start], shown or part(_folded(text[start:end]))]
+            done = max(done, end)
+        return "".join((*kept, text[done:]))
+
+    def _spans(self, text: str) -> list[tuple[int, int, str]]:
+        """Where values stand between tokens, with what to show for each: empty for a piece of one."""
+        spans, at = [], 0
+        for start, end in (*tokens_in(text), (len(text), len(text))):
+            folded, done = _folded(text[at:start]), 0
+            for place in self._candidates(folded):
+                if place >= done and (found := self._found(folded, place))[0]:
+                    done = place + found[0]
+                    spans.append((at + place, at + done, found[1]))
             at = end
-        return "".join((*kept, self._hide(text[at:])))
+        return spans
 
     def kind_in(self, text: str) -> str | None:
         """The kind of a value that stands whole in the text, or None. Does not search as `hide` does, to check it."""
-        folded = _folded(without_tokens(text))
+        folded = _folded("\n".join((without_tokens(text), *(each.text for each in readings(text)))))
         if OPEN in folded:
             folded += f"\n{unmarked(folded)}"
         heads: Iterable[str] = self._texts
@@ -130,19 +151,6 @@ class KnownValues:
                         return replacement.split(":")[1]
                 at = folded.find(head, at + 1)
         return None
-
-    def _hide(self, text: str) -> str:
-        folded = _folded(text)
-        kept: list[str] = []
-        start = 0
-        for at in self._candidates(folded):
-            if at < start:
-                continue
-            length, replacement = self._found(folded, at)
-            if length:
-                kept += [text[start:at], replacement]
-                start = at + length
-        return "".join((*kept, text[start:])) if kept else text
 
     def _candidates(self, folded: str) -> list[int]:
         """Where a value, or a piece of one, may begin."""
@@ -163,7 +171,7 @@ class KnownValues:
         return sorted(places)
 
     def _found(self, folded: str, at: int) -> tuple[int, str]:
-        """How many characters to replace at a place (0: none), and with what."""
+        """How many characters to replace at a place (0: none), and with what; empty for a piece of a value."""
         end = at
         while folded[end : end + _GRAM] in self._grams:
             end += 1
@@ -177,13 +185,13 @@ class KnownValues:
             if not piece and (cut := re.search(_ELLIPSIS, folded[at : at + SHORTEST_PIECE + 3])):
                 head = folded[at : at + cut.start()].rstrip()
                 if len(head) >= SHORTEST_TEXT and self._begins(head):
-                    return len(head), PIECE
+                    return len(head), ""
         if not piece and folded.endswith(("…", "..."), 0, at):
             sizes = {
                 size for size in range(SHORTEST_TEXT, SHORTEST_PIECE) if folded[at : at + size] in self._tails
             }
             piece = max(sizes, default=0)
-        return piece, PIECE
+        return piece, ""
 
     def _begins(self, piece: str) -> bool:
         """Whether a value begins with a piece of at least `SHORTEST_TEXT` characters."""
@@ -201,6 +209,9 @@ def _spellings(text: str) -> Iterator[str]:
     yield text.strip()
     if len(name := re.sub("[^a-z0-9]+", "_", text.lower()).strip("_")) >= _GRAM:
         yield name
+    if _PLAIN_EVERYWHERE.fullmatch(text):
+        yield b2a_base64(text.encode(), newline=False).decode().rstrip("=")
+        return
     yield " ".join(text.split())
     for whole in dict.fromkeys((text, text.strip())):
         escaped = json.dumps(whole)[1:-1]
@@ -216,8 +227,6 @@ def _spellings(text: str) -> Iterator[str]:
 
 def _encodings(text: str) -> Iterator[str]:
     """A text as URLs, forms, HTML, and base64 encode it."""
-    from binascii import b2a_base64
-
     data = text.encode(errors="surrogatepass")
     percent = "".join(chr(sign) if chr(sign) in _PLAIN_IN_ADDRESSES else f"%{sign:02x}" for sign in data)
     yield percent

@@ -49,7 +49,7 @@ def judge_all(
     failure: Failure | None = None
     for bound in test.checks:
         try:
-            with budget.fresh():
+            with budget.step(_too_slow):
                 results.append(judge.judged(bound))
         except KeyboardInterrupt:
             raise
@@ -187,6 +187,14 @@ def _distinct(verdict: Verdict) -> Iterator[tuple[Event, str]]:
         if event.event_id not in seen:
             seen.add(event.event_id)
             yield event, notes.get(event.event_id, "")
+
+
+def _too_slow(told: str) -> AssertionCrashError:
+    return AssertionCrashError(
+        f"it {told}",
+        reason_code="assertion.timeout",
+        next_step="let it judge less, record a shorter run, or raise limits.step_seconds in agenteval.yaml",
+    )
 
 
 def _crash(bound: BoundAssertion, error: BaseException, redactor: Redactor) -> Failure:

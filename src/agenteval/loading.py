@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from agenteval import budget
 from agenteval.assertions.base import Assertion
 from agenteval.config import reach_of
 from agenteval.conventions import remarks
@@ -17,7 +16,7 @@ from agenteval.misspelling import closest
 from agenteval.plugins.found import told
 from agenteval.plugins.registry import BUILT_IN, Registry
 from agenteval.reading.containment import is_inside
-from agenteval.reading.documents import read_text
+from agenteval.reading.documents import checking, read_text
 from agenteval.reading.faults import Fault, fault_of, problem_at, problems_at
 from agenteval.reading.yamlsource import Starts, load_yaml, places
 from agenteval.redaction import RedactionRules, Redactor
@@ -86,7 +85,7 @@ def load_test(
     """Load one test file; `only` selects assertions by id, `registry` knows the types of assertions.
 
     Raises `SpecError` with every problem of the file, in order of line. Reason codes: those of
-    `documents.read_text` and `yamlsource.load_yaml`; `spec.unknown_key`, `spec.missing_key`, `spec.wrong_type`,
+    `documents.checking`, `documents.read_text` and `yamlsource.load_yaml`; `spec.unknown_key`, `spec.missing_key`, `spec.wrong_type`,
     `spec.wrong_value`, `spec.unsupported_version`, `spec.no_assertions`, `spec.duplicate_assertion_id`,
     `spec.duplicate_fixture_id`, `spec.unknown_assertion_type`, `spec.unknown_parameter`,
     `spec.missing_parameter`, `spec.wrong_parameter`, `spec.unknown_capability`, `spec.unknown_tool`,
@@ -95,17 +94,23 @@ def load_test(
     project: `file.outside_root`.
     """
     try:
-        text = read_text(path, max_bytes=limits.max_file_bytes, a_test=True)
-        starts: Starts = {}
-        data = load_yaml(text, path, max_nodes=limits.max_yaml_nodes, starts=starts)
+        with checking(path):
+            return _load(path, only, limits, registry)
+    except SpecError:
+        raise
     except FileError as error:
         raise _refused(error.problems, path) from None
+
+
+def _load(path: Path, only: frozenset[str] | None, limits: LimitsConfig, registry: Registry) -> LoadedTest:
+    text = read_text(path, max_bytes=limits.max_file_bytes, a_test=True)
+    starts: Starts = {}
+    data = load_yaml(text, path, max_nodes=limits.max_yaml_nodes, starts=starts)
     loader = _Loader(text, data, registry)
     case = loader.case()
     if case is None and isinstance(data, dict) and "script" in data and "assertions" not in data:
         raise SpecError([_recording(path)])
-    with budget.fresh():
-        checks = loader.checks(case)
+    checks = loader.checks(case)
     loader.check_unique("assertion", "assertions")
     loader.check_unique("fixture", "tools", "fixtures")
     misspelt = [] if case is None else [*misspelt_names(case, loader.placed)]

@@ -25,6 +25,7 @@ from agenteval.secrets import (
     CREDENTIAL,
     Found,
     detect,
+    is_login,
     is_telling,
     is_value,
     key_of,
@@ -39,6 +40,8 @@ from agenteval.text import texts
 SECRETS, EMAIL, FIELD, ENVIRONMENT = "secrets", "email", "field", "env"
 _CHUNK = 1 << 20
 _OVERLAP = 1 << 12
+_MESSAGE = 256
+"""How much of the end of a message, and of the beginning of the next, is read as one text."""
 _LONG_NUMBER = 8
 """From this many digits on a number under the name of a secret is hidden wherever it stands; a shorter one may be a count."""
 
@@ -180,14 +183,33 @@ class Redactor:
             self._learn_fields(held, path)
 
     def _learn_secrets(self, data: Any) -> None:
+        before = ""
         for key, text in _strings(data):
             if self._is_credential(key, text):
                 self._credentials = True
                 self._learn_credential(key, text)
             for found in self.rules.found(text):
-                value = text[found.start : found.end]
-                if found.kind != CREDENTIAL or value not in self._fields.tokens:
-                    self._secrets.add(value, found.kind, in_pieces=found.kind != EMAIL)
+                self._learn_found(text, found)
+            if key == "content":
+                self._learn_over_two(before.rstrip()[-_MESSAGE:], text.lstrip()[:_MESSAGE])
+                before = text
+
+    def _learn_found(self, text: str, found: Found) -> None:
+        value = text[found.start : found.end]
+        meant = found.plain or value
+        if found.kind == CREDENTIAL and meant in self._fields.tokens:
+            return
+        self._secrets.add(meant, found.kind, in_pieces=found.kind != EMAIL)
+        if value != meant:
+            self._secrets.add(value, found.kind, shown=self._token(meant, found.kind))
+
+    def _learn_over_two(self, end: str, start: str) -> None:
+        """Remember what two messages tell together: the parts of a key, or the answer to the question for a password."""
+        text = f"{end}\n{start}"
+        if SECRETS in self.rules.kinds and end and might_hold(text.encode(errors="replace")):
+            for found in detect(text):
+                if found.end > len(end):
+                    self._learn_found(text, found)
 
     def _learn_credential(self, name: str, text: str) -> None:
         telling = is_telling(name, text) or (len(text) >= _LONG_NUMBER and text.isdigit())
@@ -195,15 +217,20 @@ class Redactor:
             self._secrets.add(text, CREDENTIAL)
 
     def _is_credential(self, key: str, text: str) -> bool:
-        return SECRETS in self.rules.kinds and names_secret(key) and is_value(text, key)
+        if SECRETS not in self.rules.kinds:
+            return False
+        return (names_secret(key) and is_value(text, key)) or (key.endswith("auth") and is_login(text))
 
     def text(self, text: str) -> str:
         """The text, without what was learned."""
         return self._fields.hide(self._secrets.hide(text))
 
     def name(self, text: str) -> str:
-        """An id, tag or path, without secrets. Words under redacted fields stay: they would not be told apart."""
-        return self._secrets.hide(text)
+        """An id, tag or path, without secrets, of which parts have tokens of their own: it tells things apart.
+
+        That is why words under redacted fields stay.
+        """
+        return self._secrets.hide(text, part=lambda piece: token(piece, "part"))
 
     def unseen(self, text: str) -> str:
         """A text without what was learned, and without what looks like a secret or an address."""
@@ -214,7 +241,8 @@ class Redactor:
     def _without_found(self, text: str) -> str:
         kept, start = [], 0
         for found in self.rules.found(text):
-            kept += [text[start : found.start], self._token(text[found.start : found.end], found.kind)]
+            meant = found.plain or text[found.start : found.end]
+            kept += [text[start : found.start], self._token(meant, found.kind)]
             start = found.end
         return "".join((*kept, text[start:])) if kept else text
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from agenteval import budget
 from agenteval.adapter_input import part_at_fault
-from agenteval.adapters import Adapter, AdapterContext, check_mode, runs_live
+from agenteval.adapters import Adapter, AdapterContext, check_mode, reading, runs_live
 from agenteval.config import reach_of
 from agenteval.errors import AdapterError, AgentEvalError, saying
 from agenteval.expected_failures import expects_failure, not_selected, place_of_unmet, unexpected
@@ -155,12 +156,25 @@ LEARNED_AT_ONCE = 256
 
 
 def learn_trace(redactor: Redactor, trace: Trace) -> None:
-    """Teach the redactor all that a trace holds, but for the ids and names that every event repeats."""
+    """Teach the redactor all that a trace holds, but for the ids and names that every event repeats.
+
+    Raises `AdapterError` (`redaction.timeout`) when that takes too long: what was not learned must not be quoted.
+    """
     redactor.learn_fields(trace)
     parts = [trace.scenario, trace.input_messages, trace.final_output, trace.notes, trace.unseen]
     parts += [event.data for event in trace.events]
     for start in range(0, len(parts), LEARNED_AT_ONCE):
-        redactor.learn_secrets(parts[start : start + LEARNED_AT_ONCE])
+        with budget.step(_unlearned):
+            redactor.learn_secrets(parts[start : start + LEARNED_AT_ONCE])
+
+
+def _unlearned(told: str) -> AdapterError:
+    return AdapterError(
+        f"looking for secrets in the recording {told}",
+        reason_code="redaction.timeout",
+        next_step="record a shorter run, or raise limits.step_seconds in agenteval.yaml",
+        where=(),
+    )
 
 
 def _adapter_failure(error: AdapterError, redactor: Redactor) -> Failure:
@@ -208,6 +222,8 @@ def _outcome(test: LoadedTest, options: RunOptions, redactor: Redactor, attempt:
     else:
         status = _status(judged, failure, options)
         reason_code, next_step = _reason(status, judged, failure)
+    for each in judged:
+        each.id = redactor.name(each.id)
     warnings = [*(problem.message for problem in test.warnings), *attempt.warnings, *not_selected(test)]
     duration = (time.perf_counter() - attempt.clock) * 1000
     result = TestResult(
@@ -221,7 +237,7 @@ def _outcome(test: LoadedTest, options: RunOptions, redactor: Redactor, attempt:
         mode=attempt.mode,
         status=status,
         reason_code=reason_code,
-        next_step=next_step,
+        next_step=redactor.name(next_step) if next_step else None,
         started_at=timestamp(attempt.started),
         finished_at=timestamp(attempt.started + duration / 1000),
         duration_ms=round(duration, 3),
@@ -291,16 +307,17 @@ def _trace(
 ) -> Trace:
     check_mode(adapter, test.case)
     try:
+        live: Trace | None = None
         if runs_live(adapter, test.case, every=bool(options.live and options.live.every)):
             attempt.mode = "live"
-            trace = _of_live_run(adapter, test, context, options, attempt)
-        else:
-            trace = adapter.trace(test.case, context)
-        if test.case.adapter not in options.registry.own_adapters:
-            from agenteval.plugins.shapes import check_foreign_trace
+            live = _of_live_run(adapter, test, context, options, attempt)
+        with reading(adapter.name):
+            trace = live or adapter.trace(test.case, context)
+            if test.case.adapter not in options.registry.own_adapters:
+                from agenteval.plugins.shapes import check_foreign_trace
 
-            check_foreign_trace(trace, test.case, f"{adapter.name} {adapter.version}")
-        check_trace(trace)
+                check_foreign_trace(trace, test.case, f"{adapter.name} {adapter.version}")
+            check_trace(trace)
     except AdapterError:
         raise
     except AgentEvalError as error:

@@ -1,40 +1,50 @@
 """Finds secrets in texts: by the form that services give their keys, and by the name beside a password.
 
-Times are linear in the length of the text.
+What is hidden by escapes, invisible characters, base64 or the end of a line is read as what it stands for. Times are
+linear in the length of the text.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
-from agenteval.command_passwords import command_passwords, might_be_command
-from agenteval.key_forms import KEY_KINDS, has_form, keys_in
+from agenteval.decoding import decoded, decoded_row, dressed_parts, joined, undressed
+from agenteval.key_forms import FORMS, has_form, keys_in
 from agenteval.lazyregex import lazy
+from agenteval.text import lowered
 
 
 class Found(NamedTuple):
-    """Something of some kind, from `start` up to `end` in the text."""
+    """Something of some kind, from `start` up to `end` in the text; `plain` is what it means, where it is written otherwise."""
 
     kind: str
     start: int
     end: int
+    plain: str = ""
 
 
 BASIC_AUTH = "basic-auth"
-"""The password in an address: `https://user:password@host`; a rule of the library, and a wider one."""
+"""The password in an address: `https://user:password@host`."""
 COOKIE = "cookie"
 """What a browser has kept of a site: in a header, `Cookie: name=value`."""
 CREDENTIAL = "credential"
 """The value beside a name such as `password`, `api_key` or `token`."""
-KINDS = tuple(sorted({BASIC_AUTH, COOKIE, CREDENTIAL, *KEY_KINDS}))
+KINDS = tuple(sorted({BASIC_AUTH, COOKIE, CREDENTIAL, *FORMS}))
 """All kinds that are told apart."""
 
-_WHOSE = r"(?:api|access|account|encryption|private|secret|signing)[_ -]?"
-_NAMES = rf"(?:pass(?:wor[dt]|wd|phrase)|(?-i:_PASS)|pwd|secret|token|authorization|{_WHOSE}key)"
+_WHOSE = r"(?:api|access|account|encryption|master|pre-?shared|private|secret|signing)[_ -]?"
+_NAMES = rf"(?:pass(?:wor[dt]|wd|phrase|code)|(?-i:_PASS)|pwd|secret|token|authorization|{_WHOSE}key)"
+_NAME = lazy(
+    rf"pass(?:wor[dt]|wd|phrase|code)|_pass(?!wor|wd|phr|code)|pwd|secret|token|auth(?:orization)?|{_WHOSE}key|cookie"
+)
+"""Where a name begins, in small letters."""
 _SECRET_NAME = lazy(rf"(?i:{_NAMES}|cookie)\Z")
 _IS = r"[ \t]{0,8}(?:=>|:=|=|:)\*{0,3}[ \t]{0,8}"
-_CREDENTIAL = lazy(rf"""(?ixm)(?P<name>{_NAMES})\*{{0,3}}\\{{0,8}}["']?{_IS}(?:
-    "(?P<double>(?:\\.|[^"\\\n]){{1,4096}})
-  | '(?P<single>(?:\\.|''|[^'\\\n]){{1,4096}})
+_CREDENTIAL = lazy(rf"""(?ixm)(?P<name>{_NAMES})\*{{0,3}}\\{{0,8}}(?P<named>["'])?{_IS}(?:
+    (?(named)\s{{0,64}})[bu]?"(?P<double>(?:\\.|[^"\\\n]){{1,4096}})
+  | (?(named)\s{{0,64}})[bu]?'(?P<single>(?:\\.|''|[^'\\\n]){{1,4096}})
   | (?P<quote>\\{{1,8}}["'])(?P<escaped>[^\n]{{1,4096}}?)(?:(?P=quote)|$)
   | (?:(?:bearer|basic|token)[ ])?(?P<bare>[^\s"'\\,;&<>(){{}}\[\]|]{{4,4096}})
 )""")
@@ -55,29 +65,66 @@ _NETRC = lazy(
     rf"""(?i)\b(?:machine{_GAP}[^\s\\]{{1,256}}|default){_GAP}login{_GAP}[^\s\\]{{1,128}}{_GAP}password{_GAP}([^\s"'\\]{{4,256}})"""
 )
 """A password in `.netrc`: `machine ftp.example login bob password …`, on one line or several."""
-_SPOKEN = lazy(r"""(?ix)pass(?:wor[dt]|wd|phrase)["'*_`]{0,3}[ ](?:is|was)(?:[ ]now)?:?
+_SPOKEN = lazy(r"""(?ix)pass(?:wor[dt]|wd|phrase|code)["'*_`]{0,3}[ ](?:is|was|ist|lautet)(?:[ ]now)?:?
     (?:[ ]|(?<=:)(?:\\n|[\s`]){1,8})["'*_`\u201c]{0,3}(?!\$|base64|sha|md5|utf|argon|pbkdf)(?=[^\s0-9]{0,64}[0-9])(?=[^\sa-z]{0,64}[a-z])
     ((?:[^\s"'*`\u201d,;:|&<>(){}\[\]$]|[,;:&(){}\[\]$](?=[^\w\s]?\w)){4,256})""")
 """A password in a sentence; when it has letters and digits, as no word has."""
-_TOLD = lazy(rf"""(?ix){_NAMES}["'*_`]{{0,3}}[ ](?:is|was)(?:[ ]now)?:?(?:\\n|[\s"'*_`\\\u201c]){{1,8}}
-    (?=[\w.~+/=-]{{0,64}}?(?=[a-z]{{0,15}}[0-9])(?=[0-9]{{0,15}}[a-z])[a-z0-9]{{16}})([\w.~+/=-]{{16,4096}})""")
+_ROW = r"(?=[\w.~+/=-]{0,64}?(?=[a-z]{0,15}[0-9])(?=[0-9]{0,15}[a-z])[a-z0-9]{16})"
+_TOLD = lazy(rf"""(?ix){_NAMES}["'*_`]{{0,3}}[ ](?:is|was|ist|lautet)(?:[ ]now)?:?(?:\\n|[\s"'*_`\\\u201c]){{1,8}}
+    {_ROW}([\w.~+/=-]{{16,4096}})""")
 """Any other secret in a sentence; when it has a long row of letters and digits, as no word, date or UUID has."""
+_BREAK = r"(?:\\n|\r?\n)"
+_BELOW = lazy(rf"""(?ix)(?P<name>{_NAMES})["'*_`]{{0,3}}[:?]["'*_`]{{0,3}}[ \t]{{0,8}}(?:[|>][-+0-9]{{0,2}}[ \t]{{0,8}})?
+    (?:{_BREAK}[ \t>"'`*_]{{0,16}}){{1,4}}(?P<value>[^\s"'`*\\<>|]{{4,256}})(?=["'`*_.]{{0,3}}[ \t]{{0,8}}(?:{_BREAK}|["'\\]|\Z))""")
+"""A value on a line of its own below a name: after a colon, as a block of YAML, or as the answer to a question."""
+_BELOW_OTHERS = lazy(r"[-#$({\[]|.*(?:[:,({\[]\Z|://|@[\w.-]+:)")
+"""What stands below a name and is no value: an item, a name, an address, the prompt of a shell."""
 _SIGNS = r"""(?:\\n|[\\"':{\[\s]){1,64}+"""
 _WRAPPED = rf"{{{_SIGNS}(?:arrayValue{_SIGNS}values{_SIGNS})?(?:string|bytes|int|double)Value{_SIGNS}"
 """What OTLP writes before a value: `{"stringValue": "`."""
 _ENTRY = lazy(rf"""(?ix)(?P<name>{_NAMES})(?:[\\"',\s]|\\n){{1,64}}value[\\"']{{0,9}}[ \t]{{0,8}}[:=][ \t]{{0,8}}
     (?:{_WRAPPED})?\\{{0,8}}["']?(?P<value>[^\s"'\\,;&<>(){{}}\[\]|\u2026][^\s"'\\]{{3,4095}})""")
 """A value below or behind the name that a list of variables gives it: `name: DB_PASSWORD`, `value: …`."""
-_ELEMENT = lazy(rf"(?i)(?P<name>{_NAMES})>(?P<value>[^\s<>]{{4,4096}})</")
+_ELEMENT = lazy(rf"(?i)(?P<name>{_NAMES})>\s{{0,64}}(?P<value>[^\s<>]{{4,4096}})\s{{0,64}}</")
 """A value between the tags of XML: `<password>…</password>`."""
+_LOGIN = lazy(rf"""(?ix)(?<![a-z])auth\\{{0,8}}["']?{_IS}\\{{0,8}}["']?([A-Za-z0-9+/]{{8,4096}}={{0,2}})""")
+"""`user:password` in base64, as npm and docker keep it: `_auth=…`, `"auth": "…"`."""
+_LINE_OF_PGPASS = lazy(rb":(?:543[0-9]|6432|6543|\*):[^\s:]{1,128}:")
+_PGPASS = lazy(r"""(?xm)(?:^|(?<=\\n)|(?<=["'`]))(?!\#)[\w.*/@-]{1,253}:(?:543[0-9]|6432|6543|\*):(?![0-9]+:)[^\s:]{1,128}:[^\s:]{1,128}
+    :((?:\\[:\\]|[^\s:"'`\\]){4,256})(?=[\s"'`]|\\n|\Z)""")
+"""A line of `.pgpass`: `host:port:database:user:password`, with a usual port or any."""
+_SIGNED = lazy(r"""(?ix)[?&;][\w.%-]{0,32}?sig(?:nature)?=(?=[^\s&]{0,64}[0-9])([\w.~+/%=-]{16,4096})""")
+"""What lets whoever has the address read what it leads to, in Azure, AWS and Google Cloud."""
 _KEPT = r"""[^\s"',;\\()<>]{0,4096}"""
 _COOKIE = lazy(
     rf"""(?i)cookie\\{{0,8}}["']?[ \t]{{0,8}}[:=][ \t]{{0,8}}\\{{0,8}}["']?([\w.-]{{1,64}}={_KEPT}(?:; ?[\w.-]{{1,64}}{_KEPT})*)"""
 )
+_BETWEEN = r"(?:[^\n|;&\\]|\\\r?\n?|&(?!&)){0,200}?"
+"""What may stand before the option in the same command, also on lines that a backslash continues."""
+_WHO = r"""[^:\s"'\\]{1,128}:"""
+_PROGRAMS = {
+    b"curl": (r"curl", rf"(?:-[A-Za-z]{{0,8}}[uU][ ]{{0,4}}|--(?:proxy-)?user[ =])(?P<quote>[\"'])?{_WHO}"),
+    b"mysql": (r"mysql\w{0,16}", r"-p(?![0-9.]+:[0-9])(?P<quote>[\"'])?"),
+    b"mariadb": (r"mariadb[\w-]{0,16}", r"-p(?![0-9.]+:[0-9])(?P<quote>[\"'])?"),
+    b"mongo": (r"mongo[a-z]{0,8}", r"-p[ ]{1,4}(?P<quote>[\"'])?"),
+    b"sshpass": (r"sshpass", r"-p[ ]{0,4}(?P<quote>[\"'])?"),
+    b"redis-cli": (r"redis-cli", r"-a[ ]{1,4}(?P<quote>[\"'])?"),
+    b" login ": (r"(?:docker|podman)[ ]login", r"-p[ ]{0,4}(?P<quote>[\"'])?"),
+}
+"""For each program a word that is in all its commands, its name, and the option with all that stands before the password.
+
+A port that a container publishes (`-p3306:3306`) is no password of the database that it runs.
+"""
+_GIVEN = r"""(?(quote)(?P<quoted>[^"'\\\n]{2,256})(?P=quote)|(?!-)(?P<bare>[^\s"'`\\|;&<>(){}\[\]]{2,256}))"""
+_COMMANDS = [
+    (word, lazy(rf"(?x)(?<![\w-]){program}[ ]{_BETWEEN}(?<=[ ]){option}{_GIVEN}"))
+    for word, (program, option) in _PROGRAMS.items()
+]
+_SHORT_OPTION = lazy(rb" -(?:[A-Za-z]{0,8}[uU]|p|a |-(?:proxy-)?user)")
 _CALL = lazy(r"[A-Za-z_.]+(?:64)?")
 _CLOSING = ".,:;!?)]}&"
 """What may stand after a value that is written without quotes."""
-_WIDER_BASIC_AUTH = lazy(r"://[^\s/@:\"'\\]{0,256}:([^\s/@\"'\\]{1,256})@")
+_BASIC_AUTH = lazy(r"://[^\s/@:\"'\\]{0,256}:([^\s/@\"'\\]{1,256})@")
 _FOLDER = lazy(r"(?:~|[A-Za-z]:)?[/\\].*")
 _NO_VALUE = lazy(
     r"(?s)process\.env\b.*|os\.environ\b.*|\$\{?\w+\}?|\{\{.*|%\w+%|<[^>]*>?|\*+|\.+|[•●]+|[xX]+"
@@ -95,6 +142,11 @@ _SCHEME = lazy(r"(?i)\A(?:bearer|basic|token) (?=\S)")
 """What stands before the value of an `Authorization`."""
 _FILLED = lazy(r"x{8}|X{8}|\*{8}")
 """What no key has, but an example of one: `ghp_xxxxxxxx`."""
+_REST = lazy(r"(?=.*[0-9])(?=.*[A-Za-z]).+|.*[a-z][A-Z].*")
+_SURE_REST = lazy(r"(?=.*[0-9])(?=.*[A-Z])(?=.*[a-z]).{8,}")
+"""What is a part of a key at the beginning of a line; and behind what is a key without it."""
+_LETTERS_AND_DIGITS = lazy(r"(?i)(?=[^0-9]{0,64}[0-9])(?=[^a-z]{0,64}[a-z])")
+_LONG_ROW = lazy(rf"(?i){_ROW}")
 _USER = lazy(r"(?i)(?<![a-z])user(?:_?name)?:\Z")
 """Who has a password in a manual."""
 _OF_ONE = lazy(r"(?i)(?<![\w'])(?:the|our|my|this|wi-?fi|guest|admin|root)(?: [\w'-]+){0,2} \Z")
@@ -113,33 +165,57 @@ _PLAIN_WORD = 20
 """From this length on a word of letters in one case is a secret; beside `password` every word is."""
 
 
-def detect(text: str) -> list[Found]:
+_LAYERS = 3
+"""How many times what a text stands for may itself stand for another."""
+
+
+def detect(text: str, layers: int = _LAYERS) -> list[Found]:
     """The secrets in a text, in order; none overlaps another."""
     data = text.encode(errors="replace")
     found: list[Found] = []
     if has_form(data):
         found += (Found(*key) for key in keys_in(text) if not _FILLED.search(text, *key[1:]))
+        found += _broken(text)
+        readings = list(decoded(text))
+    else:
+        readings = []
     if "://" in text and "@" in text:
         found += _basic_auth(text)
-    if might_be_command(data):
+    if _might_be_command(data):
         found += _in_commands(text, data)
     if _has_assignment(data):
+        names = [match.start() for match in _NAME.finditer(lowered(text))]
         found += (
-            *_credentials(text),
-            *_unquoted(text),
-            *_spoken(text),
+            *_credentials(text, names),
+            *_told(text, names),
             *_flags(text),
             *_netrc(text),
-            *_entries(text),
-            *_cookies(text),
+            *_signed(text),
         )
+    if _LINE_OF_PGPASS.search(data):
+        found += (Found(CREDENTIAL, *match.span(1)) for match in _PGPASS.finditer(text))
+    if layers and dressed_parts(data):
+        readings.append(undressed(text))
+    for reading in readings if layers else ():
+        for each in detect(reading.text, layers - 1):
+            plain = each.plain or reading.text[each.start : each.end]
+            found.append(Found(each.kind, *reading.span(each.start, each.end), plain))
     return list(_joined(found))
 
 
-def might_hold(data: bytes) -> bool:
+def might_hold(data: bytes, layers: int = _LAYERS) -> bool:
     """Whether a text, or JSON in UTF-8, has the looks of holding a secret: false means that `detect` finds none."""
     return (
-        has_form(data) or (b"@" in data and b"://" in data) or might_be_command(data) or _has_assignment(data)
+        has_form(data)
+        or (b"@" in data and b"://" in data)
+        or _might_be_command(data)
+        or _has_assignment(data)
+        or _LINE_OF_PGPASS.search(data) is not None
+        or (
+            layers > 0
+            and (parts := dressed_parts(data)) != ""
+            and might_hold(undressed(parts).text.encode(errors="replace"), layers - 1)
+        )
     )
 
 
@@ -211,79 +287,84 @@ def is_telling(key: str, value: str) -> bool:
         return False
     if not is_value(words, key) or _STAND_IN.fullmatch(words):
         return False
-    if key.lower().endswith(("word", "wort", "wd", "phrase", "_pass")):
+    if _is_password(key):
         return True
     letters = words.replace("-", "").replace("_", "")
     in_one_case = letters.isalpha() and (letters.islower() or words.istitle() or letters.isupper())
     return not (in_one_case and len(value) < _PLAIN_WORD) and not value.replace(".", "").isdigit()
 
 
-_KEY = b"key"
-_PASS = b"pass"
-_WORDS_OF_PASS = tuple(b"password passwort passwd passphrase _pass".split())
-_OTHER_WORDS = (*b"pwd secret token authorization cookie".split(), _KEY)
-_NAME_WORDS = _WORDS_OF_PASS + _OTHER_WORDS
-"""All names in full, except what stands before `key`. Finding them one by one is far faster than one pattern."""
-_WHOSE_KEY = lazy(rf"{_WHOSE}\Z".encode())
-_LONGEST_WHOSE = len("encryption_")
-_LONGEST_FLAG = 32 + _LONGEST_WHOSE + len("--")
-"""What may stand before a name in `_FLAG`."""
-_ASSIGNED = lazy(rb"\*{0,3}[ \t]{0,8}[\\\"'=:>]|\s{1,64}value")
-"""The start of what may stand between a name and its value in `_CREDENTIAL`, in JSON, and after bold names."""
-_SAID = lazy(rb"[\"'*_`]{0,3} (?:is|was)[ :]")
-"""The same in a sentence, as `_SPOKEN` has it."""
-_LONG_SAID = lazy(rb"[\"'*_`]{0,3} (?:is|was)(?: now)?:?(?:\\[nrt]|[^a-z0-9]){1,24}[!-~]{16}")
-"""The same, as `_TOLD` has it: a long word follows."""
+def _is_password(key: str) -> bool:
+    return key.lower().endswith(("word", "wort", "wd", "phrase", "code", "_pass"))
 
 
-_LOGIN = lazy(rf"login{_GAP}[^\s\\]{{1,128}}{_GAP}\Z".encode())
-"""What stands before `password` in `_NETRC`."""
-_LONGEST_LOGIN = len("login") + 2 * 16 * 2 + 128
+_SAID = rb"[\"'*_`]{0,3} (?:is|was|ist|lautet)(?: now)?:?"
+_THEN = (
+    rb"(?:\*{0,3}[ \t]{0,8}[\\\"'=:>]|[\"'*_`]{0,3}\?|\s{1,64}value"
+    rb"|" + _SAID + rb"(?:\\[nrt]|[^a-z0-9]){1,24}[!-~]{16}|([ \t\r\n]))"
+)
+"""What stands between a name and its value, as `_CREDENTIAL`, `_BELOW`, `_TOLD` and JSON have it; or a blank, in a group."""
+_WHOSE_ENDS = rb"(?:api|ess|unt|ion|ter|ate|ret|red|ing)"
+_KEY = rb"ey(?:(?<=" + _WHOSE_ENDS + rb"key)|(?<=" + _WHOSE_ENDS + rb"[_ -]key))"
+_ASSIGNED = (
+    lazy(rb"k(?:(?<=tok)en|(?<=cook)ie|" + _KEY + rb")" + _THEN),
+    lazy(
+        rb"p(?:ass(?:wor[dt]|wd|phrase|code)(?:"
+        + _SAID
+        + rb"[ \\\s]|"
+        + _THEN
+        + rb")|(?<=_p)ass"
+        + _THEN
+        + rb"|wd"
+        + _THEN
+        + rb")"
+    ),
+    lazy(rb"secret" + _THEN),
+    lazy(rb"auth(?:orization)?" + _THEN),
+)
+"""Names in small letters. Looking for a rare letter of several, or for one name, is far faster than looking for all."""
+_LONGEST_FLAG = 64
+_LOGIN_BEFORE = lazy(rf"login{_GAP}[^\s\\]{{1,128}}{_GAP}p\Z".encode())
+_LONGEST_LOGIN = 200
+_SIGNATURE = lazy(rb"sig(?:nature)?=")
 
 
 def _has_assignment(data: bytes) -> bool:
     """Whether a name such as `password` is followed by a sign of assignment, by a quote or `is`, a flag, or in a `.netrc`."""
     lowered = data.lower()
-    for word in _NAME_WORDS if _PASS in lowered else _OTHER_WORDS:
-        at = lowered.find(word)
-        while at >= 0:
-            end = at + len(word)
+    for names in _ASSIGNED:
+        match = names.search(lowered)
+        while match:
+            at = match.start()
             if (
-                _ASSIGNED.match(lowered, end) or _LONG_SAID.match(lowered, end) or _is_flag(lowered, at, end)
-            ) and (word != _KEY or _WHOSE_KEY.search(lowered, max(0, at - _LONGEST_WHOSE), at)):
+                match.lastindex is None
+                or lowered.rfind(b"--", max(0, at - _LONGEST_FLAG), at) >= 0
+                or _LOGIN_BEFORE.search(lowered, max(0, at - _LONGEST_LOGIN), at + 1)
+            ):
                 return True
-            if word.startswith(_PASS) and (_SAID.match(lowered, end) or _is_in_netrc(lowered, at, end)):
-                return True
-            at = lowered.find(word, end)
-    return False
-
-
-def _is_flag(lowered: bytes, at: int, end: int) -> bool:
-    return (
-        lowered.startswith((b" ", b"\n"), end) and lowered.rfind(b"--", max(0, at - _LONGEST_FLAG), at) >= 0
-    )
-
-
-def _is_in_netrc(lowered: bytes, at: int, end: int) -> bool:
-    is_whole = lowered.startswith((b" ", b"\n", b"\r", b"\t"), end)
-    return is_whole and _LOGIN.search(lowered, max(0, at - _LONGEST_LOGIN), at) is not None
+            match = names.search(lowered, match.end())
+    return b"=" in data and _SIGNATURE.search(lowered) is not None
 
 
 def _basic_auth(text: str) -> Iterator[Found]:
-    from detect_secrets.plugins.basic_auth import BasicAuthDetector
+    for match in _BASIC_AUTH.finditer(text):
+        if _is_given(text, *match.span(1)):
+            yield Found(BASIC_AUTH, *match.span(1))
 
-    for pattern in (*BasicAuthDetector.denylist, _WIDER_BASIC_AUTH):
-        for match in pattern.finditer(text):
-            if _is_given(text, *match.span(1)):
-                yield Found(BASIC_AUTH, *match.span(1))
+
+def _might_be_command(data: bytes) -> bool:
+    """Whether there is such an option, and one of the programs is spoken of: if not, there is no command of it."""
+    return _SHORT_OPTION.search(data) is not None and any(word in data for word in _PROGRAMS)
 
 
 def _in_commands(text: str, data: bytes) -> Iterator[Found]:
-    return (
-        Found(CREDENTIAL, start, end)
-        for start, end in command_passwords(text, data)
-        if _is_given(text, start, end)
-    )
+    for word, form in _COMMANDS:
+        for match in form.finditer(text) if word in data else ():
+            group = match.lastgroup or ""
+            value = match[group] if group == "quoted" else match[group].rstrip(".,:!?")  # a sentence may end
+            start = match.start(group)
+            if _is_given(text, start, start + len(value)):
+                yield Found(CREDENTIAL, start, start + len(value))
 
 
 def _is_given(text: str, start: int, end: int) -> bool:
@@ -293,8 +374,17 @@ def _is_given(text: str, start: int, end: int) -> bool:
     return is_value(value) and not is_named and not _STAND_IN.fullmatch(value)
 
 
-def _credentials(text: str) -> Iterator[Found]:
-    for match in _CREDENTIAL.finditer(text):
+def _at(form: "re.Pattern[str]", text: str, names: Sequence[int]) -> Iterator["re.Match[str]"]:
+    """What `finditer` gives, where matches begin at some of these places: far faster than trying all."""
+    end = 0
+    for name in names:
+        if name >= end and (match := form.match(text, name)):
+            end = match.end()
+            yield match
+
+
+def _credentials(text: str, names: Sequence[int]) -> Iterator[Found]:
+    for match in _at(_CREDENTIAL, text, names):
         group = match.lastgroup or ""
         value = (
             match[group].rstrip(".!?:") if group == "bare" else match[group]
@@ -329,11 +419,35 @@ def _is_code(name: str, sign: str, value: str) -> bool:
     return "=" in sign and (value == name or (value.startswith("`") and value.count("`") == 1))
 
 
-def _unquoted(text: str) -> Iterator[Found]:
-    for match in _UNQUOTED.finditer(text):
+def _told(text: str, names: Sequence[int]) -> Iterator[Found]:
+    """What else stands beside a name: without quotes, in an entry or an element, in a sentence or below it, a login, a cookie."""
+    for match in _at(_UNQUOTED, text, names):
         value = match["value"].rstrip(_CLOSING)
         if is_telling(match["name"], value) and not _EXPRESSION.fullmatch(match["value"]):
             yield Found(CREDENTIAL, match.start("value"), match.start("value") + len(value))
+    for form in (_ENTRY, _ELEMENT):
+        for match in _at(form, text, names):
+            if is_telling(match["name"], match["value"]):
+                yield Found(CREDENTIAL, *match.span("value"))
+    for form in (_SPOKEN, _TOLD):
+        for match in _at(form, text, names):
+            yield Found(CREDENTIAL, match.start(1), match.start(1) + len(match[1].rstrip(".!?")))
+    for match in _at(_BELOW, text, names):
+        name, value = match["name"], match["value"].rstrip(".!?")
+        is_told = _LETTERS_AND_DIGITS if _is_password(name) else _LONG_ROW
+        if is_told.match(value) and is_telling(name, value) and not _BELOW_OTHERS.match(value):
+            yield Found(CREDENTIAL, match.start("value"), match.start("value") + len(value))
+    for match in _at(_LOGIN, text, names):
+        if is_login(match[1]):
+            yield Found(CREDENTIAL, *match.span(1))
+    for match in _at(_COOKIE, text, names):
+        if len(match[1]) >= _SHORTEST_COOKIE:
+            yield Found(COOKIE, *match.span(1))
+
+
+def is_login(value: str) -> bool:
+    """Whether a text is `user:password` in base64."""
+    return b":" in decoded_row(value.encode(errors="replace"))
 
 
 def _flags(text: str) -> Iterator[Found]:
@@ -351,22 +465,26 @@ def _netrc(text: str) -> Iterator[Found]:
             yield Found(CREDENTIAL, *match.span(1))
 
 
-def _entries(text: str) -> Iterator[Found]:
-    for form in (_ENTRY, _ELEMENT):
-        for match in form.finditer(text):
-            if is_telling(match["name"], match["value"]):
-                yield Found(CREDENTIAL, *match.span("value"))
+def _signed(text: str) -> Iterator[Found]:
+    return (Found(CREDENTIAL, *match.span(1)) for match in _SIGNED.finditer(text))
 
 
-def _spoken(text: str) -> Iterator[Found]:
-    for form in (_SPOKEN, _TOLD):
-        for match in form.finditer(text):
-            yield Found(CREDENTIAL, match.start(1), match.start(1) + len(match[1].rstrip(".!?")))
-
-
-def _cookies(text: str) -> Iterator[Found]:
-    found = _COOKIE.finditer(text)
-    return (Found(COOKIE, *match.span(1)) for match in found if len(match[1]) >= _SHORTEST_COOKIE)
+def _broken(text: str) -> Iterator[Found]:
+    """Keys of a known form that go on in the next lines."""
+    lines = joined(text)
+    for kind, start, end in keys_in(lines.text):
+        breaks = sorted({*lines.starts[bisect_right(lines.starts, start) : bisect_left(lines.starts, end)]})
+        if not breaks or kind == "private-key":
+            continue
+        is_whole = any(keys_in(lines.text[start : breaks[0]]))
+        rest = _SURE_REST if is_whole else _REST
+        for at, until in pairwise((*breaks, end)):
+            if not rest.fullmatch(lines.text, at, until):
+                end = at  # noqa: PLW2901 - the next line is none of it
+                break
+        key = lines.text[start:end]
+        if end > breaks[0] and any(keys_in(key)) and not _FILLED.search(key):
+            yield Found(kind, *lines.span(start, end), key)
 
 
 def _joined(found: Iterable[Found]) -> Iterator[Found]:

@@ -48,6 +48,8 @@ class LimitsConfig(Model):
     """The most bytes of a file that a run writes about one test: a longer trace is not written, a result is cut."""
     pattern_seconds: Annotated[float, Between(0.001)] = 2.0
     """How long all patterns and JSON Schemas of one assertion may take together, in seconds of processor time."""
+    step_seconds: Annotated[float, Between(0.001)] = 10.0
+    """How long checking a file, judging by an assertion or redacting a text may take, in seconds of processor time."""
 
 
 @model

@@ -297,9 +297,7 @@ def test_a_fact_that_is_allowed_needs_no_source() -> None:
     told = read("Line 17 opens soon. Line 9 took 24 hours.", output, check=hard, allow=["24 hours"]).message
     assert "24 hours (" not in told
     assert "about 24 hours" not in told
-    assert unsupported(read(source, output, check=hard, allow=["Ann", "hours"])) == [
-        ["24 hours", "Ann Berg"]
-    ]
+    assert unsupported(read(source, output, check=hard, allow=["Ann", "hours"])) == [["24 hours", "Ann Berg"]]
 
 
 def test_claims_without_support_stand_on_a_line_each() -> None:

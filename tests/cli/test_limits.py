@@ -8,14 +8,17 @@ import pytest
 
 from agenteval import budget
 from agenteval.cli import main
+from agenteval.redaction import Redactor
+from plugin_projects import ADAPTER, SHOUTS
 from projects import SEARCHES, Project, make_replay
 
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
-    """An empty project in the current directory; the process's own time limit comes back afterwards."""
+    """An empty project in the current directory; the process's own time limits come back afterwards."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(budget, "SECONDS", budget.SECONDS)
+    monkeypatch.setattr(budget, "STEP_SECONDS", budget.STEP_SECONDS)
     return Project(tmp_path)
 
 
@@ -202,3 +205,105 @@ def test_schemas_that_take_too_long_are_found_when_loaded(
         "json_schema is not a JSON Schema: json_schema used up the 0.2 s that the patterns and schemas of an "
         "assertion may take" in told
     )
+
+
+USED_UP = "used up the 0.5 s of processor time that it may take"
+
+
+def endless(project: Project, plugin: str, after: str = "") -> None:
+    """A plugin that does not end once it is behind the line `after`, and a limit that a test can wait for."""
+    path = project.root / "checks" / "plugin.py"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(
+        plugin.replace(after, f"{after}        while True:\n            pass\n") if after else plugin,
+        encoding="utf-8",
+    )
+    config = {"color": "never", "limits": {"step_seconds": 0.5}, "plugins": ["checks/plugin.py"]}
+    (project.root / "agenteval.yaml").write_text(json.dumps(config), encoding="utf-8")
+
+
+def test_an_assertion_that_does_not_end_is_an_error(project: Project) -> None:
+    """Also one of a plugin, which asks for nothing; the others are judged."""
+    endless(project, SHOUTS, "        text = trace.output\n")
+    project.add("pass", assertions=[SEARCHES, {"id": "loud", "type": "shouts"}, {**SEARCHES, "id": "again"}])
+    assert run() == 2
+    made = result(project)
+    assert made["reason_code"] == "assertion.timeout"
+    assert made["error"]["message"] == (
+        f"assertion loud (shouts of the plugin checks/plugin.py): it {USED_UP}"
+    )
+    assert made["next_step"] == (
+        "let it judge less, record a shorter run, or raise limits.step_seconds in agenteval.yaml"
+    )
+    assert [each["status"] for each in made["assertions"]] == ["pass", "skip", "pass"]
+
+
+@pytest.mark.parametrize("flags", [(), ("-n", "2")], ids=["one process", "workers"])
+def test_a_file_whose_checking_does_not_end_is_invalid(
+    flags: tuple[str, ...], project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The tests beside it are run."""
+    field = '    """The fewest words."""\n'
+    wait = "\n    def __post_init__(self) -> None:\n        while self.min_words == 7:\n            pass\n"
+    endless(project, SHOUTS.replace(field, field + wait))
+    project.add("pass", "fine")
+    path = project.add(
+        "pass", "loud", assertions=[{"id": "loud", "type": "shouts", "params": {"min_words": 7}}]
+    )
+    assert run(*flags) == 3
+    told = " ".join(capsys.readouterr().out.split())
+    assert f"{path.relative_to(project.root)}: error[file.timeout]: checking the file {USED_UP}" in told
+    assert "next: make the file smaller, or raise limits.step_seconds in agenteval.yaml" in told
+    assert result(project, "fine")["status"] == "pass"
+
+
+def test_an_adapter_that_does_not_end_is_an_error(project: Project) -> None:
+    """Of the test that it reads."""
+    endless(project, ADAPTER, "    def trace(self, case, context):\n")
+    project.add("pass", adapter="canned", adapter_input={"answer": "x"})
+    assert run() == 2
+    made = result(project)
+    assert made["reason_code"] == "adapter.timeout"
+    assert made["error"]["message"] == f"adapter canned {USED_UP}"
+    assert made["next_step"] == "record a shorter run, or raise limits.step_seconds in agenteval.yaml"
+
+
+def turns(*_: object) -> None:
+    """What takes for ever."""
+    while True:
+        pass
+
+
+def test_what_could_not_be_looked_through_is_not_quoted(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Were learning secrets to take for ever, the test would be an error, without verdicts and without a trace."""
+    project.add("fail", replay=make_replay(final_output={"content": "hunter2"}))
+    limit(project, step_seconds=0.5)
+    learn = Redactor.learn_secrets
+
+    def learns(redactor: Redactor, data: Any) -> None:
+        turns() if isinstance(data, list) else learn(redactor, data)
+
+    monkeypatch.setattr(Redactor, "learn_secrets", learns)
+    assert run("--save-traces") == 2
+    made = result(project, "fail")
+    assert made["reason_code"] == "redaction.timeout"
+    assert made["error"]["message"] == f"looking for secrets in the recording {USED_UP}"
+    assert (made["assertions"], made["artifacts"]["trace"]) == ([], None)
+
+
+def test_what_could_not_be_redacted_is_not_written(
+    project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The run says so, and fails."""
+    project.add("pass", replay=make_replay(final_output={"content": "password: hunter2"}))
+    limit(project, step_seconds=0.5)
+    monkeypatch.setattr(Redactor, "leaks", turns)
+    assert run("--save-traces") == 2
+    told = " ".join("".join(capsys.readouterr()).split())
+    assert (
+        f"error[redaction.timeout]: nanoclaw.t.pass.x.trace.json is not written: redacting it {USED_UP}"
+        in told
+    )
+    assert not (project.root / "artifacts" / "run-1" / "nanoclaw.t.pass.x.trace.json").exists()

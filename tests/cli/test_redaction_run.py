@@ -414,6 +414,89 @@ def test_an_id_made_of_a_secret_is_not_listed(
     assert seen(where) == {}
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["run", "-v"],
+        ["run", "--json"],
+        ["run", "--github"],
+        ["list"],
+        ["list", "--json"],
+        ["mutate"],
+        ["trace"],
+        ["suite", "new"],
+    ],
+    ids=" ".join,
+)
+def test_no_name_of_an_author_shows_a_part_of_a_secret(
+    command: list[str], project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Ids, tags, tools and groups that hold a piece of a key, in small letters: a prefix of it, without its form."""
+    piece = OTHERS["github-token"][6:26].lower()
+    replay = make_replay(
+        {"type": "tool_call", "tool": f"t{piece}", "call_id": f"c{piece}", "args": {"key": "x"}},
+        scenario={"group_id": f"g{piece}", "trigger": "user_message"},
+        input_messages=[{"role": "user", "content": f"use {OTHERS['github-token']}"}],
+    )
+    project.add(
+        "pass",
+        id=f"nanoclaw.t.{piece}.x",
+        tags=[piece],
+        scenario={
+            "group_id": f"g{piece}",
+            "trigger": "user_message",
+            "input_messages": [{"role": "user", "content": f"use {OTHERS['github-token']}"}],
+        },
+        tools={"available": [f"t{piece}", f"u{piece}"]},
+        assertions=[
+            {"id": f"{word}-{piece}", "type": kind, "params": {"tool": f"t{piece}"}}
+            for word, kind in (("calls", "must_call_tool"), ("never", "must_not_call_tool"))
+        ],
+        replay=replay,
+    )
+    main([*command, "tests/pass" if command == ["trace"] else "tests"])
+    where = texts(project, capsys)
+    assert where["stdout"] + where["stderr"] != ""
+    assert seen(where) == {}
+
+
+def test_names_that_differ_only_in_a_secret_are_told_apart(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each piece has a token of its own."""
+    key = OTHERS["github-token"].lower()
+    for name, piece in (("one", key[4:22]), ("two", key[12:30])):
+        project.add("pass", name, id=f"nanoclaw.t.{piece}.x", **{"x-key": OTHERS["github-token"]})  # type: ignore[arg-type]
+    assert main(["list", "tests", "--json"]) == 0
+    ids = [test["id"] for test in json.loads(capsys.readouterr().out)["tests"]]
+    assert len(set(ids)) == len(ids) == 2
+    assert all(re.fullmatch(r"nanoclaw\.t\.\[redacted:part:[0-9a-f]{8}\]\.x", each) for each in ids)
+
+
+@pytest.mark.parametrize(
+    "test_id", ["hf/" + "a1B2c3D4e5F6g7H8i9J0", "open?sesame", "github?pat_" + "a1B2c3D4e5F6g7H8i9J0"]
+)
+@pytest.mark.parametrize("flags", [(), ("-n", "2"), ("--shard", "1/1")], ids=" ".join)
+def test_an_id_that_looks_like_a_secret_as_a_file_name_leaves_a_run_that_can_be_read(
+    flags: tuple[str, ...],
+    test_id: str,
+    project: Project,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its files get a name that nobody redacts: where the summary tells it, they are found."""
+    monkeypatch.setenv("MY_KEY", "Open Sesame!")
+    project.add("pass", id=test_id, reporting={"save_trace": True})
+    project.add("pass", "other")
+    assert main(["run", "tests", "--run-id", "run-1", "--secret", "MY_KEY", *flags]) == 0
+    run = "artifacts/run-1"
+    if flags[:1] == ("--shard",):
+        run = "artifacts/merged"
+        assert main(["merge", "artifacts/run-1-shard-1-of-1", "--run-id", "merged"]) == 0
+    assert main(["report", run, "--html", "report.html", "--junit-xml", "junit.xml"]) == 0
+    assert test_id in (project.root / "junit.xml").read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("given_by", ["option", "configuration", "environment"])
 def test_values_of_the_environment_are_nowhere(
     given_by: str, project: Project, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
@@ -485,7 +568,7 @@ def test_a_variable_that_cannot_be_redacted_is_an_error(
 @pytest.fixture
 def broken(monkeypatch: pytest.MonkeyPatch) -> None:
     """A redactor that hides nothing where results are made and written."""
-    monkeypatch.setattr(KnownValues, "hide", lambda _, text: text)
+    monkeypatch.setattr(KnownValues, "hide", lambda _, text, **__: text)
     monkeypatch.setattr(Redactor, "_without_found", lambda _, text: text)
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from agenteval.cli import main, workers
 from agenteval.cli.flow import Flow
+from agenteval.redaction import Redactor
 from agenteval.reporters.filing import safe_stem
 from plugin_projects import ADAPTER, SHOUTS, write
 from projects import Project, make_replay
@@ -91,7 +92,7 @@ def test_the_same_comparison(project: Project, capsys: pytest.CaptureFixture[str
 
 def test_names_that_are_taken(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     """A file whose name another test has, in another case, gets the same other name as in one process."""
-    for name, test_id in (("1", "a b"), ("2", safe_stem("a b")), ("3", "b")):
+    for name, test_id in (("1", "a b"), ("2", safe_stem("a b", Redactor())), ("3", "b")):
         project.add("pass", name, id=test_id)
     run(capsys, "run-a")
     run(capsys, "run-b", "-n", "2")

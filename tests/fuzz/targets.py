@@ -178,7 +178,7 @@ def check_assertion(content: bytes) -> None:
     check_trace(trace)
     try:
         case = make_case(**deepcopy(overrides))
-        with budget.fresh():
+        with budget.step(AssertionCrashError):
             check = parse(cls, deepcopy(params))
     except Invalid as invalid:
         assert invalid.findings, "refused without a finding"
@@ -213,12 +213,12 @@ def check_matcher(content: bytes) -> None:
     schema, value, output = material.schema(tape), material.data(tape), material.text(tape)
     pattern = tape.pick(PATTERNS) if tape.chance(2) else "".join(tape.some(8, lambda each: each.pick(SIGNS)))
     try:
-        with budget.fresh():
+        with budget.step(AssertionCrashError):
             if isinstance(schema, dict) and schema_error(schema) is None:
                 lines = schema_differences(schema, value)
                 assert all(lines), lines
                 assert len(lines) <= MOST_DIFFERENCES
-        with budget.fresh():
+        with budget.step(AssertionCrashError):
             if pattern_error(pattern) is None:
                 search(pattern, output)
                 search(pattern, output, case_sensitive=True)

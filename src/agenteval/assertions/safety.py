@@ -1,7 +1,9 @@
 """Safety assertions: nothing sensitive gets out, and only permitted tools are used."""
 
+from bisect import bisect
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Annotated, Any, ClassVar, Literal
 
 from agenteval.assertions.base import (
@@ -107,11 +109,11 @@ allow: ['*@example.com']
         if not found:
             verdict = passed(f"{wanted}, none in {counted(len(texts), 'text')}{beside}", **observed)
             return replace(verdict, missing=missing, proven=places == ["output"])
-        told = [f"{_label(each)} in {self._place(text, each)}" for text, each in found]
         observed["findings"] = [
             {"kind": _label(each), "event_id": text.event.event_id, "place": self._place(text, each)}
             for text, each in found
         ]
+        told = [f"{each['kind']} in {each['place']}" for each in observed["findings"]]
         first: dict[str, tuple[_Text, Found]] = {}
         for text, each in found:
             first.setdefault(text.event.event_id, (text, each))
@@ -146,7 +148,7 @@ allow: ['*@example.com']
     def _place(self, text: "_Text", found: Found) -> str:
         """Where a finding is: event and path, and the line of a text with several."""
         path = tuple(map(self._masked, text.path))
-        line = f", line {text.text.count(chr(10), 0, found.start) + 1}" if "\n" in text.text else ""
+        line = f", line {bisect(_line_ends(text.text), found.start) + 1}" if "\n" in text.text else ""
         return f"{text.event.event_id} {dotted(path)}{' (the key)' if text.is_key else ''}{line}"
 
     def _masked(self, data: Any, key: str = "") -> Any:
@@ -180,6 +182,11 @@ class _Text:
     key: str = ""
     """What names the text; empty for a key."""
     is_key: bool = False
+
+
+@lru_cache(maxsize=1)
+def _line_ends(text: str) -> list[int]:
+    return [place for place, sign in enumerate(text) if sign == "\n"]
 
 
 def _texts(trace: Trace, places: Sequence[Place]) -> Iterator[_Text]:

@@ -52,7 +52,7 @@ def _collected(paths: Sequence[str], project: OpenProject, *, suites: bool) -> C
     from agenteval.unique_ids import TaskIds
 
     limits, registry, rules = project.config.limits, project.registry, project.rules
-    budget.set_seconds(limits.pattern_seconds)
+    budget.set_seconds(limits.pattern_seconds, limits.step_seconds)
     collection = Collection(problems=registry.problems())
     unique = TaskIds()
     overlooked: list[Problem] = []

@@ -10,6 +10,7 @@ from agenteval.errors import Problem, SpecError
 from agenteval.judging import Failure
 from agenteval.loading import LoadedTest, load_test
 from agenteval.openwop.summary import Scored, Scores
+from agenteval.redaction import Redactor
 from agenteval.reporters.console import Console
 from agenteval.reporters.filing import Filed, packed, unfiled
 from agenteval.results import TestResult
@@ -21,8 +22,8 @@ from agenteval.trace import Metrics
 if TYPE_CHECKING:
     from agenteval.comparing.sides import SideTest
 
-Stem = Callable[[str], str]
-"""Maps a test id to the stem of the names of its files."""
+Stem = Callable[[str, Redactor], str]
+"""Maps a test id, and what redacts the test, to the stem of the names of its files."""
 
 
 @dataclass(slots=True, kw_only=True, eq=False, repr=False)
@@ -98,13 +99,13 @@ class Examiner:
         metrics = outcome.trace.metrics if outcome.trace else None
         scored = self.scores.scored(outcome.result, metrics, test)  # before packing: a large result is cut
         if self.max_bytes:
-            name = stem(outcome.result.test_case_id)
+            name = stem(outcome.result.test_case_id, outcome.redactor)
             save_trace = self.save_traces or test.case.reporting.save_trace
             filed = packed(outcome, name, self.max_bytes, save_trace=save_trace)
         else:
             filed = unfiled(outcome)
         looked = CoverageTally()
-        looked.add(test, outcome.result.assertions, outcome.trace)
+        looked.add(test, outcome.result.assertions, outcome.trace, outcome.redactor.name)
         told = len(test.warnings)
         judged = self.account(outcome.result, filed, scored=scored, metrics=metrics, looked=looked, told=told)
         judged.left_out = len(test.case.assertions) - len(test.checks)

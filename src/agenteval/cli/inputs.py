@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from agenteval.adapter_input import part_at_fault
-from agenteval.adapters import AdapterContext, check_mode
+from agenteval.adapters import AdapterContext, check_mode, reading
 from agenteval.cli.collection import Collection
 from agenteval.cli.problems import remarks_of
 from agenteval.cli.project import OpenProject
@@ -72,7 +72,10 @@ def _problems(test: LoadedTest, context: AdapterContext, registry: Registry) -> 
         return []
     try:
         check = getattr(adapter, "check_input", None)
-        trace = check(test.case, context) if check is not None else None
+        trace = None
+        if check is not None:
+            with reading(name):
+                trace = check(test.case, context)
         if isinstance(trace, Trace):
             context.warnings += check_names(test, trace)
     except AgentEvalError as error:

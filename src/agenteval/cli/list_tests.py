@@ -62,13 +62,9 @@ def _print(tests: Sequence[LoadedTest], collection: Collection, rules: Redaction
 
 
 def _row(test: LoadedTest, rules: RedactionRules) -> tuple[str, ...]:
-    tags = ", ".join(test.case.tags) or "-"
-    return (
-        test.redactor(rules).name(test.case.id),
-        counted(len(test.checks), "assertion"),
-        tags,
-        str(test.path),
-    )
+    name = test.redactor(rules).name
+    tags = ", ".join(map(name, test.case.tags)) or "-"
+    return name(test.case.id), counted(len(test.checks), "assertion"), tags, name(str(test.path))
 
 
 def _print_json(tests: Sequence[LoadedTest], collection: Collection, rules: RedactionRules) -> None:
@@ -86,10 +82,10 @@ def _as_json(test: LoadedTest, rules: RedactionRules) -> dict[str, object]:
     return {
         "id": redactor.name(test.case.id),
         "title": redactor.text(test.case.title),
-        "path": str(test.path),
-        "tags": test.case.tags,
+        "path": redactor.name(str(test.path)),
+        "tags": list(map(redactor.name, test.case.tags)),
         "assertions": [
-            {"id": bound.spec.id, "type": bound.spec.type, "severity": bound.spec.severity}
+            {"id": redactor.name(bound.spec.id), "type": bound.spec.type, "severity": bound.spec.severity}
             for bound in test.checks
         ],
     }

@@ -44,7 +44,7 @@ def command(asked: RunRequest) -> ExitCode:
     project = open_project(asked.paths, asked.secrets or ())
     given, asked.paths = asked.paths, project.paths(asked.paths, "run")
     config = project.config
-    budget.set_seconds(config.limits.pattern_seconds)
+    budget.set_seconds(config.limits.pattern_seconds, config.limits.step_seconds)
     artifacts = asked.artifacts_dir or project.runs
     stream = sys.stderr if asked.json_output else sys.stdout
     console = Console(stream, verbosity=asked.verbose - asked.quiet, color=asked.color or config.color)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from agenteval.cli.examining import Candidate, Examiner, Judged, Stem
+from agenteval.cli.examining import Candidate, Examiner, Judged
 from agenteval.cli.flow import Flow
 from agenteval.cli.ledger import Ledger
 from agenteval.discovery import Found, Selected, discover
@@ -14,6 +14,7 @@ from agenteval.errors import ExitCode, Problem, SpecError
 from agenteval.loading import LoadedTest
 from agenteval.plurals import counted
 from agenteval.reporters.artifacts import ArtifactError
+from agenteval.reporters.filing import safe_stem
 from agenteval.selection import Selection
 from agenteval.strict import plain
 from agenteval.unique_ids import TaskIds
@@ -193,14 +194,12 @@ class Session:
     def _judged(self, candidate: Candidate) -> Judged:
         """The test as a worker has judged it, unless its file name is taken by now; else judged here."""
         judged, directory = candidate.judged, self.ledger.directory
-        stem: Stem = directory.stem if directory else str
         if judged:
-            name = stem(judged.tallied.row.test_case_id) if directory else ""
-            if name == judged.filed.stem:
+            if directory is None or directory.take(judged.filed.stem):
                 return judged
-            candidate, stem = self.examiner.look(candidate.found), lambda _: name
+            candidate = self.examiner.look(candidate.found)
         assert candidate.test is not None
-        return self.examiner.judge(candidate.test, stem)
+        return self.examiner.judge(candidate.test, directory.stem if directory else safe_stem)
 
     def _selected(self, number: int) -> None:
         """Warn about unknown tags, and about a selection of nothing, now that `number` tests are selected."""

@@ -224,7 +224,7 @@ def merged(
             yield Told([problem_at(None, fault, path)], invalid=True)
             continue
         yield from told
-        stem = safe_stem(result.test_case_id, taken)
+        stem = safe_stem(result.test_case_id, redactor, taken)
         taken.add(stem.lower())
         filed = _refiled(result, shard.run, stem, run_id, redactor)
         seen = looked.pop(shard.record.shard, CoverageTally())

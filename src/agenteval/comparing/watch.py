@@ -21,9 +21,9 @@ def seen(outcome: Outcome, score: float | None) -> SideTest:
         facts.calls = [call.key for call in trajectory.calls]
         facts.output = trajectory.output_digest
     side = side_test(outcome.result, facts, partial(_itself, trajectory))
-    side.left_out = frozenset(each.id for each in test.case.assertions) - {
-        bound.spec.id for bound in test.checks
-    }
+    judged = {bound.spec.id for bound in test.checks}
+    left_out = (each.id for each in test.case.assertions if each.id not in judged)
+    side.left_out = frozenset(map(outcome.redactor.name, left_out))
     return side
 
 

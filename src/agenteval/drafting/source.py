@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from agenteval.adapters import Adapter, AdapterContext
+from agenteval.adapters import Adapter, AdapterContext, reading
 from agenteval.errors import AdapterError, AgentEvalError, FileError, Problem, saying
 from agenteval.plugins.registry import Registry
 from agenteval.plugins.shapes import check_foreign
@@ -163,9 +163,10 @@ def _listed(recording: Recording) -> str:
 
 @contextmanager
 def _crashes_told(name: str) -> Iterator[None]:
-    """Have an exception that is none of ours told as what it is: a bug of the adapter."""
+    """Have an exception that is none of ours told as what it is: a bug of the adapter; and end in time."""
     try:
-        yield
+        with reading(name):
+            yield
     except (AgentEvalError, OSError, KeyboardInterrupt):
         raise
     except BaseException as error:

@@ -44,7 +44,9 @@ def mutate(outcome: Outcome, options: MutationOptions, registry: Registry) -> Te
     mutants = [judge.result(change) for change in distinct_changes(outcome.trace, test.case, options)]
     judged = any(each.status != "equivalent" for each in mutants)
     idle = [
-        IdleAssertion(test_case_id=result.test_case_id, id=bound.spec.id, type=bound.spec.type)
+        IdleAssertion(
+            test_case_id=result.test_case_id, id=outcome.redactor.name(bound.spec.id), type=bound.spec.type
+        )
         for bound in test.checks
         if judged and bound.spec.id not in judge.noticed | judge.expected
     ]
@@ -103,7 +105,7 @@ class _Judge:
             category=operator.category,
             what=self.redactor.text(mutant.what),
             status="equivalent" if rule else "killed" if noticing else "survived",
-            killed_by=noticing,
+            killed_by=[self.redactor.name(each) for each in noticing],
             rule=rule,
             difference=[self.redactor.text(line) for line in mutant.lines],
             suggestion=advice,

@@ -39,7 +39,7 @@ class Mutator:
         self.registry = registry or Registry(settings.root, settings.plugins)
         operators = chosen_operators(settings.operators, self.registry.operators())
         self.options = MutationOptions(operators=operators, seed=settings.seed, most=settings.most)
-        budget.set_seconds(settings.limits.pattern_seconds)
+        budget.set_seconds(settings.limits.pattern_seconds, settings.limits.step_seconds)
 
     def mutate(self, test: LoadedTest) -> TestMutation:
         """Run a test as it was recorded, then its mutants."""

@@ -5,6 +5,7 @@ from typing import Any
 
 from agenteval import budget, judging
 from agenteval.assertions.base import Assertion, Verdict
+from agenteval.errors import AssertionCrashError
 from agenteval.loading import BoundAssertion
 from agenteval.spec import TestCase
 from agenteval.trace import Trace
@@ -13,7 +14,7 @@ from agenteval.trace import Trace
 def verdict_on(trace: Trace, check: Assertion, case: TestCase) -> Verdict | None:
     """The verdict of an assertion; None when it crashes, or answers something else, as those of plugins may."""
     try:
-        with budget.fresh():
+        with budget.step(AssertionCrashError):
             verdict: Any = judging.verdict_on(check, trace, case)
     except KeyboardInterrupt:
         raise

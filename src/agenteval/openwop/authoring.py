@@ -52,7 +52,7 @@ def carried_over(
     golden, source = found
     task = {"taskId": name, "input": _input(case), "expected": {"kind": "golden", "match": golden}}
     carried.task = redactor.data({**task, "fixtures": _fixtures(case, trace)})
-    carried.lost += _lost(test.checks, source)
+    carried.lost += map(redactor.name, _lost(test.checks, source))
     return carried
 
 

@@ -9,7 +9,7 @@ from agenteval.misspelling import closest
 from agenteval.openwop.models import AgentEvalSuite, Task
 from agenteval.openwop.request import SuiteRequest
 from agenteval.openwop.summary import REGRESSION
-from agenteval.reading.documents import read_text
+from agenteval.reading.documents import checking, read_text
 from agenteval.reading.faults import Fault, problems_at
 from agenteval.reading.jsonsource import load_model, parse_json, places
 
@@ -32,11 +32,12 @@ def is_suite(path: Path) -> bool:
 def load_suite(path: Path, *, max_bytes: int) -> AgentEvalSuite:
     """The suite in a file.
 
-    Raises `SpecError` with everything that is wrong: what `jsonsource.load_model` raises, and
+    Raises `SpecError` with everything that is wrong: what `documents.checking` and `jsonsource.load_model` raise, and
     `suite.golden_without_match`, `suite.rubric_without_criteria`, `suite.duplicate_task_id`.
     """
     try:
-        suite = load_model(AgentEvalSuite, path, max_bytes=max_bytes)
+        with checking(path):
+            suite = load_model(AgentEvalSuite, path, max_bytes=max_bytes)
     except FileError as error:
         raise SpecError(error.problems) from None
     _refuse(path, [*_without_expectation(suite.tasks), *_duplicates(suite.tasks)])

@@ -78,15 +78,15 @@ class Project:
 
     @contextmanager
     def in_force(self) -> Iterator[None]:
-        """Let the project's redaction and time limit hold inside: the process belongs to other tests too."""
-        redactor, seconds = redactor_in_force(), budget.SECONDS
+        """Let the project's redaction and time limits hold inside: the process belongs to other tests too."""
+        redactor, seconds = redactor_in_force(), (budget.SECONDS, budget.STEP_SECONDS)
         redact_with(Redactor((), self.options.redaction))
-        budget.set_seconds(self.config.limits.pattern_seconds)
+        budget.set_seconds(self.config.limits.pattern_seconds, self.config.limits.step_seconds)
         try:
             yield
         finally:
             redact_with(redactor)
-            budget.set_seconds(seconds)
+            budget.set_seconds(*seconds)
 
     def load(self, path: Path) -> LoadedTest | None:
         """The test in a file; None when the file was met under another path. Raises `SpecError`."""
@@ -112,7 +112,7 @@ class Project:
         if directory is None:
             return outcome, unfiled(outcome).leaks
         save_trace = self.config.save_traces or test.case.reporting.save_trace
-        stem = directory.stem(outcome.result.test_case_id)
+        stem = directory.stem(outcome.result.test_case_id, outcome.redactor)
         filed = packed(outcome, stem, directory.max_bytes, save_trace=save_trace)
         directory.keep(filed)
         return outcome, filed.leaks

@@ -9,6 +9,7 @@ import stat
 from pathlib import Path
 from typing import BinaryIO, NoReturn
 
+from agenteval import budget
 from agenteval.errors import FileError
 from agenteval.reading.containment import LeadsOutError, readable
 from agenteval.reading.faults import EXCERPT_WIDTH, Fault, Place, place_at, problem_at
@@ -48,6 +49,17 @@ def read_bytes(path: Path) -> bytes:
     """What is in a file. Raises OSError as `opened` does."""
     with opened(path) as file:
         return file.read()
+
+
+def checking(path: Path) -> budget.step:
+    """All that is done inside with the content of a file is one step. Raises `FileError` (`file.timeout`)."""
+
+    def too_slow(told: str) -> FileError:
+        message = f"checking the file {told}"
+        step = "make the file smaller, or raise limits.step_seconds in agenteval.yaml"
+        return FileError([problem_at(None, Fault("file.timeout", message, next_step=step), path)])
+
+    return budget.step(too_slow)
 
 
 def read_text(

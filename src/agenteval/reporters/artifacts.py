@@ -138,11 +138,17 @@ class RunDirectory:
         except OSError as error:
             raise _unwritable(self.path / SUMMARY, error.strerror) from error
 
-    def stem(self, test_id: str) -> str:
+    def stem(self, test_id: str, redactor: Redactor) -> str:
         """The stem of a test's files: safe on every system, and taken from now on."""
-        stem = safe_stem(test_id, self._taken)
-        self._taken.add(stem.lower())
+        stem = safe_stem(test_id, redactor, self._taken)
+        self.take(stem)
         return stem
+
+    def take(self, stem: str) -> bool:
+        """Take a stem that `safe_stem` has made; false when another test has it."""
+        is_free = stem.lower() not in self._taken
+        self._taken.add(stem.lower())
+        return is_free
 
     def _write(self, name: str, content: bytes) -> None:
         self._written.add(name)

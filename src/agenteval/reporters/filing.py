@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from agenteval.digests import sha256
 from agenteval.errors import Problem
 from agenteval.evidence import MOST_ITEMS
+from agenteval.redaction import Redactor
 from agenteval.reporters.places import TOO_LARGE
 from agenteval.reporters.sealing import LeakError, sealed, sealed_result
 from agenteval.results import TestResult
@@ -72,10 +73,15 @@ def unfiled(outcome: Outcome) -> Filed:
     return Filed("")
 
 
-def safe_stem(test_id: str, taken: AbstractSet[str] = frozenset()) -> str:
-    """The stem of a test's files: safe on every system, and in lower case none of those taken."""
+def safe_stem(test_id: str, redactor: Redactor, taken: AbstractSet[str] = frozenset()) -> str:
+    """The stem of a test's files: safe on every system, and in lower case none of those taken.
+
+    Nor would it be redacted where it is told: what it names would not be found.
+    """
     stem = _UNSAFE.sub("_", test_id)[:LONGEST_STEM]
     safe = stem == test_id and not stem.startswith(".") and not _RESERVED.match(stem)
+    if redactor.unseen(name := f"{stem}{RESULT_ENDING}") != name:
+        safe, stem = False, ""
     if not safe:
         stem = f"test-{stem.lstrip('.')}" if _RESERVED.match(stem) else stem.lstrip(".") or "test"
     if safe and stem.lower() not in taken:

@@ -17,7 +17,14 @@ def redacted_problems(problems: Sequence[Problem], rules: RedactionRules) -> lis
     A file may be wrong in any other way, as long as it is YAML. Of a file that is not, and yet mentions
     `redact_fields`, no line is shown: nobody knows which of its words are the values of these fields.
     """
-    return [_redacted_by_file(problem, rules) for problem in problems]
+    quoted = {path for each in problems if each.excerpt and (path := each.path)}
+    readers = {path: _redactor_of(path, rules, problems) for path in quoted}
+    general = Redactor(rules=rules)
+    made = []
+    for problem in problems:
+        redactor, is_readable = readers[problem.path] if problem.path and problem.excerpt else (general, True)
+        made.append(redacted(problem if is_readable else replace(problem, excerpt=(), hint=""), redactor))
+    return made
 
 
 def redacted(problem: Problem, redactor: Redactor) -> Problem:
@@ -40,17 +47,14 @@ def redacted(problem: Problem, redactor: Redactor) -> Problem:
     return made
 
 
-def _redacted_by_file(problem: Problem, rules: RedactionRules) -> Problem:
-    if not (problem.path and problem.excerpt):
-        return redacted(problem, Redactor(rules=rules))
-    names, *readings = _redact_fields(problem.path)
+def _redactor_of(path: Path, rules: RedactionRules, problems: Sequence[Problem]) -> tuple[Redactor, bool]:
+    """The redactor of a file that some problems quote, and whether lines of it may be shown."""
+    names, *readings = _redact_fields(path)
     redactor = Redactor(names, rules)
     for data in readings:
         redactor.learn_fields(data)
-    redactor.learn_files([problem])
-    if readings[0] is None and _speaks_of_fields(problem.path):
-        problem = replace(problem, excerpt=(), hint="")
-    return redacted(problem, redactor)
+    redactor.learn_files(problem for problem in problems if problem.path == path)
+    return redactor, readings[0] is not None or not _speaks_of_fields(path)
 
 
 def _redact_fields(path: Path) -> tuple[list[str], Any, Any]:

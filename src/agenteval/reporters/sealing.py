@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from agenteval.budget import step
 from agenteval.errors import AgentEvalError, Problem
 from agenteval.redaction import Redactor
 from agenteval.results import TestResult
@@ -25,19 +26,29 @@ class LeakError(AgentEvalError):
     """Something sensitive shows in what was about to be written; `kinds` says what, never the value (exit 2)."""
 
     default_reason = REASON
+    advice = NEXT_STEP
 
-    def __init__(self, kinds: Sequence[str]) -> None:
-        super().__init__(f"redaction failed: {_told(kinds)}", next_step=NEXT_STEP)
+    def __init__(self, kinds: Sequence[str], why: str = "") -> None:
         self.kinds = kinds
+        self.why = (
+            why or f"{'a value' if len(kinds) == 1 else 'values'} of kind {', '.join(kinds)} would show"
+        )
+        super().__init__(f"redaction failed: {self.why}", next_step=self.advice)
 
     def problem(self, what: str) -> Problem:
         """The problem of a file with this leak."""
-        message = f"{what} is not written: {_told(self.kinds)}"
-        return Problem(reason_code=REASON, message=message, next_step=NEXT_STEP)
+        message = f"{what} is not written: {self.why}"
+        return Problem(reason_code=self.reason_code, message=message, next_step=self.next_step)
 
 
-def _told(kinds: Sequence[str]) -> str:
-    return f"{'a value' if len(kinds) == 1 else 'values'} of kind {', '.join(kinds)} would show"
+class _SlowError(LeakError):
+    """Nobody knows whether something would show: redaction takes too long."""
+
+    default_reason = "redaction.timeout"
+    advice = "record a shorter run, or raise limits.step_seconds in agenteval.yaml"
+
+    def __init__(self, told: str) -> None:
+        super().__init__((), f"redacting it {told}")
 
 
 def sealed(data: Any, redactor: Redactor, *, one_line: bool = False) -> bytes:
@@ -48,8 +59,9 @@ def sealed(data: Any, redactor: Redactor, *, one_line: bool = False) -> bytes:
     content = encode(data, one_line=one_line)
     if not redactor.may_show_in(content):
         return _harmless(content)
-    shown = redactor.data(plain(data))
-    return _checked(shown, shown, redactor, one_line=one_line)
+    with step(_SlowError):
+        shown = redactor.data(plain(data))
+        return _checked(shown, shown, redactor, one_line=one_line)
 
 
 def sealed_trace(
@@ -88,7 +100,8 @@ def sealed_result(result: TestResult, redactor: Redactor) -> bytes:
     quoted = _quoted(result)
     if not redactor.may_show_in([quoted, _named(result)]):
         return _harmless(content)
-    return _checked(plain(result), plain(quoted), redactor)
+    with step(_SlowError):
+        return _checked(plain(result), plain(quoted), redactor)
 
 
 def sealed_text(text: str, redactor: Redactor) -> bytes:
@@ -101,9 +114,10 @@ def sealed_text(text: str, redactor: Redactor) -> bytes:
     content = text.encode(errors="backslashreplace")
     shown = content.decode()
     if redactor.may_show_in(content):
-        shown = redactor.unseen(shown)
-        if kinds := redactor.leaks(shown, ()):
-            raise LeakError(kinds)
+        with step(_SlowError):
+            shown = redactor.unseen(shown)
+            if kinds := redactor.leaks(shown, ()):
+                raise LeakError(kinds)
     return visible(shown).encode()
 
 

@@ -14,6 +14,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
+from agenteval import budget
 from agenteval.errors import AdapterError
 from agenteval.reading.documents import opened
 from agenteval_nanoclaw.session.clock import milliseconds
@@ -115,9 +116,11 @@ def read_index(path: Path, *, max_line: int, progress: Progress | None = None) -
     objects = 0
     told = 0
     for number, offset, data, whole in _records(path, max_line):
-        if progress and offset - told >= TELL_EVERY:
+        if offset - told >= TELL_EVERY:
             told = offset
-            progress(path, offset, path.stat().st_size)
+            budget.renew()
+            if progress:
+                progress(path, offset, path.stat().st_size)
         record = parse_line(data) if data is not None else None
         if record is None:
             if data is None:
