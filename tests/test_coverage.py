@@ -43,6 +43,16 @@ CALL = {"event_type": "tool_call", "tool": "a"}
     ("kind", "params", "expected"),
     [
         ("must_call_tool", {"tool": "a"}, seen("a", "tool_call")),
+        (
+            "must_call_tool",
+            {"tool": "a", "result": {"required_keys": ["x"]}},
+            seen("a", "tool_call tool_result"),
+        ),
+        (
+            "tool_call_order",
+            {"before": {**CALL, "result": {"required_keys": ["x"]}}, "after": CALL},
+            seen("a", "tool_call tool_result"),
+        ),
         ("must_not_call_tool", {"tools": ["a", "b*"]}, seen("a b*", "tool_call")),
         (
             "tool_call_order",

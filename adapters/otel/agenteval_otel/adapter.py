@@ -78,9 +78,9 @@ class OtelAdapter:
             context.warn(warning)
         return trace
 
-    def check_input(self, case: TestCase, context: AdapterContext) -> None:
-        """Read what the test names, as a run would. Raises `AdapterError`."""
-        self.trace(case, context)
+    def check_input(self, case: TestCase, context: AdapterContext) -> Trace:
+        """The trace of what the test names, as a run would read it. Raises `AdapterError`."""
+        return self.trace(case, context)
 
 
 def differences(told: Scenario, trace: Trace) -> Iterator[str]:

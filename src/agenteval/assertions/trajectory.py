@@ -23,7 +23,7 @@ MOST_PAIRS = 10_000_000
 """The most pairs of an expected and a real call that are compared: some 3,000 by 3,000."""
 LONGEST_RUN = 3
 """Matched calls that follow each other and are listed one by one; more of them share a line."""
-MATCHERS = ("required_keys", "args_contains", "args_equal")
+MATCHERS = ("required_keys", "args_contains", "args_equal", "args_time")
 
 
 @model
