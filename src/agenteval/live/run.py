@@ -390,7 +390,7 @@ class _Live:
 
     def _must_be_good(self, ended: "_How", proxy: Proxy, scratch: Path) -> None:
         self._must_not_be_over(proxy)
-        log = _last_lines(scratch)
+        log = last_lines(scratch)
         if ended.timed_out:
             doing = f"{proxy.accounts.requests} model requests so far"
             raise AdapterError(
@@ -529,8 +529,8 @@ def _wait(agent: LiveAgent, proxy: Proxy, scratch: Path, timeout_s: float) -> _H
             running.end()
 
 
-def _last_lines(scratch: Path) -> str:
-    """The end of the agent's log, to be added to a message; empty when it said nothing."""
+def last_lines(scratch: Path) -> str:
+    """The end of the log of an agent with this scratch folder, to be added to a message; empty when it said nothing."""
     lines: list[str] = []
     for name in ("log.txt", "stdout.txt"):
         with suppress(OSError):
