@@ -49,6 +49,8 @@ class ToolAnswer:
     source: str = ""
     matches: Callable[[Mapping[str, Any]], bool] | None = None
     recorded_args: Mapping[str, Any] | None = None
+    fixture_id: str = ""
+    """The test's fixture that a recorded result is."""
     used: int = 0
 
 
@@ -247,9 +249,20 @@ def _is_harness(tool: str) -> bool:
     return any(name_matches(glob, tool) for glob in HARNESS_TOOLS)
 
 
-def own_answers(case: TestCase, context: AdapterContext) -> list[ToolAnswer]:
-    """What a test's fixtures say that tools answer. Raises `AdapterError` for a fixture's file that cannot be read."""
-    return [_own_answer(fixture, context) for fixture in case.tools.fixtures]
+def own_answers(
+    case: TestCase, context: AdapterContext, recorded: Sequence[ToolAnswer] = ()
+) -> list[ToolAnswer]:
+    """What a test's fixtures say that tools answer. Raises `AdapterError` for a fixture's file that cannot be read.
+
+    A fixture that is a recorded result, and says of no arguments that it is theirs, is that result and nothing else:
+    two pages that were fetched, or an error and what came after it, have the same tool.
+    """
+    played = {each.fixture_id for each in recorded}
+    return [
+        _own_answer(fixture, context)
+        for fixture in case.tools.fixtures
+        if fixture.match or fixture.id not in played
+    ]
 
 
 def _own_answer(fixture: Fixture, context: AdapterContext) -> ToolAnswer:
@@ -303,6 +316,7 @@ def recorded_answers(adapter: Adapter, case: TestCase, context: AdapterContext) 
             failed=call.failed,
             source=f"the recorded result of {call.tool} {json.dumps(call.args, ensure_ascii=False)[:120]}",
             recorded_args=call.args if call.tells_args else None,
+            fixture_id=str(call.results[0].data.get("fixture_id") or ""),
         )
         for call in trace.calls()
         if call.results

@@ -201,8 +201,8 @@ class _Live:
         self.spec = test.case.live or LiveSpec()
         self.cassette_file = context.base_dir / self.spec.cassette
         self.script = load_script(context, self.spec.script) if self.spec.script else []
-        self.own = own_answers(test.case, context)
         self.recorded = recorded_answers(adapter, test.case, context)
+        self.own = own_answers(test.case, context, self.recorded)
 
     def run(self) -> LiveRun:
         try:
