@@ -65,7 +65,7 @@ def test_records_plays_and_replays(project: ForkProject, capsys: pytest.CaptureF
     for name, content in tree(project.root).items():
         assert KEY.encode() not in content or name == "fork/.env", name
     again = project.live("--live", "--save-traces")
-    varying = ("ts", "timing_ms_total")
+    varying = ("ts", "timing_ms_total", "test_run_id", "message_id")
     assert _without(trace_of(again), *varying) == _without(trace, *varying)
     test = project.test("Give me my brief", mode="replay", adapter_input={"replay_file": "replay.json"})
     left = run.folder / "nanoclaw.brief.run.live.replay.json"
@@ -75,7 +75,7 @@ def test_records_plays_and_replays(project: ForkProject, capsys: pytest.CaptureF
 
 def _without(data: Any, *keys: str) -> Any:
     if isinstance(data, dict):
-        return {k: _without(v, *keys) for k, v in data.items() if k not in (*keys, "run_id")}
+        return {k: _without(v, *keys) for k, v in data.items() if k not in keys}
     return [_without(each, *keys) for each in data] if isinstance(data, list) else data
 
 
@@ -86,8 +86,8 @@ def test_a_scheduled_task_sends_once_and_is_delivered(project: ForkProject) -> N
         "Send the digest",
         scenario={"trigger": "scheduler", "scheduler_context": {**context, "recurrence": "0 9 * * 1-5"}},
         assertions=[
-            {"id": "once", "type": "scheduler_outbound_count", "params": {"expected": 1}},
-            {"id": "runs", "type": "scheduler_task_runs", "params": {"task_id": "task-7"}},
+            {"id": "once", "type": "scheduler_outbound_count", "params": {"exact": 1}},
+            {"id": "runs", "type": "scheduler_task_runs", "params": {"exact": 1}},
         ],
     )
     turns = [
@@ -119,14 +119,14 @@ def test_other_groups_are_there_only_where_they_are_mounted(project: ForkProject
     assert "memory_read of group family" in run.only_result()["assertions"][0]["message"]
     project.test("What do they plan?", scenario=others, assertions=isolated)
     run = project.recorded(leak, "--save-traces")
-    assert run.exit_code == 0
+    assert "memory_read" not in run.only_result()["assertions"][0]["message"]
     assert "does not exist" in calls(trace_of(run))[0][1]
 
 
 @pytest.mark.parametrize(
     ("name", "text", "why"),
     [
-        ("container/CLAUDE.md", "You are rude.", "instructions (CLAUDE.md) changed: 'You are a helpful agent.' → 'You are rude.'"),
+        ("container/CLAUDE.md", "You are rude.", "instructions (CLAUDE.md) changed: 'You are a helpful agent. "),
         ("container/skills/brief/SKILL.md", "Never use it.", "skill brief changed: 'brief: Use it for briefs.' → "),
         ("container/skills/brief/instructions.md", "Briefs are long.", "'Briefs are short.' → 'Briefs are long.'"),
         ("container/skills/new/SKILL.md", "New.", "skill new is new: 'new: New.'"),
@@ -279,7 +279,7 @@ def test_what_is_no_checkout_is_named(project: ForkProject, capsys: pytest.Captu
     write(project.root, "v1/package.json", '{"version": "1.2.0"}')
     write(project.root, "v1/container/agent-runner/src/index.ts", "")
     schema = (project.fork / "src/db/schema.ts").read_text(encoding="utf-8")
-    other = schema.replace("status TEXT NOT NULL", "status TEXT NOT NULL, shard TEXT NOT NULL")
+    other = schema.replace("type TEXT NOT NULL", "type TEXT NOT NULL, shard TEXT NOT NULL")
     for changes, why in [
         ({"checkout": "v1"}, f"{project.root}/v1 is NanoClaw v1.2.0: there is no src/db/schema.ts"),
         ({"checkout": "evals"}, f"{project.root}/evals is no checkout of NanoClaw v2: there is no container/agent"),
@@ -292,7 +292,7 @@ def test_what_is_no_checkout_is_named(project: ForkProject, capsys: pytest.Captu
     project.configure(node_modules="", claude="fork/container/agent-runner/node_modules/claude")
     for text, why in [
         (schema.replace("INBOUND_SCHEMA", "IN"), "has no constant INBOUND_SCHEMA"),
-        (other, "the table delivered needs the column shard"),
+        (other, "the table destinations needs the column shard"),
         (schema.replace("TEXT PRIMARY KEY", "TEXT PRIMARY KEYS"), "cannot be made"),
     ]:
         write(project.fork, "src/db/schema.ts", text)

@@ -28,6 +28,8 @@ HARNESS_TOOLS = (
     "ReadMcpResourceTool", "EnterPlanMode",
 )  # fmt: skip
 """Tools that are the harness's own and reach nothing outside of it: they always run."""
+FILE_TOOLS = ("Read", "Write", "Edit", "MultiEdit", "NotebookEdit", "Glob", "Grep")
+"""The harness's tools for files: what they give depends on the scenario, not on code of the author's."""
 INTERACTIVE_TOOLS = ("AskUserQuestion", "ExitPlanMode")
 """Tools that wait for a person."""
 _SHORTEST_ID = 7
@@ -102,8 +104,12 @@ class Fixtures:
         return _is_harness(tool) or self.is_let_run(tool)
 
     def is_let_run(self, tool: str) -> bool:
-        """Whether the test or the adapter lets a tool run, so that the author's code answers."""
+        """Whether the test or the adapter lets a tool run."""
         return any(name_matches(glob, name) for glob in self.runs for name in self.names(tool))
+
+    def runs_own_code(self, tool: str) -> bool:
+        """Whether code of the author's answers: what it gives is judged when it changes, and is no other conversation."""
+        return self.is_let_run(tool) and tool not in FILE_TOOLS
 
     def decide(self, event: Mapping[str, Any]) -> dict[str, Any]:
         """The answer to a hook's event, as JSON for the harness: empty where it may go on."""

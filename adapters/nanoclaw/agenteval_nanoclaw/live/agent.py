@@ -7,6 +7,7 @@ from typing import Any
 
 from agenteval.adapters import Adapter, AdapterContext
 from agenteval.errors import AdapterError, FileError
+from agenteval.live.fixtures import FILE_TOOLS
 from agenteval.live.model import RealModel
 from agenteval.live.proxy import Proxy
 from agenteval.live.run import LiveAgent, LiveSetup, last_lines, standalone
@@ -27,8 +28,7 @@ IDLE_SECONDS = 0.3
 """How long nothing must be asked before a run is over: an answer that could not be sent makes the agent speak again."""
 FAR_DAYS = 2
 """Days from today after which a real model is told of two times that do not fit each other."""
-RUNS = ("Read", "Write", "Edit", "MultiEdit", "NotebookEdit", "Glob", "Grep", "mcp__nanoclaw__[!a]*",
-        "mcp__nanoclaw__a[!s]*")  # fmt: skip
+RUNS = (*FILE_TOOLS, "mcp__nanoclaw__[!a]*", "mcp__nanoclaw__a[!s]*")
 """Tools that really run: those for files, on scratch files, and NanoClaw's own, but for the one that asks a person."""
 _SILENT = "Query completed after 0 SDK messages"
 _OURS = Path(__file__).parent
