@@ -103,6 +103,7 @@ class ForkProject:
 
     def __post_init__(self) -> None:
         self.fork = self.root / "fork"
+        self.service = ""
         if not self.nanoclaw:
             make_checkout(self.fork)
             self.nanoclaw = {
@@ -114,7 +115,7 @@ class ForkProject:
     def configure(self, **changes: Any) -> None:
         self.nanoclaw |= changes
         live: dict[str, Any] = {"nanoclaw": self.nanoclaw}
-        if hasattr(self, "service"):
+        if self.service:
             live["model"] = {"base_url": self.service}
         write(self.root, "agenteval.yaml", yaml.safe_dump({"live": live}))
 

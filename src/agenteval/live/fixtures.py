@@ -30,8 +30,8 @@ HARNESS_TOOLS = (
 """Tools that are the harness's own and reach nothing outside of it: they always run."""
 FILE_TOOLS = ("Read", "Write", "Edit", "MultiEdit", "NotebookEdit", "Glob", "Grep")
 """The harness's tools for files: what they give depends on the scenario, not on code of the author's."""
-INTERACTIVE_TOOLS = ("AskUserQuestion", "ExitPlanMode")
-"""Tools that wait for a person."""
+INTERACTIVE_TOOLS = ("AskUserQuestion", "ExitPlanMode", "mcp__*__ask_user_question")
+"""Tools that wait for a person, unless a fixture answers."""
 _SHORTEST_ID = 7
 _REFUSED = ("<tool_use_error>", "Error: No such tool available", "No such tool available")
 """How the harness's own refusals begin: the tool did not run."""
@@ -127,12 +127,11 @@ class Fixtures:
                 if not _is_harness(tool):
                     self.ran.add(tool)
                 return {}
-            if any(name_matches(glob, tool) for glob in INTERACTIVE_TOOLS):
-                self.trouble.append(_waits(tool))
             answer, approximate = self._answer(tool, args)
             self.denied[call_id] = DeniedCall(call_id, tool, args, answer, approximate)
             if answer is None:
-                self.trouble.append(self._no_fixture(tool, args))
+                waits = any(name_matches(glob, tool) for glob in INTERACTIVE_TOOLS)
+                self.trouble.append(_waits(tool) if waits else self._no_fixture(tool, args))
         reason = f"{self.nonce} {tool} does not run in this test"
         decision = {"permissionDecision": "deny", "permissionDecisionReason": reason}
         return {"hookSpecificOutput": {"hookEventName": "PreToolUse", **decision}}
@@ -337,7 +336,7 @@ def _waits(tool: str) -> Trouble:
     return Trouble(
         "live.interactive",
         f"the agent called {tool}, which waits for a person",
-        "test the question with a recorded run, or take the tool away from the agent (disallowed_tools)",
+        "answer it with a fixture, test the question with a recorded run, or take the tool away from the agent",
     )
 
 

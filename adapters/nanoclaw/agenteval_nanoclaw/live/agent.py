@@ -176,7 +176,10 @@ class NanoClawAgent(LiveAgent):
             run_id="live",
             max_file_bytes=context.max_file_bytes,
         )
-        runs = recorder.inspect(self.workspace.root, unheard).runs
+        began = self.workspace.began
+        runs = [
+            each for each in recorder.inspect(self.workspace.root, unheard).runs if each.started_at >= began
+        ]
         if len(runs) != 1:
             raise AdapterError(
                 f"the run has {len(runs)} turns, and a test judges one",

@@ -20,12 +20,15 @@ from agenteval.trace import Trace
 from agenteval_nanoclaw.live.checkout import Checkout, unsupported_table
 from agenteval_nanoclaw.session.clock import milliseconds
 from agenteval_nanoclaw.session.memory import LOCAL, MAIN
+from agenteval_nanoclaw.session.v2 import CONTINUATION
 
 CHANNEL = "chat"
 """The channel that all destinations of a scratch install are on."""
 ASSISTANT = "Andy"
 """NanoClaw's default name of an assistant; a template may have another."""
 SESSION = "sess-live"
+BEFORE = "0be40e00-0000-4000-8000-000000000000"
+"""The id of the SDK's session in which the conversation before was led."""
 EXTRA = "/workspace/extra/"
 _HOST_CREATED = "2026-01-01T00:00:00.000Z"
 _SETTINGS = {
@@ -59,6 +62,8 @@ class Workspace:
     session: Path
     shared: Path
     timezone: str
+    began: str = field(default_factory=lambda: _milliseconds(datetime.now(UTC)))
+    """When it was made; what is told of earlier times was before this run."""
     mounts: dict[str, tuple[Path, bool]] = field(default_factory=dict)
     clock: dict[str, str] = field(default_factory=dict)
 
@@ -161,6 +166,8 @@ def build(
     _others(workspace, case, context)
     _fill_memory(workspace, scenario.group_id, scenario.memory_snapshot, workspace.group)
     _databases(workspace, checkout, case, recorded, container)
+    if scenario.prior_messages:
+        _conversation(workspace, case)
     return workspace
 
 
@@ -440,6 +447,43 @@ def _inbound(workspace: Workspace, case: TestCase, conversation: str) -> Iterato
             content = {"text": message.content, "sender": sender, "senderId": f"{CHANNEL}:{conversation}"}
             row |= {"id": id, "kind": "chat-sdk", "timestamp": time, "series_id": id}
         yield {**row, "content": json.dumps(content, ensure_ascii=False)}
+
+
+def _conversation(workspace: Workspace, case: TestCase) -> None:
+    """A transcript of what was said before, which the agent's session goes on from."""
+    folder = workspace.shared / "projects" / "-workspace-agent"
+    folder.mkdir(parents=True)
+    lines: list[dict[str, Any]] = []
+    for number, said in enumerate(case.scenario.prior_messages, 1):
+        of_agent = said.role == "assistant"
+        message: dict[str, Any] = {"role": "assistant" if of_agent else "user", "content": said.content}
+        if of_agent:
+            message |= {
+                "id": f"msg_before_{number}",
+                "type": "message",
+                "model": "<before>",
+                "content": [{"type": "text", "text": said.content}],
+                "stop_reason": "end_turn",
+                "stop_sequence": None,
+                "usage": {"input_tokens": 0, "output_tokens": 0},
+            }
+        lines.append(
+            {
+                "parentUuid": lines[-1]["uuid"] if lines else None,
+                "isSidechain": False,
+                "userType": "external",
+                "cwd": "/workspace/agent",
+                "sessionId": BEFORE,
+                "version": "2.1.128",
+                "type": message["role"],
+                "message": message,
+                "uuid": f"{number:08x}-0000-4000-8000-000000000000",
+                "timestamp": said.ts or f"2026-01-01T00:00:{number % 60:02d}.000Z",
+            }
+        )
+    (folder / f"{BEFORE}.jsonl").write_text("".join(json.dumps(each) + "\n" for each in lines), encoding="utf-8")
+    with closing(sqlite3.connect(workspace.outbound)) as database, database:
+        put(database, "session_state", key=CONTINUATION, value=BEFORE, updated_at=_HOST_CREATED)
 
 
 def workspace_time(workspace: Workspace, told: datetime | None, now: datetime) -> datetime:
