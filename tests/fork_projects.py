@@ -1,10 +1,9 @@
 """A stand-in for a checkout of NanoClaw v2, whose runner is `tests/data/live/nanoclaw_runner.py`, and tests of it."""
 
 import json
-import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from live_projects import service
+from live_projects import Service, service
 from runs import Run, run_command
 
 RUNNER = Path(__file__).resolve().parent / "data" / "live" / "nanoclaw_runner.py"
@@ -86,7 +85,7 @@ def make_checkout(root: Path) -> Path:
 def tree(root: Path) -> dict[str, bytes]:
     """All files of a folder."""
     return {
-        str(path.relative_to(root)): os.readlink(path).encode() if path.is_symlink() else path.read_bytes()
+        str(path.relative_to(root)): str(path.readlink()).encode() if path.is_symlink() else path.read_bytes()
         for path in sorted(root.rglob("*"))
         if path.is_symlink() or path.is_file()
     }
@@ -125,7 +124,8 @@ class ForkProject:
             "group_id": "main",
             "trigger": "user_message",
             "input_messages": [
-                {"role": "user", "content": each, "sender": "Dana", "ts": "2026-11-21T20:53:01.527Z"} for each in said
+                {"role": "user", "content": each, "sender": "Dana", "ts": "2026-11-21T20:53:01.527Z"}
+                for each in said
             ],
             "memory_snapshot": [{"group_id": "main", "source": "CLAUDE.local.md", "content": MEMORY}],
             **changes.pop("scenario", {}),
@@ -153,7 +153,7 @@ class ForkProject:
             return self.live("--live", "record", *flags)
 
     @contextmanager
-    def serving(self, turns: Sequence[Any]):
+    def serving(self, turns: Sequence[Any]) -> Iterator[Service]:
         with service(turns) as made:
             self.service = made.base_url
             self.configure()

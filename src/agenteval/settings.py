@@ -116,7 +116,7 @@ class LiveNanoClaw(Model):
     """The installed packages of its agent-runner; by default those in the checkout."""
     claude: Annotated[str, _Rule(_path_fault)] = ""
     """The CLI of the agent; by default the one among its packages."""
-    groups: Annotated[str, _PathName()] = ""
+    groups: Annotated[str, _Rule(_path_fault)] = ""
     """A folder with templates of group folders, by group: `container.json` and what its MCP servers need, in git."""
 
 

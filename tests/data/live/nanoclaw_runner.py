@@ -38,7 +38,12 @@ def write(kind, **message):
     parent = lines[-1]["uuid"] if lines else None
     now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     line = {"parentUuid": parent, "isSidechain": False, "type": kind, "message": message, "timestamp": now}
-    line |= {"uuid": f"line-{len(lines)}", "sessionId": SESSION, "version": "9.9.9", "cwd": "/workspace/agent"}
+    line |= {
+        "uuid": f"line-{len(lines)}",
+        "sessionId": SESSION,
+        "version": "9.9.9",
+        "cwd": "/workspace/agent",
+    }
     lines.append(line)
     path = HOME / "projects" / "-workspace-agent" / f"{SESSION}.jsonl"
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -48,7 +53,7 @@ def write(kind, **message):
 def send(text, to=None, kind="chat", reply_to=None, content=None):
     (count,) = outbound.execute("SELECT count(*) FROM messages_out").fetchone()
     (last,) = inbound.execute("SELECT max(seq) FROM messages_in").fetchone()
-    id, seq = f"msg-{STARTED + count}-abc123", last + 1 + 2 * count
+    name, seq = f"msg-{STARTED + count}-abc123", last + 1 + 2 * count
     channel, place = inbound.execute("SELECT channel_type, platform_id FROM session_routing").fetchone()
     if to:
         found = inbound.execute("SELECT channel_type, platform_id FROM destinations WHERE name = ?", (to,))
@@ -58,7 +63,7 @@ def send(text, to=None, kind="chat", reply_to=None, content=None):
     outbound.execute(
         "INSERT INTO messages_out (id, seq, in_reply_to, timestamp, kind, platform_id, channel_type, content)"
         " VALUES (?, ?, ?, datetime('now'), ?, ?, ?, ?)",
-        (id, seq, reply_to, kind, place, channel, json.dumps(content or {"text": text})),
+        (name, seq, reply_to, kind, place, channel, json.dumps(content or {"text": text})),
     )
     return f"Message sent to {to or '(current conversation)'} (id: {seq})", False
 
@@ -72,9 +77,9 @@ def run(name, args):
     if name == "mcp__nanoclaw__send_message":
         return send(args["text"], args.get("to"))
     if name == "mcp__nanoclaw__schedule_task":
-        id = f"task-{STARTED}-xyz789"
-        send("", kind="system", content={"action": "schedule_task", "taskId": id, **args})
-        return f"Task scheduled (id: {id}, runs at: {args['processAfter']})", False
+        task = f"task-{STARTED}-xyz789"
+        send("", kind="system", content={"action": "schedule_task", "taskId": task, **args})
+        return f"Task scheduled (id: {task}, runs at: {args['processAfter']})", False
     Path("/workspace/REALLY-RAN").write_text(name)
     return f"{name} really ran", False
 
@@ -100,7 +105,9 @@ def prompt(rows):
                 f'<message id="{seq}" from="{found[0]}" sender="{said["sender"]}" time="{moment}">'
                 f"{said['text']}</message>"
             )
-    return context + ("\n\n".join(told) if len(told) == 1 else f"<messages>\n{chr(10).join(told)}\n</messages>")
+    return context + (
+        "\n\n".join(told) if len(told) == 1 else f"<messages>\n{chr(10).join(told)}\n</messages>"
+    )
 
 
 def turn(asked, ids):
@@ -128,7 +135,10 @@ def turn(asked, ids):
     write("user", role="user", content=asked)
     for number in range(20):
         body = {"model": config.get("model", "claude-test"), "max_tokens": 9, "messages": messages}
-        body |= {"metadata": {"user_id": f"user_session_{SESSION}"}, "tools": [{"name": name} for name in tools]}
+        body |= {
+            "metadata": {"user_id": f"user_session_{SESSION}"},
+            "tools": [{"name": name} for name in tools],
+        }
         answer = post(os.environ["ANTHROPIC_BASE_URL"] + "/v1/messages", body)
         messages.append({"role": "assistant", "content": answer["content"]})
         for block in answer["content"]:
@@ -142,7 +152,9 @@ def turn(asked, ids):
             decided = post(HOOK, {**event, "tool_use_id": call["id"], "session_id": SESSION})
             said = decided.get("hookSpecificOutput", {})
             denied = said.get("permissionDecision") == "deny"
-            text, failed = (said["permissionDecisionReason"], True) if denied else run(call["name"], call["input"])
+            text, failed = (
+                (said["permissionDecisionReason"], True) if denied else run(call["name"], call["input"])
+            )
             result = {"type": "tool_result", "tool_use_id": call["id"], "content": text}
             results.append(result | ({"is_error": True} if failed else {}))
             write("user", role="user", content=[results[-1]])
@@ -161,13 +173,13 @@ def main():
     ids = [row[0] for row in rows]
     words = " ".join(row[4] for row in rows)
     acknowledge = "INSERT OR REPLACE INTO processing_ack VALUES (?, ?, datetime('now'))"
-    outbound.executemany(acknowledge, [(id, "processing") for id in ids])
+    outbound.executemany(acknowledge, [(each, "processing") for each in ids])
     if "DIE" in words:
         log("[agent-runner] Fatal error: no such table")
         sys.exit(3)
     try:
         if "BREAK" in words:
-            raise OSError("Claude Code process exited with code 1")
+            raise OSError("Claude Code process exited with code 1")  # noqa: TRY301 - as the runner does
         if "SAY NOTHING" not in words:
             text = turn(prompt([row[1:] for row in rows]), ids)
             for block in text.split("<message ")[1:]:
@@ -181,7 +193,7 @@ def main():
     except OSError as error:
         log(f"[poll-loop] Query error: {error}")
         send(f"Error: {error}")
-    outbound.executemany(acknowledge, [(id, "completed") for id in ids])
+    outbound.executemany(acknowledge, [(each, "completed") for each in ids])
     while True:
         time.sleep(1)
 

@@ -12,6 +12,7 @@ from agenteval.live.model import RealModel
 from agenteval.live.proxy import Proxy
 from agenteval.live.run import LiveAgent, LiveSetup, last_lines, standalone
 from agenteval.live.sandbox import PORT, SOCKET, Sandbox
+from agenteval.reading.documents import read_bytes
 from agenteval.spec import TestCase
 from agenteval.strict import EXTENSION_PREFIX
 from agenteval.trace import AdapterInfo, Trace
@@ -47,7 +48,7 @@ def prepared(setup: LiveSetup, adapter: Adapter) -> LiveAgent:
         setup.context,
         _recorded(adapter, setup),
         scratch=setup.scratch,
-        templates=config.groups,
+        templates=setup.root / config.groups if config.groups else None,
     )
     return NanoClawAgent(
         sandbox=Sandbox(
@@ -94,7 +95,9 @@ def _read_only(checkout: Checkout, workspace: Workspace) -> dict[str, Path]:
         "/app/skills": container / "skills",
         "/app/CLAUDE.md": container / MAIN,
         "/app/node_modules": checkout.node_modules,
-        **{f"/workspace/agent/{name}": group / name for name in (MAIN, "container.json", ".claude-fragments")},
+        **{
+            f"/workspace/agent/{name}": group / name for name in (MAIN, "container.json", ".claude-fragments")
+        },
         **{f"/pnpm/{name}": program for name, program in checkout.programs.items()},
         **{f"/agenteval/{name}": _OURS / name for name in ("bridge.mjs", "tools.mjs")},
         **{inside: ours for inside, (ours, readonly) in workspace.mounts.items() if readonly},
@@ -153,7 +156,7 @@ class NanoClawAgent(LiveAgent):
 
     def _failure(self) -> str:
         """What the runner sent in place of an answer, since its query failed; it stands in its log as well."""
-        log = (self.log / "log.txt").read_text(encoding="utf-8", errors="replace")
+        log = read_bytes(self.log / "log.txt").decode(errors="replace")
         for _, kind, content in self.workspace.sent():
             text = str(record_of(json_of(content)).get("text", "")) if kind == "chat" else ""
             if text.startswith(RUNNER_FAILED) and text.removeprefix(RUNNER_FAILED) in log:

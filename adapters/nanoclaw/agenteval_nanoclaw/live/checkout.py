@@ -11,9 +11,10 @@ import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from agenteval.errors import AdapterError
+from agenteval.errors import AdapterError, FileError
 from agenteval.live.command import copy_files, tracked_files
 from agenteval.live.run import LiveSetup, git_state
+from agenteval.reading.documents import read_text
 
 RUNNER = "container/agent-runner/src/index.ts"
 SCHEMA = "src/db/schema.ts"
@@ -27,6 +28,8 @@ _CLIS = (
     f"@anthropic-ai/claude-agent-sdk-linux-{_MACHINE}/claude",
 )
 """Where packages have the CLI, among the installed ones."""
+_MOST_BYTES = 1_000_000
+"""How large a file of a checkout may be that is read here."""
 _HEADER = re.compile(r"const COMPOSED_HEADER = '([^']*)'")
 _DEFAULT_HEADER = "<!-- Composed at spawn — do not edit. Edit CLAUDE.local.md for per-group content. -->"
 
@@ -55,7 +58,7 @@ class Checkout:
     def header(self) -> str:
         """How the host begins the instructions that it composes."""
         path = self.files / COMPOSER
-        found = _HEADER.search(path.read_text(encoding="utf-8")) if path.is_file() else None
+        found = _HEADER.search(_text(path)) if path.is_file() else None
         return found[1] if found else _DEFAULT_HEADER
 
     def provenance(self) -> dict[str, str]:
@@ -69,11 +72,13 @@ class Checkout:
 def open_checkout(setup: LiveSetup, runtime: str) -> Checkout:
     """The checkout that is configured. Raises `AdapterError` (`live.unsupported_checkout`) for what is none."""
     config = setup.config.nanoclaw
-    root = (setup.context.root / config.checkout).resolve()
+    root = (setup.root / config.checkout).resolve()
     schemas = _schemas(root)
     tracked = tracked_files(root)
     if RUNNER not in tracked:
-        raise _unsupported(f"git does not track {RUNNER} in {root}", "git add it: only tracked files are shown")
+        raise _unsupported(
+            f"git does not track {RUNNER} in {root}", "git add it: only tracked files are shown"
+        )
     files = setup.scratch / "checkout"
     shown = [name for name in tracked if name.startswith("container/")]
     copy_files(root, [*shown, *({SCHEMA, COMPOSER, "package.json"} & set(tracked))], files)
@@ -82,7 +87,7 @@ def open_checkout(setup: LiveSetup, runtime: str) -> Checkout:
     in_container = runtime != "bwrap"
     node_modules = root / "container/agent-runner/node_modules"
     if config.node_modules:
-        node_modules = setup.context.root / config.node_modules
+        node_modules = setup.root / config.node_modules
     if in_container and not config.node_modules:
         return Checkout(root=root, files=files, schemas=schemas, node_modules=None)
     if not (node_modules / _SDK).is_dir():
@@ -92,7 +97,7 @@ def open_checkout(setup: LiveSetup, runtime: str) -> Checkout:
             "or name them in live.nanoclaw.node_modules",
         )
     checkout = Checkout(root=root, files=files, schemas=schemas, node_modules=node_modules.resolve())
-    claude = setup.context.root / config.claude if config.claude else None
+    claude = setup.root / config.claude if config.claude else None
     if not in_container:
         checkout.programs["bun"] = _program("bun", [node_modules / ".bin" / "bun"], "node_modules")
         claude = claude or _program("claude", [node_modules / each for each in _CLIS], "claude")
@@ -125,7 +130,7 @@ def _schemas(root: Path) -> dict[str, str]:
                 f"{root} is {what}: there is no {name}, and live runs need NanoClaw v2",
                 "name a checkout of NanoClaw v2 in live.nanoclaw.checkout, or with --nanoclaw DIR",
             )
-    text = (root / SCHEMA).read_text(encoding="utf-8")
+    text = _text(root / SCHEMA)
     found = {name: re.search(rf"export const {name} = `(.*?)`;", text, re.DOTALL) for name in TABLES}
     for name, each in found.items():
         if each is None:
@@ -150,14 +155,23 @@ def _untracked(root: Path) -> list[str]:
 
 def _version(package: Path) -> str:
     try:
-        return str(json.loads(package.read_text(encoding="utf-8")).get("version", ""))
-    except (OSError, ValueError, AttributeError):
+        return str(json.loads(_text(package)).get("version", ""))
+    except (AdapterError, ValueError, AttributeError):
         return ""
+
+
+def _text(path: Path) -> str:
+    try:
+        return read_text(path, max_bytes=_MOST_BYTES)
+    except FileError as error:
+        raise AdapterError.of(error.problems) from None
 
 
 def unsupported_table(problem: str) -> AdapterError:
     """The error for databases of a form that is not known."""
-    return _unsupported(problem, "use a checkout whose databases are as those of NanoClaw v2.0, and report this one")
+    return _unsupported(
+        problem, "use a checkout whose databases are as those of NanoClaw v2.0, and report this one"
+    )
 
 
 def _unsupported(message: str, next_step: str) -> AdapterError:

@@ -3,8 +3,9 @@
 import json
 import re
 import sqlite3
+import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,12 +14,13 @@ from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from agenteval.adapters import AdapterContext
-from agenteval.errors import AdapterError
+from agenteval.errors import AdapterError, FileError
 from agenteval.live.command import copy_files, tracked_files
+from agenteval.reading.documents import read_text
 from agenteval.spec import TestCase, memory_text
 from agenteval.trace import Trace
 from agenteval_nanoclaw.live.checkout import Checkout, unsupported_table
-from agenteval_nanoclaw.session.clock import milliseconds
+from agenteval_nanoclaw.session.clock import iso, milliseconds
 from agenteval_nanoclaw.session.memory import LOCAL, MAIN
 from agenteval_nanoclaw.session.v2 import CONTINUATION
 
@@ -62,7 +64,7 @@ class Workspace:
     session: Path
     shared: Path
     timezone: str
-    began: str = field(default_factory=lambda: _milliseconds(datetime.now(UTC)))
+    began: str = field(default_factory=lambda: iso(int(time.time() * 1000)))
     """When it was made; what is told of earlier times was before this run."""
     mounts: dict[str, tuple[Path, bool]] = field(default_factory=dict)
     clock: dict[str, str] = field(default_factory=dict)
@@ -79,9 +81,9 @@ class Workspace:
 
     def is_done(self) -> bool:
         """Whether every message was acknowledged."""
-        pending = {id for (id,) in rows(self.inbound, "SELECT id FROM messages_in WHERE trigger = 1")}
+        pending = set(rows(self.inbound, "SELECT id FROM messages_in WHERE trigger = 1"))
         done = "SELECT message_id FROM processing_ack WHERE status IN ('completed', 'failed')"
-        return bool(pending) and pending <= {id for (id,) in rows(self.outbound, done)}
+        return bool(pending) and pending <= set(rows(self.outbound, done))
 
     def sent(self) -> list[tuple[str, str, str]]:
         """What the agent sent so far: id, kind and content."""
@@ -97,13 +99,13 @@ class Workspace:
 
     def deliver(self) -> None:
         """Write that what was sent has arrived, as the host does."""
-        with closing(sqlite3.connect(self.inbound)) as database, database:
-            for number, (id, kind, _) in enumerate(self.sent(), 1):
+        with _writing(self.inbound) as database:
+            for number, (message, kind, _) in enumerate(self.sent(), 1):
                 arrived = None if kind == "system" else f"live:{number}"
                 put(
                     database,
                     "delivered",
-                    message_out_id=id,
+                    message_out_id=message,
                     platform_message_id=arrived,
                     status="delivered",
                     delivered_at=_seconds(datetime.now(UTC)),
@@ -119,12 +121,21 @@ def rows(path: Path, query: str) -> list[Any]:
         return []
 
 
+@contextmanager
+def _writing(path: Path) -> Iterator[sqlite3.Connection]:
+    """A database of the scratch install; what is written counts once the context ends without an error."""
+    with closing(sqlite3.connect(path)) as database, database:
+        yield database
+
+
 def put(database: sqlite3.Connection, table: str, **values: Any) -> None:
     """Add a row, of the columns that the checkout's table has. Raises `AdapterError` where it needs others."""
     columns = {row[1]: row for row in database.execute(f"PRAGMA table_info({table})")}
     needed = [name for name, row in columns.items() if row[3] and row[4] is None and not row[5]]
     if missing := [name for name in needed if name not in values] or ([] if columns else ["any"]):
-        raise unsupported_table(f"the table {table} needs the column {missing[0]}, and nobody knows what is in it")
+        raise unsupported_table(
+            f"the table {table} needs the column {missing[0]}, and nobody knows what is in it"
+        )
     given = {name: value for name, value in values.items() if name in columns}
     marks = ", ".join("?" * len(given))
     database.execute(
@@ -140,9 +151,9 @@ def build(
     recorded: Trace | None,
     *,
     scratch: Path,
-    templates: str,
+    templates: Path | None,
 ) -> Workspace:
-    """The install for a test. `recorded` is the trace of its recording; `templates` the folder of group templates.
+    """The install for a test. `recorded` is the trace of its recording; `templates` the folder of group templates, if there is one.
 
     Raises `AdapterError`.
     """
@@ -162,7 +173,7 @@ def build(
     (root / "groups").mkdir(parents=True)
     for made in (shared / "skills", session / "outbox", session / "inbox"):
         made.mkdir(parents=True)
-    container = _group_folder(workspace, checkout, context, recorded, templates)
+    container = _group_folder(workspace, checkout, recorded, templates)
     _others(workspace, case, context)
     _fill_memory(workspace, scenario.group_id, scenario.memory_snapshot, workspace.group)
     _databases(workspace, checkout, case, recorded, container)
@@ -192,12 +203,12 @@ def _timezone(case: TestCase) -> str:
 
 
 def _group_folder(
-    workspace: Workspace, checkout: Checkout, context: AdapterContext, recorded: Trace | None, templates: str
+    workspace: Workspace, checkout: Checkout, recorded: Trace | None, templates: Path | None
 ) -> dict[str, Any]:
     """Make the group's folder, from its template if there is one; what is returned stands in its container.json."""
     group, shared = workspace.group, workspace.shared
-    template = context.root / templates / group.name
-    if templates and template.is_dir():
+    template = templates / group.name if templates else None
+    if template and template.is_dir():
         copy_files(template, tracked_files(template), group)
     else:
         group.mkdir()
@@ -224,18 +235,20 @@ def _group_folder(
     return container
 
 
-def _container(path: Path, template: Path) -> dict[str, Any]:
+def _container(path: Path, template: Path | None) -> dict[str, Any]:
     if not path.is_file():
         return {}
     try:
-        container = json.loads(path.read_text(encoding="utf-8"))
+        container = json.loads(read_text(path))
         if isinstance(container, dict) and isinstance(container.get("mcpServers", {}), dict):
             return container
         problem = "its form is not that of a container.json"
+    except FileError as error:
+        raise AdapterError.of(error.problems) from None
     except ValueError as error:
         problem = str(error)
     raise AdapterError(
-        f"{template / 'container.json'}: {problem}",
+        f"{template}/container.json: {problem}",
         reason_code="live.bad_template",
         next_step="correct the group's template, as NanoClaw writes it: {mcpServers: {...}, skills: all, ...}",
         where=("adapter",),
@@ -352,11 +365,15 @@ def _place(workspace: Workspace, path: str, folder: Path) -> Path | None:
 
 
 def _databases(
-    workspace: Workspace, checkout: Checkout, case: TestCase, recorded: Trace | None, container: Mapping[str, Any]
+    workspace: Workspace,
+    checkout: Checkout,
+    case: TestCase,
+    recorded: Trace | None,
+    container: Mapping[str, Any],
 ) -> None:
     names = _destinations(case, recorded)
     try:
-        with closing(sqlite3.connect(workspace.inbound)) as database, database:
+        with _writing(workspace.inbound) as database:
             database.executescript(checkout.schemas["INBOUND_SCHEMA"])
             for name, shown in names.items():
                 put(
@@ -368,12 +385,18 @@ def _databases(
                     channel_type=CHANNEL,
                     platform_id=f"{CHANNEL}:{name}",
                 )
-            put(database, "session_routing", id=1, channel_type=CHANNEL, platform_id=f"{CHANNEL}:{next(iter(names))}")
+            put(
+                database,
+                "session_routing",
+                id=1,
+                channel_type=CHANNEL,
+                platform_id=f"{CHANNEL}:{next(iter(names))}",
+            )
             for row in _inbound(workspace, case, next(iter(names))):
                 put(database, "messages_in", **row)
-        with closing(sqlite3.connect(workspace.outbound)) as database, database:
+        with _writing(workspace.outbound) as database:
             database.executescript(checkout.schemas["OUTBOUND_SCHEMA"])
-        with closing(sqlite3.connect(workspace.root / "data" / "v2.db")) as database, database:
+        with _writing(workspace.root / "data" / "v2.db") as database:
             _central(database, workspace, checkout, case, container)
     except sqlite3.Error as error:
         raise unsupported_table(f"the databases of {checkout.root} cannot be made: {error}") from error
@@ -432,20 +455,25 @@ def _inbound(workspace: Workspace, case: TestCase, conversation: str) -> Iterato
         row = {"seq": 2 * number, "status": "pending", "tries": 0, "trigger": 1, "on_wake": 0}
         row |= {"platform_id": f"{CHANNEL}:{conversation}", "channel_type": CHANNEL}
         if case.scenario.trigger == "scheduler":
-            id = str(told.get("task_id") or "task-live") + (f"-{number}" if number > 1 else "")
+            name = str(told.get("task_id") or "task-live") + (f"-{number}" if number > 1 else "")
             due = _moment(told.get("scheduled_for"))
-            time = _seconds(workspace_time(workspace, due, now))
+            moment = _seconds(_time(workspace, due, now))
             content = {"prompt": message.content, "script": None}
-            row |= {"id": id, "kind": "task", "timestamp": time, "series_id": str(told.get("series_id") or id)}
+            row |= {
+                "id": name,
+                "kind": "task",
+                "timestamp": moment,
+                "series_id": str(told.get("series_id") or name),
+            }
             # a task of the future would not be picked up
             row["process_after"] = told["scheduled_for"] if due and due <= now else None
             row["recurrence"] = told.get("recurrence")
         else:
-            id = f"{number}:{workspace.owner}"
+            name = f"{number}:{workspace.owner}"
             sender = message.sender or conversation
-            time = _milliseconds(workspace_time(workspace, _moment(message.ts), now))
+            moment = _milliseconds(_time(workspace, _moment(message.ts), now))
             content = {"text": message.content, "sender": sender, "senderId": f"{CHANNEL}:{conversation}"}
-            row |= {"id": id, "kind": "chat-sdk", "timestamp": time, "series_id": id}
+            row |= {"id": name, "kind": "chat-sdk", "timestamp": moment, "series_id": name}
         yield {**row, "content": json.dumps(content, ensure_ascii=False)}
 
 
@@ -481,12 +509,14 @@ def _conversation(workspace: Workspace, case: TestCase) -> None:
                 "timestamp": said.ts or f"2026-01-01T00:00:{number % 60:02d}.000Z",
             }
         )
-    (folder / f"{BEFORE}.jsonl").write_text("".join(json.dumps(each) + "\n" for each in lines), encoding="utf-8")
-    with closing(sqlite3.connect(workspace.outbound)) as database, database:
+    (folder / f"{BEFORE}.jsonl").write_text(
+        "".join(json.dumps(each) + "\n" for each in lines), encoding="utf-8"
+    )
+    with _writing(workspace.outbound) as database:
         put(database, "session_state", key=CONTINUATION, value=BEFORE, updated_at=_HOST_CREATED)
 
 
-def workspace_time(workspace: Workspace, told: datetime | None, now: datetime) -> datetime:
+def _time(workspace: Workspace, told: datetime | None, now: datetime) -> datetime:
     """When something happened: as the test says, or now; then the agent is told a time of this run alone."""
     if told is not None:
         return told
@@ -498,8 +528,8 @@ def workspace_time(workspace: Workspace, told: datetime | None, now: datetime) -
 
 
 def _moment(text: Any) -> datetime | None:
-    time = milliseconds(text)
-    return None if time is None else datetime.fromtimestamp(time / 1000, UTC)
+    told = milliseconds(text)
+    return None if told is None else datetime.fromtimestamp(told / 1000, UTC)
 
 
 def _seconds(moment: datetime) -> str:
