@@ -164,4 +164,5 @@ class ForkProject:
 
 def trace_of(run: Run, name: str = "brief") -> dict[str, Any]:
     """The trace of a run with --save-traces."""
-    return json.loads((run.folder / f"nanoclaw.{name}.run.live.trace.json").read_text())
+    trace: dict[str, Any] = json.loads((run.folder / f"nanoclaw.{name}.run.live.trace.json").read_text())
+    return trace

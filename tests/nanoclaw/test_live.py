@@ -3,8 +3,9 @@
 import json
 import sqlite3
 from contextlib import closing
+from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pytest
 import yaml
@@ -190,9 +191,9 @@ def test_times_of_this_run_are_no_miss(project: ForkProject, monkeypatch: pytest
     project.test(scenario={"input_messages": [said]})
     assert project.recorded(BRIEF).exit_code == 0
 
-    class Later(workspace.datetime):
+    class Later(datetime):
         @classmethod
-        def now(cls, tz: Any = None) -> Any:
+        def now(cls, tz: Any = None) -> Self:
             return super().now(tz).replace(year=2031)
 
     monkeypatch.setattr(workspace, "datetime", Later)

@@ -172,7 +172,7 @@ def test_what_was_said_before_is_known(project: Fork) -> None:
     """The session goes on from it."""
     said = [{"role": "user", "content": "My dog is Rex."}, {"role": "assistant", "content": "Noted."}]
     project.configure(claude=CLIS[0])
-    project.test("What is my dog called?", scenario={"prior_messages": said}, assertions=[])
+    project.test("What is my dog called?", scenario={"prior_messages": said})
     with project.serving([to_dana("Rex, of course: 3 bullets")]) as service:
         run = project.live("--live", "real")
     assert run.only_result()["error"] is None

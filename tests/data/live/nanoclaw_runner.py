@@ -13,6 +13,7 @@ import time
 import urllib.request
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 HERE, HOME = Path("/workspace/agent"), Path("/home/node/.claude")
 SESSION = "11111111-2222-4333-8444-555555555555"
@@ -21,20 +22,20 @@ HOOK = HOOKS["PreToolUse"][0]["hooks"][0]["url"]
 STARTED = int(time.time() * 1000)
 inbound = sqlite3.connect("file:/workspace/inbound.db?mode=ro", uri=True)
 outbound = sqlite3.connect("/workspace/outbound.db", isolation_level=None)
-lines = []
+lines: list[dict[str, Any]] = []
 
 
-def log(text):
+def log(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def post(url, body):
+def post(url: str, body: dict[str, Any]) -> Any:
     headers = {"user-agent": "claude-cli/9.9.9 (stand-in)", "x-api-key": os.environ["ANTHROPIC_API_KEY"]}
     with urllib.request.urlopen(urllib.request.Request(url, json.dumps(body).encode(), headers)) as reply:
         return json.load(reply)
 
 
-def write(kind, **message):
+def write(kind: str, **message: object) -> None:
     parent = lines[-1]["uuid"] if lines else None
     now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     line = {"parentUuid": parent, "isSidechain": False, "type": kind, "message": message, "timestamp": now}
@@ -50,7 +51,13 @@ def write(kind, **message):
     path.write_text("".join(json.dumps(each) + "\n" for each in lines))
 
 
-def send(text, to=None, kind="chat", reply_to=None, content=None):
+def send(
+    text: str,
+    to: str | None = None,
+    kind: str = "chat",
+    reply_to: str | None = None,
+    content: dict[str, Any] | None = None,
+) -> tuple[str, bool]:
     (count,) = outbound.execute("SELECT count(*) FROM messages_out").fetchone()
     (last,) = inbound.execute("SELECT max(seq) FROM messages_in").fetchone()
     name, seq = f"msg-{STARTED + count}-abc123", last + 1 + 2 * count
@@ -68,7 +75,7 @@ def send(text, to=None, kind="chat", reply_to=None, content=None):
     return f"Message sent to {to or '(current conversation)'} (id: {seq})", False
 
 
-def run(name, args):
+def run(name: str, args: dict[str, Any]) -> tuple[str, bool]:
     if name == "Read":
         try:
             return Path(args["file_path"]).read_text(), False
@@ -84,14 +91,14 @@ def run(name, args):
     return f"{name} really ran", False
 
 
-def instructions(path):
+def instructions(path: Path) -> str:
     text = ""
     for line in path.read_text().splitlines():
         text += instructions(path.parent / line[1:]) if line.startswith("@./") else line + "\n"
     return text
 
 
-def prompt(rows):
+def prompt(rows: list[tuple[Any, ...]]) -> str:
     context = f'<context timezone="{os.environ["TZ"]}" />\n'
     told = []
     for seq, kind, timestamp, content, place in rows:
@@ -110,7 +117,7 @@ def prompt(rows):
     )
 
 
-def turn(asked, ids):
+def turn(asked: str) -> str:
     config = json.loads((HERE / "container.json").read_text())
     tools = ["Read", "Bash", "mcp__nanoclaw__send_message", "mcp__nanoclaw__schedule_task"]
     tools += [
@@ -145,7 +152,7 @@ def turn(asked, ids):
             write("assistant", **{**answer, "id": f"msg_{number}", "content": [block]})
         calls = [block for block in answer["content"] if block["type"] == "tool_use"]
         if not calls:
-            return answer["content"][-1]["text"]
+            return str(answer["content"][-1]["text"])
         results = []
         for call in calls:
             event = {"hook_event_name": "PreToolUse", "tool_name": call["name"], "tool_input": call["input"]}
@@ -165,7 +172,7 @@ def turn(asked, ids):
     return ""
 
 
-def main():
+def main() -> None:
     rows = inbound.execute(
         "SELECT id, seq, kind, timestamp, content, platform_id FROM messages_in WHERE status = 'pending'"
         " AND (process_after IS NULL OR datetime(process_after) <= datetime('now')) ORDER BY seq"
@@ -181,7 +188,7 @@ def main():
         if "BREAK" in words:
             raise OSError("Claude Code process exited with code 1")  # noqa: TRY301 - as the runner does
         if "SAY NOTHING" not in words:
-            text = turn(prompt([row[1:] for row in rows]), ids)
+            text = turn(prompt([row[1:] for row in rows]))
             for block in text.split("<message ")[1:]:
                 to, _, said = block.partition(">")
                 send(said.partition("</message>")[0].strip(), to.split('"')[1], reply_to=ids[0])

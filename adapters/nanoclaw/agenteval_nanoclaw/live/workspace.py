@@ -161,7 +161,8 @@ def build(
     root, folder = scratch / "install", _folder_name(scenario.group_id)
     owner = f"ag-{folder}"
     shared = root / "data" / "v2-sessions" / owner / ".claude-shared"
-    session = shared.parent / (scenario.session_id if _is_plain(scenario.session_id) else SESSION)
+    named = scenario.session_id or ""
+    session = shared.parent / (named if _is_plain(named) else SESSION)
     workspace = Workspace(
         root=root,
         owner=owner,
@@ -186,8 +187,8 @@ def _folder_name(group: str) -> str:
     return group if _is_plain(group) else re.sub(r"[^\w-]+", "-", group).strip("-") or "group"
 
 
-def _is_plain(name: str | None) -> bool:
-    return bool(name and _PLAIN.fullmatch(name))
+def _is_plain(name: str) -> bool:
+    return _PLAIN.fullmatch(name) is not None
 
 
 def _timezone(case: TestCase) -> str:
