@@ -278,6 +278,21 @@ def test_a_runner_that_fails_is_an_error(
     assert told(project, capsys, "--live").startswith(why)
 
 
+def test_a_question_to_a_person_needs_a_fixture(
+    project: ForkProject, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """NanoClaw's own tool for it would wait for an answer that never comes."""
+    asks = tool_use("mcp__nanoclaw__ask_user_question", question="Which?", options=["a", "b"])
+    write(project.root, "evals/brief/turns.yaml", yaml.safe_dump([asks, SAYS]))
+    project.test("Give me my brief", live={"script": "turns.yaml"})
+    assert told(project, capsys, "--live") == (
+        "live.interactive: the agent called mcp__nanoclaw__ask_user_question, which waits for a person"
+    )
+    answer = {"id": "fx.asked", "tool": "mcp__nanoclaw__ask_user_question", "response": "a"}
+    project.test("Give me my brief", live={"script": "turns.yaml"}, fixtures=[answer])
+    assert project.live("--live").exit_code == 0
+
+
 def test_an_error_of_the_service_is_an_error(
     project: ForkProject, capsys: pytest.CaptureFixture[str]
 ) -> None:
