@@ -91,6 +91,17 @@ def _without(data: Any, *keys: str) -> Any:
     return [_without(each, *keys) for each in data] if isinstance(data, list) else data
 
 
+def test_not_even_the_index_of_a_checkout_is_written(project: ForkProject) -> None:
+    """Though git would note there that files which look changed are not."""
+    project.test("Give me my brief")
+    assert project.recorded(BRIEF).exit_code == 0
+    for path in project.fork.rglob("*.md"):
+        path.touch()
+    before = tree(project.fork)
+    assert project.live("--live").exit_code == 0
+    assert tree(project.fork) == before
+
+
 def test_a_scheduled_task_sends_once_and_is_delivered(project: ForkProject) -> None:
     """The trigger, the task and its time are the test's; times and ids of this run are no miss."""
     context = {

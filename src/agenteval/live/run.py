@@ -157,7 +157,7 @@ def git_state(folder: Path) -> dict[str, str]:
     for words in (["rev-parse", "--short", "HEAD"], ["status", "--porcelain", "--untracked-files=no"]):
         try:
             done = subprocess.run(  # noqa: S603
-                ["git", "-C", str(folder), *words],  # noqa: S607
+                ["git", "--no-optional-locks", "-C", str(folder), *words],  # noqa: S607
                 capture_output=True,
                 text=True,
                 check=False,
