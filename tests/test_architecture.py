@@ -254,6 +254,9 @@ def test_all_that_is_read_goes_through_one_door() -> None:
         ("init.py", "distribution('agenteval').read_text('direct_url.json')"),
         # a copy that was made through the door
         ("database.py", "sqlite3.connect(copy)"),
+        # databases of a scratch install, which the run has made
+        ("workspace.py", "sqlite3.connect(path)"),
+        ("workspace.py", "sqlite3.connect(f'file:{path}?mode=ro', uri=True, timeout=1)"),
         # what git tracks, copied for an agent without following links; the input of an agent
         ("command.py", "shutil.copy2(source, target, follow_symlinks=False)"),
         ("run.py", "(scratch / 'stdin').open('rb')"),

@@ -118,6 +118,8 @@ class LiveNanoClaw(Model):
     """The installed packages of its agent-runner; by default those in the checkout."""
     claude: Annotated[str, _Rule(_path_fault)] = ""
     """The CLI of the agent; by default the one among its packages."""
+    groups: Annotated[str, _Rule(_path_fault)] = ""
+    """A folder with templates of group folders, by group: `container.json` and what its MCP servers need, in git."""
 
 
 @model

@@ -484,3 +484,28 @@ def test_a_directory_in_the_place_of_a_file(tmp_path: Path, capsys: pytest.Captu
         f"error[usage.not_writable]: cannot write {path}: {path} is in the way\n"
         "  next: name a writable directory: agenteval init DIR\n"
     )
+
+
+def test_a_checkout_of_nanoclaw_gets_live_runs_and_a_skill(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its configuration is valid, its workflow installs what a live run needs, and the skill names what there is."""
+    for name in ("container/agent-runner/src/index.ts", "src/db/schema.ts"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    assert f"created  {tmp_path / '.claude/skills/agenteval/SKILL.md'}" in init(tmp_path, capsys)
+    assert load_config(tmp_path, {}).live.nanoclaw.checkout == "."
+    steps = workflow(tmp_path)["jobs"]["evals"]["steps"]
+    runs = [step.get("run", step.get("uses")) for step in steps]
+    assert "bun install --frozen-lockfile" in runs
+    assert runs.index("bun install --frozen-lockfile") < next(
+        number for number, run in enumerate(runs) if run.startswith("agenteval run")
+    )
+    skill = (tmp_path / ".claude/skills/agenteval/SKILL.md").read_text(encoding="utf-8")
+    head = yaml.safe_load(skill.split("---")[1])
+    assert (head["name"], len(head["description"]) < 1024) == ("agenteval", True)
+    named = re.findall(r"agenteval ([a-z]+)((?: --[a-z]+)*)", skill.split("---", 2)[2])
+    for command, flags in named:
+        assert main([command, "--help"]) == 0, command
+        told = capsys.readouterr().out
+        assert all(flag in told for flag in flags.split())

@@ -226,7 +226,7 @@ def test_nothing_selected(
         ({"adapter_input": {"replay_fil": "replay.json"}}, "23:3", "adapter.unknown_input"),
         ({"adapter_input": {"x-note": "none"}}, "22:1", "adapter.input_missing"),
         ({"adapter": "nanoclawd"}, "4:10", "adapter.unknown"),
-        ({"mode": "live"}, "5:7", "adapter.live_unsupported"),
+        ({"mode": "live", "adapter": "otel"}, "5:7", "adapter.live_unsupported"),
         ({"adapter_input": {}}, "", "adapter.input_missing"),
     ],
 )

@@ -244,11 +244,11 @@ def test_redacted_values_are_not_told(tmp_path: Path, capsys: pytest.CaptureFixt
 
 def test_a_test_that_cannot_run_live(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A run would refuse it, whatever it names; nothing that it names is read."""
-    path = write(tmp_path / "test.yaml", mode="live", adapter_input={})
+    path = write(tmp_path / "test.yaml", mode="live", adapter="otel", adapter_input={})
     assert main(["validate", str(path)]) == 3
     out = " ".join(capsys.readouterr().out.split())
     assert (
-        f"{path}:5:7: error[adapter.live_unsupported]: adapter nanoclaw 0.1.0 cannot run an agent live; "
+        f"{path}:5:7: error[adapter.live_unsupported]: adapter otel 0.1.0 cannot run an agent live; "
         "the test asks for mode: live" in out
     )
 

@@ -27,7 +27,7 @@ def test_the_adapter_is_found_by_name() -> None:
     """The entry point leads to it, and it says what it is."""
     adapter = find_adapter("nanoclaw")
     assert isinstance(adapter, NanoClawAdapter)
-    assert (adapter.name, adapter.version, adapter.supports_live_run) == ("nanoclaw", "0.1.0", False)
+    assert (adapter.name, adapter.version, adapter.supports_live_run) == ("nanoclaw", "0.1.0", True)
     assert adapter.input_schemas == {"replay": ReplayBundle}
 
 

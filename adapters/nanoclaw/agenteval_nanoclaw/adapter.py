@@ -11,6 +11,7 @@ from agenteval.strict import EXTENSION_PREFIX, Model
 from agenteval.trace import AdapterInfo, Trace
 
 if TYPE_CHECKING:
+    from agenteval.live.run import LiveAgent, LiveSetup
     from agenteval.recordings import Recorder
 
 NAME = "nanoclaw"
@@ -22,7 +23,7 @@ class NanoClawAdapter:
 
     name = NAME
     version = VERSION
-    supports_live_run = False
+    supports_live_run = True
 
     @property
     def input_schemas(self) -> Mapping[str, type]:
@@ -55,6 +56,12 @@ class NanoClawAdapter:
 
         named = given.get("session")
         return belonging(folder / named) if named and isinstance(named, str) else []
+
+    def live_agent(self, setup: "LiveSetup") -> "LiveAgent":
+        """NanoClaw, ready to run a test's scenario again. Raises `AdapterError`."""
+        from agenteval_nanoclaw.live.agent import prepared
+
+        return prepared(setup, self)
 
     def trace(self, case: TestCase, context: AdapterContext) -> Trace:
         """The trace of one test. Raises `AdapterError`, with every problem of the recording."""

@@ -24,6 +24,9 @@ _IGNORED = ("artifacts/", ".agenteval_cache/")
 
 _WORKFLOW = ".github/workflows/agenteval.yml"
 
+_NANOCLAW = ("container/agent-runner/src/index.ts", "src/db/schema.ts")
+"""What a checkout of NanoClaw v2 has."""
+
 _HEADER = "# yaml-language-server: $schema=../../.agenteval/test-case.schema.json"
 """The line that tells editors the schema of a test in a folder of `evals/`."""
 
@@ -52,7 +55,8 @@ def command(
 ) -> ExitCode:
     """Add a first test and its recording, a configuration file, a CI workflow, editor schemas and VS Code settings.
 
-    Existing files are kept; .gitignore gets the lines that it lacks.
+    Existing files are kept; .gitignore gets the lines that it lacks. A checkout of NanoClaw v2 also gets what runs its
+    agent live, and a skill for Claude Code.
 
     Exit codes: 0 done, 2 a file cannot be written, or the recording not be read.
     """
@@ -182,7 +186,7 @@ def _make_all(folder: Path, tests: Sequence[_File], installs: str) -> Iterator[t
     refuse_misnamed(folder)
     pyproject = folder / "pyproject.toml"
     in_pyproject = config_files(folder) == [pyproject]
-    for file in _files(tests, installs):
+    for file in _files(tests, installs, nanoclaw=_is_nanoclaw(folder)):
         path = folder / file.path
         if in_pyproject and file.path == "agenteval.yaml":
             yield pyproject, "kept"  # a second configuration would be an error
@@ -192,18 +196,25 @@ def _make_all(folder: Path, tests: Sequence[_File], installs: str) -> Iterator[t
     yield path, _ignore(path)
 
 
-def _files(tests: Sequence[_File], installs: str) -> list[_File]:
+def _files(tests: Sequence[_File], installs: str, *, nanoclaw: bool) -> list[_File]:
+    settings = ["agenteval.yaml", *(["nanoclaw.yaml"] if nanoclaw else [])]
     return [
-        _File("agenteval.yaml", _template("agenteval.yaml")),
+        _File("agenteval.yaml", lambda: "".join(_template(name)() for name in settings)),
         *tests,
+        *([_File(".claude/skills/agenteval/SKILL.md", _template("SKILL.md"))] if nanoclaw else []),
         *(
             _File(f".agenteval/{name}.schema.json", partial(_schema, name))
             for name in ("test-case", "config")
         ),
         _File(".vscode/settings.json", _template("vscode-settings.json")),
         _File(".vscode/extensions.json", _template("vscode-extensions.json")),
-        _File(_WORKFLOW, lambda: _workflow(installs)),
+        _File(_WORKFLOW, lambda: _workflow(installs, nanoclaw=nanoclaw)),
     ]
+
+
+def _is_nanoclaw(folder: Path) -> bool:
+    """Whether a folder is a checkout of NanoClaw v2, whose agent can be run live."""
+    return all((folder / name).is_file() for name in _NANOCLAW)
 
 
 def _test_files(draft: "Draft | None", taken: Path | None) -> list[_File]:
@@ -226,9 +237,11 @@ def _recorded(draft: "Draft") -> list[_File]:
     return [_File(f"evals/{draft.name}/{name}", content.decode) for name, content in draft.files.items()]
 
 
-def _workflow(installs: str) -> str:
-    """The CI file, which installs agenteval from there."""
-    return _template("workflow.yml")().replace('AGENTEVAL: ""', f"AGENTEVAL: {json.dumps(installs)}")
+def _workflow(installs: str, *, nanoclaw: bool) -> str:
+    """The CI file, which installs agenteval from there, and for a checkout of NanoClaw what its agent needs."""
+    text = _template("workflow.yml")().replace('AGENTEVAL: ""', f"AGENTEVAL: {json.dumps(installs)}")
+    running = "      - run: agenteval run"
+    return text.replace(running, _template("nanoclaw-steps.yml")() + running) if nanoclaw else text
 
 
 def _template(name: str) -> Callable[[], str]:

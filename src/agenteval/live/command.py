@@ -101,9 +101,9 @@ def _prepared(setup: LiveSetup) -> "CommandAgent":
             next_step="set live.command.run in agenteval.yaml: live: {command: {run: [.venv/bin/python, agent.py]}}",
             where=("adapter",),
         )
-    tracked = _tracked(root)
+    tracked = tracked_files(root)
     folder, home, out = (setup.scratch / name for name in ("project", "home", "out"))
-    _copy(root, tracked, folder)
+    copy_files(root, tracked, folder)
     for made in (home / CONFIG_FOLDER, out):
         made.mkdir(parents=True)
     runtime = setup.runtime(config.image)
@@ -159,7 +159,7 @@ def _prepared(setup: LiveSetup) -> "CommandAgent":
     )
 
 
-def _tracked(root: Path) -> list[str]:
+def tracked_files(root: Path) -> list[str]:
     """The files of the project that the agent may see: those that git tracks. Raises `AdapterError`."""
     try:
         done = subprocess.run(  # noqa: S603
@@ -181,7 +181,7 @@ def _tracked(root: Path) -> list[str]:
     return [os.fsdecode(name) for name in done.stdout.split(b"\0") if name]
 
 
-def _copy(root: Path, names: Sequence[str], folder: Path) -> None:
+def copy_files(root: Path, names: Sequence[str], folder: Path) -> None:
     folder.mkdir()
     for name in names:
         source, target = root / name, folder / name

@@ -28,8 +28,10 @@ HARNESS_TOOLS = (
     "ReadMcpResourceTool", "EnterPlanMode",
 )  # fmt: skip
 """Tools that are the harness's own and reach nothing outside of it: they always run."""
-INTERACTIVE_TOOLS = ("AskUserQuestion", "ExitPlanMode")
-"""Tools that wait for a person."""
+FILE_TOOLS = ("Read", "Write", "Edit", "MultiEdit", "NotebookEdit", "Glob", "Grep")
+"""The harness's tools for files: what they give depends on the scenario, not on code of the author's."""
+INTERACTIVE_TOOLS = ("AskUserQuestion", "ExitPlanMode", "mcp__*__ask_user_question")
+"""Tools that wait for a person, unless a fixture answers."""
 _SHORTEST_ID = 7
 _REFUSED = ("<tool_use_error>", "Error: No such tool available", "No such tool available")
 """How the harness's own refusals begin: the tool did not run."""
@@ -49,6 +51,8 @@ class ToolAnswer:
     source: str = ""
     matches: Callable[[Mapping[str, Any]], bool] | None = None
     recorded_args: Mapping[str, Any] | None = None
+    fixture_id: str = ""
+    """The test's fixture that a recorded result is."""
     used: int = 0
 
 
@@ -100,8 +104,12 @@ class Fixtures:
         return _is_harness(tool) or self.is_let_run(tool)
 
     def is_let_run(self, tool: str) -> bool:
-        """Whether the test or the adapter lets a tool run, so that the author's code answers."""
+        """Whether the test or the adapter lets a tool run."""
         return any(name_matches(glob, name) for glob in self.runs for name in self.names(tool))
+
+    def runs_own_code(self, tool: str) -> bool:
+        """Whether code of the author's answers: what it gives is judged when it changes, and is no other conversation."""
+        return self.is_let_run(tool) and tool not in FILE_TOOLS
 
     def decide(self, event: Mapping[str, Any]) -> dict[str, Any]:
         """The answer to a hook's event, as JSON for the harness: empty where it may go on."""
@@ -119,12 +127,11 @@ class Fixtures:
                 if not _is_harness(tool):
                     self.ran.add(tool)
                 return {}
-            if any(name_matches(glob, tool) for glob in INTERACTIVE_TOOLS):
-                self.trouble.append(_waits(tool))
             answer, approximate = self._answer(tool, args)
             self.denied[call_id] = DeniedCall(call_id, tool, args, answer, approximate)
             if answer is None:
-                self.trouble.append(self._no_fixture(tool, args))
+                waits = any(name_matches(glob, tool) for glob in INTERACTIVE_TOOLS)
+                self.trouble.append(_waits(tool) if waits else self._no_fixture(tool, args))
         reason = f"{self.nonce} {tool} does not run in this test"
         decision = {"permissionDecision": "deny", "permissionDecisionReason": reason}
         return {"hookSpecificOutput": {"hookEventName": "PreToolUse", **decision}}
@@ -247,9 +254,20 @@ def _is_harness(tool: str) -> bool:
     return any(name_matches(glob, tool) for glob in HARNESS_TOOLS)
 
 
-def own_answers(case: TestCase, context: AdapterContext) -> list[ToolAnswer]:
-    """What a test's fixtures say that tools answer. Raises `AdapterError` for a fixture's file that cannot be read."""
-    return [_own_answer(fixture, context) for fixture in case.tools.fixtures]
+def own_answers(
+    case: TestCase, context: AdapterContext, recorded: Sequence[ToolAnswer] = ()
+) -> list[ToolAnswer]:
+    """What a test's fixtures say that tools answer. Raises `AdapterError` for a fixture's file that cannot be read.
+
+    A fixture that is a recorded result, and says of no arguments that it is theirs, is that result and nothing else:
+    two pages that were fetched, or an error and what came after it, have the same tool.
+    """
+    played = {each.fixture_id for each in recorded}
+    return [
+        _own_answer(fixture, context)
+        for fixture in case.tools.fixtures
+        if fixture.match or fixture.id not in played
+    ]
 
 
 def _own_answer(fixture: Fixture, context: AdapterContext) -> ToolAnswer:
@@ -303,6 +321,7 @@ def recorded_answers(adapter: Adapter, case: TestCase, context: AdapterContext) 
             failed=call.failed,
             source=f"the recorded result of {call.tool} {json.dumps(call.args, ensure_ascii=False)[:120]}",
             recorded_args=call.args if call.tells_args else None,
+            fixture_id=str(call.results[0].data.get("fixture_id") or ""),
         )
         for call in trace.calls()
         if call.results
@@ -317,7 +336,7 @@ def _waits(tool: str) -> Trouble:
     return Trouble(
         "live.interactive",
         f"the agent called {tool}, which waits for a person",
-        "test the question with a recorded run, or take the tool away from the agent (disallowed_tools)",
+        "answer it with a fixture, test the question with a recorded run, or take the tool away from the agent",
     )
 
 

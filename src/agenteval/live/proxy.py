@@ -158,7 +158,7 @@ class Proxy:
             by_cli=client.startswith(_CLI),
             skills=self.skills,
             here=_day_and_machine(),
-            runs=self.fixtures.is_let_run,
+            runs=self.fixtures.runs_own_code,
         )
         request = ModelRequest(
             api=api, path=path, body=body, headers=headers, parts=self._plain(parts), client=client

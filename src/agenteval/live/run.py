@@ -157,7 +157,7 @@ def git_state(folder: Path) -> dict[str, str]:
     for words in (["rev-parse", "--short", "HEAD"], ["status", "--porcelain", "--untracked-files=no"]):
         try:
             done = subprocess.run(  # noqa: S603
-                ["git", "-C", str(folder), *words],  # noqa: S607
+                ["git", "--no-optional-locks", "-C", str(folder), *words],  # noqa: S607
                 capture_output=True,
                 text=True,
                 check=False,
@@ -201,8 +201,8 @@ class _Live:
         self.spec = test.case.live or LiveSpec()
         self.cassette_file = context.base_dir / self.spec.cassette
         self.script = load_script(context, self.spec.script) if self.spec.script else []
-        self.own = own_answers(test.case, context)
         self.recorded = recorded_answers(adapter, test.case, context)
+        self.own = own_answers(test.case, context, self.recorded)
 
     def run(self) -> LiveRun:
         try:
@@ -390,7 +390,7 @@ class _Live:
 
     def _must_be_good(self, ended: "_How", proxy: Proxy, scratch: Path) -> None:
         self._must_not_be_over(proxy)
-        log = _last_lines(scratch)
+        log = last_lines(scratch)
         if ended.timed_out:
             doing = f"{proxy.accounts.requests} model requests so far"
             raise AdapterError(
@@ -529,8 +529,8 @@ def _wait(agent: LiveAgent, proxy: Proxy, scratch: Path, timeout_s: float) -> _H
             running.end()
 
 
-def _last_lines(scratch: Path) -> str:
-    """The end of the agent's log, to be added to a message; empty when it said nothing."""
+def last_lines(scratch: Path) -> str:
+    """The end of the log of an agent with this scratch folder, to be added to a message; empty when it said nothing."""
     lines: list[str] = []
     for name in ("log.txt", "stdout.txt"):
         with suppress(OSError):

@@ -111,10 +111,10 @@ def bubblewrap(sandbox: Sandbox) -> list[str]:
     line += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--dir", "/run", "--dir", sandbox.home]  # noqa: S108
     for path in interpreter_folders() if sandbox.bridge is None else ():
         line += ["--ro-bind", path, path]
-    for inside, ours in sandbox.read_only.items():
-        line += ["--ro-bind", str(ours), inside]
-    for inside, ours in sandbox.writable.items():
-        line += ["--bind", str(ours), inside]
+    binds = [(inside, "--ro-bind", ours) for inside, ours in sandbox.read_only.items()]
+    binds += [(inside, "--bind", ours) for inside, ours in sandbox.writable.items()]
+    for inside, kind, ours in sorted(binds):  # a folder before what is mounted in it
+        line += [kind, str(ours), inside]
     line += ["--dir", str(Path(SOCKET).parent), "--bind", str(sandbox.socket), SOCKET]
     for name, value in sandbox.environment().items():
         line += ["--setenv", name, value]

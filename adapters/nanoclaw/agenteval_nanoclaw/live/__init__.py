@@ -1,0 +1,1 @@
+"""NanoClaw run again: its agent-runner on a scratch install, in a sandbox."""

@@ -1,0 +1,200 @@
+"""One run of NanoClaw's agent-runner: its sandbox, its end, and what it leaves as a recording of a test."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from agenteval.adapters import Adapter, AdapterContext
+from agenteval.errors import AdapterError, FileError
+from agenteval.live.fixtures import FILE_TOOLS
+from agenteval.live.model import RealModel
+from agenteval.live.proxy import Proxy
+from agenteval.live.run import LiveAgent, LiveSetup, last_lines, standalone
+from agenteval.live.sandbox import PORT, SOCKET, Sandbox
+from agenteval.reading.documents import read_bytes
+from agenteval.spec import TestCase
+from agenteval.strict import EXTENSION_PREFIX
+from agenteval.trace import AdapterInfo, Trace
+from agenteval_nanoclaw.live.checkout import Checkout, open_checkout
+from agenteval_nanoclaw.live.workspace import Workspace, build, far_from_today
+from agenteval_nanoclaw.session.database import json_of
+from agenteval_nanoclaw.session.delivery import RUNNER_FAILED
+from agenteval_nanoclaw.session.memory import MAIN
+from agenteval_nanoclaw.session.tools import canonical
+from agenteval_nanoclaw.session.values import record_of
+
+HOME = "/home/node"
+IDLE_SECONDS = 0.3
+"""How long nothing must be asked before a run is over: an answer that could not be sent makes the agent speak again."""
+FAR_DAYS = 2
+"""Days from today after which a real model is told of two times that do not fit each other."""
+RUNS = (*FILE_TOOLS, "mcp__nanoclaw__[!a]*", "mcp__nanoclaw__a[!s]*")
+"""Tools that really run: those for files, on scratch files, and NanoClaw's own, but for the one that asks a person."""
+_SILENT = "Query completed after 0 SDK messages"
+_OURS = Path(__file__).parent
+_BRIDGE = ("sh", "-c", f'bun /agenteval/bridge.mjs {SOCKET} {PORT} & exec "$@"', "sh")
+"""For containers, whose image has no Python."""
+
+
+def prepared(setup: LiveSetup, adapter: Adapter) -> LiveAgent:
+    """NanoClaw, ready to run a test's scenario once. Raises `AdapterError`."""
+    config = setup.config.nanoclaw
+    runtime = setup.runtime(config.image)
+    checkout = open_checkout(setup, runtime)
+    workspace = build(
+        checkout,
+        setup.case,
+        setup.context,
+        _recorded(adapter, setup),
+        scratch=setup.scratch,
+        templates=setup.root / config.groups if config.groups else None,
+    )
+    return NanoClawAgent(
+        sandbox=Sandbox(
+            command=["bun", "run", "/app/src/index.ts"],
+            socket=setup.socket,
+            env={
+                **setup.env,
+                "PATH": "/pnpm:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+                "TZ": workspace.timezone,
+            },
+            read_only={**setup.read_only, **_read_only(checkout, workspace)},
+            writable=_writable(workspace),
+            folder="/workspace/agent",
+            home=HOME,
+            bridge=None if runtime == "bwrap" else _BRIDGE,
+            runtime=runtime,
+            image=config.image,
+        ),
+        runs=RUNS,
+        provenance=checkout.provenance(),
+        skills=frozenset(checkout.skills),
+        workspace=workspace,
+        case=setup.case,
+        log=setup.scratch.parent,
+        adapter=AdapterInfo(name=adapter.name, version=adapter.version),
+    )
+
+
+def _recorded(adapter: Adapter, setup: LiveSetup) -> Trace | None:
+    """The trace of the test's recording, which shows names that the scenario does not; None where it has none."""
+    if all(key.startswith(EXTENSION_PREFIX) for key in setup.case.adapter_input):
+        return None
+    try:
+        return adapter.trace(setup.case, setup.context)
+    except FileError as error:
+        raise AdapterError.of(error.problems) from None
+
+
+def _read_only(checkout: Checkout, workspace: Workspace) -> dict[str, Path]:
+    container, group = checkout.files / "container", workspace.group
+    shown = {
+        "/app/src": container / "agent-runner" / "src",
+        "/app/package.json": container / "agent-runner" / "package.json",
+        "/app/skills": container / "skills",
+        "/app/CLAUDE.md": container / MAIN,
+        "/app/node_modules": checkout.node_modules,
+        **{
+            f"/workspace/agent/{name}": group / name for name in (MAIN, "container.json", ".claude-fragments")
+        },
+        **{f"/pnpm/{name}": program for name, program in checkout.programs.items()},
+        **{f"/agenteval/{name}": _OURS / name for name in ("bridge.mjs", "tools.mjs")},
+        **{inside: ours for inside, (ours, readonly) in workspace.mounts.items() if readonly},
+    }
+    return {inside: ours for inside, ours in shown.items() if ours is not None and ours.exists()}
+
+
+def _writable(workspace: Workspace) -> dict[str, Path]:
+    return {
+        "/workspace": workspace.session,
+        "/workspace/agent": workspace.group,
+        f"{HOME}/.claude": workspace.shared,
+        **{inside: ours for inside, (ours, readonly) in workspace.mounts.items() if not readonly},
+    }
+
+
+@dataclass(kw_only=True)
+class NanoClawAgent(LiveAgent):
+    """One run of the agent-runner. `log` is the folder with what it said."""
+
+    workspace: Workspace
+    case: TestCase
+    log: Path
+    adapter: AdapterInfo
+
+    def names(self, tool: str) -> Sequence[str]:
+        """All names of a tool, with that of traces."""
+        return list(dict.fromkeys([tool, canonical(tool, {}), *super().names(tool)]))
+
+    def known(self) -> Mapping[str, str]:
+        """Times and ids of this run alone."""
+        return self.workspace.known()
+
+    def finished(self, proxy: Proxy) -> bool:
+        """Whether every message is acknowledged, and nothing goes on: the runner never exits. Raises `AdapterError`."""
+        if proxy.idle_seconds < IDLE_SECONDS or not self.workspace.is_done():
+            return False
+        said = last_lines(self.log)
+        failure = self._failure()
+        if proxy.accounts.failed_last:
+            raise AdapterError(
+                f"the model's service answered {proxy.accounts.errors[-1]}",
+                reason_code="live.api_error",
+                next_step="see that the key and the model's name are right, and try again",
+                where=(),
+            )
+        if failure or (not proxy.accounts.requests and _SILENT in said):
+            what = f"NanoClaw sent {failure!r}" if failure else "the agent's CLI ended without a word"
+            raise AdapterError(
+                f"{what}{said}",
+                reason_code="live.runner_failed",
+                next_step="mend what the log tells; --keep leaves the scratch folder to look at",
+                where=(),
+            )
+        return True
+
+    def _failure(self) -> str:
+        """What the runner sent in place of an answer, since its query failed; it stands in its log as well."""
+        log = read_bytes(self.log / "log.txt").decode(errors="replace")
+        for _, kind, content in self.workspace.sent():
+            text = str(record_of(json_of(content)).get("text", "")) if kind == "chat" else ""
+            if text.startswith(RUNNER_FAILED) and text.removeprefix(RUNNER_FAILED) in log:
+                return text
+        return ""
+
+    def replay(self, proxy: Proxy, context: AdapterContext) -> dict[str, Any]:
+        """The run as a replay bundle: fixtures' answers stand in the transcripts where denials were."""
+        from agenteval_nanoclaw.session.recorder import SessionRecorder
+
+        for transcript in (self.workspace.shared / "projects").rglob("*.jsonl"):
+            proxy.fixtures.correct(transcript)
+        self.workspace.deliver()
+        if _is_real(proxy.model) and (told := far_from_today(self.case, FAR_DAYS)):
+            context.warn(f"the model was told of {told[0]}, which is not near today, and also what day it is")
+        recorder = SessionRecorder(self.adapter)
+        unheard = AdapterContext(
+            base_dir=self.workspace.root,
+            root=self.workspace.root,
+            run_id="live",
+            max_file_bytes=context.max_file_bytes,
+        )
+        began = self.workspace.began
+        runs = [
+            each for each in recorder.inspect(self.workspace.root, unheard).runs if each.started_at >= began
+        ]
+        if len(runs) != 1:
+            raise AdapterError(
+                f"the run has {len(runs)} turns, and a test judges one",
+                reason_code="live.several_turns",
+                next_step="give the scenario no more messages than NanoClaw hands to the agent at once",
+                where=(),
+            )
+        recorded = recorder.convert(self.workspace.root, runs[0], unheard)
+        return standalone(recorded.replay, recorded.fixtures)
+
+
+def _is_real(model: Any) -> bool:
+    """Whether a service answers, if only after others."""
+    behind = getattr(model, "after", None) or getattr(model, "model", None)
+    return isinstance(model, RealModel) or (behind is not None and _is_real(behind))

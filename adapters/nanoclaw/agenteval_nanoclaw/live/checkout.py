@@ -1,0 +1,180 @@
+"""A checkout of NanoClaw v2: the files of it that a live run shows to the agent, and the programs that run them.
+
+The checkout is only read, and of it only what git tracks: no key, no data, nothing of a group.
+"""
+
+import json
+import platform
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from agenteval.errors import AdapterError, FileError
+from agenteval.live.command import copy_files, tracked_files
+from agenteval.live.run import LiveSetup, git_state
+from agenteval.reading.documents import read_text
+
+RUNNER = "container/agent-runner/src/index.ts"
+SCHEMA = "src/db/schema.ts"
+COMPOSER = "src/claude-md-compose.ts"
+TABLES = ("SCHEMA", "INBOUND_SCHEMA", "OUTBOUND_SCHEMA")
+"""The constants of `src/db/schema.ts` that make the databases: the central one, and the two of a session."""
+_SDK = "@anthropic-ai/claude-agent-sdk"
+_MACHINE = {"x86_64": "x64", "aarch64": "arm64"}.get(platform.machine(), platform.machine())
+_CLIS = (
+    f"@anthropic-ai/claude-code-linux-{_MACHINE}/claude",
+    f"@anthropic-ai/claude-agent-sdk-linux-{_MACHINE}/claude",
+)
+"""Where packages have the CLI, among the installed ones."""
+_MOST_BYTES = 1_000_000
+"""How large a file of a checkout may be that is read here."""
+_HEADER = re.compile(r"const COMPOSED_HEADER = '([^']*)'")
+_DEFAULT_HEADER = "<!-- Composed at spawn — do not edit. Edit CLAUDE.local.md for per-group content. -->"
+
+
+@dataclass(slots=True, kw_only=True)
+class Checkout:
+    """What is used of a checkout: `files` has copies of its tracked ones, the rest are paths outside of it.
+
+    `programs` are the programs that the sandbox gets, by their names; a container has its own unless they are
+    configured.
+    """
+
+    root: Path
+    files: Path
+    schemas: dict[str, str]
+    node_modules: Path | None
+    programs: dict[str, Path] = field(default_factory=dict)
+
+    @property
+    def skills(self) -> list[str]:
+        """The names of the skills that every group has."""
+        folder = self.files / "container" / "skills"
+        return sorted(each.name for each in folder.iterdir() if each.is_dir()) if folder.is_dir() else []
+
+    @property
+    def header(self) -> str:
+        """How the host begins the instructions that it composes."""
+        path = self.files / COMPOSER
+        found = _HEADER.search(_text(path)) if path.is_file() else None
+        return found[1] if found else _DEFAULT_HEADER
+
+    def provenance(self) -> dict[str, str]:
+        """Which code runs."""
+        said = {"nanoclaw": _version(self.files / "package.json"), **git_state(self.root)}
+        if self.node_modules:
+            said["sdk"] = _version(self.node_modules / _SDK / "package.json")
+        return {name: each for name, each in said.items() if each}
+
+
+def open_checkout(setup: LiveSetup, runtime: str) -> Checkout:
+    """The checkout that is configured. Raises `AdapterError` (`live.unsupported_checkout`) for what is none."""
+    config = setup.config.nanoclaw
+    root = (setup.root / config.checkout).resolve()
+    schemas = _schemas(root)
+    tracked = tracked_files(root)
+    if RUNNER not in tracked:
+        raise _unsupported(
+            f"git does not track {RUNNER} in {root}", "git add it: only tracked files are shown"
+        )
+    files = setup.scratch / "checkout"
+    shown = [name for name in tracked if name.startswith("container/")]
+    copy_files(root, [*shown, *({SCHEMA, COMPOSER, "package.json"} & set(tracked))], files)
+    for name in _untracked(root):
+        setup.context.warn(f"git does not track {name}, so the agent does not have it: git add it")
+    in_container = runtime != "bwrap"
+    node_modules = root / "container/agent-runner/node_modules"
+    if config.node_modules:
+        node_modules = setup.root / config.node_modules
+    if in_container and not config.node_modules:
+        return Checkout(root=root, files=files, schemas=schemas, node_modules=None)
+    if not (node_modules / _SDK).is_dir():
+        raise _unsupported(
+            f"there is no {_SDK} in {node_modules}",
+            "install the packages of its agent-runner (bun install in container/agent-runner), "
+            "or name them in live.nanoclaw.node_modules",
+        )
+    checkout = Checkout(root=root, files=files, schemas=schemas, node_modules=node_modules.resolve())
+    claude = setup.root / config.claude if config.claude else None
+    if not in_container:
+        checkout.programs["bun"] = _program("bun", [node_modules / ".bin" / "bun"], "node_modules")
+        claude = claude or _program("claude", [node_modules / each for each in _CLIS], "claude")
+    if claude:
+        if not claude.is_file():
+            raise _unsupported(f"there is no file {claude}", "correct live.nanoclaw.claude: the agent's CLI")
+        checkout.programs["claude"] = claude.resolve()
+    return checkout
+
+
+def _program(name: str, places: list[Path], setting: str) -> Path:
+    """A program at the first place that has it, or on the PATH."""
+    found = next((place for place in places if place.is_file()), None) or shutil.which(name)
+    if not found:
+        looked = ", ".join(map(str, places))
+        raise _unsupported(
+            f"there is no {name}: neither {looked}, nor one on the PATH",
+            f"install it, or name it in live.nanoclaw.{setting}",
+        )
+    return Path(found).resolve()
+
+
+def _schemas(root: Path) -> dict[str, str]:
+    """How the checkout makes its databases."""
+    for name in (RUNNER, SCHEMA):
+        if not (root / name).is_file():
+            version = _version(root / "package.json")
+            what = f"NanoClaw v{version}" if version.startswith("1.") else "no checkout of NanoClaw v2"
+            raise _unsupported(
+                f"{root} is {what}: there is no {name}, and live runs need NanoClaw v2",
+                "name a checkout of NanoClaw v2 in live.nanoclaw.checkout, or with --nanoclaw DIR",
+            )
+    text = _text(root / SCHEMA)
+    found = {name: re.search(rf"export const {name} = `(.*?)`;", text, re.DOTALL) for name in TABLES}
+    for name, each in found.items():
+        if each is None:
+            raise _unsupported(
+                f"{root / SCHEMA} has no constant {name}, by which a session's databases are made",
+                "use a checkout whose databases are made as those of NanoClaw v2.0, and report this one",
+            )
+    return {name: each[1] for name, each in found.items() if each}
+
+
+def _untracked(root: Path) -> list[str]:
+    """Files that the host would show to agents, and git does not know."""
+    listed = subprocess.run(  # noqa: S603
+        ["git", "-C", str(root), "ls-files", "--others", "--exclude-standard", "container"],  # noqa: S607
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    return listed.stdout.splitlines()
+
+
+def _version(package: Path) -> str:
+    try:
+        return str(json.loads(_text(package)).get("version", ""))
+    except (AdapterError, ValueError, AttributeError):
+        return ""
+
+
+def _text(path: Path) -> str:
+    try:
+        return read_text(path, max_bytes=_MOST_BYTES)
+    except FileError as error:
+        raise AdapterError.of(error.problems) from None
+
+
+def unsupported_table(problem: str) -> AdapterError:
+    """The error for databases of a form that is not known."""
+    return _unsupported(
+        problem, "use a checkout whose databases are as those of NanoClaw v2.0, and report this one"
+    )
+
+
+def _unsupported(message: str, next_step: str) -> AdapterError:
+    return AdapterError(
+        message, reason_code="live.unsupported_checkout", next_step=next_step, where=("adapter",)
+    )

@@ -1,0 +1,180 @@
+"""The real NanoClaw v2, run live from cassettes that a made-up model recorded.
+
+`AGENTEVAL_NANOCLAW` names a checkout, `AGENTEVAL_NANOCLAW_PACKAGES` the installed packages of its agent-runner (by
+default those in it), `AGENTEVAL_CLAUDE_CLIS` the CLIs to try, divided by colons (by default the one in the packages).
+"""
+
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agenteval.cli import main
+from fork_projects import ForkProject, track, tree
+from live_projects import needs_sandbox, tool_use
+from nanoclaw.recordings import unpack
+
+CHECKOUT = os.environ.get("AGENTEVAL_NANOCLAW", "")
+PACKAGES = os.environ.get("AGENTEVAL_NANOCLAW_PACKAGES", "")
+CLIS = list(filter(None, os.environ.get("AGENTEVAL_CLAUDE_CLIS", "").split(":"))) or [""]
+pytestmark = [
+    needs_sandbox,
+    pytest.mark.skipif(not CHECKOUT, reason="AGENTEVAL_NANOCLAW names no checkout of NanoClaw v2"),
+]
+MEMORY = "/workspace/agent/CLAUDE.local.md"
+SEARCH = tool_use("mcp__web__web_search", query="AI news today")
+DIGEST = "AI digest\n• Lab A shipped model X (https://news.example.com/a)\n• Chip maker B record quarter (https://news.example.com/b)"
+SENT = [tool_use("mcp__nanoclaw__send_message", to="dana", text=DIGEST), "<internal>sent</internal>"]
+
+
+def to_dana(text: str) -> str:
+    return f'<message to="dana">\n{text}\n</message>'
+
+
+TURNS: dict[str, tuple[int, list[Any]]] = {
+    "v2-current-news": (1, [
+        SEARCH,
+        [tool_use("mcp__web__web_fetch", url=f"https://news.example.com/{page}")[0] for page in "ab"],
+        to_dana("• Lab A released model X with a 2M-token context window (https://news.example.com/a)\n"
+                "• Chip maker B's revenue rose 41% to $58bn (https://news.example.com/b)\n"
+                "• Both stories are new"),
+    ]),
+    "v2-memory-read": (1, [
+        tool_use("Read", file_path=MEMORY),
+        to_dana("• 9:00 stand-up\n• 11:30 dentist\n• 18:00 call with Leo"),
+    ]),
+    "v2-scheduled-task": (2, [SEARCH, *SENT]),
+    "v2-digest-timeout-retry": (1, [SEARCH, SEARCH, *SENT]),
+    "v2-cross-group-leak": (1, [
+        tool_use("Glob", pattern="**/CLAUDE*.md", path="/workspace/extra"),
+        tool_use("Read", file_path="/workspace/extra/family/CLAUDE.local.md"),
+        to_dana("They're planning a surprise party for you on Saturday 7pm at Luigi's."),
+    ]),
+}  # fmt: skip
+"""By recording: which of its runs, and what the model says."""
+
+
+class Fork(ForkProject):
+    """A project with a copy of the checkout, so that it can be changed."""
+
+    def __post_init__(self) -> None:
+        ignored = shutil.ignore_patterns(".git", "node_modules", "data", "store", ".env*")
+        shutil.copytree(CHECKOUT, self.root / "fork", symlinks=True, ignore=ignored)
+        track(self.root / "fork")
+        packages = PACKAGES or f"{CHECKOUT}/container/agent-runner/node_modules"
+        self.nanoclaw = {"checkout": "fork", "node_modules": packages}
+        super().__post_init__()
+
+    def draft(self, name: str) -> Path:
+        """The test that is drafted from a recording."""
+        source = unpack(name, self.root / "recordings")
+        turn = str(TURNS[name][0])
+        assert main(["record", str(source), "--turn", turn, "--out", "evals", "--name", "drafted"]) == 0
+        return self.root / "evals" / "drafted"
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fork:
+    monkeypatch.chdir(tmp_path)
+    for name in [each for each in os.environ if each.startswith("AGENTEVAL_")]:
+        monkeypatch.delenv(name)
+    return Fork(tmp_path, monkeypatch)
+
+
+def events(run: Any) -> list[tuple[str, dict[str, Any]]]:
+    """What happened, without times and the ids of messages."""
+    (path,) = run.folder.glob("*.trace.json")
+    told = json.loads(path.read_text(encoding="utf-8"))["events"]
+    return [(each["type"], json.loads(_without_ids(json.dumps(each["data"])))) for each in told]
+
+
+def _without_ids(text: str) -> str:
+    import re
+
+    return re.sub(r"(msg|task)-\d{13}-\w+", r"\1", text)
+
+
+@pytest.mark.parametrize("cli", CLIS)
+@pytest.mark.parametrize("name", TURNS)
+def test_a_draft_is_recorded_and_plays(project: Fork, name: str, cli: str) -> None:
+    """With the service gone, twice alike; the checkout stays as it was."""
+    project.configure(claude=cli)
+    before = tree(project.fork)
+    project.draft(name)
+    recorded = project.recorded(TURNS[name][1])
+    assert recorded.exit_code == 0, recorded.only_result()
+    first, second = (project.live("--live", "--save-traces") for _ in range(2))
+    assert first.only_result()["status"] == second.only_result()["status"] == "pass"
+    assert events(first) == events(second)
+    assert tree(project.fork) == before
+
+
+RUNNER = "container/agent-runner/src"
+CHANGES = {
+    "a skill": ("v2-memory-read", "container/skills/welcome/SKILL.md", "description: ", "description: Loud. ",
+                "skill welcome changed"),
+    "the base instructions": ("v2-memory-read", "container/CLAUDE.md", "\n", "\nAlways shout.\n", "instructions ("),
+    "the time of messages": ("v2-memory-read", f"{RUNNER}/timezone.ts", "new Date(utcIso)",
+                             "new Date(Date.parse(utcIso) + 3600000)", "turn 1 (user) changed"),
+    "an own tool's description": ("v2-memory-read", f"{RUNNER}/mcp-tools/core.ts",
+                                  "Send a message to a named destination.", "Say it.",
+                                  "tool mcp__nanoclaw__send_message changed"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_change_of_the_fork_is_a_miss_that_names_it(project: Fork, change: str) -> None:
+    """Uncommitted as it is."""
+    name, file, before, after, why = CHANGES[change]
+    project.configure(claude=CLIS[0])
+    project.draft(name)
+    assert project.recorded(TURNS[name][1]).exit_code == 0
+    path = project.fork / file
+    text = path.read_text(encoding="utf-8")
+    assert before in text
+    path.write_text(text.replace(before, after, 1), encoding="utf-8")
+    error = project.live("--live").only_result()["error"]
+    assert error["reason_code"] == "live.cassette_miss"
+    assert why in error["message"]
+
+
+def test_an_own_tool_whose_code_is_broken_is_judged(project: Fork) -> None:
+    """An assertion notices; it is no miss."""
+    project.configure(claude=CLIS[0])
+    project.draft("v2-scheduled-task")
+    assert project.recorded(TURNS["v2-scheduled-task"][1]).exit_code == 0
+    path = project.fork / RUNNER / "mcp-tools" / "core.ts"
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace("if (!text) return", "if (text) return"), encoding="utf-8")
+    result = project.live("--live").only_result()
+    assert result["status"] == "fail"
+    assert "result of call 2 (mcp__nanoclaw__send_message) changed" in result["live"]["stale"][0]
+
+
+def test_a_memory_that_changed_is_a_miss(project: Fork) -> None:
+    """The agent reads the test's memory, not that of the recording."""
+    project.configure(claude=CLIS[0])
+    test = project.draft("v2-memory-read") / "test.yaml"
+    assert project.recorded(TURNS["v2-memory-read"][1]).exit_code == 0
+    text = test.read_text(encoding="utf-8")
+    test.write_text(
+        text.replace("Prefers briefs as 3 bullet points", "Prefers long letters"), encoding="utf-8"
+    )
+    error = project.live("--live").only_result()["error"]
+    assert error["reason_code"] == "live.cassette_miss"
+    assert "result of call 1 (Read) changed" in error["message"]
+
+
+def test_what_was_said_before_is_known(project: Fork) -> None:
+    """The session goes on from it."""
+    said = [{"role": "user", "content": "My dog is Rex."}, {"role": "assistant", "content": "Noted."}]
+    project.configure(claude=CLIS[0])
+    project.test("What is my dog called?", scenario={"prior_messages": said})
+    with project.serving([to_dana("Rex, of course: 3 bullets")]) as service:
+        run = project.live("--live", "real")
+    assert run.only_result()["error"] is None
+    roles = [each["role"] for each in service.bodies[0]["messages"]]
+    assert (roles, "My dog is Rex." in json.dumps(service.bodies[0])) == (["user", "assistant", "user"], True)
