@@ -405,10 +405,9 @@ def test_an_answer_is_held_to_what_tools_returned() -> None:
     found = suggested(*steps, output=TEN)
     claims, sources = found["claims_supported_by_fixtures"], found["no_fabricated_source_or_citation"]
     allowed = {"allowed_sources": ["web_search"]}
-    assert claims.params == {**allowed, "include_memory": True}
+    assert claims.params == {**allowed, "include_memory": True, "min_support": 0.66}
     (weaker,) = claims.instead
-    hard = ["numbers", "dates", "urls", "names", "quotes"]
-    assert (weaker.id, weaker.params) == ("states-only-known-facts", {**claims.params, "check": hard})
+    assert (weaker.id, weaker.params) == ("states-only-known-facts", {**allowed, "include_memory": True})
     kinds = [each.params["check"] for each in claims.beside]
     assert kinds[:2] == [["numbers", "dates", "urls", "names"], ["numbers", "dates", "urls", "quotes"]]
     assert (len(kinds), kinds[-1]) == (30, ["quotes"])

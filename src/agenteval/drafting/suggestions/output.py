@@ -15,6 +15,8 @@ from agenteval.plurals import counted
 from agenteval.text import blocks, words
 from agenteval.trace import Trace
 
+MIN_SUPPORT = 0.66
+"""How far the wording of an answer that keeps to its sources is theirs."""
 MOST_LINKS = 3
 MOST_NUMBERS = 5
 FEW_WORDS = 3
@@ -114,16 +116,17 @@ def _grounded(trace: Trace) -> Iterator[Suggestion]:
         id="says-only-what-it-read",
         telling=True,
         type="claims_supported_by_fixtures",
-        params=params,
-        why="every claim of the answer is in what the tools returned, in memory, or in what the user said",
+        params={**params, "min_support": MIN_SUPPORT},
+        why="every claim of the answer is, mostly in the same words, in what the tools returned, in memory, or in what the "
+        "user said",
         instead=[
             Suggestion(
                 id="states-only-known-facts",
                 telling=True,
                 type="claims_supported_by_fixtures",
-                params={**params, "check": HARD_FACTS},
+                params=params,
                 why="every number, date, link, name and quote of the answer is in what the tools returned, in memory, "
-                "or in what the user said; its wording is the agent's own",
+                "or in what the user said, and nothing there contradicts it; its wording is the agent's own",
             )
         ],
         beside=[
