@@ -150,7 +150,7 @@ def test_a_type_is_shown_with_its_name_and_example(name: str) -> None:
 
 def test_the_adapters_that_there_are_can_be_chosen() -> None:
     """They are offered as examples, since a project may have others."""
-    assert schema("test-case")["properties"]["adapter"]["examples"] == ["nanoclaw", "otel"]
+    assert schema("test-case")["properties"]["adapter"]["examples"] == ["command", "nanoclaw", "otel"]
 
 
 @pytest.mark.parametrize("name", [*EDITED, "config"])

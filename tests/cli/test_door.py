@@ -159,6 +159,10 @@ READING: dict[tuple[str, str], list[Callable[[], list[str]]]] = {
         lambda: ["compare", "r", linked("b.json")],
         lambda: ["compare", "c", inside_the_run("*.a.x.result.json")],
     ],
+    ("cassette", "PATH..."): [
+        lambda: ["cassette", "show", linked("cassette.json")],
+        lambda: ["cassette", "diff", linked("cassette.json"), linked("other.json")],
+    ],
     ("gate", "RUN"): [
         lambda: ["gate", inside_the_run("summary.json")],
         lambda: ["gate", inside_the_run("eval-summary.json")],
@@ -204,6 +208,7 @@ READING["validate", "PATH..."].append(lambda: ["validate", linked("suite.json", 
 WRITING = {
     ("init", "[DIR]"),
     ("record", "--out"),
+    ("run", "--nanoclaw"),  # only what git tracks is copied from there, into a sandbox
     *((command, "--artifacts-dir") for command in ("run", "merge")),
     *(
         (command, f"--{form}")
@@ -212,7 +217,7 @@ WRITING = {
         if command != "mutate" or form == "html"
     ),
 }
-"""What only names where to write."""
+"""What only names where to write, or what a sandbox gets."""
 
 
 def naming_options() -> Iterator[tuple[str, str]]:

@@ -96,7 +96,7 @@ def test_a_trace_that_is_too_large_is_not_written(project: Project) -> None:
     limit(project, max_result_bytes=10_000)
     assert run("--save-traces") == 0
     made = result(project)
-    assert made["artifacts"] == {"result": "nanoclaw.t.pass.x.result.json", "trace": None}
+    assert made["artifacts"] == {"result": "nanoclaw.t.pass.x.result.json", "trace": None, "replay": None}
     (warning,) = made["warnings"]
     assert warning.startswith("the trace has 4")
     assert warning.endswith(

@@ -54,6 +54,11 @@ def command(
             f"agenteval cassette {action} takes {'one cassette' if wanted == 1 else 'two cassettes'}",
             next_step=f"agenteval cassette {action} {' '.join(['FILE'] * wanted)}",
         )
+    from agenteval.cli.project import open_project
+
+    open_project(
+        [str(path) for path in paths]
+    )  # what is read stays inside it, and what is printed is redacted
     terminal = Terminal(sys.stdout)
     if action == "show":
         _show(_read(paths[0]), terminal)

@@ -1,10 +1,8 @@
 """How tests are run live: what a command line and a configuration ask for."""
 
 import os
-import secrets
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -42,6 +40,8 @@ class LiveOptions:
 
 def temporary_folder() -> str:
     """The system's folder for temporary files; where its name is too long for a socket in it, the usual one."""
+    import tempfile
+
     folder = tempfile.gettempdir()
     return folder if len(folder) <= _LONGEST else "/tmp"  # noqa: S108
 
@@ -53,7 +53,7 @@ _LONGEST = 40
 @contextmanager
 def scratch_folder(*, keep: bool) -> Iterator[Path]:
     """The name of a folder for the scratch folders of one run, in whatever process; nothing of it is left behind."""
-    folder = Path(temporary_folder(), f"agenteval-live-{os.getpid()}-{secrets.token_hex(4)}")
+    folder = Path(temporary_folder(), f"agenteval-live-{os.getpid()}-{os.urandom(4).hex()}")
     try:
         yield folder
     finally:
