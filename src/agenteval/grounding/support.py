@@ -317,7 +317,7 @@ class _Reading:
             self.corpus.look(1)
             following = self.corpus.words[at + len(lead) : at + len(lead) + 80].split(" ")
             count = next((place for place, stem in enumerate(following) if not stem[:1].isdigit()), 0)
-            if "".join(following[:count]) == "".join(digits):
+            if _bare("".join(following[:count])) == _bare("".join(digits)):
                 return False
             found = found or bool(count and following[count : count + len(right)] == right)
             at = self.corpus.words.find(lead, at + 1)
@@ -469,6 +469,11 @@ class _Reading:
                 piece, end = f"{piece}{run[end]} ", end + 1
             start, count = end, count + 1
         return count
+
+
+def _bare(number: str) -> str:
+    """The digits that tell a number from others, however it is written: those of 2,000 and 2k."""
+    return "".join(filter(str.isdigit, number)).strip("0")
 
 
 LIGHT_WEIGHT, SAID_WEIGHT, DIGITS_WEIGHT = 0.4, 0.5, 0.3
