@@ -221,7 +221,9 @@ def test_very_many_claims_on_very_many_sources_end(monkeypatch: pytest.MonkeyPat
     assert len(judged("Anna met 17 people.", "Anna met 17 people. " * 1000)) == 1000
 
 
-@pytest.mark.parametrize(("written", "other"), [("2M", "2 million"), ("2,000", "2k"), ("$5.40", "5.4 dollars")])
+@pytest.mark.parametrize(
+    ("written", "other"), [("2M", "2 million"), ("2,000", "2k"), ("$5.40", "5.4 dollars")]
+)
 def test_a_number_in_its_place_may_be_written_otherwise(written: str, other: str) -> None:
     """It is no other number."""
     source = f"Lab A released a model with a window of {written} there."
