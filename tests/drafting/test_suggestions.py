@@ -757,3 +757,9 @@ def test_no_message_beside_the_answer() -> None:
     assert "must_not_call_tool" not in suggested(output=None)
     case = make_case(tools={"available": ["web_search"]})
     assert "must_not_call_tool" not in {each.type for each in suggestions(make_trace(), case)}
+
+
+def test_an_answer_with_too_many_facts_is_drafted_all_the_same() -> None:
+    """Without what cannot be judged."""
+    found = suggested(call("look"), result("look", value="x 1"), output="1 " * 6_000)
+    assert "claims_supported_by_fixtures" in found

@@ -56,8 +56,7 @@ class ClaimsSupportedByFixtures(Assertion):
     another object or field.
 
     The wording is the agent's own unless `min_support` is given. Then each claim gets a score from 0 to 1: the share of
-    its content words that the sources have, a fifth of it in the best single passage, reduced by up to 30% if they are
-    not in the order of the sources. What the agent says about its own work ("I searched …", "Report sent.") and what
+    its content words that the sources have, reduced by up to 30% if they are not in the order of the sources. What the agent says about its own work ("I searched …", "Report sent.") and what
     introduces a list are judged only by their hard facts.
 
     Passes if every claim is supported. Fails if there is no successful result of an allowed source. Vacuous if the

@@ -57,8 +57,6 @@ _EMAIL = lazy(
     r"(?:(?<![\w.+\\-])|(?<=\\[nrt]))[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})*\.[^\W\d_]{2,63}(?![^\W_])"
 )
 """No package with its version: `react@18.2.0`. It may follow the `\\n` of JSON."""
-_AT = lazy(r" ?[(\[]at[)\]] ?| at |%40", re.IGNORECASE)
-_DOT = lazy(r" ?[(\[](?:dot|punkt)[)\]] ?| dot ", re.IGNORECASE)
 _TRACKING = lazy(
     r"utm_\w+|gclid|fbclid|dclid|msclkid|mc_[ce]id|igshid|yclid|_ga|ref|ref_src|spm|cmpid", re.IGNORECASE
 )
@@ -92,11 +90,6 @@ def addresses(text: str) -> list[Link]:
         for match in _EMAIL.finditer(text)
         if ".." not in (written := match.group().strip("_.-"))
     ]
-
-
-def spelled_out(text: str) -> str:
-    """A text with its e-mail addresses as they are meant: `jo at acme dot com`, `jo(at)acme.com`, and as they stand in URLs."""
-    return _DOT.sub(".", _AT.sub("@", text))
 
 
 def _others(text: str) -> Iterator[Link]:

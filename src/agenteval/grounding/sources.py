@@ -323,8 +323,9 @@ def _columns(value: dict[str, Any]) -> list[str]:
     for key in _COLUMNS:
         if isinstance(names := value.get(key), list) and names:
             told = [each.get("name") if isinstance(each, dict) else each for each in names]
-            if all(isinstance(each, str) for each in told):
-                return [str(each) for each in told]
+            texts = [each for each in told if isinstance(each, str)]
+            if len(texts) == len(told):
+                return texts
     return []
 
 

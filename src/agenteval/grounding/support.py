@@ -294,7 +294,7 @@ class _Reading:
             return any(date.year in number.values for date in self.corpus.dates(passage))
         if number.unit in MONEY and self.corpus.passages[passage].is_record:  # data may have it in cents
             return any(
-                not each.unit and any(round(100 * one) in each.values for one in number.values)
+                not each.unit and any(round(100 * one, 2) in each.values for one in number.values)
                 for each in held
             )
         return False

@@ -52,7 +52,6 @@ _UNITS = {
     for factor in (factor or "1",)
 }
 """The unit of measure that each word stands for, and how much of it."""
-_LETTERS_OF_DEGREES = ("c", "f")
 _SCALES = {
     name: 10.0**power
     for power, names in {
@@ -168,7 +167,6 @@ _CLOCK = lazy(r":([0-5]\d)(?::[0-5]\d(?:\.\d+)?)?(?![\d:])")
 _ZONE = lazy(r"[+-][01]\d:?\d\d\b")
 _HALF_DAY = lazy(r" ?([ap])(?:m\b|\.m\.?)", re.IGNORECASE)
 _HOUR_MARK = lazy(r" ?(?:uhr\b(?: ([0-5]\d)\b)?|h ?([0-5]\d)\b(?! ?min)|o['’]clock\b)", re.IGNORECASE)
-_RANGE = lazy(r" ?(?:-|–|to|until|till|bis|and|und|a|à|y|et) ?(?=\d)")
 _PER_CENT = lazy(r" per cent\b", re.IGNORECASE)
 
 

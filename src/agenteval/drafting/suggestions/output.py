@@ -6,6 +6,7 @@ from typing import Any
 
 from agenteval.assertions.groundedness import ClaimsSupportedByFixtures
 from agenteval.drafting.suggestions.suggestion import Suggestion
+from agenteval.errors import AssertionCrashError
 from agenteval.grounding.links import links
 from agenteval.grounding.sources import (
     input_sources,
@@ -181,8 +182,11 @@ def _grounded(trace: Trace, case: TestCase) -> Iterator[Suggestion]:
 
 
 def _unknown(params: dict[str, Any], trace: Trace, case: TestCase) -> list[str] | None:
-    """The facts of the answer that no source has; None where it has none that could be checked."""
-    verdict = parse(ClaimsSupportedByFixtures, params).judge(trace, case)
+    """The facts of the answer that no source has; None where it has none that could be checked, or too many."""
+    try:
+        verdict = parse(ClaimsSupportedByFixtures, params).judge(trace, case)
+    except AssertionCrashError:
+        return None
     if not verdict.exercised:
         return None
     return [fact for claim in verdict.observed.get("claims", ()) for fact in claim["unsupported"]]
