@@ -152,9 +152,11 @@ def against_prose(stated: Facts, texts: Iterable[str], corpus: Corpus) -> Iterat
     mine = _Side(stated.plain, stated)
     if not any(mine.has_content) or len(mine.written) > MOST_WORDS:
         return
-    for sentence in (each for text in texts for each in sentences_of(text)):
-        if stated.text.strip(" .") in sentence:
-            return
+    said = stated.text.strip(" .")
+    nearest = list(texts)
+    if any(said in text for text in nearest):
+        return
+    for sentence in (each for text in nearest for each in sentences_of(text)):
         theirs = _Side(sentence)
         if len(theirs.written) <= MOST_WORDS and _share(mine, set(theirs.stems)) >= LEAST_SHARED:
             yield from _Beside(mine, theirs, corpus).contradicted()
