@@ -14,6 +14,7 @@ from agenteval.cli import main
 from agenteval.cli.progress import ReadingProgress
 from agenteval.drafting.document import document
 from agenteval.drafting.draft import Parts
+from nanoclaw.transcripts import Script
 from otel.spans import chat, says, write
 from planted import EMAIL, GITHUB, PASSWORD, PLANTED
 from recorded_projects import NEWS, Logbooks, run, tool
@@ -281,6 +282,36 @@ def test_nothing_sensitive_is_written(project: Logbooks, capsys: pytest.CaptureF
     assert "~/keys" in written
     assert "[image/png " in written
     assert main(["run", "evals"]) == 0
+
+
+@pytest.mark.parametrize("command", ["record", "trace"])
+def test_no_name_of_a_home_folder_is_written(
+    command: str, project: Logbooks, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In texts, file names and ids, however it is written; also where only the agent's folder tells whose it is."""
+    script = Script(folder=f"{HOME}/alexm/harbour")
+    script.user("Show the log")
+    script.calls("Bash", "t1", command="sleep 5 && tail /tmp/claude-1000/-home-alexm-harbour/tasks/b1.output")
+    script.answers(f"ok {HOME}/alexm/harbour", "t1")
+    script.calls("Bash", "t2", command="cat /mnt/c/Users/AlexM/harbour/log.txt")
+    script.answers("open with vscode://file/Users/alexm/harbour/log.txt", "t2")
+    script.calls("Bash", "t3", command="grep -r x /data/of/all/who/work/here/with/alexm/in/it")
+    script.answers("scp alexm@box:/srv/alexm/x /tmp/pytest-of-alexm/", "t3")
+    script.says("All is quiet in /srv/alexm.")
+    path = script.write(project.root)
+    assert (
+        main(
+            ["record", str(path), "--out", "evals", "--name", "x"]
+            if command == "record"
+            else ["trace", str(path)]
+        )
+        == 0
+    )
+    told = "".join(capsys.readouterr())
+    for name, content in contents(project.root / "evals").items():
+        told += name + content.decode()
+    assert "alexm" not in told.lower()
+    assert "/tmp/pytest-of-user/" in told
 
 
 def test_sensitive_data_that_the_agent_told_is_no_green_check(

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import redirect_stdout
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -83,15 +83,13 @@ def _sealed(path: Path, turn: int | None, adapter: str, *, allow_outside: bool) 
     else:
         test = test or _made_for(path, registry, adapter)
         trace, redactor = _of_test(test, project, allow_outside=allow_outside)
-    return sealed_trace(trace, redactor, _scrubbed if source else plain)
-
-
-def _scrubbed(data: Any) -> Any:
-    """Data of a recording, without what belongs to a person."""
+    if not source:
+        return sealed_trace(trace, redactor, plain)
     from agenteval.drafting.cleaning import scrubbed_data
-    from agenteval.strict import plain
+    from agenteval.recordings import owners_of
 
-    return scrubbed_data(plain(data))
+    owners = owners_of(plain(trace))
+    return sealed_trace(trace, redactor, lambda data: scrubbed_data(plain(data), owners))
 
 
 def _test(path: Path, project: "OpenProject") -> "LoadedTest | None":

@@ -8,7 +8,7 @@ from typing import Any
 
 from agenteval.digests import sha256
 from agenteval.lazyregex import lazy
-from agenteval.recordings import RecordedTest, without_homes
+from agenteval.recordings import Owners, RecordedTest, owners_of, without_homes, without_owners
 from agenteval.redaction import RedactionRules, Redactor
 
 HARNESS = (
@@ -33,11 +33,14 @@ class Cleaner:
 
     def __init__(self, rules: RedactionRules) -> None:
         self.redactor = Redactor((), rules)
+        self.owners: Owners = {}
+        """Whose home folders the recording names."""
 
     def clean(self, recorded: RecordedTest) -> RecordedTest:
         """The scenario, replay, fixtures and tools without what a test must not hold; the trace is left as it was."""
         parts = [recorded.scenario, recorded.replay, recorded.fixtures, recorded.tools]
-        scrubbed = [scrubbed_data(without_instructions(part)) for part in parts]
+        self.owners = owners_of([recorded.folder, *parts])
+        scrubbed = [scrubbed_data(without_instructions(part), self.owners) for part in parts]
         self.redactor.learn(scrubbed)
         scenario, replay, fixtures, tools = (
             self.redactor.swept(self.redactor.data(part)) for part in scrubbed
@@ -48,7 +51,7 @@ class Cleaner:
 
     def text(self, text: str) -> str:
         """One text of the same run, cleaned."""
-        return self.redactor.unseen(scrubbed_text(text))
+        return self.redactor.unseen(scrubbed_text(text, self.owners))
 
 
 def without_instructions(data: Any) -> Any:
@@ -64,28 +67,39 @@ def _instructs(item: Any) -> bool:
     return isinstance(item, dict) and item.get("role") == "system" and "content" in item
 
 
-def scrubbed_data(data: Any) -> Any:
-    """The data, keys included, without home folders, harness texts and blobs."""
+NAMES_OF_FIXTURES = ("id", "fixture_id")
+
+
+def scrubbed_data(data: Any, owners: Owners | None = None, *, is_name: bool = False) -> Any:
+    """The data, keys included, without home folders, the names of their owners, harness texts and blobs.
+
+    The owners are those whose homes the data names, when not given. `is_name` is for a text that is the id of a fixture.
+    """
+    if owners is None:
+        owners = owners_of(data)
     if isinstance(data, str):
-        return scrubbed_text(data)
+        return without_owners(data, owners) if is_name else scrubbed_text(data, owners)
     if isinstance(data, list):
-        return [scrubbed_data(item) for item in data]
+        return [scrubbed_data(item, owners) for item in data]
     if not isinstance(data, dict):
         return data
     if data.get("type") == "base64" and isinstance(data.get("data"), str):
         kind = str(data.get("media_type") or "data")
         data = {**data, "data": _blob(kind, data["data"])}
-    return {scrubbed_text(str(key)): scrubbed_data(value) for key, value in data.items()}
+    return {
+        scrubbed_text(str(key), owners): scrubbed_data(value, owners, is_name=key in NAMES_OF_FIXTURES)
+        for key, value in data.items()
+    }
 
 
-def scrubbed_text(text: str) -> str:
-    """A text without home folders, harness texts and blobs."""
+def scrubbed_text(text: str, owners: Owners | None = None) -> str:
+    """A text without home folders, the names of their owners, harness texts and blobs."""
     if "</" in text:
         text = _without_harness(text)
     if len(text) >= SHORTEST_BLOB or ";base64," in text:
         text = _DATA_URL.sub(lambda match: _blob(match["kind"], match["data"]), text)
         text = _BASE64.sub(_blob_or_word, text)
-    return without_homes(text)
+    return without_homes(text, owners)
 
 
 def _blob(kind: str, data: str) -> str:

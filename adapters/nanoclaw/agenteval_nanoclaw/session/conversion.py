@@ -6,7 +6,7 @@ from posixpath import basename
 from typing import Any
 
 from agenteval.outbound import OUTBOUND
-from agenteval.recordings import RecordedTest, without_homes
+from agenteval.recordings import Owners, RecordedTest, owners_of, without_homes
 from agenteval.redaction import DEFAULT_RULES
 from agenteval.secrets import names_secret
 from agenteval.trace import CAPABILITY_FLAGS, Event, Trace
@@ -49,7 +49,7 @@ LONGEST_SLUG = 40
 def converted(run: Run, reading: Reading, tell: Tell) -> RecordedTest:
     """A run as the files of a test. `tell` makes the trace of a run."""
     told = tell(run, reading)
-    shelf = _Shelf()
+    shelf = _Shelf(owners_of([run.index.folder, *(event.data for event in told.trace.events)]))
     script = [shelf.step(event) for event in told.trace.events]
     return RecordedTest(
         scenario=_scenario(run, reading, told, tell),
@@ -57,6 +57,7 @@ def converted(run: Run, reading: Reading, tell: Tell) -> RecordedTest:
         fixtures=shelf.fixtures,
         tools=_tools(told, run, reading),
         trace=told.trace,
+        folder=run.index.folder,
     )
 
 
@@ -99,7 +100,9 @@ def _bundle(trace: Trace, script: list[Data]) -> Data:
 class _Shelf:
     """Turns events into steps, and answers of tools into fixtures; equal answers of a tool share one."""
 
-    def __init__(self) -> None:
+    def __init__(self, owners: Owners) -> None:
+        self.owners = owners
+        """Whose home folders the run names."""
         self.fixtures: list[Data] = []
         self.ids: dict[tuple[str, str], str] = {}
         self.calls: dict[str, Event] = {}
@@ -123,7 +126,7 @@ class _Shelf:
         if tool in ACTING or own or not event.data["success"] or not isinstance(result, str) or not result:
             return None
         if (tool, result) not in self.ids:
-            name = base = f"fx.{_slug(tool)}.{_subject(call['args'])}"
+            name = base = f"fx.{_slug(tool)}.{_subject(call['args'], self.owners)}"
             number = 1
             while name in self.ids.values():
                 number += 1
@@ -133,12 +136,12 @@ class _Shelf:
         return self.ids[tool, result]
 
 
-def _subject(args: Data) -> str:
+def _subject(args: Data, owners: Owners) -> str:
     """A short name for what a call asks, of its first text that holds nothing sensitive: two keys, cut, may be one."""
     texts = (value for key, value in args.items() if isinstance(value, str) and not names_secret(key))
     text = next((each for each in texts if _slug(each) and not DEFAULT_RULES.found(each)), "answer")
     text = text.removeprefix("https://").removeprefix("http://").removeprefix("/workspace/")
-    return _slug(without_homes(text))
+    return _slug(without_homes(text, owners))
 
 
 def _slug(text: str) -> str:
