@@ -47,7 +47,8 @@ class NoSensitiveData(Assertion):
     by `kinds`:
     `secrets`: keys and tokens in the formats of well-known services, and values next to a name such as
     `password` or `api_key`, also as the `value` of an entry of that name, in an address or in a command
-    such as `curl -u bob:…`; but not what stands in for one, such as `<token>`, `YOUR_KEY` or `sk-xxxx`.
+    such as `curl -u bob:…`, escaped or in base64; but not what stands in for one, such as `<token>`,
+    `YOUR_KEY` or `sk-xxxx`.
     `email`: an address with a top-level domain. The id of a WhatsApp group does not count.
     `phone`: a number with a country code, a North American one with its area code, or one that begins with 0
     and has groups of digits.
