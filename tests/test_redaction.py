@@ -474,6 +474,7 @@ CLOTHES: list[Callable[[str], str]] = [
     lambda text: b64encode(f"user:{text}".encode()).decode(),
     lambda text: b64encode(f"it is {text}, no?".encode()).decode(),
     lambda text: b64encode(json.dumps({"a": text}).encode()).decode(),
+    lambda text: b64encode(f"~?>~?>{text}~?>".encode()).decode(),
 ]
 
 

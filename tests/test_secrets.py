@@ -358,6 +358,8 @@ def broken(by: str) -> str:
         (b64encode(f"GITHUB_TOKEN={GITHUB}\n".encode()).decode(), "github-token"),
         (urlsafe_b64encode(f">>>{GITHUB}".encode()).decode(), "github-token"),
         (b64encode(b64encode(GITHUB.encode())).decode(), "github-token"),
+        (b64encode(f"a~?>{GITHUB}".encode()).decode(), "github-token"),
+        (b64encode(f"is it a~{GITHUB}".encode()).decode(), "github-token"),
         (quote(b64encode(f"of {GITHUB}".encode()).decode(), safe=""), "github-token"),
         ("\n".join(wrap(b64encode(PRIVATE_KEY.encode()).decode(), 76)), "private-key"),
         (b64encode(b'{"password": "hunter-2"}').decode(), CREDENTIAL),

@@ -34,11 +34,10 @@ _ALL_SIGNS = (
 )
 _SEAM = lazy(r"(?<=[A-Za-z0-9_-])(?:=|\\+)?(?:\r?\n|\\+r\\+n|\\+n)[ \t]*(?:[>#|*]+[ \t]+)?(?=[A-Za-z0-9_-])")
 _LINE = r"[A-Za-z0-9+/]{64}(?:[A-Za-z0-9+/]{12})?(?:\r?\n|\\+n)[ \t]*"
-_ROW = lazy(
-    rf"(?<![A-Za-z0-9_-])(?:(?:{_LINE})+[A-Za-z0-9+/_-]+|[A-Za-z0-9_-]{{20}}[A-Za-z0-9+/_-]*)={{0,2}}"
-)
+_ROW = lazy(rf"(?<![A-Za-z0-9+/_-])(?:(?:{_LINE})+[A-Za-z0-9+/_-]+|[A-Za-z0-9+/_-]{{20,}})={{0,2}}")
 _ROW_OF_TEXT = lazy(rb"(?:[I-Za-f][A-Za-z0-9+/_-]{3}){5}[A-Za-z0-9+/_-]*")
 """What may encode text: every third of its bytes is no control character, and of ASCII."""
+_ONE_LINE = lazy(r"[A-Za-z0-9+/_-]{20,}={0,2}")
 _BREAK = lazy(r"\\+n|\s")
 _TEXT = lazy(rb"[\x20-\x7e][\t\n\r\x20-\x7e\x80-\xff]*")
 _STANDARD = bytes.maketrans(b"-_", b"+/")
@@ -85,10 +84,22 @@ def joined(text: str) -> Reading:
 
 
 def decoded(text: str) -> Iterator[Reading]:
-    """What the rows of base64 in a text encode, where that is a text."""
+    """What the rows of base64 in a text encode, where that is a text; several lines of the usual length are one row."""
     for row in _ROW.finditer(text):
-        if data := decoded_row(_BREAK.sub("", row[0]).encode()):
-            yield Reading(data.decode(errors="replace"), [0], [0], row.span())
+        lines = _BREAK.sub("", row[0]).rstrip("=")
+        if len(lines) != len(row[0].rstrip("=")) and (len(lines) % 4 == 1 or not decoded_row(lines.encode())):
+            spans = [line.span() for line in _ONE_LINE.finditer(text, *row.span())]
+        else:
+            spans = [row.span()]
+        for start, end in spans:
+            written = _BREAK.sub("", text[start:end])
+            for part in dict.fromkeys(
+                (written, written.rpartition("/")[2])
+            ):  # the last name of a path may be one
+                if data := decoded_row(part.encode()):
+                    begin = start if part == written else end - len(part)
+                    yield Reading(data.decode(errors="replace"), [0], [0], (begin, end))
+                    break
 
 
 def encodes_text(data: bytes, start: int = 0) -> bool:

@@ -89,6 +89,8 @@ _HEADS = frozenset(prefix[:2] for prefix in _HEADED)
 _BEFORE, _AFTER = 36, 36
 _LINE_BEFORE = lazy(rb"PRIVATE KEY|PuTTY-User|hooks\.slack")
 _FAR_BEFORE = 128
+_IN_ROW = (b"+", b"/")
+_ROW_SIGNS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_-"
 _HASH = lazy(rb"\$(?:apr1|argon2|2|[1567y]|gy|scrypt|pbkdf2)[\w-]*\$[A-Za-z0-9./=]")
 
 
@@ -114,10 +116,18 @@ def has_form(data: bytes) -> bool:
         ):
             if _SIGN.search(data, before, end + _AFTER) or encodes_text(data, start):
                 return True
+            if data[start - 1 : start] in _IN_ROW and encodes_text(data, _row_of(data, start)):
+                return True
             if _LINE_BEFORE.search(data, max(0, start - _FAR_BEFORE), end):
                 return True
         start = words.find(_LONG_WORD, end)
     return False
+
+
+def _row_of(data: bytes, start: int) -> int:
+    """Where the row of base64 begins that a word is a part of: such rows have signs that no word has."""
+    before = data[max(0, start - _FAR_BEFORE) : start]
+    return start - len(before) + len(before.rstrip(_ROW_SIGNS))
 
 
 def _is_broken(word: bytes) -> bool:
