@@ -101,7 +101,7 @@ def tracked_files() -> list[Path]:
 @pytest.mark.parametrize(
     "pattern",
     [
-        r"(?<![\w.*])/(?:wor[k]|roo[t]|hom[e])/\w",  # somebody's machine
+        r"(?<![\w.*])/(?:wor[k]|roo[t]|hom[e])/(?!node\b)\w",  # somebody's machine; node is the user of NanoClaw's image
         r"pythonhoste[d]|pypi\.or[g]|registry\.npmj[s]|deb\.debia[n]",  # where packages come from is pip's business
         r"(?<!nanoclaw )\bissue[s]? #?\d",  # numbers that only insiders can look up
         r"\b(?:C[E]O|workplac[e]|sub-?agent session[s]?)\b",
