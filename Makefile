@@ -40,7 +40,7 @@ schemas: $(STAMP) ## Check that schemas/ says what the models say
 
 examples: $(STAMP) ## Run the examples and print only the summary
 	@echo "== agenteval run examples/"
-	@$(BIN)/agenteval run examples/ -q
+	@env -u AGENTEVAL_NANOCLAW $(BIN)/agenteval run examples/ -q
 
 wheel: $(STAMP) ## Build the wheel, install it into an empty environment, run it there
 	@echo "== the wheel, installed"
@@ -53,7 +53,7 @@ pytest: $(STAMP) ## Run the tests
 live: $(STAMP) ## Run the tests of live mode with the real Claude Agent SDK (400 MB, into .venv-live)
 	@$(LIVE)/bin/python -c 'import claude_agent_sdk' 2>/dev/null || { \
 	  $(BIN)/python -m venv $(LIVE) && $(LIVE)/bin/python -m pip install --quiet claude-agent-sdk; }
-	@AGENTEVAL_CLAUDE_SDK=$(CURDIR)/$(LIVE)/bin/python $(BIN)/pytest -q -n auto tests/live
+	@CLAUDE_SDK_PYTHON=$(CURDIR)/$(LIVE)/bin/python $(BIN)/pytest -q -n auto tests/live
 
 fuzz: $(STAMP) ## Search for inputs that break something, for FUZZ_SECONDS (600)
 	@$(BIN)/python -c 'import atheris' 2>/dev/null || $(BIN)/python -m pip install --quiet --group fuzz 2>/dev/null || true

@@ -17,3 +17,10 @@ def no_github_actions(monkeypatch: pytest.MonkeyPatch) -> None:
     """A run inside GitHub Actions tells of itself in its own way; tests that want that say so."""
     for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "GITHUB_WORKSPACE"):
         monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(autouse=True)
+def no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Variables of the person who runs the tests are no settings of what they run."""
+    for name in [name for name in os.environ if name.startswith("AGENTEVAL_")]:
+        monkeypatch.delenv(name)

@@ -1,6 +1,6 @@
 """The real Claude Agent SDK with its own CLI, in a sandbox, against a model that is made up.
 
-`AGENTEVAL_CLAUDE_SDK` names a Python that has it (`make live` installs one); `AGENTEVAL_CLAUDE_CLIS` may name several
+`CLAUDE_SDK_PYTHON` names a Python that has it (`make live` installs one); `CLAUDE_CLIS` may name several
 CLIs, divided by colons, to be tried one against the recordings of the other.
 """
 
@@ -14,11 +14,11 @@ import pytest
 
 from live_projects import SHIPS, LiveProject, needs_sandbox, tool_use
 
-SDK = os.environ.get("AGENTEVAL_CLAUDE_SDK", "")
-CLIS = list(filter(None, os.environ.get("AGENTEVAL_CLAUDE_CLIS", "").split(":")))
+SDK = os.environ.get("CLAUDE_SDK_PYTHON", "")
+CLIS = list(filter(None, os.environ.get("CLAUDE_CLIS", "").split(":")))
 pytestmark = [
     needs_sandbox,
-    pytest.mark.skipif(not SDK, reason="AGENTEVAL_CLAUDE_SDK names no Python with the Claude Agent SDK"),
+    pytest.mark.skipif(not SDK, reason="CLAUDE_SDK_PYTHON names no Python with the Claude Agent SDK"),
 ]
 LOOKUP = "mcp__shop__lookup_order"
 AGENT = Path(__file__).parents[1] / "data" / "live" / "sdk_agent.py"
@@ -32,8 +32,6 @@ TURNS = [
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LiveProject:
     """A project whose agent is a script with the SDK."""
     monkeypatch.chdir(tmp_path)
-    for name in ("AGENTEVAL_CLAUDE_SDK", "AGENTEVAL_CLAUDE_CLIS"):
-        monkeypatch.delenv(name, raising=False)
     made = LiveProject(tmp_path, monkeypatch, words=(), run=(SDK, "agent.py"))
     made.write("agent.py", AGENT.read_text(encoding="utf-8"))
     settle(made)
@@ -150,7 +148,7 @@ def test_a_dead_hook_is_noticed(project: LiveProject) -> None:
     assert error["reason_code"] == "live.tool_escaped"
 
 
-@pytest.mark.skipif(len(CLIS) < 2, reason="AGENTEVAL_CLAUDE_CLIS does not name two CLIs")
+@pytest.mark.skipif(len(CLIS) < 2, reason="CLAUDE_CLIS does not name two CLIs")
 def test_another_version_of_the_cli_is_a_note(project: LiveProject) -> None:
     """Recorded with one, played with the others: what the vendor changed is told, and the run plays on."""
     old, *others = CLIS

@@ -1,7 +1,7 @@
 """The real NanoClaw v2, run live from cassettes that a made-up model recorded.
 
-`AGENTEVAL_NANOCLAW` names a checkout, `AGENTEVAL_NANOCLAW_PACKAGES` the installed packages of its agent-runner (by
-default those in it), `AGENTEVAL_CLAUDE_CLIS` the CLIs to try, divided by colons (by default the one in the packages).
+`AGENTEVAL_NANOCLAW` names a checkout, `NANOCLAW_PACKAGES` the installed packages of its agent-runner (by
+default those in it), `CLAUDE_CLIS` the CLIs to try, divided by colons (by default the one in the packages).
 """
 
 import json
@@ -18,8 +18,8 @@ from live_projects import needs_sandbox, tool_use
 from nanoclaw.recordings import unpack
 
 CHECKOUT = os.environ.get("AGENTEVAL_NANOCLAW", "")
-PACKAGES = os.environ.get("AGENTEVAL_NANOCLAW_PACKAGES", "")
-CLIS = list(filter(None, os.environ.get("AGENTEVAL_CLAUDE_CLIS", "").split(":"))) or [""]
+PACKAGES = os.environ.get("NANOCLAW_PACKAGES", "")
+CLIS = list(filter(None, os.environ.get("CLAUDE_CLIS", "").split(":"))) or [""]
 pytestmark = [
     needs_sandbox,
     pytest.mark.skipif(not CHECKOUT, reason="AGENTEVAL_NANOCLAW names no checkout of NanoClaw v2"),
@@ -79,8 +79,6 @@ class Fork(ForkProject):
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fork:
     monkeypatch.chdir(tmp_path)
-    for name in [each for each in os.environ if each.startswith("AGENTEVAL_")]:
-        monkeypatch.delenv(name)
     return Fork(tmp_path, monkeypatch)
 
 
