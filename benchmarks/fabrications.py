@@ -23,8 +23,8 @@ from typing import Any
 from benchmarks import recorded
 from benchmarks.groundedness import CASE, CHECK, share, sources_of, trace_of
 
-from agenteval.language.content_words import plain_form
-from agenteval.text import sentences, texts
+from agenteval.text.parts import sentences, texts
+from agenteval.text.words import plain_form
 
 Json = dict[str, Any]
 Planted = tuple[str, str, str]

@@ -22,9 +22,16 @@ from pathlib import Path
 from typing import Any
 
 from agenteval.assertions.groundedness import ClaimsSupportedByFixtures
-from agenteval.spec import TestCase
-from agenteval.strict import parse
-from agenteval.trace import AdapterInfo, Capabilities, Trace, TraceBuilder, TraceMessage, TraceScenario
+from agenteval.contracts.models import parse
+from agenteval.contracts.testcase import TestCase
+from agenteval.contracts.trace import (
+    AdapterInfo,
+    Capabilities,
+    Trace,
+    TraceBuilder,
+    TraceMessage,
+    TraceScenario,
+)
 
 Json = dict[str, Any]
 

@@ -20,8 +20,8 @@ from typing import Any
 from benchmarks.groundedness import CASE, CHECK, trace_of
 
 from agenteval.assertions.groundedness import NoFabricatedSourceOrCitation
-from agenteval.strict import parse
-from agenteval.trace import Trace
+from agenteval.contracts.models import parse
+from agenteval.contracts.trace import Trace
 
 Json = dict[str, Any]
 ROUNDS = 10

@@ -8,10 +8,10 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from agenteval.adapters import AdapterContext
+from agenteval.contracts.adapters import AdapterContext
+from agenteval.contracts.models import parse
+from agenteval.contracts.testcase import TestCase
 from agenteval.grounding.sources import input_sources, result_sources, successful_results, texts_of
-from agenteval.spec import TestCase
-from agenteval.strict import parse
 from agenteval_nanoclaw import NanoClawAdapter  # noqa: TID251 - the recordings are of this adapter
 
 MOST_BYTES = 10_000_000

@@ -6,9 +6,9 @@ from typing import Any
 
 from agenteval.assertions import assertion_class
 from agenteval.assertions.base import Verdict
-from agenteval.spec import TestCase
-from agenteval.strict import parse
-from agenteval.trace import (
+from agenteval.contracts.models import parse
+from agenteval.contracts.testcase import TestCase
+from agenteval.contracts.trace import (
     AdapterInfo,
     Capabilities,
     EventType,

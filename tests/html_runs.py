@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from agenteval.errors import Problem
+from agenteval.contracts.errors import Problem
+from agenteval.contracts.trace import Trace
+from agenteval.judging.runner import Outcome
+from agenteval.judging.scorecard import Tally, tallied
+from agenteval.judging.stored import StoredRun
 from agenteval.reporters.artifacts import RunDirectory
-from agenteval.runner import Outcome
-from agenteval.scorecard import Tally, tallied
-from agenteval.stored import StoredRun
-from agenteval.trace import Trace
 from builders import call, make_trace, result
 from run_builders import asserted, file_away, make_test, run_one
 

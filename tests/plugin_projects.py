@@ -15,9 +15,9 @@ SHOUTS = '''\
 from typing import Annotated, ClassVar
 
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, vacuous
-from agenteval.spec import TestCase
-from agenteval.strict import Between, model
-from agenteval.trace import Trace
+from agenteval.contracts.testcase import TestCase
+from agenteval.contracts.models import Between, model
+from agenteval.contracts.trace import Trace
 
 
 @model
@@ -50,7 +50,7 @@ PLUGINS = [Shouts]
 ADAPTER = '''\
 """A plugin."""
 
-from agenteval.trace import AdapterInfo, Capabilities, TraceBuilder, TraceMessage, TraceScenario
+from agenteval.contracts.trace import AdapterInfo, Capabilities, TraceBuilder, TraceMessage, TraceScenario
 
 
 class Canned:

@@ -16,11 +16,11 @@ import json
 from dataclasses import replace
 
 from agenteval.adapters import find_adapter
-from agenteval.errors import AdapterError
-from agenteval.recordings import NOT_THIS_KIND, RecordedRun, RecordedTest, Recording
-from agenteval.spec import TestCase
-from agenteval.strict import parse
-from agenteval.trace import TraceBuilder
+from agenteval.contracts.errors import AdapterError
+from agenteval.contracts.adapters import NOT_THIS_KIND, RecordedRun, RecordedTest, Recording
+from agenteval.contracts.testcase import TestCase
+from agenteval.contracts.models import parse
+from agenteval.contracts.trace import TraceBuilder
 
 
 class Logbook:

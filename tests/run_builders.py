@@ -5,17 +5,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
-from agenteval.adapters import AdapterContext
 from agenteval.assertions import assertion_class
 from agenteval.assertions.base import Assertion, Category, Verdict
-from agenteval.errors import Problem
-from agenteval.judging import JudgingRules
-from agenteval.loading import BoundAssertion, LoadedTest
-from agenteval.plugins.registry import Registry
-from agenteval.redaction import Redactor
-from agenteval.reporters.artifacts import RunDirectory
-from agenteval.reporters.filing import packed
-from agenteval.results import (
+from agenteval.contracts.adapters import AdapterContext
+from agenteval.contracts.errors import Problem
+from agenteval.contracts.models import model, parse
+from agenteval.contracts.results import (
     Artifacts,
     AssertionResult,
     AssertionStatus,
@@ -25,10 +20,14 @@ from agenteval.results import (
     TestResult,
     TraceSummary,
 )
-from agenteval.runner import Outcome, RunOptions, run_test
-from agenteval.spec import AssertionSpec, TestCase
-from agenteval.strict import model, parse
-from agenteval.trace import AdapterInfo, Trace
+from agenteval.contracts.testcase import AssertionSpec, TestCase
+from agenteval.contracts.trace import AdapterInfo, Trace
+from agenteval.judging.runner import Outcome, RunOptions, run_test
+from agenteval.judging.verdicts import JudgingRules
+from agenteval.loading.testfile import BoundAssertion, LoadedTest
+from agenteval.plugins.registry import Registry
+from agenteval.redaction.redactor import Redactor
+from agenteval.reporters.artifacts import RunDirectory, packed
 from builders import make_case, make_trace
 
 SPEC_PATH = Path("suite/case/test.yaml")

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from agenteval.errors import Problem
-from agenteval.redaction import Redactor
+from agenteval.contracts.errors import Problem
+from agenteval.contracts.results import Evidence, Excerpt, TestResult
+from agenteval.judging.scorecard import Tally, tallied
+from agenteval.judging.stored import StoredRun
+from agenteval.redaction.redactor import Redactor
 from agenteval.reporters.artifacts import RunDirectory
 from agenteval.reporters.formats import FORMATS
-from agenteval.results import Evidence, Excerpt, TestResult
-from agenteval.scorecard import Tally, tallied
-from agenteval.stored import StoredRun
 from run_builders import file_away, judged, make_outcome, make_result
 
 SEARCHES = judged(

@@ -6,7 +6,7 @@ from time import process_time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agenteval.alignment import Alignment, align_in_any_order, align_in_order, stretches
+from agenteval.matching.alignment import Alignment, align_in_any_order, align_in_order, stretches
 
 Table = tuple[list[int], int]
 """Rows of bits, and how many facts there are."""

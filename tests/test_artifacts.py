@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agenteval.contracts.results import RunSummary
+from agenteval.contracts.trace import Trace
+from agenteval.judging.scorecard import Tally
+from agenteval.redaction.sealing import encode
 from agenteval.reporters.artifacts import ArtifactError, RunDirectory, new_run_id
-from agenteval.reporters.sealing import encode
-from agenteval.results import RunSummary
-from agenteval.scorecard import Tally
-from agenteval.trace import Trace
 from builders import call, make_trace
 from planted import PLANTED
 from run_builders import file_away, make_outcome, make_result

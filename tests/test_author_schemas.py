@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from agenteval import budget
-from agenteval.author_schemas import schema_differences, schema_error
-from agenteval.errors import AssertionCrashError
+from agenteval.contracts.errors import AssertionCrashError
+from agenteval.matching import time_limits
+from agenteval.matching.json_schemas import schema_differences, schema_error
 
 GOOD: list[dict[str, Any]] = [
     {},
@@ -142,7 +142,7 @@ def test_nothing_is_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_pattern_that_runs_away_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     """In values, in keys, and in what additionalProperties compares; the error shows the author's pattern."""
-    monkeypatch.setattr(budget, "SECONDS", 0.05)
+    monkeypatch.setattr(time_limits, "SECONDS", 0.05)
     text = "a" * 40 + "!"
     runaway = "(a|a)+$"
     schemas: list[tuple[dict[str, Any], Any]] = [
@@ -173,7 +173,7 @@ USED_UP = "json_schema used up the 0.05 s that the patterns and schemas of an as
 
 def test_a_schema_that_branches_without_end_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     """When it is loaded, and when it judges."""
-    monkeypatch.setattr(budget, "SECONDS", 0.05)
+    monkeypatch.setattr(time_limits, "SECONDS", 0.05)
     assert schema_error(BRANCHING) == USED_UP
     with pytest.raises(AssertionCrashError) as caught:
         schema_differences(BRANCHING, 1)

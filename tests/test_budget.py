@@ -10,8 +10,8 @@ from time import process_time
 
 import pytest
 
-from agenteval import budget
-from agenteval.errors import AdapterError, AssertionCrashError
+from agenteval.contracts.errors import AdapterError, AssertionCrashError
+from agenteval.matching import time_limits
 
 
 def burn(seconds: float) -> None:
@@ -26,25 +26,25 @@ def test_a_budget_is_more_than_nothing(seconds: float) -> None:
     """A limit of zero would stop every pattern."""
     for patterns, step in ((seconds, 1.0), (1.0, seconds)):
         with pytest.raises(ValueError, match=f"must be more than 0 seconds, got {seconds:g}"):
-            budget.set_seconds(patterns, step)
-    assert (budget.SECONDS, budget.STEP_SECONDS) == (2.0, 10.0)
+            time_limits.set_seconds(patterns, step)
+    assert (time_limits.SECONDS, time_limits.STEP_SECONDS) == (2.0, 10.0)
 
 
 def test_what_is_spent_adds_up() -> None:
     """Within one step, over all that spends from it; what lies between costs nothing."""
-    with budget.step(AssertionCrashError):
-        with budget.spending():
+    with time_limits.step(AssertionCrashError):
+        with time_limits.spending():
             burn(0.02)
         burn(0.05)
-        with budget.spending() as allowed:
+        with time_limits.spending() as allowed:
             assert 1.9 < allowed.left < 1.98
         assert 1.9 < allowed.left < 1.98
 
 
 def test_spending_within_spending_is_counted_once() -> None:
     """As of the patterns of a schema."""
-    with budget.spending() as outer:
-        with budget.spending() as inner:
+    with time_limits.spending() as outer:
+        with time_limits.spending() as inner:
             burn(0.02)
         assert inner is outer
     assert 1.9 < outer.left < 1.98
@@ -52,29 +52,29 @@ def test_spending_within_spending_is_counted_once() -> None:
 
 def test_each_step_has_a_budget_of_its_own() -> None:
     """A step within a step is a part of it; outside of all, each use has a new one."""
-    with budget.step(AssertionCrashError):
-        with budget.spending() as one:
+    with time_limits.step(AssertionCrashError):
+        with time_limits.spending() as one:
             burn(0.02)
-        with budget.step(AssertionCrashError), budget.spending() as part:
+        with time_limits.step(AssertionCrashError), time_limits.spending() as part:
             assert part is one
-        with budget.spending() as again:
+        with time_limits.spending() as again:
             assert again is one
-    with budget.step(AssertionCrashError), budget.spending() as other:
+    with time_limits.step(AssertionCrashError), time_limits.spending() as other:
         assert other is not one
         assert other.left > one.left
-    with budget.spending() as outside:
+    with time_limits.spending() as outside:
         assert outside is not other
-    assert not budget.is_spent()
+    assert not time_limits.is_spent()
 
 
 def test_a_budget_is_spent_when_its_seconds_are(monkeypatch: pytest.MonkeyPatch) -> None:
     """Waiting uses none of them, whatever else the machine does."""
-    monkeypatch.setattr(budget, "SECONDS", 0.02)
-    with budget.spending() as allowed:
+    monkeypatch.setattr(time_limits, "SECONDS", 0.02)
+    with time_limits.spending() as allowed:
         time.sleep(0.03)
-        assert not budget.is_spent()
+        assert not time_limits.is_spent()
         burn(0.03)
-        assert budget.is_spent()
+        assert time_limits.is_spent()
     assert allowed.left < 0
 
 
@@ -84,7 +84,7 @@ TOLD = "used up the 0.05 s of processor time that it may take"
 @pytest.fixture
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
     """A limit that a test can wait for."""
-    monkeypatch.setattr(budget, "STEP_SECONDS", 0.05)
+    monkeypatch.setattr(time_limits, "STEP_SECONDS", 0.05)
 
 
 def loop() -> None:
@@ -108,9 +108,9 @@ def deaf() -> None:
 )
 def test_a_step_is_interrupted_wherever_it_is(endless: Callable[[], object]) -> None:
     """The error is the one that was asked for, and tells the limit; the next step has all its time."""
-    with pytest.raises(AdapterError, match=f"^{TOLD}$"), budget.step(AdapterError):
+    with pytest.raises(AdapterError, match=f"^{TOLD}$"), time_limits.step(AdapterError):
         endless()
-    with budget.step(AdapterError):
+    with time_limits.step(AdapterError):
         burn(0.02)
 
 
@@ -119,8 +119,8 @@ def test_a_step_within_a_step_ends_with_it() -> None:
     """With the error of the outer one: it is that which takes too long."""
     with (
         pytest.raises(AssertionCrashError, match=f"^{TOLD}$"),
-        budget.step(AssertionCrashError),
-        budget.step(AdapterError),
+        time_limits.step(AssertionCrashError),
+        time_limits.step(AdapterError),
     ):
         loop()
 
@@ -128,8 +128,8 @@ def test_a_step_within_a_step_ends_with_it() -> None:
 @pytest.mark.usefixtures("short")
 def test_what_catches_an_interruption_is_interrupted_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """Were it once, what catches all exceptions would go on for ever."""
-    monkeypatch.setattr(budget, "_AGAIN", 0.02)
-    with pytest.raises(AdapterError), budget.step(AdapterError):
+    monkeypatch.setattr(time_limits, "_AGAIN", 0.02)
+    with pytest.raises(AdapterError), time_limits.step(AdapterError):
         try:
             loop()
         except BaseException:  # noqa: BLE001 - that is the point
@@ -139,7 +139,7 @@ def test_what_catches_an_interruption_is_interrupted_again(monkeypatch: pytest.M
 @pytest.mark.usefixtures("short")
 def test_a_step_that_ends_in_time_is_not_interrupted_afterwards() -> None:
     """Nor does waiting use its time up."""
-    with budget.step(AdapterError):
+    with time_limits.step(AdapterError):
         time.sleep(0.1)
     burn(0.1)
     assert signal.getitimer(signal.ITIMER_PROF) == (0.0, 0.0)
@@ -147,37 +147,37 @@ def test_a_step_that_ends_in_time_is_not_interrupted_afterwards() -> None:
 
 def test_another_error_is_what_it_was() -> None:
     """A step changes nothing about what goes wrong in it."""
-    with pytest.raises(ZeroDivisionError), budget.step(AdapterError):
+    with pytest.raises(ZeroDivisionError), time_limits.step(AdapterError):
         _ = 1 / 0
 
 
 @pytest.mark.usefixtures("short")
 def test_a_step_that_reads_on_has_its_time_anew() -> None:
     """A file of any size is read part by part, each in time."""
-    with budget.step(AdapterError):
+    with time_limits.step(AdapterError):
         for _ in range(4):
             burn(0.03)
-            budget.renew()
-            budget.check()
-    with pytest.raises(AdapterError), budget.step(AdapterError):
-        budget.renew()
+            time_limits.renew()
+            time_limits.check()
+    with pytest.raises(AdapterError), time_limits.step(AdapterError):
+        time_limits.renew()
         loop()
-    budget.renew()
-    budget.check()
+    time_limits.renew()
+    time_limits.check()
 
 
 @pytest.fixture
 def no_timer(monkeypatch: pytest.MonkeyPatch) -> None:
     """No signal can interrupt, as on Windows."""
-    monkeypatch.setattr(budget, "_has_signal", lambda: False)
+    monkeypatch.setattr(time_limits, "_has_signal", lambda: False)
 
 
 @pytest.mark.usefixtures("short", "no_timer")
 def test_where_there_is_no_timer_a_loop_can_ask() -> None:
     """It ends at the next time that it asks."""
-    with pytest.raises(AdapterError, match=f"^{TOLD}$"), budget.step(AdapterError):
+    with pytest.raises(AdapterError, match=f"^{TOLD}$"), time_limits.step(AdapterError):
         burn(0.06)
-        budget.check()
+        time_limits.check()
 
 
 @pytest.mark.usefixtures("short")
@@ -187,9 +187,9 @@ def test_in_another_thread_a_loop_can_ask() -> None:
 
     def asking() -> None:
         try:
-            with budget.step(AdapterError):
+            with time_limits.step(AdapterError):
                 while True:
-                    budget.check()
+                    time_limits.check()
         except AdapterError as error:
             caught.append(error)
 
@@ -203,7 +203,7 @@ def test_a_profiler_keeps_its_signal() -> None:
     """A step takes a timer only where nobody else has it."""
     before = signal.signal(signal.SIGPROF, signal.SIG_IGN)
     try:
-        assert not budget._has_signal.__wrapped__()
+        assert not time_limits._has_signal.__wrapped__()
         assert signal.getsignal(signal.SIGPROF) is signal.SIG_IGN
     finally:
         signal.signal(signal.SIGPROF, before)

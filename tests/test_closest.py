@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agenteval.misspelling import closest
+from agenteval.text.names import closest
 
 
 @pytest.mark.parametrize(

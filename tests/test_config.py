@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from agenteval.config import load_config, project_root, reach_of
-from agenteval.errors import ExitCode, SpecError
-from agenteval.settings import Config, LimitsConfig, SuiteConfig
+from agenteval.contracts.errors import ExitCode, SpecError
+from agenteval.loading.config import Config, LimitsConfig, SuiteConfig, load_config, project_root, reach_of
 
 SUITE_ID = r"expected a string that matches ^[a-z0-9.-]+\.evals\.[a-z0-9-]+$"
 VERSION = r"expected a string that matches ^[0-9]+\.[0-9]+\.[0-9]+$"

@@ -7,14 +7,8 @@ from typing import Any
 
 import pytest
 
-from agenteval.errors import Problem
-from agenteval.mutation.results import IdleAssertion, MutantResult, percent, report, score
-from agenteval.mutation.results import TestMutation as MutatedTest
-from agenteval.reporters.console import Console
-from agenteval.reporters.mutation import tell_summary
-from agenteval.reporters.mutation import tell_test as tell_mutants
-from agenteval.reporters.terminal import PLAIN_WIDTH
-from agenteval.results import (
+from agenteval.contracts.errors import Problem
+from agenteval.contracts.results import (
     Artifacts,
     CategoryScore,
     ErrorInfo,
@@ -28,6 +22,12 @@ from agenteval.results import (
     ToolCount,
     TraceSummary,
 )
+from agenteval.mutation.results import IdleAssertion, MutantResult, percent, report, score
+from agenteval.mutation.results import TestMutation as MutatedTest
+from agenteval.reporters.console import Console
+from agenteval.reporters.mutation import tell_summary
+from agenteval.reporters.mutation import tell_test as tell_mutants
+from agenteval.reporters.terminal import PLAIN_WIDTH
 from run_builders import judged, make_result
 from screen import HOSTILE, Screen
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import yaml
 
-from agenteval.loading import load_test
+from agenteval.loading.testfile import load_test
 from builders import make_spec
 
 

@@ -6,15 +6,13 @@ from typing import Annotated, Any, ClassVar
 import pytest
 
 from agenteval.assertions import assertion_class, assertion_types
-from agenteval.assertions.base import Assertion, Category, Verdict, not_applicable, passed, vacuous
-from agenteval.assertions.looks import Looks
-from agenteval.coverage import CoverageTally
-from agenteval.results import CategoryScore, Coverage
-from agenteval.scorecard import Tally, tallied
-from agenteval.selectors import Selector
-from agenteval.spec import Name, TestCase
-from agenteval.strict import NotEmpty, model, parse
-from agenteval.trace import EVENT_TYPES, Trace
+from agenteval.assertions.base import Assertion, Category, Looks, Verdict, not_applicable, passed, vacuous
+from agenteval.contracts.models import NotEmpty, model, parse
+from agenteval.contracts.results import CategoryScore, Coverage
+from agenteval.contracts.testcase import Name, TestCase
+from agenteval.contracts.trace import EVENT_TYPES, Trace
+from agenteval.judging.scorecard import CoverageTally, Tally, tallied
+from agenteval.matching.selectors import Selector
 from builders import call, make_trace, memory_read, memory_write, result
 from projects import Project
 from run_builders import asserted, make_test, run_one, says

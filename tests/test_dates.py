@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agenteval.language.dates import dates, tells_week, weekday, weekday_of, weekdays
+from agenteval.text.dates import dates, tells_week, weekday, weekday_of, weekdays
 
 
 @pytest.mark.parametrize(

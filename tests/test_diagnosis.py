@@ -5,9 +5,19 @@ from typing import Annotated, Any, Literal
 
 import pytest
 
-from agenteval.diagnosis import MAX_FINDINGS, json_schema, parse_slowly
-from agenteval.findings import Invalid, describe, dotted
-from agenteval.strict import Between, Matching, Model, NotEmpty, OpenMapping, Tagged, model
+from agenteval.contracts.explaining import MAX_FINDINGS, json_schema, parse_slowly
+from agenteval.contracts.models import (
+    Between,
+    Invalid,
+    Matching,
+    Model,
+    NotEmpty,
+    OpenMapping,
+    Tagged,
+    describe,
+    dotted,
+    model,
+)
 
 
 @model

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agenteval import digests
+from agenteval.matching import digests
 
 
 @pytest.mark.parametrize("data", [b"", b"abc", bytes(range(256)) * 1000])

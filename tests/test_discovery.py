@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from agenteval.discovery import discover
-from agenteval.errors import Problem, SpecError
+from agenteval.contracts.errors import Problem, SpecError
+from agenteval.loading.discovery import discover
 
 
 @pytest.fixture

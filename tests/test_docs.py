@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from agenteval.config import load_config
 from agenteval.live.sandbox import probe
-from agenteval.loading import load_test
+from agenteval.loading.config import load_config
+from agenteval.loading.testfile import load_test
 from agenteval_nanoclaw.bundle import load_bundle
 from pages import DOCS, PAGES, ROOT, Block, Workspace, blocks, follow, name_of, normal, refresh, text_of
 

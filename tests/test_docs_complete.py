@@ -11,13 +11,14 @@ from typing import Any, get_args
 import pytest
 import typer
 
-from agenteval import config, results, spec, trace
 from agenteval.assertions import assertion_types
 from agenteval.cli.app import COMMANDS, _app
-from agenteval.comparing import baseline, comparison, facts
-from agenteval.errors import ExitCode
-from agenteval.findings import Finding
-from agenteval.settings import Config
+from agenteval.comparing import baseline, comparison
+from agenteval.contracts import results, testcase, trace
+from agenteval.contracts.errors import ExitCode
+from agenteval.contracts.models import Finding
+from agenteval.loading import config
+from agenteval.loading.config import Config
 from agenteval_nanoclaw import bundle
 from pages import DOCS, PAGES, ROOT, name_of, prose, text_of
 
@@ -244,23 +245,30 @@ def names(*models: type) -> set[str]:
         (
             "test-format.md",
             names(
-                *(spec.TestCase, spec.Scenario, spec.Message, spec.Tools, spec.Fixture, spec.FixtureError),
                 *(
-                    spec.FixtureMatch,
-                    spec.ToolPolicy,
-                    spec.AssertionSpec,
-                    spec.Policy,
-                    spec.Expected,
-                    spec.Reporting,
+                    testcase.TestCase,
+                    testcase.Scenario,
+                    testcase.Message,
+                    testcase.Tools,
+                    testcase.Fixture,
+                    testcase.FixtureError,
+                ),
+                *(
+                    testcase.FixtureMatch,
+                    testcase.ToolPolicy,
+                    testcase.AssertionSpec,
+                    testcase.Policy,
+                    testcase.Expected,
+                    testcase.Reporting,
                 ),
             )
-            - names(spec.FixtureMatch),
+            - names(testcase.FixtureMatch),
         ),
         (
             "replay-bundles.md",
             names(
                 *(bundle.ReplayBundle, bundle.RecordedMessage, bundle.FinalOutput, bundle.RecordedScenario),
-                *(bundle.RecordedMetrics, *get_args(bundle.AnyStep), spec.FixtureMatch),
+                *(bundle.RecordedMetrics, *get_args(bundle.AnyStep), testcase.FixtureMatch),
             ),
         ),
         (
@@ -279,7 +287,7 @@ def names(*models: type) -> set[str]:
         ),
         (
             "comparing.md",
-            names(baseline.BaselineFile, facts.TestFacts)
+            names(baseline.BaselineFile, baseline.TestFacts)
             | set(get_args(results.AssertionState))
             | set(comparison.KINDS),
         ),
@@ -315,8 +323,8 @@ def test_fields_are_on_their_page(page: str, known: set[str]) -> None:
 
 def test_data_of_events_is_on_the_page_about_traces() -> None:
     """The table of event types has every type, with the keys that the examples' traces have in `data`."""
-    from agenteval.adapters import AdapterContext, find_adapter
-    from agenteval.loading import load_test
+    from agenteval.contracts.adapters import AdapterContext, find_adapter
+    from agenteval.loading.testfile import load_test
 
     text = section(DOCS / "trace.md", "Events")
     shown = {

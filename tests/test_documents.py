@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from agenteval.errors import FileError, Problem
+from agenteval.contracts.errors import FileError, Problem
 from agenteval.reading.documents import MAX_FILE_BYTES, read_text
-from agenteval.reading.faults import Fault, Place, place_at, pointer, problem_at, problems_at
+from agenteval.reading.places import Fault, Place, place_at, pointer, problem_at, problems_at
 from agenteval.reading.yamlsource import places
 
 

@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from agenteval.loading import LoadedTest, load_test
-from agenteval.results import AssertionResult, TestResult
-from agenteval.runner import RunOptions, run_test
+from agenteval.contracts.results import AssertionResult, TestResult
+from agenteval.judging.runner import RunOptions, run_test
+from agenteval.loading.testfile import LoadedTest, load_test
 from runs import CASES, EXAMPLES
 
 SPECS = sorted([*EXAMPLES.rglob("nanoclaw/*/test.yaml"), *(CASES / "failing").rglob("test.yaml")])

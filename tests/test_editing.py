@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from agenteval.adapters import find_adapter
 from agenteval.assertions import assertion_class, assertion_types
+from agenteval.contracts.adapters import find_adapter
 from agenteval.reference.schemas import SHIPPED, build_schema
 
 EDITED = ("test-case", "replay")

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from agenteval.evidence import describe, excerpts, message, observed
-from agenteval.hiding import token
-from agenteval.redaction import Redactor
-from agenteval.results import Excerpt
+from agenteval.contracts.results import Excerpt
+from agenteval.judging.verdicts import describe, excerpts, message, observed
+from agenteval.redaction.occurrences import token
+from agenteval.redaction.redactor import Redactor
 from builders import call, error, make_trace, memory_read, memory_write, received, result
 
 OPEN = Redactor(())

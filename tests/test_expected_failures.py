@@ -10,14 +10,13 @@ import pytest
 import yaml
 
 from agenteval.assertions.base import failed, not_applicable, passed, vacuous
-from agenteval.errors import ExitCode
-from agenteval.findings import Invalid
-from agenteval.judging import JudgingRules
+from agenteval.contracts.errors import ExitCode
+from agenteval.contracts.models import Invalid, parse
+from agenteval.contracts.results import CategoryScore, Counts, RunCounts, TestResult
+from agenteval.contracts.testcase import Expected
+from agenteval.judging.scorecard import Tally, tallied
+from agenteval.judging.verdicts import JudgingRules
 from agenteval.openwop.summary import Scores, Suite
-from agenteval.results import CategoryScore, Counts, RunCounts, TestResult
-from agenteval.scorecard import Tally, tallied
-from agenteval.spec import Expected
-from agenteval.strict import parse
 from run_builders import make_test, run_one, says, told
 from runs import CASES, Run, run_command
 

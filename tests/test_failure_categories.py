@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from agenteval.assertions.base import failed, vacuous
-from agenteval.judging import JudgingRules
-from agenteval.trace import Capabilities, Trace
+from agenteval.contracts.trace import Capabilities, Trace
+from agenteval.judging.verdicts import JudgingRules
 from builders import call, error, make_trace, memory_write, result
 from run_builders import asserted, make_test, run_one, says
 

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agenteval import budget
 from agenteval.assertions import assertion_types
+from agenteval.matching import time_limits
 from fuzz import run as driver
 from fuzz import worker
 from fuzz.material import Tape, data, params_of, trace
@@ -28,7 +28,7 @@ SEEDED = [name for name, target in TARGETS.items() if target.seeds]
 @pytest.fixture(autouse=True)
 def own_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     """Targets set the time limit of patterns for their process; here it comes back."""
-    monkeypatch.setattr(budget, "SECONDS", budget.SECONDS)
+    monkeypatch.setattr(time_limits, "SECONDS", time_limits.SECONDS)
 
 
 @pytest.mark.parametrize("name", TARGETS)
@@ -76,8 +76,7 @@ def test_a_tape_chooses_the_same_again() -> None:
 def test_every_type_is_reached() -> None:
     """By the first byte of a tape; and its parameters are often accepted."""
     from agenteval.assertions import assertion_class
-    from agenteval.findings import Invalid
-    from agenteval.strict import parse
+    from agenteval.contracts.models import Invalid, parse
 
     accepted, rng = set(), random.Random(0)
     for kind in assertion_types():

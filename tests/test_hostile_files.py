@@ -14,9 +14,9 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agenteval.discovery import discover
-from agenteval.errors import FileError, SpecError
-from agenteval.loading import LoadedTest, load_test
+from agenteval.contracts.errors import FileError, SpecError
+from agenteval.loading.discovery import discover
+from agenteval.loading.testfile import LoadedTest, load_test
 from agenteval.reading.jsonsource import load_json, parse_json
 from agenteval.reading.yamlsource import load_yaml
 from builders import make_spec

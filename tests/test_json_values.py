@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agenteval.json_values import MISSING, MOST_FAILED, args_key, equal, json_among, lookup
+from agenteval.contracts.json_values import MISSING, MOST_FAILED, args_key, equal, json_among, lookup
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agenteval.errors import FileError, Problem
+from agenteval.contracts.errors import FileError, Problem
+from agenteval.contracts.models import Model, model
 from agenteval.reading.jsonsource import load_json, load_model, parse_json, places
-from agenteval.strict import Model, model
 
 PATH = Path("replay.json")
 

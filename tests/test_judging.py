@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 
 from agenteval.assertions.base import Verdict, failed, not_applicable, passed, unsupported, vacuous
-from agenteval.errors import AssertionCrashError
-from agenteval.judging import JudgingRules
-from agenteval.results import AssertionResult, CapabilityCheck, Evidence, Excerpt
-from agenteval.runner import Outcome
-from agenteval.trace import Capabilities, Trace
+from agenteval.contracts.errors import AssertionCrashError
+from agenteval.contracts.results import AssertionResult, CapabilityCheck, Evidence, Excerpt
+from agenteval.contracts.trace import Capabilities, Trace
+from agenteval.judging.runner import Outcome
+from agenteval.judging.verdicts import JudgingRules
 from builders import call, make_trace
 from run_builders import asserted, make_test, run_one, says, told
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 import yaml
 
-from agenteval.errors import SpecError
-from agenteval.loading import load_test
+from agenteval.contracts.errors import SpecError
+from agenteval.loading.testfile import load_test
 from builders import make_spec
 
 

@@ -8,13 +8,13 @@ import yaml
 
 from agenteval import assertions
 from agenteval.assertions.base import Assertion, Category, Verdict, passed
-from agenteval.errors import ExitCode, Problem, SpecError
-from agenteval.loading import LoadedTest, load_test
-from agenteval.settings import LimitsConfig
-from agenteval.spec import TestCase
-from agenteval.strict import Between, Model, model
-from agenteval.trace import Trace
-from agenteval.unique_ids import UniqueIds
+from agenteval.contracts.errors import ExitCode, Problem, SpecError
+from agenteval.contracts.models import Between, Model, model
+from agenteval.contracts.testcase import TestCase
+from agenteval.contracts.trace import Trace
+from agenteval.loading.config import LimitsConfig
+from agenteval.loading.testfile import LoadedTest, load_test
+from agenteval.running.files import UniqueIds
 from builders import make_spec
 
 
@@ -458,7 +458,7 @@ def test_a_policy_that_nothing_judges_is_a_warning(tmp_path: Path, monkeypatch: 
         f"{path}:12:11: warning[spec.policy_not_judged]: "
         "no assertion of the test checks tools.policy: breaking it would fail nothing"
     )
-    monkeypatch.setattr("agenteval.conventions.JUDGES_POLICY", "called")
+    monkeypatch.setattr("agenteval.loading.testfile.JUDGES_POLICY", "called")
     assert load_test(path).warnings == []
 
 

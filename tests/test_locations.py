@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from agenteval.judging import locate
-from agenteval.loading import LoadedTest, load_test
+from agenteval.judging.verdicts import locate
+from agenteval.loading.testfile import LoadedTest, load_test
 from projects import Project
 from run_builders import judged
 from runs import CASES, run_command

@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from agenteval.cli import main
-from agenteval.findings import DataPath
+from agenteval.contracts.models import DataPath
 from runs import EXAMPLES, run_command
 
 SPECS = sorted(EXAMPLES.rglob("test.yaml"))

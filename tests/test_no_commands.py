@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actions import commands
-from agenteval.reporters.stream import NoCommands, write
+from agenteval.reporters.terminal import NoCommands, write
 
 PIECES = st.lists(
     st.sampled_from(

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agenteval.language.dates import dates
-from agenteval.language.numbers import Number, numbers
+from agenteval.text.dates import dates
+from agenteval.text.numbers import Number, numbers
 
 
 def only(text: str) -> Number:

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
+from agenteval.contracts.results import AssertionResult, Evidence, Excerpt
+from agenteval.contracts.trace import Trace
 from agenteval.openwop.summary import Scores, Suite, default_suite_id, nearest_rank, task_id
-from agenteval.results import AssertionResult, Evidence, Excerpt
-from agenteval.trace import Trace
 from builders import call, make_trace, result
 from openwop.suites import normative
 from run_builders import judged, make_result

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agenteval import budget
-from agenteval.errors import AssertionCrashError
-from agenteval.patterns import _compiled, is_glob, name_matches, pattern_error, search, shown
+from agenteval.contracts.errors import AssertionCrashError
+from agenteval.matching import time_limits
+from agenteval.matching.patterns import _compiled, is_glob, name_matches, pattern_error, search, shown
 
 RUNAWAY = "(?:a|aa)+$"
 
@@ -17,10 +17,10 @@ RUNAWAY = "(?:a|aa)+$"
 @pytest.fixture
 def short_limit() -> Iterator[None]:
     """A time limit that a test can wait for."""
-    before = budget.SECONDS
-    budget.set_seconds(0.05)
+    before = time_limits.SECONDS
+    time_limits.set_seconds(0.05)
     yield
-    budget.set_seconds(before)
+    time_limits.set_seconds(before)
 
 
 @pytest.mark.parametrize(
@@ -82,12 +82,12 @@ def test_patterns_of_one_assertion_share_the_time() -> None:
     """A hundred patterns that each stop in time are stopped together; a new budget begins anew."""
     slow, text = "(?:a|aa)+$", "a" * 21 + "b"
     spent = process_time()
-    with budget.step(AssertionCrashError), pytest.raises(AssertionCrashError) as caught:
+    with time_limits.step(AssertionCrashError), pytest.raises(AssertionCrashError) as caught:
         for _ in range(100_000):
             search(slow, text)
     assert process_time() - spent < 1
     assert caught.value.reason_code == "pattern.timeout"
-    with budget.step(AssertionCrashError):
+    with time_limits.step(AssertionCrashError):
         assert search("b$", text)
 
 
@@ -107,7 +107,7 @@ def test_a_pattern_that_would_fill_the_memory_is_stopped() -> None:
             raise MemoryError
 
     with pytest.MonkeyPatch.context() as patch, pytest.raises(AssertionCrashError) as caught:
-        patch.setattr("agenteval.patterns._compiled", lambda *_, **__: Greedy())
+        patch.setattr("agenteval.matching.patterns._compiled", lambda *_, **__: Greedy())
         search("((a)|b)*c", "ab")
     assert caught.value.message == "the pattern '((a)|b)*c' needs too much memory on a text of 2 characters"
     assert caught.value.reason_code == "pattern.memory"
@@ -173,7 +173,7 @@ def test_no_pattern_crashes_the_check(pattern: str) -> None:
 @pytest.mark.usefixtures("short_limit")
 def test_reading_patterns_is_bounded_too() -> None:
     """When those before took all the time of a file, the next is refused."""
-    with budget.step(AssertionCrashError), budget.spending() as allowed:
+    with time_limits.step(AssertionCrashError), time_limits.spending() as allowed:
         while allowed.left > 0:
             pass
         assert pattern_error("a") == "the patterns and schemas before it took 0.05 s to read; use fewer"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agenteval.personal_data import personal_data
+from agenteval.redaction.personal_data import personal_data
 
 
 def found(text: str) -> list[tuple[str, str]]:

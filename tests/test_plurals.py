@@ -1,6 +1,6 @@
 """Numbers of things, as people write them."""
 
-from agenteval.plurals import counted, grouped, plural
+from agenteval.text.fitting import counted, grouped, plural
 
 
 def test_only_one_is_singular() -> None:

@@ -334,7 +334,7 @@ def test_the_configuration_of_the_project_holds(pytester: pytest.Pytester) -> No
     pytester.makepyfile(
         test_zz="""
         from agenteval import budget
-        from agenteval.reporters.stream import redactor_in_force
+        from agenteval.reporters.terminal import redactor_in_force
 
         def test_others():
             assert budget.SECONDS == 2
@@ -459,8 +459,8 @@ def test_what_would_show_a_secret_is_an_error(pytester: pytest.Pytester, project
     project.add("fail", replay=make_replay(final_output=answer), assertions=[says])
     pytester.makeconftest(
         """
-        from agenteval.hiding import KnownValues
-        from agenteval.redaction import Redactor
+        from agenteval.redaction.occurrences import KnownValues
+        from agenteval.redaction.redactor import Redactor
 
         KnownValues.hide = lambda self, text, **parts: text
         Redactor._without_found = lambda self, text: text

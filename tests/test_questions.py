@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from agenteval.language.questions import is_question, questions
+from agenteval.text.questions import is_question, questions
 
 
 @pytest.mark.parametrize(

@@ -14,11 +14,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agenteval.errors import Problem
-from agenteval.hiding import PIECE, SHORTEST_PIECE, KnownValues, token
-from agenteval.redaction import RedactionRules, Redactor
-from agenteval.strict import plain
-from agenteval.trace import AdapterInfo
+from agenteval.contracts.errors import Problem
+from agenteval.contracts.models import plain
+from agenteval.contracts.trace import AdapterInfo
+from agenteval.redaction.occurrences import PIECE, SHORTEST_PIECE, KnownValues, token
+from agenteval.redaction.redactor import RedactionRules, Redactor
 from planted import AWS, PLANTED
 
 SECRET = "hunter2-Marker-4711"

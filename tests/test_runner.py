@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from agenteval.assertions.base import failed, not_applicable, passed, vacuous
-from agenteval.errors import AdapterError, AgentEvalError, FileError, Problem
-from agenteval.hiding import token
-from agenteval.results import Artifacts, Counts, ErrorInfo, ToolCount, TraceSummary
-from agenteval.runner import Outcome, RunOptions, run_test, timestamp
-from agenteval.settings import LimitsConfig
-from agenteval.trace import AdapterInfo
+from agenteval.contracts.errors import AdapterError, AgentEvalError, FileError, Problem
+from agenteval.contracts.results import Artifacts, Counts, ErrorInfo, ToolCount, TraceSummary
+from agenteval.contracts.trace import AdapterInfo
+from agenteval.judging.runner import Outcome, RunOptions, run_test, timestamp
+from agenteval.loading.config import LimitsConfig
+from agenteval.redaction.occurrences import token
 from builders import call, error, make_trace, memory_read, result
 from run_builders import (
     Replayed,

@@ -15,14 +15,12 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from agenteval.assertions import assertion_class, assertion_types
-from agenteval.findings import Invalid
-from agenteval.reference.explanation import explain_all
-from agenteval.reference.markdown import reference_markdown
+from agenteval.contracts.models import Invalid, Model, parse
+from agenteval.contracts.testcase import TestCase
+from agenteval.contracts.trace import CAPABILITY_FLAGS
+from agenteval.loading.config import Config
+from agenteval.reference.explanation import explain_all, reference_markdown
 from agenteval.reference.schemas import SHIPPED, build_schema, drifted, schema_path, schema_text
-from agenteval.settings import Config
-from agenteval.spec import TestCase
-from agenteval.strict import Model, parse
-from agenteval.trace import CAPABILITY_FLAGS
 from agenteval_nanoclaw.inputs import NanoClawInput
 from builders import make_spec
 from runs import CASES, EXAMPLES, PROJECT, run_command

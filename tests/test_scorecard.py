@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from agenteval import __version__
-from agenteval.errors import ExitCode, Problem
-from agenteval.results import (
+from agenteval.contracts.errors import ExitCode, Problem
+from agenteval.contracts.results import (
     Artifacts,
     AssertionStatus,
     CategoryScore,
@@ -16,7 +16,7 @@ from agenteval.results import (
     RunSummary,
     TestRow,
 )
-from agenteval.scorecard import CATEGORIES, Tally, tallied
+from agenteval.judging.scorecard import CATEGORIES, Tally, tallied
 from run_builders import judged, make_result
 
 

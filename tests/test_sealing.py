@@ -7,10 +7,10 @@ from typing import Any, get_args, get_type_hints
 
 import pytest
 
-from agenteval.hiding import token
-from agenteval.redaction import RedactionRules, Redactor
-from agenteval.reporters.sealing import LeakError, sealed, sealed_result, sealed_text
-from agenteval.results import AssertionResult, ErrorInfo, Excerpt, TestResult, ToolCount
+from agenteval.contracts.results import AssertionResult, ErrorInfo, Excerpt, TestResult, ToolCount
+from agenteval.redaction.occurrences import token
+from agenteval.redaction.redactor import RedactionRules, Redactor
+from agenteval.redaction.sealing import LeakError, sealed, sealed_result, sealed_text
 from planted import AWS, EMAIL, PLANTED
 from run_builders import judged, make_result
 

@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from agenteval.drafting.cleaning import scrubbed_data
-from agenteval.hiding import token
-from agenteval.redaction import Redactor
-from agenteval.reporters.sealing import EVENTS_AT_ONCE, LeakError, sealed, sealed_trace
-from agenteval.strict import plain
-from agenteval.trace import Trace
+from agenteval.contracts.models import plain
+from agenteval.contracts.trace import Trace
+from agenteval.recording.cleaning import scrubbed_data
+from agenteval.redaction.occurrences import token
+from agenteval.redaction.redactor import Redactor
+from agenteval.redaction.sealing import EVENTS_AT_ONCE, LeakError, sealed, sealed_trace
 from builders import make_trace, received
 from planted import AWS
 

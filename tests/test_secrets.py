@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agenteval.key_forms import FORMS as KNOWN_FORMS
-from agenteval.secrets import (
+from agenteval.redaction.key_forms import FORMS as KNOWN_FORMS
+from agenteval.redaction.secrets import (
     BASIC_AUTH,
     COOKIE,
     CREDENTIAL,

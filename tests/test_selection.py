@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agenteval.errors import ExitCode, UsageError
-from agenteval.selection import MAX_DEPTH, Selection, compile_expression
+from agenteval.contracts.errors import ExitCode, UsageError
+from agenteval.loading.selection import MAX_DEPTH, Selection, compile_expression
 from run_builders import make_test
 
 MEMORY = make_test(id="nanoclaw.memory.recall.brief", title="Remembers Tea", tags=["memory", "fast"])

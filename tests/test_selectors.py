@@ -6,11 +6,10 @@ from typing import Any
 import pytest
 from hypothesis import strategies as st
 
-from agenteval.findings import Invalid
-from agenteval.json_values import MISSING, show
-from agenteval.selectors import ArgsMatch, ResultMatch, Selector, tool_of
-from agenteval.strict import parse
-from agenteval.trace import Trace
+from agenteval.contracts.json_values import MISSING, show
+from agenteval.contracts.models import Invalid, parse
+from agenteval.contracts.trace import Trace
+from agenteval.matching.selectors import ArgsMatch, ResultMatch, Selector, tool_of
 from builders import Step, call, error, make_trace, memory_read, result
 
 JSON = st.recursive(

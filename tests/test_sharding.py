@@ -3,9 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agenteval.results import InvalidSpec
-from agenteval.shard_record import ShardLog, ShardNote, ShardTest
-from agenteval.sharding import Shard, divided
+from agenteval.contracts.results import InvalidSpec
+from agenteval.running.shards import Shard, ShardLog, ShardNote, ShardTest, divided
 
 DURATIONS = st.lists(st.none() | st.floats(0, 1e6), max_size=60)
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agenteval.shortening import (
+from agenteval.text.fitting import (
     abridged,
     around,
     around_words,

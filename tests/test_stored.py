@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from agenteval.errors import FileError
+from agenteval.contracts.errors import FileError
+from agenteval.contracts.models import parse
+from agenteval.judging.stored import StoredRun, StoredRunError, is_run
 from agenteval.openwop.models import EvalSummary
-from agenteval.reporters.sealing import encode
-from agenteval.stored import StoredRun, StoredRunError, is_run
-from agenteval.strict import parse
+from agenteval.redaction.sealing import encode
 from runs import EXAMPLES, run_command
 
 

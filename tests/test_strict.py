@@ -11,11 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agenteval.diagnosis import json_schema, parse_slowly
-from agenteval.findings import Invalid
-from agenteval.spec import TestCase
-from agenteval.strict import (
+from agenteval.contracts.explaining import json_schema, parse_slowly
+from agenteval.contracts.models import (
     Between,
+    Invalid,
     Matching,
     Model,
     NotEmpty,
@@ -31,6 +30,7 @@ from agenteval.strict import (
     parse,
     plain,
 )
+from agenteval.contracts.testcase import TestCase
 from builders import make_spec
 
 

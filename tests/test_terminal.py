@@ -6,8 +6,7 @@ from io import StringIO
 
 import pytest
 
-from agenteval.reporters.stream import write_json
-from agenteval.reporters.terminal import Part, Terminal
+from agenteval.reporters.terminal import Part, Terminal, write_json
 from screen import Screen
 
 

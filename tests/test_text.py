@@ -1,4 +1,4 @@
-"""Bullets, items, paragraphs, sentences, claim units and words, by the definitions of `agenteval.text`."""
+"""Bullets, items, paragraphs, sentences, claim units and words, by the definitions of `agenteval.text.parts`."""
 
 import time
 
@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agenteval.shortening import cut
-from agenteval.text import (
+from agenteval.text.fitting import cut
+from agenteval.text.parts import (
     blocks,
     bullets,
     fold,

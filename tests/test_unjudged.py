@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from agenteval.redaction import RedactionRules, Redactor
-from agenteval.runner import learn_trace
-from agenteval.trace import Trace
-from agenteval.unjudged import unjudged
+from agenteval.contracts.trace import Trace
+from agenteval.judging.runner import learn_trace
+from agenteval.judging.verdicts import unjudged
+from agenteval.redaction.redactor import RedactionRules, Redactor
 from builders import call, make_case, make_trace, result
 
 KEY = "ghp_0123456789abcdefghijABCDEFGHIJ012345"

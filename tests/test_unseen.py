@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from agenteval.assertions.base import failed, passed
-from agenteval.judging import JudgingRules
-from agenteval.results import AssertionResult
-from agenteval.trace import Capabilities, Trace
+from agenteval.contracts.results import AssertionResult
+from agenteval.contracts.trace import Capabilities, Trace
+from agenteval.judging.verdicts import JudgingRules
 from builders import Step, call, error, make_trace, memory_read, memory_write, received, result
 from run_builders import asserted, make_test, run_one, says
 

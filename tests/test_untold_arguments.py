@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from agenteval.assertions.base import passed
-from agenteval.judging import JudgingRules
-from agenteval.loading import BoundAssertion
-from agenteval.results import AssertionResult
-from agenteval.trace import Trace
+from agenteval.contracts.results import AssertionResult
+from agenteval.contracts.trace import Trace
+from agenteval.judging.verdicts import JudgingRules
+from agenteval.loading.testfile import BoundAssertion
 from builders import Step, call, error, make_trace, result
 from run_builders import asserted, make_test, run_one, told
 

@@ -8,11 +8,11 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agenteval.errors import Problem, SpecError
-from agenteval.loading import load_test
-from agenteval.misspelling import glob_slip_of, may_be_twins, slip_of
-from agenteval.patterns import name_matches
-from agenteval.runner import Outcome
+from agenteval.contracts.errors import Problem, SpecError
+from agenteval.judging.runner import Outcome
+from agenteval.loading.testfile import load_test
+from agenteval.matching.patterns import name_matches
+from agenteval.text.names import glob_slip_of, may_be_twins, slip_of
 from builders import Step, call, make_spec, make_trace
 from run_builders import run_one
 

@@ -8,7 +8,7 @@ import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from agenteval.errors import FileError, Problem
+from agenteval.contracts.errors import FileError, Problem
 from agenteval.reading import yamlsource
 from agenteval.reading.yamlsource import load_yaml, places, quoted_scalars
 

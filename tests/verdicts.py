@@ -6,8 +6,7 @@ import pytest
 
 from agenteval.assertions import assertion_class
 from agenteval.assertions.base import Verdict
-from agenteval.findings import Invalid
-from agenteval.strict import parse
+from agenteval.contracts.models import Invalid, parse
 from builders import call, make_trace, result
 
 SEARCHES = make_trace(

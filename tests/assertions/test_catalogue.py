@@ -7,9 +7,9 @@ import yaml
 
 from agenteval.assertions import CATALOGUE, Entry, assertion_class, assertion_types
 from agenteval.assertions.base import Assertion, Category, Verdict
-from agenteval.diagnosis import json_schema
-from agenteval.strict import parse
-from agenteval.trace import CAPABILITY_FLAGS
+from agenteval.contracts.explaining import json_schema
+from agenteval.contracts.models import parse
+from agenteval.contracts.trace import CAPABILITY_FLAGS
 from builders import make_case, make_trace
 
 OF_SPEC = [

@@ -6,9 +6,8 @@ import pytest
 
 from agenteval.assertions import assertion_class
 from agenteval.assertions.base import Verdict
-from agenteval.findings import Invalid
-from agenteval.strict import parse
-from agenteval.trace import Capabilities, Trace
+from agenteval.contracts.models import Invalid, parse
+from agenteval.contracts.trace import Capabilities, Trace
 from builders import Step, call, error, judge, make_trace, memory_write, received
 
 

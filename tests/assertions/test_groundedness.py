@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from agenteval.assertions import assertion_class
 from agenteval.assertions.base import Verdict
-from agenteval.findings import Invalid
-from agenteval.strict import parse
-from agenteval.trace import Trace
+from agenteval.contracts.models import Invalid, parse
+from agenteval.contracts.trace import Trace
 from builders import Step, call, error, judge, make_case, make_trace, memory_read, result
 from verdicts import refs
 

@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from agenteval.assertions import assertion_class
-from agenteval.findings import Invalid
-from agenteval.strict import parse
+from agenteval.contracts.models import Invalid, parse
 from builders import Step, call, judge, make_case, make_trace, memory_write, result
 
 EMPTY = "holds an empty phrase, which every output contains: remove it"

@@ -8,11 +8,10 @@ from hypothesis import strategies as st
 
 from agenteval.assertions import assertion_class
 from agenteval.assertions.base import Verdict
-from agenteval.findings import Invalid
-from agenteval.language.leaks import Answer, Known, facts, identifiers, leaks
-from agenteval.spec import TestCase
-from agenteval.strict import parse
-from agenteval.trace import Trace
+from agenteval.contracts.models import Invalid, parse
+from agenteval.contracts.testcase import TestCase
+from agenteval.contracts.trace import Trace
+from agenteval.text.leaks import Answer, Known, facts, identifiers, leaks
 from builders import (
     Step,
     call,

@@ -6,11 +6,10 @@ import pytest
 
 from agenteval.assertions import assertion_class
 from agenteval.assertions.base import Verdict
-from agenteval.findings import Invalid
-from agenteval.language.content_words import content_words, has_phrase
-from agenteval.language.remembered import requests
-from agenteval.strict import parse
-from agenteval.trace import Capabilities, Trace
+from agenteval.assertions.remembered import requests
+from agenteval.contracts.models import Invalid, parse
+from agenteval.contracts.trace import Capabilities, Trace
+from agenteval.text.words import content_words, has_phrase
 from builders import Step, call, error, judge, make_trace, memory_read, memory_write, received, result
 from verdicts import closest, refs
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from agenteval.trace import Capabilities
+from agenteval.contracts.trace import Capabilities
 from builders import Step, call, error, judge, make_trace, memory_write, received, result
 from verdicts import SEARCHES, closest, refs, refused
 

@@ -5,13 +5,12 @@ from typing import Any
 import pytest
 import yaml
 
-from agenteval import budget
 from agenteval.assertions import assertion_class
 from agenteval.assertions.base import Verdict
-from agenteval.errors import AssertionCrashError
-from agenteval.findings import Invalid
-from agenteval.strict import parse
-from agenteval.trace import Capabilities
+from agenteval.contracts.errors import AssertionCrashError
+from agenteval.contracts.models import Invalid, parse
+from agenteval.contracts.trace import Capabilities
+from agenteval.matching import time_limits
 from builders import Step, call, judge, make_trace, result
 from verdicts import refs
 
@@ -196,7 +195,7 @@ def test_contains_spec_errors(params: dict[str, Any], error: str) -> None:
 
 def test_a_pattern_that_runs_away_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     """Never a hang, and never a verdict."""
-    monkeypatch.setattr(budget, "SECONDS", 0.05)
+    monkeypatch.setattr(time_limits, "SECONDS", 0.05)
     hanging: list[tuple[str, dict[str, Any]]] = [
         (CONTAINS, {"regex": "(a|a)+$"}),
         (OMITS, {"patterns": ["(a|a)+$"], "regex": True}),

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from agenteval.assertions import assertion_class
 from agenteval.assertions.base import Verdict
 from agenteval.assertions.output_format import PARAMETERS, OutputMatchesFormat
-from agenteval.findings import Invalid
-from agenteval.strict import parse
+from agenteval.contracts.models import Invalid, parse
 from builders import judge, make_trace
 
 KIND = "output_matches_format"

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from agenteval.assertions import assertion_class
-from agenteval.trace import Trace
+from agenteval.contracts.trace import Trace
 from builders import Step, call, error, judge, make_case, make_trace, result
 from verdicts import SEARCHES, SILENT, closest, refs, refused
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from agenteval.coverage import CoverageTally
-from agenteval.trace import Trace, tool_names
+from agenteval.contracts.trace import Trace, tool_names
+from agenteval.judging.scorecard import CoverageTally
 from builders import Step, call, error, judge, make_case, make_trace, result
 from run_builders import asserted, make_test, run_one
 

@@ -6,10 +6,9 @@ import pytest
 
 from agenteval.assertions import assertion_class
 from agenteval.assertions.base import Verdict
-from agenteval.findings import Invalid
-from agenteval.language.success_claims import SUCCESS_PHRASES, success_claims
-from agenteval.strict import parse
-from agenteval.trace import Trace
+from agenteval.contracts.models import Invalid, parse
+from agenteval.contracts.trace import Trace
+from agenteval.text.questions import SUCCESS_PHRASES, success_claims
 from builders import Step, call, error, judge, make_trace, result
 from verdicts import closest, refs
 

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from agenteval.assertions import assertion_class
 from agenteval.assertions.base import Verdict
-from agenteval.evidence import describe
-from agenteval.redaction import Redactor
-from agenteval.trace import Capabilities, Trace
+from agenteval.contracts.trace import Capabilities, Trace
+from agenteval.judging.verdicts import describe
+from agenteval.redaction.redactor import Redactor
 from builders import Step, call, judge, make_case, make_trace, result
 from verdicts import refs, refused
 

@@ -5,9 +5,8 @@ from typing import Any
 import pytest
 
 from agenteval.assertions import assertion_class
-from agenteval.findings import Invalid
-from agenteval.strict import parse
-from agenteval.trace import Capabilities, Trace
+from agenteval.contracts.models import Invalid, parse
+from agenteval.contracts.trace import Capabilities, Trace
 from builders import Step, call, error, judge, make_case, make_trace, received, result
 from verdicts import refs
 

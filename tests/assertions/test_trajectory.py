@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 
 from agenteval.assertions import assertion_class, trajectory
 from agenteval.assertions.base import Verdict
-from agenteval.errors import AssertionCrashError
-from agenteval.findings import Invalid
-from agenteval.strict import parse
+from agenteval.contracts.errors import AssertionCrashError
+from agenteval.contracts.models import Invalid, parse
 from builders import call, judge, make_case, make_trace, result
 from verdicts import closest, refs
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from agenteval import __version__
-from agenteval.adapters import Adapter
 from agenteval.cli import main
-from agenteval.errors import AdapterError
+from agenteval.contracts.adapters import Adapter
+from agenteval.contracts.errors import AdapterError
 
 
 @pytest.fixture

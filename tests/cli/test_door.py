@@ -12,7 +12,7 @@ import typer
 
 from agenteval.cli import main
 from agenteval.cli.app import COMMANDS, _app
-from agenteval.reading import containment
+from agenteval.reading import documents
 from agenteval.reading.documents import read_bytes, read_text
 from projects import Project, make_replay
 from recorded_projects import NEWS, Logbooks
@@ -394,14 +394,14 @@ def test_a_file_found_to_be_a_link_after_it_was_looked_at(tmp_path: Path) -> Non
     (tmp_path / "in" / "a" / "f").write_text("mine", encoding="utf-8")
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "f").write_text(FOREIGN, encoding="utf-8")
-    containment.keep_inside(tmp_path / "in")
+    documents.keep_inside(tmp_path / "in")
     assert read_text(tmp_path / "in" / "a" / "f") == "mine"
     shutil.rmtree(tmp_path / "in" / "a")
     (tmp_path / "in" / "a").symlink_to(tmp_path / "out")
-    containment.keep_inside(tmp_path / "in")
-    with pytest.raises(containment.LeadsOutError):
+    documents.keep_inside(tmp_path / "in")
+    with pytest.raises(documents.LeadsOutError):
         read_bytes(tmp_path / "in" / "a" / "f")
-    containment.keep_inside(None)
+    documents.keep_inside(None)
     assert read_bytes(tmp_path / "in" / "a" / "f") == FOREIGN.encode()
 
 

@@ -8,7 +8,7 @@ import yaml
 
 from agenteval.assertions import assertion_types
 from agenteval.cli import main
-from agenteval.loading import load_test
+from agenteval.loading.testfile import load_test
 from screen import Screen
 
 

@@ -15,10 +15,9 @@ import yaml
 from jsonschema import Draft202012Validator
 
 from agenteval.cli import main, record
-from agenteval.config import load_config
+from agenteval.contracts.models import parse
+from agenteval.loading.config import SETTINGS_FILE, Config, load_config
 from agenteval.reference.schemas import build_schema, schema_text
-from agenteval.settings import SETTINGS_FILE, Config
-from agenteval.strict import parse
 from recorded_projects import NEWS, Logbooks, run
 
 MADE = (

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from agenteval.cli import main
-from agenteval.cli.lastrun import LastRun, keys, recall
+from agenteval.running.history import LastRun, keys, recall
 from projects import FETCHES, SEARCHES, Project
 
 

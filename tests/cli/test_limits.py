@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from agenteval import budget
 from agenteval.cli import main
-from agenteval.redaction import Redactor
+from agenteval.matching import time_limits
+from agenteval.redaction.redactor import Redactor
 from plugin_projects import ADAPTER, SHOUTS
 from projects import SEARCHES, Project, make_replay
 
@@ -17,8 +17,8 @@ from projects import SEARCHES, Project, make_replay
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
     """An empty project in the current directory; the process's own time limits come back afterwards."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(budget, "SECONDS", budget.SECONDS)
-    monkeypatch.setattr(budget, "STEP_SECONDS", budget.STEP_SECONDS)
+    monkeypatch.setattr(time_limits, "SECONDS", time_limits.SECONDS)
+    monkeypatch.setattr(time_limits, "STEP_SECONDS", time_limits.STEP_SECONDS)
     return Project(tmp_path)
 
 

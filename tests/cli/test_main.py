@@ -15,8 +15,8 @@ import typer
 from agenteval import __version__
 from agenteval.cli import main
 from agenteval.cli.app import COMMANDS, _app
-from agenteval.cli.session import Session
-from agenteval.errors import UsageError
+from agenteval.contracts.errors import UsageError
+from agenteval.running.session import Session
 from projects import Project
 from screen import Screen
 

@@ -433,8 +433,8 @@ def test_a_remedy_that_crashes_is_none(
 PLUGIN = '''
 from functools import partial
 
-from agenteval.mutation.base import Mutant, Operator
-from agenteval.mutation.traces import with_output
+from agenteval.operators.base import Mutant, Operator
+from agenteval.operators.traces import with_output
 
 
 class Shout(Operator):

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from agenteval.cli import main
-from agenteval.errors import Problem
-from agenteval.hiding import token
-from agenteval.redaction import Redactor
+from agenteval.contracts.errors import Problem
+from agenteval.redaction.occurrences import token
+from agenteval.redaction.redactor import Redactor
 from agenteval.reporters.problems import redacted
 from planted import PLANTED
 from projects import Project

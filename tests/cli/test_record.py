@@ -11,9 +11,8 @@ import pytest
 import yaml
 
 from agenteval.cli import main
-from agenteval.cli.progress import ReadingProgress
-from agenteval.drafting.document import document
-from agenteval.drafting.draft import Parts
+from agenteval.recording.draft import Parts, document
+from agenteval.reporters.progress import ReadingProgress
 from nanoclaw.transcripts import Script
 from otel.spans import chat, says, write
 from planted import EMAIL, GITHUB, PASSWORD, PLANTED
@@ -1288,7 +1287,7 @@ def test_a_draft_that_cannot_be_replayed(
 ) -> None:
     """What the adapter says of the files that would be written is told."""
     monkeypatch.setattr(
-        "agenteval.drafting.draft.Parts", lambda **given: Parts(**{**given, "files": {"replay.json": b"[]"}})
+        "agenteval.recording.draft.Parts", lambda **given: Parts(**{**given, "files": {"replay.json": b"[]"}})
     )
     record(project.keep(run(*tool("c1", "shell", "x"))), "--out", "evals", code=2)
     said = capsys.readouterr().err
@@ -1308,7 +1307,7 @@ def test_a_drafted_test_that_does_not_pass(
     def misquoted(*given: Any, **rest: Any) -> str:
         return document(*given, **rest).replace("max_words: 50", "max_words: 2")
 
-    monkeypatch.setattr("agenteval.drafting.draft.document", misquoted)
+    monkeypatch.setattr("agenteval.recording.draft.document", misquoted)
     record(project.keep(run(*tool("c1", "shell", "x"))), "--out", "evals", code=2)
     assert capsys.readouterr().err == (
         "error[record.not_replayed]: the drafted test does not pass: stays-brief: expected at most 2 words, got "

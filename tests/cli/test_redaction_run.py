@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agenteval.cli import main
-from agenteval.hiding import KnownValues, token
-from agenteval.redaction import Redactor
+from agenteval.redaction.occurrences import KnownValues, token
+from agenteval.redaction.redactor import Redactor
 from planted import MORE, PASSWORD, PLANTED, PRIVATE_KEY
 from projects import Project, make_replay
 
@@ -646,7 +646,7 @@ def test_a_summary_that_would_show_a_value_is_not_written(
     project: Project, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What belongs to no test is checked too: here the name of a folder."""
-    monkeypatch.setattr("agenteval.cli.ledger.redacted_problems", lambda problems, _: problems)
+    monkeypatch.setattr("agenteval.running.bookkeeping.redacted_problems", lambda problems, _: problems)
     project.add("pass", OTHERS["github-token"], id="nanoclaw.t.a.x")
     assert main(["run", "tests", "--run-id", "run-1"]) == 2
     where = texts(project, capsys)

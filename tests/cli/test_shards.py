@@ -13,7 +13,7 @@ import pytest
 from agenteval.cli import main
 from agenteval.plugins.registry import Registry
 from agenteval.reporters.formats import FORMATS
-from agenteval.sharding import Inputs
+from agenteval.running.shards import Inputs
 from projects import FETCHES, NEEDS_LIVE, SEARCHES, VACUOUS, Project, make_replay
 from runs import EXAMPLES, settled, written
 

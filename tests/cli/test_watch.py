@@ -11,8 +11,8 @@ from typing import Self
 import pytest
 
 from agenteval.cli import main
-from agenteval.cli.affected import Dependencies
-from agenteval.settings import Config
+from agenteval.loading.config import Config
+from agenteval.running.watching import Dependencies
 from plugin_projects import SHOUTS, asserting, write
 from projects import Project
 

@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 
-from agenteval.cli import main, workers
-from agenteval.cli.flow import Flow
-from agenteval.redaction import Redactor
-from agenteval.reporters.filing import safe_stem
+from agenteval.cli import main
+from agenteval.redaction.redactor import Redactor
+from agenteval.reporters.artifacts import safe_stem
+from agenteval.running import workers
+from agenteval.running.session import Flow
 from plugin_projects import ADAPTER, SHOUTS, write
 from projects import Project, make_replay
 from runs import settled, written
@@ -222,7 +223,7 @@ def test_a_crash_of_ours_is_told_as_in_one_process(
 
     for at in range(3):
         project.add("pass", f"{at}")
-    monkeypatch.setattr("agenteval.cli.examining.unfiled", broken)
+    monkeypatch.setattr("agenteval.running.files.unfiled", broken)
     assert main(["run", "tests", "-n", "2", "--no-artifacts"]) == 2
     assert (
         "error[internal.bug]: this is a bug in agenteval 0.1.0: RuntimeError: a bug\n"
@@ -236,7 +237,7 @@ def test_a_crash_of_ours_is_told_as_in_one_process(
 )
 def test_how_many_processes(asked: str, files: int, number: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """`auto` is one process for each processor, and one in all for fewer than a hundred tests."""
-    monkeypatch.setattr("agenteval.cli.flow.processors", lambda: 3)
+    monkeypatch.setattr("agenteval.running.session.processors", lambda: 3)
     assert Flow(workers=asked).processes(files) == number
 
 

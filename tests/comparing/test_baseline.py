@@ -6,11 +6,17 @@ from typing import Any
 
 import pytest
 
-from agenteval.comparing.baseline import BaselineError, BaselineFile, load_baseline, renewed, write_baseline
+from agenteval.comparing.baseline import (
+    BaselineError,
+    BaselineFile,
+    TestFacts,
+    load_baseline,
+    load_side,
+    renewed,
+    write_baseline,
+)
 from agenteval.comparing.comparison import ComparedSide
-from agenteval.comparing.facts import TestFacts
-from agenteval.comparing.sides import load_side
-from agenteval.errors import FileError, UsageError
+from agenteval.contracts.errors import FileError, UsageError
 
 SUITE: dict[str, Any] = {"suite_id": "local.example.evals.t", "suite_version": "0.1.0", "score": 0.5}
 RUN = ComparedSide(label="run", run_id="r", **SUITE)

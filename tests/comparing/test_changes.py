@@ -5,11 +5,10 @@ from typing import Any, get_args
 
 import pytest
 
-from agenteval.comparing.changes import changes_of, missing_test
+from agenteval.comparing.baseline import SideTest, TestFacts
+from agenteval.comparing.compare import changes_of, missing_test
 from agenteval.comparing.comparison import KINDS, Change
-from agenteval.comparing.facts import TestFacts
-from agenteval.comparing.sides import SideTest
-from agenteval.results import AssertionState
+from agenteval.contracts.results import AssertionState
 
 STATES: tuple[str, ...] = get_args(AssertionState)
 DAY = "2026-11-22"

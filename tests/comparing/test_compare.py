@@ -6,13 +6,11 @@ from typing import Any
 
 import pytest
 
-from agenteval.comparing.baseline import BaselineFile
+from agenteval.comparing.baseline import BaselineFile, Side, SideTest, TestFacts, of_baseline
 from agenteval.comparing.compare import compare
 from agenteval.comparing.comparison import ComparedSide
-from agenteval.comparing.facts import TestFacts
-from agenteval.comparing.sides import Side, SideTest, of_baseline
 from agenteval.comparing.trajectories import MOST_CALLS, recorded
-from agenteval.redaction import Redactor
+from agenteval.redaction.redactor import Redactor
 from builders import call, make_trace
 
 DAY = "2026-11-22"

@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from agenteval.cli import main
-from agenteval.comparing.baseline import load_baseline
-from agenteval.comparing.facts import TestFacts, contradiction
-from agenteval.errors import FileError
+from agenteval.comparing.baseline import TestFacts, contradiction, load_baseline
+from agenteval.contracts.errors import FileError
 from projects import FETCHES, SEARCHES, WARNS, Project
 from runs import CASES, EXAMPLES
 

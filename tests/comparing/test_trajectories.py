@@ -15,9 +15,9 @@ from agenteval.comparing.trajectories import (
     recorded,
     stored,
 )
-from agenteval.hiding import token
-from agenteval.redaction import Redactor
-from agenteval.strict import plain
+from agenteval.contracts.models import plain
+from agenteval.redaction.occurrences import token
+from agenteval.redaction.redactor import Redactor
 from builders import Step, call, make_trace
 from planted import GITHUB
 

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from agenteval.drafting.cleaning import Cleaner, scrubbed_data, scrubbed_text, without_instructions
-from agenteval.hiding import token
-from agenteval.recordings import RecordedTest, owners_of
-from agenteval.redaction import DEFAULT_RULES
+from agenteval.contracts.adapters import RecordedTest, owners_of
+from agenteval.recording.cleaning import Cleaner, scrubbed_data, scrubbed_text, without_instructions
+from agenteval.redaction.occurrences import token
+from agenteval.redaction.redactor import DEFAULT_RULES
 from builders import make_trace
 
 HOME = "/" + "home"

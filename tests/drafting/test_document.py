@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from agenteval.drafting.document import dumped
 from agenteval.reading.yamlsource import load_yaml
+from agenteval.recording.draft import dumped
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from agenteval.adapters import find_adapter
 from agenteval.cli import main
+from agenteval.contracts.adapters import find_adapter
 from leak import fixed, leak
 from nanoclaw.recordings import NAMES, context_of, unpack
 

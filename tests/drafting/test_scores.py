@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from agenteval.adapters import find_adapter
 from agenteval.cli import main
-from agenteval.loading import load_test
-from agenteval.mutation.arguments import with_args
-from agenteval.mutation.traces import before_output, inserted, rebuilt, with_output
-from agenteval.mutation.verdicts import noes
+from agenteval.contracts.adapters import find_adapter
+from agenteval.contracts.trace import Event, Trace
+from agenteval.judging.runner import RunOptions, run_test
+from agenteval.loading.testfile import load_test
+from agenteval.mutation.remedies import noes
+from agenteval.operators.calls import with_args
+from agenteval.operators.traces import before_output, inserted, rebuilt, with_output
 from agenteval.plugins.registry import BUILT_IN
-from agenteval.runner import RunOptions, run_test
-from agenteval.trace import Event, Trace
 from nanoclaw.recordings import NAMES, context_of, unpack
 from pages import DOCS, text_of
 

@@ -4,12 +4,11 @@ from typing import Any
 
 import pytest
 
-from agenteval.drafting.naming import distinct_ids, fixture_file, id_in, slug
-from agenteval.drafting.naming import test_id as id_for
-from agenteval.drafting.naming import test_name as name_of
-from agenteval.drafting.suggestions import Suggestion, suggestions
-from agenteval.recordings import RecordedRun
-from agenteval.trace import Capabilities
+from agenteval.contracts.adapters import RecordedRun
+from agenteval.contracts.trace import Capabilities
+from agenteval.recording.suggestions import Suggestion, distinct_ids, fixture_file, id_in, slug, suggestions
+from agenteval.recording.suggestions import test_id as id_for
+from agenteval.recording.suggestions import test_name as name_of
 from builders import call, error, make_case, make_trace, memory_read, memory_write, result
 
 

@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import MISSING, fields
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
-from agenteval.strict import Between, Model
-from agenteval.trace import CAPABILITY_FLAGS, Capabilities, Trace, TraceMessage
+from agenteval.contracts.models import Between, Model
+from agenteval.contracts.trace import CAPABILITY_FLAGS, Capabilities, Trace, TraceMessage
 from builders import Step, call, error, make_trace, memory_read, memory_write, received, result
 
 T = TypeVar("T")

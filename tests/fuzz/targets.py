@@ -19,21 +19,20 @@ from typing import Any
 
 import yaml
 
-from agenteval import budget
-from agenteval.adapters import AdapterContext, find_adapter
 from agenteval.assertions import assertion_class, assertion_types
-from agenteval.author_schemas import MOST_DIFFERENCES, schema_differences, schema_error
 from agenteval.cli import main
-from agenteval.errors import AdapterError, AssertionCrashError, SpecError
-from agenteval.findings import Invalid
-from agenteval.judging import JudgingRules, judge_all
-from agenteval.loading import BoundAssertion, LoadedTest, load_test
-from agenteval.patterns import name_matches, pattern_error, search
-from agenteval.redaction import Redactor
-from agenteval.reporters.sealing import encode
-from agenteval.spec import AssertionSpec, TestCase
-from agenteval.strict import parse
-from agenteval.trace import check_trace
+from agenteval.contracts.adapters import AdapterContext, find_adapter
+from agenteval.contracts.errors import AdapterError, AssertionCrashError, SpecError
+from agenteval.contracts.models import Invalid, parse
+from agenteval.contracts.testcase import AssertionSpec, TestCase
+from agenteval.contracts.trace import check_trace
+from agenteval.judging.verdicts import JudgingRules, judge_all
+from agenteval.loading.testfile import BoundAssertion, LoadedTest, load_test
+from agenteval.matching import time_limits
+from agenteval.matching.json_schemas import MOST_DIFFERENCES, schema_differences, schema_error
+from agenteval.matching.patterns import name_matches, pattern_error, search
+from agenteval.redaction.redactor import Redactor
+from agenteval.redaction.sealing import encode
 from builders import make_case, make_spec
 from fuzz import material
 from fuzz.material import FRAGMENTS, PATTERNS, Tape, clean, params_of
@@ -106,7 +105,7 @@ def scratch() -> Path:
 
 def check_spec(content: bytes) -> None:
     """Any bytes are a test, or a spec error whose problems are located and can be shown."""
-    budget.set_seconds(SECONDS)
+    time_limits.set_seconds(SECONDS)
     path = scratch() / "test.yaml"
     path.write_bytes(content)
     try:
@@ -169,7 +168,7 @@ def bundle_seeds() -> list[bytes]:
 
 def check_assertion(content: bytes) -> None:
     """Parameters are refused with a reason, or judged: twice to the same result, which can be written."""
-    budget.set_seconds(SECONDS)
+    time_limits.set_seconds(SECONDS)
     tape = Tape(content)
     kind = tape.pick(assertion_types())
     cls = assertion_class(kind)
@@ -178,7 +177,7 @@ def check_assertion(content: bytes) -> None:
     check_trace(trace)
     try:
         case = make_case(**deepcopy(overrides))
-        with budget.step(AssertionCrashError):
+        with time_limits.step(AssertionCrashError):
             check = parse(cls, deepcopy(params))
     except Invalid as invalid:
         assert invalid.findings, "refused without a finding"
@@ -208,17 +207,17 @@ def check_assertion(content: bytes) -> None:
 
 def check_matcher(content: bytes) -> None:
     """A schema, a pattern and a glob are refused in words, or judge any value: to a verdict, or to an error with a step."""
-    budget.set_seconds(SECONDS)
+    time_limits.set_seconds(SECONDS)
     tape = Tape(content)
     schema, value, output = material.schema(tape), material.data(tape), material.text(tape)
     pattern = tape.pick(PATTERNS) if tape.chance(2) else "".join(tape.some(8, lambda each: each.pick(SIGNS)))
     try:
-        with budget.step(AssertionCrashError):
+        with time_limits.step(AssertionCrashError):
             if isinstance(schema, dict) and schema_error(schema) is None:
                 lines = schema_differences(schema, value)
                 assert all(lines), lines
                 assert len(lines) <= MOST_DIFFERENCES
-        with budget.step(AssertionCrashError):
+        with time_limits.step(AssertionCrashError):
             if pattern_error(pattern) is None:
                 search(pattern, output)
                 search(pattern, output, case_sensitive=True)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agenteval.errors import AssertionCrashError
+from agenteval.contracts.errors import AssertionCrashError
 from agenteval.grounding import claims as module
 from agenteval.grounding.claims import claims
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agenteval.errors import AssertionCrashError
+from agenteval.contracts.errors import AssertionCrashError
 from agenteval.grounding import corpus as module
 from agenteval.grounding.corpus import Corpus, Said, squash
 from agenteval.grounding.links import links

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agenteval.errors import AssertionCrashError
+from agenteval.contracts.errors import AssertionCrashError
 from agenteval.grounding import facts as module
 from agenteval.grounding.facts import Facts, names, quotes
 

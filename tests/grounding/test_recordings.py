@@ -7,8 +7,8 @@ import pytest
 
 from agenteval.assertions.base import Verdict
 from agenteval.assertions.groundedness import ClaimsSupportedByFixtures
-from agenteval.strict import parse
-from agenteval.trace import Trace, TraceMessage
+from agenteval.contracts.models import parse
+from agenteval.contracts.trace import Trace, TraceMessage
 from nanoclaw.recordings import case_of, inspected, replayed, sources, unpack
 
 UNFOUNDED = {

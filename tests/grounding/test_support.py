@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from agenteval.errors import AssertionCrashError
+from agenteval.contracts.errors import AssertionCrashError
 from agenteval.grounding import corpus as corpora
 from agenteval.grounding import support
 from agenteval.grounding.sources import Source

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from agenteval.errors import AdapterError
+from agenteval.contracts.errors import AdapterError
 from agenteval.live import messages_api, openai_api, sandbox
 
 CALLS = [

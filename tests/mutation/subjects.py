@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from typing import Any
 
+from agenteval.contracts.trace import Trace
+from agenteval.judging.runner import Outcome
 from agenteval.mutation.engine import MutationOptions, mutate
-from agenteval.mutation.operators import chosen_operators
 from agenteval.mutation.results import TestMutation
+from agenteval.operators.catalogue import chosen_operators
 from agenteval.plugins.registry import BUILT_IN
-from agenteval.redaction import Redactor
-from agenteval.runner import Outcome
-from agenteval.trace import Trace
+from agenteval.redaction.redactor import Redactor
 from builders import call, error, make_trace, memory_read, memory_write, received, result
 from run_builders import asserted, make_result, make_test
 

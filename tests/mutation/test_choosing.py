@@ -3,10 +3,9 @@
 from dataclasses import replace
 from typing import Any
 
-from agenteval.mutation.choosing import worthwhile
-from agenteval.mutation.engine import MutationOptions
-from agenteval.mutation.operators import OPERATORS
-from agenteval.mutation.verdicts import noes
+from agenteval.mutation.engine import MutationOptions, worthwhile
+from agenteval.mutation.remedies import noes
+from agenteval.operators.catalogue import OPERATORS
 from builders import make_case
 from mutation.subjects import check, searching
 from run_builders import asserted

@@ -1,7 +1,7 @@
 """The page about mutation testing tells what the classes say."""
 
-from agenteval.mutation.equivalence import RULES
-from agenteval.mutation.operators import OPERATORS
+from agenteval.operators.catalogue import OPERATORS
+from agenteval.operators.equivalence import RULES
 from pages import DOCS, text_of
 
 PAGE = DOCS / "mutation.md"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from agenteval.mutation.equivalence import RULES
-from agenteval.trace import Trace
+from agenteval.contracts.trace import Trace
+from agenteval.operators.equivalence import RULES
 from builders import Step, call, error, make_trace, memory_read, result
 from mutation.subjects import check, mutated, searching
 

@@ -8,14 +8,13 @@ from typing import Any
 
 import pytest
 
-from agenteval.mutation.arguments import ChangeArgument
-from agenteval.mutation.base import Operator, Subject
-from agenteval.mutation.invention import FabricateNumber
-from agenteval.mutation.operators import OPERATORS
-from agenteval.mutation.traces import rebuilt
-from agenteval.mutation.wording import DropPart
+from agenteval.contracts.trace import Trace, check_trace
+from agenteval.operators.base import Operator, Subject
+from agenteval.operators.calls import ChangeArgument
+from agenteval.operators.catalogue import OPERATORS
+from agenteval.operators.outputs import DropPart, FabricateNumber
+from agenteval.operators.traces import rebuilt
 from agenteval.reading.yamlsource import load_yaml
-from agenteval.trace import Trace, check_trace
 from builders import Step, call, make_case, make_trace, memory_write, received, result
 from mutation.subjects import (
     NOTES,
@@ -240,7 +239,7 @@ def test_without_one_it_survives(operator: str) -> None:
 @pytest.mark.parametrize("make", [searching, sending, failing, retried, remembering])
 def test_a_mutant_is_a_valid_trace_and_the_original_stays(operator: type, make: Callable[[], Trace]) -> None:
     """Whatever is changed keeps the rules of a trace, and nothing of it is changed in the recording."""
-    from agenteval.reporters.sealing import encode
+    from agenteval.redaction.sealing import encode
 
     trace = make()
     before = encode(trace)

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agenteval.mutation.base import Operator, Subject
+from agenteval.contracts.trace import Trace, check_trace
 from agenteval.mutation.engine import MutationOptions, distinct_changes
-from agenteval.mutation.equivalence import rule_of
-from agenteval.mutation.operators import OPERATORS
-from agenteval.reporters.sealing import encode
-from agenteval.trace import Trace, check_trace
+from agenteval.operators.base import Operator, Subject
+from agenteval.operators.catalogue import OPERATORS
+from agenteval.operators.equivalence import rule_of
+from agenteval.redaction.sealing import encode
 from builders import Step, call, error, make_case, make_trace, memory_read, memory_write, received, result
 
 TOOLS = st.sampled_from(["web_search", "web_fetch", "outbound_send", "update_task", "tööl"])

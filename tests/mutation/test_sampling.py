@@ -5,10 +5,10 @@ from collections import Counter
 
 import pytest
 
-from agenteval.mutation.answers import MOST_PLACES
+from agenteval.contracts.trace import Trace
 from agenteval.mutation.engine import MutationOptions, distinct_changes
-from agenteval.mutation.operators import OPERATORS
-from agenteval.trace import Trace
+from agenteval.operators.catalogue import OPERATORS
+from agenteval.operators.outputs import MOST_PLACES
 from builders import Step, call, make_case, make_trace, result
 
 CALLS = 60

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from agenteval.adapters import AdapterContext
-from agenteval.errors import AdapterError
-from agenteval.spec import TestCase
-from agenteval.trace import Trace, check_trace
+from agenteval.contracts.adapters import AdapterContext
+from agenteval.contracts.errors import AdapterError
+from agenteval.contracts.testcase import TestCase
+from agenteval.contracts.trace import Trace, check_trace
 from agenteval_nanoclaw import NanoClawAdapter
 from builders import make_case
 

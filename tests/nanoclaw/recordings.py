@@ -9,10 +9,9 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from agenteval.adapters import AdapterContext
-from agenteval.recordings import RecordedRun, RecordedTest, Recording
-from agenteval.spec import TestCase
-from agenteval.trace import Trace, check_trace
+from agenteval.contracts.adapters import AdapterContext, RecordedRun, RecordedTest, Recording
+from agenteval.contracts.testcase import TestCase
+from agenteval.contracts.trace import Trace, check_trace
 from agenteval_nanoclaw import NanoClawAdapter
 from builders import make_case
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from agenteval.adapters import find_adapter
-from agenteval.errors import AdapterError
+from agenteval.contracts.adapters import find_adapter
+from agenteval.contracts.errors import AdapterError
 from agenteval_nanoclaw import NanoClawAdapter
 from agenteval_nanoclaw.bundle import ReplayBundle
 from builders import make_case
@@ -44,7 +44,7 @@ def test_replaying_a_valid_bundle_is_cheap(tmp_path: Path) -> None:
     write(tmp_path, make_bundle())
     code = (
         "import sys; sys.path.insert(0, 'tests'); from pathlib import Path\n"
-        "from agenteval.spec import TestCase; from agenteval.strict import parse\n"
+        "from agenteval.contracts.testcase import TestCase; from agenteval.contracts.models import parse\n"
         "from agenteval.adapters import AdapterContext; from agenteval_nanoclaw import NanoClawAdapter\n"
         "case = parse(TestCase, dict(schema_version='0.1', id='a', title='', adapter='nanoclaw', mode='replay',\n"
         "  scenario=dict(group_id='family', trigger='user_message', input_messages=[]),\n"

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from agenteval.diagnosis import json_schema
-from agenteval.strict import parse
+from agenteval.contracts.explaining import json_schema
+from agenteval.contracts.models import parse
 from agenteval_nanoclaw.bundle import ReplayBundle
 from nanoclaw.bundles import (
     ANSWER,
@@ -422,7 +422,7 @@ def test_a_file_that_is_no_bundle(tmp_path: Path, text: str, code: str) -> None:
 
 def test_a_file_in_another_encoding(tmp_path: Path) -> None:
     """Is an adapter error, not a crash."""
-    from agenteval.errors import AdapterError
+    from agenteval.contracts.errors import AdapterError
     from agenteval_nanoclaw.bundle import load_bundle
 
     path = tmp_path / "replay.json"
@@ -442,7 +442,7 @@ def test_a_byte_order_mark_is_no_fault(tmp_path: Path) -> None:
 
 def test_the_size_limit(tmp_path: Path) -> None:
     """A file over the limit is not read."""
-    from agenteval.errors import AdapterError
+    from agenteval.contracts.errors import AdapterError
     from agenteval_nanoclaw import NanoClawAdapter
     from builders import make_case
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agenteval.trace import Trace
+from agenteval.contracts.trace import Trace
 from agenteval_nanoclaw.session.prompts import notices_in, words_of
 from nanoclaw.recordings import PROJECT, inspected, replayed
 from nanoclaw.transcripts import Script

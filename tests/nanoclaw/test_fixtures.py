@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from agenteval.errors import AdapterError
-from agenteval.trace import Trace
+from agenteval.contracts.errors import AdapterError
+from agenteval.contracts.trace import Trace
 from nanoclaw.bundles import (
     CALL,
     FAILED,

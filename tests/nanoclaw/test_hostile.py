@@ -10,8 +10,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agenteval.errors import AdapterError
-from agenteval.trace import Trace, check_trace
+from agenteval.contracts.errors import AdapterError
+from agenteval.contracts.trace import Trace, check_trace
 from agenteval_nanoclaw import NanoClawAdapter
 from nanoclaw.bundles import ANSWER, CALL, FAILED, RESULT, TIMEOUT, case_with, make_bundle, make_context
 

@@ -4,11 +4,10 @@ from typing import Any
 
 import pytest
 
-from agenteval.adapters import AdapterContext
-from agenteval.declared import field_names
-from agenteval.errors import AdapterError
-from agenteval.findings import Invalid
-from agenteval.strict import parse
+from agenteval.contracts.adapters import AdapterContext
+from agenteval.contracts.errors import AdapterError
+from agenteval.contracts.explaining import field_names
+from agenteval.contracts.models import Invalid, parse
 from agenteval_nanoclaw.adapter import INPUTS, OPTIONS, NanoClawAdapter
 from agenteval_nanoclaw.inputs import NanoClawInput
 from agenteval_otel.adapter import INPUTS as OTEL_INPUTS

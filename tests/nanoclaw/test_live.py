@@ -12,7 +12,7 @@ import yaml
 
 from agenteval.live.run import LiveSetup, environment
 from agenteval.live.sandbox import container
-from agenteval.settings import LiveConfig, LiveNanoClaw
+from agenteval.loading.config import LiveConfig, LiveNanoClaw
 from agenteval_nanoclaw import NanoClawAdapter
 from agenteval_nanoclaw.live import workspace
 from builders import make_case

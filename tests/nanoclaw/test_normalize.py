@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from agenteval.trace import AdapterInfo, Capabilities, Event, Trace, TraceMessage, TraceScenario
-from agenteval_nanoclaw.schedules import schedules_differ
-from agenteval_nanoclaw.timestamps import in_utc
+from agenteval.contracts.trace import AdapterInfo, Capabilities, Event, Trace, TraceMessage, TraceScenario
+from agenteval_nanoclaw.bundle import in_utc
+from agenteval_nanoclaw.normalize import schedules_differ
 from builders import make_case
 from nanoclaw.bundles import ANSWER, CALL, FAILED, RESULT, TIMEOUT, make_bundle, trace_of
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from agenteval.redaction import Redactor
-from agenteval.spec import TestCase
-from agenteval.strict import parse
-from agenteval.trace import Event, Trace, check_trace
+from agenteval.contracts.models import parse
+from agenteval.contracts.testcase import TestCase
+from agenteval.contracts.trace import Event, Trace, check_trace
+from agenteval.redaction.redactor import Redactor
 from agenteval_nanoclaw import NanoClawAdapter
 from nanoclaw.recordings import (
     KEPT,

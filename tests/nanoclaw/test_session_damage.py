@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from agenteval.errors import AdapterError
-from agenteval.trace import Trace
+from agenteval.contracts.errors import AdapterError
+from agenteval.contracts.trace import Trace
 from nanoclaw.recordings import replayed, unpack
 from nanoclaw.transcripts import Script
 

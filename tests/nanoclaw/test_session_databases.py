@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from agenteval.errors import AdapterError
-from agenteval_nanoclaw.session.clock import iso, milliseconds
-from agenteval_nanoclaw.session.database import read_tables
+from agenteval.contracts.errors import AdapterError
+from agenteval_nanoclaw.session.store import read_tables
+from agenteval_nanoclaw.session.values import iso, milliseconds
 from nanoclaw.recordings import converted, files_of, inspected, replayed, unpack
 
 NEXT = "copy the transcript (*.jsonl) to another folder and name the copy; it is read without databases"

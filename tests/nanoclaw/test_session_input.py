@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from agenteval.cli import main
-from agenteval.errors import AdapterError
-from agenteval.trace import Trace
+from agenteval.contracts.errors import AdapterError
+from agenteval.contracts.trace import Trace
 from agenteval_nanoclaw import NanoClawAdapter
 from agenteval_nanoclaw.session.evidence import IMPLICIT
 from nanoclaw.recordings import case_of, context_of, inspected, replayed, unpack

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agenteval.trace import Trace
+from agenteval.contracts.trace import Trace
 from nanoclaw.recordings import ORIGINALS, replayed, unpack
 from nanoclaw.transcripts import TIME, Script, prompt
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from agenteval.adapters import AdapterContext
-from agenteval.errors import AdapterError
-from agenteval.trace import Trace, check_trace
+from agenteval.contracts.adapters import AdapterContext
+from agenteval.contracts.errors import AdapterError
+from agenteval.contracts.trace import Trace, check_trace
 from agenteval_nanoclaw import NanoClawAdapter
 from agenteval_nanoclaw.adapter import looks_like_bundle
 from nanoclaw.recordings import PROJECT, case_of, context_of, converted, inspected, replayed

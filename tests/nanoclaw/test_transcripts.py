@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from agenteval.errors import AdapterError
-from agenteval.trace import Trace
+from agenteval.contracts.errors import AdapterError
+from agenteval.contracts.trace import Trace
 from agenteval_nanoclaw import NanoClawAdapter
-from agenteval_nanoclaw.session.tools import canonical
+from agenteval_nanoclaw.session.results import canonical
 from nanoclaw.recordings import PROJECT, case_of, context_of, converted, inspected, replayed
 from nanoclaw.transcripts import Script, prompt
 from planted import ANTHROPIC, GITHUB, PASSWORD

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from agenteval.cli import main
-from agenteval.openwop.events import eval_events
-from agenteval.openwop.summary import Scores, Suite
+from agenteval.openwop.summary import Scores, Suite, eval_events
 from agenteval.reference.schemas import build_schema
 from agenteval.reporters.artifacts import RunDirectory
 from builders import make_trace

@@ -13,10 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from agenteval.findings import Invalid
+from agenteval.contracts.models import Invalid, Model, parse
 from agenteval.openwop.models import AgentEvalSuite, EvalSummary
 from agenteval.reference.schemas import build_schema
-from agenteval.strict import Model, parse
 from openwop.suites import SuiteProject, make_suite, make_task, normative, rubric
 from runs import EXAMPLES
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agenteval.openwop.golden import GoldenMatch, parsed, text_of
+from agenteval.openwop.tasks import GoldenMatch, parsed, text_of
 from builders import make_case, make_trace
 
 

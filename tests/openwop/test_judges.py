@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from agenteval.openwop import judges
 from agenteval.openwop.models import Criterion
-from agenteval.openwop.rubric import share
+from agenteval.openwop.tasks import share
 from openwop.suites import SuiteProject, make_task, rubric
 
 
@@ -278,7 +278,7 @@ def test_a_program_that_does_not_end(suite: SuiteProject, monkeypatch: pytest.Mo
 
 
 PLUGIN = """\
-from agenteval.openwop.rubric import Question, RubricVerdict
+from agenteval.openwop.tasks import Question, RubricVerdict
 
 def kind(question: Question) -> list[RubricVerdict]:
     return [RubricVerdict(criterion=each.criterion, met=True) for each in question.criteria]

@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from agenteval.adapters import AdapterContext
-from agenteval.trace import Trace, check_trace
+from agenteval.contracts.adapters import AdapterContext
+from agenteval.contracts.trace import Trace, check_trace
 from agenteval_otel import OtelAdapter
 from builders import make_case
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from agenteval.errors import AdapterError
-from agenteval.recordings import NOT_THIS_KIND
+from agenteval.contracts.adapters import NOT_THIS_KIND
+from agenteval.contracts.errors import AdapterError
 from agenteval_otel.containers import read_spans
 from agenteval_otel.otlp import Reader, Spans, plain
 from agenteval_otel.protobuf import decode

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agenteval.cli import main
-from agenteval.trace import Trace
+from agenteval.contracts.trace import Trace
 from agenteval_otel.containers import read_spans
 from agenteval_otel.recorder import OtelRecorder
 from agenteval_otel.runs import Run, runs_of

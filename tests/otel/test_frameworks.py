@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from agenteval.errors import AdapterError
+from agenteval.contracts.errors import AdapterError
 from agenteval_otel.recorder import OtelRecorder
 from otel.spans import (
     agent,

@@ -8,8 +8,8 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agenteval.errors import AdapterError
-from agenteval.trace import check_trace
+from agenteval.contracts.errors import AdapterError
+from agenteval.contracts.trace import check_trace
 from agenteval_otel.containers import read_spans
 from agenteval_otel.dialects.observations import CONVENTIONS
 from agenteval_otel.recorder import OtelRecorder

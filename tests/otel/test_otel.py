@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agenteval.cli import main
-from agenteval.errors import AdapterError, FileError
-from agenteval.reading.containment import STAY_INSIDE
-from agenteval.recordings import NOT_THIS_KIND
-from agenteval.trace import Capabilities
+from agenteval.contracts.adapters import NOT_THIS_KIND
+from agenteval.contracts.errors import AdapterError, FileError
+from agenteval.contracts.trace import Capabilities
+from agenteval.reading.documents import STAY_INSIDE
 from agenteval_otel import OtelAdapter
 from agenteval_otel.recorder import OtelRecorder
 from builders import make_case

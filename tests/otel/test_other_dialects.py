@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from agenteval.trace import Trace
+from agenteval.contracts.trace import Trace
 from agenteval_otel import dialects
 from agenteval_otel.messages import message_of, messages_in, result_of
 from otel.spans import START, key_values, otlp, told, trace_of, value

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agenteval.trace import Trace
+from agenteval.contracts.trace import Trace
 from agenteval_otel.calls import calls_of
 from agenteval_otel.containers import read_spans
 from agenteval_otel.runs import runs_of

@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agenteval.trace import Trace
+from agenteval.contracts.trace import Trace
 from otel.spans import agent, chat, says, tool, trace_of, write
 
 ASKED = says("user", "How warm is it?")

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from agenteval.cli import main
+from agenteval.contracts.trace import EVENT_TYPES
 from agenteval.plugins.registry import Registry
-from agenteval.trace import EVENT_TYPES
 from plugin_projects import ADAPTER, PLUGIN, SHOUTS, asserting, plugged, write
 from projects import make_replay
 from runs import run_command
@@ -60,7 +60,7 @@ LOADING = {
         (
             "Other in PLUGINS is neither an assertion (a subclass of agenteval.assertions.base.Assertion) nor an"
             " adapter (a class with name, version, supports_live_run and trace) nor a mutation operator (a"
-            " subclass of agenteval.mutation.base.Operator)"
+            " subclass of agenteval.operators.base.Operator)"
         ),
     ),
     "no class in the list": (
@@ -68,7 +68,7 @@ LOADING = {
         (
             "3 in PLUGINS is neither an assertion (a subclass of agenteval.assertions.base.Assertion) nor an"
             " adapter (a class with name, version, supports_live_run and trace) nor a mutation operator (a"
-            " subclass of agenteval.mutation.base.Operator)"
+            " subclass of agenteval.operators.base.Operator)"
         ),
     ),
     "the base class": (
@@ -88,7 +88,7 @@ def test_a_module_that_brings_nothing(text: str, error: str | None, tmp_path: Pa
 
 
 CONTRACT = {
-    "not a model": ("@model\n", "", "Shouts is not decorated with @model (from agenteval.strict)"),
+    "not a model": ("@model\n", "", "Shouts is not decorated with @model (from agenteval.contracts.models)"),
     "no type": (
         '    type: ClassVar[str] = "shouts"\n',
         "",

@@ -20,9 +20,7 @@ def _in_the_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def having(lines: str) -> str:
     """The adapter `canned` with more in its class; `Answer` is a model."""
-    model = (
-        "import sys\n\nfrom agenteval.recordings import *\nfrom agenteval.strict import Model, model\n\n\n"
-    )
+    model = "import sys\n\nfrom agenteval.contracts.adapters import *\nfrom agenteval.contracts.models import Model, model\n\n\n"
     model += "@model\nclass Answer(Model):\n    answer: str\n\n\nclass Canned:"
     return ADAPTER.replace("class Canned:", model).replace('"1.2"\n', f'"1.2"\n{lines}\n')
 
@@ -133,7 +131,7 @@ INPUTS = {
     ),
     "no model": (
         "    input_model = dict",
-        "input_model: expected a subclass of agenteval.strict.Model, got dict",
+        "input_model: expected a subclass of agenteval.contracts.models.Model, got dict",
     ),
     "no mapping": (
         "    input_schemas = [Answer]",
@@ -145,7 +143,7 @@ INPUTS = {
     ),
     "no model in the mapping": (
         "    input_schemas = {'a': 5}",
-        "input_schemas: expected a subclass of agenteval.strict.Model, got a value of type int",
+        "input_schemas: expected a subclass of agenteval.contracts.models.Model, got a value of type int",
     ),
 }
 

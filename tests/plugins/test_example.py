@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from agenteval.discovery import Selected, discover
+from agenteval.loading.discovery import Selected, discover
 from plugin_projects import agenteval
 from runs import EXAMPLES
 

@@ -8,7 +8,7 @@ import yaml
 
 from agenteval.assertions import assertion_types
 from agenteval.cli import main
-from agenteval.loading import load_test
+from agenteval.loading.testfile import load_test
 from agenteval.plugins.registry import Registry
 from pages import DOCS
 from plugin_projects import ADAPTER, PLUGIN, SHOUTS, asserting, plugged, write
@@ -215,7 +215,7 @@ def test_the_schema_has_the_input_of_an_adapter(
 
     model = '@model\nclass Answer(Model):\n    answer: str\n    """What is said."""\n\n\nclass Canned:'
     source = ADAPTER.replace("class Canned:", model).replace('"1.2"\n', f'"1.2"\n    input_model = {told}\n')
-    imports = '"""A plugin."""\n\nfrom agenteval.strict import Model, model\n'
+    imports = '"""A plugin."""\n\nfrom agenteval.contracts.models import Model, model\n'
     project = plugged(tmp_path, source.replace('"""A plugin."""\n', imports))
     path = project.add("pass", adapter="canned", adapter_input={"answer": 1})
     spec = yaml.safe_load(path.read_text(encoding="utf-8"))

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from agenteval.errors import Problem
+from agenteval.contracts.errors import Problem
+from agenteval.contracts.results import Artifacts, ErrorInfo, Evidence, Excerpt
+from agenteval.judging.stored import stored_problem
 from agenteval.reporters.entries import entries
-from agenteval.results import Artifacts, ErrorInfo, Evidence, Excerpt
-from agenteval.stored import stored_problem
 from run_builders import judged, make_result
 from stored_runs import FAILED, PASSED, SEARCHES, SKIPPED, UNREADABLE, WARNS, XFAILED, mixed, store
 

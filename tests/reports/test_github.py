@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agenteval.redaction import Redactor
-from agenteval.reporters.github import LONGEST_SUMMARY, annotations, write_summary
+from agenteval.redaction.redactor import Redactor
+from agenteval.reporters.markdown import LONGEST_SUMMARY, annotations, write_summary
 from run_builders import judged, make_result
 from stored_runs import FAILED, PASSED, REMARK, WARNS, mixed, store
 

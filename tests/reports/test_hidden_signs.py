@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from agenteval.cli import main
 from agenteval.reporters.formats import FORMATS
-from agenteval.shortening import printable, visible, visible_in_json
+from agenteval.text.fitting import printable, visible, visible_in_json
 from projects import FETCHES, Project, make_replay
 
 HIDDEN = "".join(

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from agenteval.cli import main
-from agenteval.errors import Problem
-from agenteval.redaction import DEFAULT_RULES, RedactionRules, Redactor
+from agenteval.contracts.errors import Problem
+from agenteval.contracts.results import ErrorInfo
+from agenteval.judging.stored import StoredRun
+from agenteval.redaction.redactor import DEFAULT_RULES, RedactionRules, Redactor
 from agenteval.reporters.html import render
-from agenteval.results import ErrorInfo
-from agenteval.stored import StoredRun
 from builders import call, make_trace, result
 from html_runs import FETCHES, SEARCHES, fetched, outcome, searched, stored_run
 from projects import Project

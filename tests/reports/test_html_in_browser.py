@@ -7,9 +7,9 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, expect
 
-from agenteval.redaction import Redactor
+from agenteval.judging.stored import StoredRun
+from agenteval.redaction.redactor import Redactor
 from agenteval.reporters.html import render
-from agenteval.stored import StoredRun
 from browsing import PHONE, SAYS, Open
 from builders import call, error, make_trace, memory_read, result
 from html_runs import FETCHES, FETCHES_A_PAGE, SEARCHES, fetched, outcome, searched, stored_run

@@ -6,21 +6,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agenteval.reporters.html.beside import beside
-from agenteval.reporters.html.checks import Check, Difference, checks, differences
-from agenteval.reporters.html.texts import (
+from agenteval.contracts.results import AssertionResult, Evidence, Excerpt
+from agenteval.reporters.html.page import (
     AT_ONCE,
     LONGEST,
+    MOST_EVENTS,
+    Check,
+    Difference,
+    Event,
     Part,
     Text,
+    Timeline,
+    beside,
+    checks,
     compared,
+    differences,
     shortened,
     shown,
     text,
+    timeline,
 )
-from agenteval.reporters.html.timeline import MOST_EVENTS, Event, Timeline, timeline
-from agenteval.results import AssertionResult, Evidence, Excerpt
-from agenteval.shortening import visible
+from agenteval.text.fitting import visible
 from run_builders import judged
 
 JSON = st.recursive(

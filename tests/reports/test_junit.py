@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from xmlschema import XMLSchema, XMLSchemaValidationError
 
+from agenteval.judging.stored import StoredRun
 from agenteval.reporters.entries import Entry
 from agenteval.reporters.junit import _classname
-from agenteval.stored import StoredRun
 from run_builders import judged, make_result
 from runs import CASES, EXAMPLES, run_command
 from stored_runs import FAILED, WARNED, XFAILED, mixed, rendered, store

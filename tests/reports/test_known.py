@@ -8,12 +8,11 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-from agenteval.comparing.comparison import KINDS, Change, ChangeKind, ComparedSide, Comparison
-from agenteval.comparing.known import known_failures
+from agenteval.comparing.comparison import KINDS, Change, ChangeKind, ComparedSide, Comparison, known_failures
+from agenteval.judging.stored import StoredRun
+from agenteval.redaction.sealing import encode
 from agenteval.reporters.entries import entries
-from agenteval.reporters.github import annotations
-from agenteval.reporters.sealing import encode
-from agenteval.stored import StoredRun
+from agenteval.reporters.markdown import annotations
 from browsing import Open
 from run_builders import make_result
 from stored_runs import FAILED, PASSED, rendered, store

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from agenteval.contracts.results import TestResult
 from agenteval.reporters.markdown import LONGEST_COMMENT, within
-from agenteval.results import TestResult
 from run_builders import judged, make_result
 from stored_runs import FAILED, PASSED, UNREADABLE, mixed, rendered, store
 

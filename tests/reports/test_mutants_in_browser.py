@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from agenteval.cli import main
 from agenteval.mutation import results
-from agenteval.redaction import Redactor
+from agenteval.redaction.redactor import Redactor
 from agenteval.reporters.html import render_mutants
 from browsing import PHONE, SAYS, Open
 from projects import Project, make_replay

@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 
-from agenteval.errors import Problem
-from agenteval.results import ErrorInfo
-from agenteval.stored import StoredRun
+from agenteval.contracts.errors import Problem
+from agenteval.contracts.results import ErrorInfo
+from agenteval.judging.stored import StoredRun
 from run_builders import judged, make_result
 from runs import CASES, EXAMPLES, run_command
 from stored_runs import FAILED, PASSED, SEARCHES, XFAILED, mixed, rendered, store

@@ -4,15 +4,15 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agenteval.adapters import AdapterContext
-from agenteval.errors import AdapterError
-from agenteval.spec import TestCase
-from agenteval.strict import EXTENSION_PREFIX, Model
-from agenteval.trace import AdapterInfo, Trace
+from agenteval.contracts.adapters import AdapterContext
+from agenteval.contracts.errors import AdapterError
+from agenteval.contracts.models import EXTENSION_PREFIX, Model
+from agenteval.contracts.testcase import TestCase
+from agenteval.contracts.trace import AdapterInfo, Trace
 
 if TYPE_CHECKING:
+    from agenteval.contracts.adapters import Recorder
     from agenteval.live.run import LiveAgent, LiveSetup
-    from agenteval.recordings import Recorder
 
 NAME = "nanoclaw"
 VERSION = "0.1.0"
@@ -103,7 +103,7 @@ def looks_like_bundle(path: Path) -> bool:
 
 
 def _trace_of_bundle(case: TestCase, context: AdapterContext) -> Trace:
-    from agenteval.adapter_input import find_file
+    from agenteval.loading.adapter_input import find_file
     from agenteval_nanoclaw.bundle import load_bundle
     from agenteval_nanoclaw.fixtures import answers_of
     from agenteval_nanoclaw.normalize import normalize
@@ -121,8 +121,8 @@ def _trace_of_bundle(case: TestCase, context: AdapterContext) -> Trace:
 
 
 def _trace_of_session(case: TestCase, context: AdapterContext) -> Trace:
-    from agenteval.adapter_input import find_file
-    from agenteval_nanoclaw.contradictions import situation_differs
+    from agenteval.loading.adapter_input import find_file
+    from agenteval_nanoclaw.normalize import situation_differs
     from agenteval_nanoclaw.session.choosing import ALIASES, check_options, choose
     from agenteval_nanoclaw.session.mapping import Teller
     from agenteval_nanoclaw.session.reading import read_recording
@@ -166,7 +166,7 @@ OPTIONS: dict[str, tuple[str, ...]] = {
 
 
 def _unknown_input(key: str, given: list[str]) -> AdapterError:
-    from agenteval.adapter_input import unknown_key
+    from agenteval.loading.adapter_input import unknown_key
 
     for name, options in OPTIONS.items():
         if key in options and given:

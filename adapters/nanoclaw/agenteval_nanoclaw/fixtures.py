@@ -11,17 +11,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from agenteval.adapter_input import find_file
-from agenteval.adapters import AdapterContext
-from agenteval.errors import AdapterError, FileError, Problem
-from agenteval.json_values import equal
-from agenteval.misspelling import closest, slip_of
-from agenteval.reading.faults import Fault
-from agenteval.selectors import ArgsMatch
-from agenteval.spec import Fixture, FixtureError, TestCase
-from agenteval.trace import tool_names
-from agenteval_nanoclaw.bundle import ErrorStep, ReplayBundle, ToolCallStep, ToolResultStep
-from agenteval_nanoclaw.rules import bundle_error
+from agenteval.contracts.adapters import AdapterContext
+from agenteval.contracts.errors import AdapterError, FileError, Problem
+from agenteval.contracts.json_values import equal
+from agenteval.contracts.testcase import Fixture, FixtureError, TestCase
+from agenteval.contracts.trace import tool_names
+from agenteval.loading.adapter_input import find_file
+from agenteval.matching.selectors import ArgsMatch
+from agenteval.reading.places import Fault
+from agenteval.text.names import closest, slip_of
+from agenteval_nanoclaw.bundle import ErrorStep, ReplayBundle, ToolCallStep, ToolResultStep, bundle_error
 
 ERROR_FIELDS = ("error_type", "message", "retryable")
 CORRECT_THE_FIXTURE = "correct the file: it holds what the tool answered, as JSON"
@@ -236,10 +235,10 @@ def _differences(
         for name in ERROR_FIELDS:
             said, recorded = getattr(fixture.error, name), getattr(error, name)
             if recorded is not None and said != recorded:
-                from agenteval.differences import brief
+                from agenteval.matching.differences import brief
 
                 yield f"{name} of the error: the fixture has {brief(said)}, the recording {brief(recorded)}"
     if step.result is not None and not equal(answer.result, step.result):
-        from agenteval.differences import differences
+        from agenteval.matching.differences import differences
 
         yield from differences(answer.result, step.result)

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from agenteval.strict import Between, Model, NotEmpty, NotNull, model
+from agenteval.contracts.models import Between, Model, NotEmpty, NotNull, model
 
 Text = Annotated[str, NotEmpty()]
 

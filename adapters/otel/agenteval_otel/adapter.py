@@ -4,15 +4,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from agenteval.adapters import AdapterContext
-from agenteval.errors import AdapterError
-from agenteval.shortening import cut
-from agenteval.spec import Scenario, TestCase
-from agenteval.strict import EXTENSION_PREFIX, Model
-from agenteval.trace import AdapterInfo, Trace, TraceScenario
+from agenteval.contracts.adapters import AdapterContext
+from agenteval.contracts.errors import AdapterError
+from agenteval.contracts.models import EXTENSION_PREFIX, Model
+from agenteval.contracts.testcase import Scenario, TestCase
+from agenteval.contracts.trace import AdapterInfo, Trace, TraceScenario
+from agenteval.text.fitting import cut
 
 if TYPE_CHECKING:
-    from agenteval.recordings import Recorder
+    from agenteval.contracts.adapters import Recorder
     from agenteval_otel.otlp import Spans
     from agenteval_otel.receiver import Receiver
     from agenteval_otel.runs import Run
@@ -135,7 +135,7 @@ def nothing_done(path: Path, found: "Spans") -> AdapterError:
 
 def _file(given: dict[str, Any], context: AdapterContext) -> Path:
     """The file that a test names, inside the project. Raises `AdapterError`."""
-    from agenteval.adapter_input import find_file, unknown_key
+    from agenteval.loading.adapter_input import find_file, unknown_key
 
     for key in given:
         if key not in INPUTS and not key.startswith(EXTENSION_PREFIX):

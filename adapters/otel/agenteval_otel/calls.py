@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from agenteval.json_values import args_key
+from agenteval.contracts.json_values import args_key
 from agenteval_otel import conventions as gen_ai
 from agenteval_otel.conventions import agree, arguments_of, call_id_of, messages_of, tool_of
 from agenteval_otel.messages import UNNAMED, Message

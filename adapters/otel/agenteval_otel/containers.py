@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from agenteval.errors import FileError
+from agenteval.contracts.errors import FileError
 from agenteval.reading.documents import opened, read_data, read_text
 from agenteval.reading.jsonsource import parse_json
 from agenteval_otel.otlp import DOCUMENTS, Reader, Span, Spans, refuse, step

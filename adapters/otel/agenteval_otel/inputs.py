@@ -1,6 +1,6 @@
 """What `adapter_input` of a test may say, told for editors; the adapter checks it."""
 
-from agenteval.strict import Model, model
+from agenteval.contracts.models import Model, model
 
 
 @model

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from agenteval.errors import FileError
-from agenteval.lazyregex import lazy
+from agenteval.contracts.errors import FileError
 from agenteval.reading.jsonsource import parse_json
+from agenteval.text.regexes import lazy
 
 UNNAMED = "(unnamed)"
 """What a tool is called whose name is not recorded."""

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import Any
 
-from agenteval.json_values import show
-from agenteval.trace import (
+from agenteval.contracts.json_values import show
+from agenteval.contracts.trace import (
     AdapterInfo,
     Capabilities,
     EventType,

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from agenteval.plurals import counted
+from agenteval.text.fitting import counted
 from agenteval_otel import conventions as gen_ai
 from agenteval_otel.calls import Call
 from agenteval_otel.conventions import messages_of

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-from agenteval.errors import AdapterError
+from agenteval.contracts.errors import AdapterError
 
 STATUS_ERROR = 2
 """`STATUS_CODE_ERROR` of the protocol."""

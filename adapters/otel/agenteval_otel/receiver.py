@@ -13,9 +13,9 @@ from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any, Self
 
-from agenteval.errors import AdapterError, FileError
+from agenteval.contracts.adapters import Received
+from agenteval.contracts.errors import AdapterError, FileError
 from agenteval.reading.jsonsource import parse_json
-from agenteval.recordings import Received
 from agenteval_otel.otlp import Reader, Spans
 
 SIGNALS = ("/v1/traces", "/v1/logs", "/v1/metrics")

@@ -4,11 +4,10 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from agenteval.adapters import AdapterContext
-from agenteval.errors import AdapterError
-from agenteval.recordings import NOT_THIS_KIND, RecordedRun, RecordedTest, Recording
-from agenteval.shortening import cut
-from agenteval.trace import Trace, TraceScenario
+from agenteval.contracts.adapters import NOT_THIS_KIND, AdapterContext, RecordedRun, RecordedTest, Recording
+from agenteval.contracts.errors import AdapterError
+from agenteval.contracts.trace import Trace, TraceScenario
+from agenteval.text.fitting import cut
 from agenteval_otel import conventions as gen_ai
 from agenteval_otel.adapter import TRACE_ID, OtelAdapter, chosen, nothing_done
 from agenteval_otel.containers import AS_OTLP, foreign, is_spans, read_spans

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import islice, takewhile
 from typing import Any
 
-from agenteval.json_values import args_key
+from agenteval.contracts.json_values import args_key
 from agenteval_otel import conventions as gen_ai
 from agenteval_otel.conventions import agree, arguments_of, call_id_of, messages_of, operation, tool_of
 from agenteval_otel.dialects import translate

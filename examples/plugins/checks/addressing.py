@@ -4,10 +4,10 @@ import re
 from typing import ClassVar, Literal
 
 from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, vacuous
-from agenteval.shortening import cut
-from agenteval.spec import TestCase
-from agenteval.strict import model
-from agenteval.trace import Trace
+from agenteval.contracts.models import model
+from agenteval.contracts.testcase import TestCase
+from agenteval.contracts.trace import Trace
+from agenteval.text.fitting import cut
 
 
 @model

@@ -7,10 +7,9 @@ import pytest
 from addressing import AddressesSender
 from agenteval.assertions.base import Verdict
 from agenteval.cli import main
-from agenteval.findings import Invalid
-from agenteval.spec import TestCase
-from agenteval.strict import parse
-from agenteval.trace import AdapterInfo, Capabilities, TraceBuilder, TraceMessage, TraceScenario
+from agenteval.contracts.models import Invalid, parse
+from agenteval.contracts.testcase import TestCase
+from agenteval.contracts.trace import AdapterInfo, Capabilities, TraceBuilder, TraceMessage, TraceScenario
 
 PROJECT = Path(__file__).parents[1]
 

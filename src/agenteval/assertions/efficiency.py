@@ -10,7 +10,7 @@ output tokens
 total tokens
     The sum of both, or `total_tokens` when that is more, or when one of both is not stated.
 turn
-    One stretch of agent activity up to a final output (see `agenteval.trace`); tool calls that no final output follows
+    One stretch of agent activity up to a final output (see `agenteval.contracts.trace`); tool calls that no final output follows
     are a turn too, and so is whatever there is when there is no final output at all.
 """
 
@@ -27,10 +27,10 @@ from agenteval.assertions.base import (
     unsupported,
     vacuous,
 )
-from agenteval.json_values import show
-from agenteval.spec import TestCase
-from agenteval.strict import Between, model
-from agenteval.trace import Event, Trace, retries
+from agenteval.contracts.json_values import show
+from agenteval.contracts.models import Between, model
+from agenteval.contracts.testcase import TestCase
+from agenteval.contracts.trace import Event, Trace, retries
 
 Limit = Annotated[int, Between(0)]
 

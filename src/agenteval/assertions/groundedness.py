@@ -5,9 +5,10 @@ from dataclasses import field
 from typing import Annotated, Any, ClassVar
 
 from agenteval.assertions.base import Assertion, Category, Proof, Verdict, failed, passed, vacuous
-from agenteval.assertions.final_output import has_output, nothing_said, output_events
-from agenteval.assertions.telling import failed_calls, one_a_line
-from agenteval.findings import WrongPart
+from agenteval.assertions.telling import failed_calls, has_output, nothing_said, one_a_line, output_events
+from agenteval.contracts.models import Between, NotEmpty, WrongPart, model
+from agenteval.contracts.testcase import TestCase
+from agenteval.contracts.trace import Event, Trace
 from agenteval.grounding.citations import Citation, Known, citations
 from agenteval.grounding.claims import claims
 from agenteval.grounding.facts import references
@@ -22,14 +23,10 @@ from agenteval.grounding.sources import (
     texts_of,
 )
 from agenteval.grounding.support import Basis, Check, Span, Support, corpus_of, score, supports
-from agenteval.lazyregex import lazy
-from agenteval.outbound import OUTBOUND
-from agenteval.plurals import counted
-from agenteval.selectors import is_any_of
-from agenteval.shortening import cut
-from agenteval.spec import TestCase
-from agenteval.strict import Between, NotEmpty, model
-from agenteval.trace import Event, Trace
+from agenteval.matching.selectors import is_any_of
+from agenteval.matching.sends import OUTBOUND
+from agenteval.text.fitting import counted, cut
+from agenteval.text.regexes import lazy
 
 MOST_MARKED = 40
 """Parts of a claim that are marked."""

@@ -7,15 +7,23 @@ from collections.abc import Iterable, Sequence
 from dataclasses import field
 from typing import Annotated, Any, ClassVar
 
-from agenteval.assertions.base import Assertion, Category, Proof, Verdict, failed, passed, unsupported
-from agenteval.assertions.looks import ANY_TOOL, Looks
+from agenteval.assertions.base import (
+    ANY_TOOL,
+    Assertion,
+    Category,
+    Looks,
+    Proof,
+    Verdict,
+    failed,
+    passed,
+    unsupported,
+)
 from agenteval.assertions.telling import called, ids, listed, unfinished
-from agenteval.findings import WrongPart
-from agenteval.plurals import plural
-from agenteval.selectors import Selector, Selectors, is_event_of
-from agenteval.spec import Name, TestCase
-from agenteval.strict import NotEmpty, OneOrMore, model
-from agenteval.trace import Event, Trace
+from agenteval.contracts.models import NotEmpty, OneOrMore, WrongPart, model
+from agenteval.contracts.testcase import Name, TestCase
+from agenteval.contracts.trace import Event, Trace
+from agenteval.matching.selectors import Selector, Selectors, is_event_of
+from agenteval.text.fitting import plural
 
 
 @model

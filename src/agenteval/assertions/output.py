@@ -5,24 +5,23 @@ from dataclasses import field
 from typing import Annotated, Any, ClassVar
 
 from agenteval.assertions.base import Assertion, Category, Proof, Verdict, failed, passed, unsupported
-from agenteval.assertions.final_output import (
+from agenteval.assertions.telling import (
     check_phrases,
+    first_of,
     has_output,
+    listed_names,
     no_output,
     nothing_said,
     output_events,
 )
-from agenteval.assertions.telling import first_of, listed_names
-from agenteval.findings import WrongPart
-from agenteval.language.questions import questions
-from agenteval.patterns import pattern_error, search, shown
-from agenteval.plurals import counted
-from agenteval.selectors import is_any_of
-from agenteval.shortening import around, around_words, cut
-from agenteval.spec import TestCase
-from agenteval.strict import Between, model
-from agenteval.text import composed, fold, holds, line_at, place_of, readings, straight
-from agenteval.trace import ToolCall, Trace
+from agenteval.contracts.models import Between, WrongPart, model
+from agenteval.contracts.testcase import TestCase
+from agenteval.contracts.trace import ToolCall, Trace
+from agenteval.matching.patterns import pattern_error, search, shown
+from agenteval.matching.selectors import is_any_of
+from agenteval.text.fitting import around, around_words, counted, cut
+from agenteval.text.parts import composed, fold, holds, line_at, place_of, readings, straight
+from agenteval.text.questions import questions
 
 
 def check_patterns(name: str, patterns: str | Sequence[str], *, case_sensitive: bool) -> None:

@@ -9,18 +9,15 @@ from dataclasses import field
 from typing import Annotated, Any, ClassVar, Literal
 
 from agenteval.assertions.base import Assertion, Category, Proof, Verdict, failed, passed, vacuous
-from agenteval.assertions.final_output import has_output, no_output, output_events
-from agenteval.assertions.telling import first_of
-from agenteval.author_schemas import schema_differences, schema_error
-from agenteval.findings import WrongPart
-from agenteval.json_values import MISSING, lookup
-from agenteval.lazyregex import lazy
-from agenteval.plurals import counted
-from agenteval.shortening import around, cut
-from agenteval.spec import TestCase
-from agenteval.strict import Between, model
-from agenteval.text import blocks, bullets, numbered_items, paragraphs, sentences, words
-from agenteval.trace import Trace
+from agenteval.assertions.telling import first_of, has_output, no_output, output_events
+from agenteval.contracts.json_values import MISSING, lookup
+from agenteval.contracts.models import Between, WrongPart, model
+from agenteval.contracts.testcase import TestCase
+from agenteval.contracts.trace import Trace
+from agenteval.matching.json_schemas import schema_differences, schema_error
+from agenteval.text.fitting import around, counted, cut
+from agenteval.text.parts import blocks, bullets, numbered_items, paragraphs, sentences, words
+from agenteval.text.regexes import lazy
 
 Format = Literal["bullet_list", "numbered_list", "paragraphs", "json", "max_length"]
 
@@ -177,7 +174,7 @@ max_sentences_per_bullet: 1
         except RecursionError:
             return ["expected the output to be JSON, but it is nested too deeply to read"], "", {}
         except ValueError as error:
-            from agenteval.reading.jsonplaces import in_words
+            from agenteval.reading.jsonsource import in_words
 
             wrong = in_words(error, "the output")
             hint = " (a code block holds JSON, but there is text outside it)" if outside else ""

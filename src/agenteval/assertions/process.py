@@ -1,21 +1,30 @@
 """Tool and process assertions (SPEC 14): which tools were called, how often, with what.
 
-A tool call is a `tool_call` event (see `agenteval.trace`). Tool names match exactly, or as a glob when they
+A tool call is a `tool_call` event (see `agenteval.contracts.trace`). Tool names match exactly, or as a glob when they
 hold `*`, `?` or `[`. Results are looked at only where `result` is given.
 """
 
 from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar, Literal
 
-from agenteval.assertions.base import Assertion, Category, Proof, Verdict, failed, passed, vacuous
-from agenteval.assertions.looks import ANY_TOOL, Looks
+from agenteval.assertions.base import (
+    ANY_TOOL,
+    Assertion,
+    Category,
+    Looks,
+    Proof,
+    Verdict,
+    failed,
+    passed,
+    vacuous,
+)
 from agenteval.assertions.telling import called, closest_calls, ids, times, unfinished
-from agenteval.patterns import name_matches
-from agenteval.plurals import counted
-from agenteval.selectors import ArgsMatch, ResultMatch, Selector, calls_of, is_named
-from agenteval.spec import Name, TestCase
-from agenteval.strict import Between, NotEmpty, model
-from agenteval.trace import Event, ToolCall, Trace, tool_names
+from agenteval.contracts.models import Between, NotEmpty, model
+from agenteval.contracts.testcase import Name, TestCase
+from agenteval.contracts.trace import Event, ToolCall, Trace, tool_names
+from agenteval.matching.patterns import name_matches
+from agenteval.matching.selectors import ArgsMatch, ResultMatch, Selector, calls_of, is_named
+from agenteval.text.fitting import counted
 
 Count = Annotated[int, Between(0)]
 

@@ -9,18 +9,27 @@ from dataclasses import field
 from typing import Annotated, Any, ClassVar
 
 from agenteval.assertions.base import Assertion, Category, Proof, Verdict, failed, passed, vacuous
-from agenteval.assertions.final_output import check_phrases, has_output, no_output, output_events
-from agenteval.assertions.telling import called, first_of, in_order, listed, listed_names
-from agenteval.json_values import moment, seconds_between, time_zone
-from agenteval.language.content_words import UNSPACED_SIGN
-from agenteval.language.success_claims import SUCCESS_PHRASES, success_claims
-from agenteval.lazyregex import lazy
-from agenteval.plurals import counted
-from agenteval.selectors import calls_of, is_event_of
-from agenteval.spec import Name, TestCase
-from agenteval.strict import Between, NotEmpty, model
-from agenteval.text import fold, place_of
-from agenteval.trace import Retry, ToolCall, Trace, is_synthetic, retries
+from agenteval.assertions.telling import (
+    called,
+    check_phrases,
+    first_of,
+    has_output,
+    in_order,
+    listed,
+    listed_names,
+    no_output,
+    output_events,
+)
+from agenteval.contracts.json_values import moment, seconds_between, time_zone
+from agenteval.contracts.models import Between, NotEmpty, model
+from agenteval.contracts.testcase import Name, TestCase
+from agenteval.contracts.trace import Retry, ToolCall, Trace, is_synthetic, retries
+from agenteval.matching.selectors import calls_of, is_event_of
+from agenteval.text.fitting import counted
+from agenteval.text.parts import fold, place_of
+from agenteval.text.questions import SUCCESS_PHRASES, success_claims
+from agenteval.text.regexes import lazy
+from agenteval.text.words import UNSPACED_SIGN
 
 NO_FAILURE = "expected failure missing"
 """The kind of failure of a check on what follows a failure, where there is none."""

@@ -17,17 +17,23 @@ from agenteval.assertions.base import (
     vacuous,
 )
 from agenteval.assertions.telling import first_of, in_order, listed
-from agenteval.findings import DataPath, WrongPart, dotted
-from agenteval.outbound import OUTBOUND
-from agenteval.patterns import name_matches
-from agenteval.personal_data import personal_data
-from agenteval.plurals import counted
-from agenteval.secrets import CREDENTIAL, Found, detect, is_telling, key_of, named_items, names_secret
-from agenteval.selectors import is_any_of, is_of
-from agenteval.shortening import around
-from agenteval.spec import Name, TestCase, ToolPolicy
-from agenteval.strict import NotEmpty, model
-from agenteval.trace import Event, ToolCall, Trace
+from agenteval.contracts.models import DataPath, NotEmpty, WrongPart, dotted, model
+from agenteval.contracts.testcase import Name, TestCase, ToolPolicy
+from agenteval.contracts.trace import Event, ToolCall, Trace
+from agenteval.matching.patterns import name_matches
+from agenteval.matching.selectors import is_any_of, is_of
+from agenteval.matching.sends import OUTBOUND
+from agenteval.redaction.personal_data import personal_data
+from agenteval.redaction.secrets import (
+    CREDENTIAL,
+    Found,
+    detect,
+    is_telling,
+    key_of,
+    named_items,
+    names_secret,
+)
+from agenteval.text.fitting import around, counted
 
 Kind = Literal["secrets", "email", "phone", "credit_card", "ip"]
 Place = Literal["output", "tool_args", "outbound"]

@@ -16,12 +16,12 @@ from agenteval.assertions.base import (
 )
 from agenteval.assertions.process import is_available
 from agenteval.assertions.telling import called, closest_calls, times
-from agenteval.json_values import moment, seconds_between, time_zone
-from agenteval.plurals import counted
-from agenteval.selectors import Selector, calls_of
-from agenteval.spec import Name, TestCase, Trigger
-from agenteval.strict import Between, model
-from agenteval.trace import Event, Trace, is_synthetic
+from agenteval.contracts.json_values import moment, seconds_between, time_zone
+from agenteval.contracts.models import Between, model
+from agenteval.contracts.testcase import Name, TestCase, Trigger
+from agenteval.contracts.trace import Event, Trace, is_synthetic
+from agenteval.matching.selectors import Selector, calls_of
+from agenteval.text.fitting import counted
 
 Count = Annotated[int, Between(0)]
 

@@ -2,8 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 
-from agenteval.selectors import Selector
-from agenteval.trace import Event, ToolCall, Trace
+from agenteval.assertions.base import Verdict, failed, vacuous
+from agenteval.contracts.models import WrongPart
+from agenteval.contracts.trace import Event, ToolCall, Trace
+from agenteval.matching.selectors import Selector
 
 MOST_LISTED = 5
 """Events named in a message, and things told of in it, unless a check says otherwise."""
@@ -68,3 +70,38 @@ def failed_calls(calls: Iterable[ToolCall]) -> list[tuple[Event, str]]:
 def closest_calls(selector: Selector, trace: Trace) -> list[tuple[Event, str]]:
     """The calls that almost are what a selector means, each with what is different about it."""
     return [(event, note) for event, note in selector.closest(trace) if event.type == "tool_call"]
+
+
+def output_events(trace: Trace) -> Sequence[Event]:
+    """The event of the final output, as evidence."""
+    return trace.of_type("final_output")[-1:]
+
+
+def has_output(trace: Trace) -> bool:
+    """Whether there is a final output with anything in it."""
+    return bool(trace.output.strip())
+
+
+def no_output(expected: str, trace: Trace) -> Verdict:
+    """The failure of a check that needs a final output."""
+    return failed(
+        f"expected {expected}, but {_lack(trace)}", events=output_events(trace), category="missing output"
+    )
+
+
+def nothing_said(trace: Trace) -> Verdict:
+    """The vacuous pass of a check on the text of the final output, when there is no text."""
+    return vacuous(_lack(trace))
+
+
+def _lack(trace: Trace) -> str:
+    return "the final output is empty" if trace.final_output else "the trace has no final output"
+
+
+def check_phrases(name: str, phrases: Sequence[str], *, blanks_count: bool = False) -> None:
+    """Refuse a phrase that every text contains, such as one of blanks, unless they count. Raises ValueError."""
+    for index, phrase in enumerate(phrases):
+        if not (phrase if blanks_count else phrase.strip()):
+            raise WrongPart(
+                f"{name} holds an empty phrase, which every output contains: remove it", name, index
+            )

@@ -4,20 +4,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-from agenteval.alignment import Alignment, align_in_any_order, align_in_order
-from agenteval.assertions.base import Assertion, Category, Verdict, failed, passed, vacuous
-from agenteval.assertions.looks import ANY_TOOL, Looks
-from agenteval.errors import AssertionCrashError
-from agenteval.findings import WrongPart
-from agenteval.json_values import MISSING, equal, lookup, show
-from agenteval.patterns import name_matches
-from agenteval.plurals import counted
-from agenteval.selectors import ArgsMatch, is_of
-from agenteval.shortening import cut
-from agenteval.spec import Name, TestCase
-from agenteval.strict import Model, model
-from agenteval.text import fold, holds
-from agenteval.trace import Event, ToolCall, Trace
+from agenteval.assertions.base import ANY_TOOL, Assertion, Category, Looks, Verdict, failed, passed, vacuous
+from agenteval.contracts.errors import AssertionCrashError
+from agenteval.contracts.json_values import MISSING, equal, lookup, show
+from agenteval.contracts.models import Model, WrongPart, model
+from agenteval.contracts.testcase import Name, TestCase
+from agenteval.contracts.trace import Event, ToolCall, Trace
+from agenteval.matching.alignment import Alignment, align_in_any_order, align_in_order
+from agenteval.matching.patterns import name_matches
+from agenteval.matching.selectors import ArgsMatch, is_of
+from agenteval.text.fitting import counted, cut
+from agenteval.text.parts import fold, holds
 
 MOST_PAIRS = 10_000_000
 """The most pairs of an expected and a real call that are compared: some 3,000 by 3,000."""

@@ -9,18 +9,18 @@ from typing import Annotated
 import typer
 
 from agenteval import __version__
-from agenteval.errors import AgentEvalError, ExitCode, FileError, UsageError
-from agenteval.lazyregex import lazy
-from agenteval.reading.containment import keep_inside
-from agenteval.redaction import Redactor
+from agenteval.contracts.errors import AgentEvalError, ExitCode, FileError, UsageError
+from agenteval.reading.documents import keep_inside
+from agenteval.redaction.redactor import Redactor
 from agenteval.reporters.problems import redacted_problems
-from agenteval.reporters.stream import (
+from agenteval.reporters.terminal import (
     in_github_actions,
     no_commands,
     redact_with,
     redactor_in_force,
     silence,
 )
+from agenteval.text.regexes import lazy
 
 REPORT_ADDRESS = "https://github.com/agenteval/agenteval/issues"
 

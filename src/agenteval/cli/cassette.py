@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from agenteval.cli.options import AllowOutsideOption
-from agenteval.errors import ExitCode, UsageError
+from agenteval.contracts.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
     from agenteval.live.cassette import Cassette, Exchange
@@ -54,7 +54,7 @@ def command(
             f"agenteval cassette {action} takes {'one cassette' if wanted == 1 else 'two cassettes'}",
             next_step=f"agenteval cassette {action} {' '.join(['FILE'] * wanted)}",
         )
-    from agenteval.cli.project import open_project
+    from agenteval.loading.project import open_project
 
     open_project(
         [str(path) for path in paths]
@@ -95,7 +95,7 @@ def _show(cassette: "Cassette", terminal: "Terminal") -> None:
 
 
 def _line(text: str) -> str:
-    from agenteval.shortening import cut
+    from agenteval.text.fitting import cut
 
     return cut(" ".join(text.split()), _SHOWN)
 
@@ -103,7 +103,7 @@ def _line(text: str) -> str:
 def _answer(exchange: "Exchange") -> Iterator[str]:
     """What the model said and called, a line each."""
     from agenteval.live.cassette import tool_inputs
-    from agenteval.text import texts
+    from agenteval.text.parts import texts
 
     answer = exchange.answer
     if "error_status" in answer:
@@ -143,12 +143,12 @@ def _diff(before: "Cassette", after: "Cassette", terminal: "Terminal") -> None:
 
 def _played(paths: Sequence[Path], terminal: "Terminal", *, drift: bool, allow_outside: bool) -> ExitCode:
     """Run the agents of tests with the model played; say of each cassette how it stands."""
-    from agenteval.adapters import runs_live
-    from agenteval.cli.collection import collect
-    from agenteval.cli.project import open_project
+    from agenteval.cli.loaded import collect
+    from agenteval.contracts.adapters import runs_live
+    from agenteval.judging.runner import RunOptions, run_test
     from agenteval.live.options import LiveOptions, scratch_folder
+    from agenteval.loading.project import open_project
     from agenteval.reporters.console import Console
-    from agenteval.runner import RunOptions, run_test
 
     names = [str(path) for path in paths]
     project = open_project(names)
@@ -202,10 +202,10 @@ def _code_of(reason: str) -> ExitCode:
 
 
 def _cost(test: Any) -> str:
-    from agenteval.errors import FileError
+    from agenteval.contracts.errors import FileError
+    from agenteval.contracts.testcase import LiveSpec
     from agenteval.live.cassette import loaded
     from agenteval.reading.documents import read_text
-    from agenteval.spec import LiveSpec
 
     path = test.path.parent / (test.case.live or LiveSpec()).cassette
     try:

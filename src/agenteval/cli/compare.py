@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from agenteval.cli.options import ColorOption
-from agenteval.errors import ExitCode, UsageError
+from agenteval.contracts.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
+    from agenteval.comparing.baseline import Side
     from agenteval.comparing.comparison import Comparison
-    from agenteval.comparing.sides import Side
 
 
 def command(
@@ -34,11 +34,11 @@ def command(
 
     Exit codes: 0 no regression, 1 at least one, 2 the two cannot be compared, or a test of B could not be judged.
     """
-    from agenteval.cli.baselines import today
-    from agenteval.cli.project import open_project
+    from agenteval.comparing.baseline import load_side
     from agenteval.comparing.compare import compare
-    from agenteval.comparing.sides import load_side
-    from agenteval.stored import find_run
+    from agenteval.judging.stored import find_run
+    from agenteval.loading.project import open_project
+    from agenteval.running.baselines import today
 
     project = open_project()
     one, other = (load_side(find_run(name, project.runs)) for name in (before, after))
@@ -51,9 +51,9 @@ def command(
         )
     code, told = _verdict(comparison, other)
     if as_json:
-        from agenteval.redaction import Redactor
-        from agenteval.reporters.sealing import sealed
-        from agenteval.reporters.stream import write_encoded
+        from agenteval.redaction.redactor import Redactor
+        from agenteval.redaction.sealing import sealed
+        from agenteval.reporters.terminal import write_encoded
 
         write_encoded(sys.stdout, sealed(comparison, Redactor(rules=project.rules)).decode())
         return code
@@ -75,7 +75,7 @@ def _verdict(comparison: "Comparison", after: "Side") -> tuple[ExitCode, str]:
             f"not every test of {after.head.label} could be judged: it ended with {after.broken}",
         )
     if comparison.regressions:
-        from agenteval.plurals import counted
+        from agenteval.text.fitting import counted
 
         return ExitCode.FAILED, counted(comparison.regressions, "regression")
     return ExitCode.PASSED, "no regression"

@@ -6,7 +6,7 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
-from agenteval.errors import AgentEvalError, ExitCode, PluginError
+from agenteval.contracts.errors import AgentEvalError, ExitCode, PluginError
 
 _NAME_WIDTH = 12
 
@@ -83,7 +83,7 @@ def _libyaml() -> str:
 
 
 def _adapters() -> Iterator[_Line]:
-    from agenteval.adapters import find_adapter, installed_adapters
+    from agenteval.contracts.adapters import find_adapter, installed_adapters
     from agenteval.plugins.contract import input_models
 
     names = installed_adapters()
@@ -103,7 +103,7 @@ def _adapters() -> Iterator[_Line]:
 
 def _plugins() -> Iterator[_Line]:
     """The project's plugins, unless its configuration is invalid, and those of installed packages."""
-    from agenteval.cli.project import project_registry
+    from agenteval.loading.project import project_registry
     from agenteval.plugins.registry import Registry
 
     try:
@@ -130,7 +130,7 @@ def _sandboxes() -> Iterator[_Line]:
 
 
 def _project() -> Iterator[_Line]:
-    from agenteval.config import load_config, project_root, rules_of
+    from agenteval.loading.config import load_config, project_root, rules_of
 
     root = project_root()
     yield _fine("project", root)
@@ -153,7 +153,7 @@ def _sources(root: Path) -> str:
     """Where the configuration comes from, lowest first."""
     import os
 
-    from agenteval.config import PREFIX, config_files
+    from agenteval.loading.config import PREFIX, config_files
 
     sources = [str(path) for path in config_files(root)]
     sources += sorted(name for name, value in os.environ.items() if name.startswith(PREFIX) and value)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from agenteval.errors import ExitCode, UsageError
+from agenteval.contracts.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
     from agenteval.plugins.registry import Registry
@@ -40,9 +40,8 @@ def command(
             f"--markdown prints the whole reference: it cannot be combined with {other}",
             next_step="use one or the other",
         )
-    from agenteval.reporters.stream import write
-    from agenteval.reporters.terminal import Terminal
-    from agenteval.shortening import visible, visible_in_json
+    from agenteval.reporters.terminal import Terminal, write
+    from agenteval.text.fitting import visible, visible_in_json
 
     if plugins and name:
         raise UsageError(
@@ -62,7 +61,7 @@ def command(
 def _registry(name: str | None, *, built_in: bool) -> "Registry":
     """Where to look the types up; the project's plugins are loaded only if they can be meant."""
     from agenteval.assertions import assertion_class
-    from agenteval.cli.project import project_registry
+    from agenteval.loading.project import project_registry
     from agenteval.plugins.registry import BUILT_IN
 
     if built_in or (name is not None and assertion_class(name) is not None):
@@ -71,10 +70,9 @@ def _registry(name: str | None, *, built_in: bool) -> "Registry":
 
 
 def _all(registry: "Registry", room: int, *, as_json: bool, markdown: bool, plugins: bool) -> str:
-    from agenteval.cli.problems import tell
     from agenteval.plugins.registry import warnings_about
-    from agenteval.reference.explanation import explain_all
-    from agenteval.reference.markdown import reference_markdown
+    from agenteval.reference.explanation import explain_all, reference_markdown
+    from agenteval.reporters.problems import tell
 
     tell(warnings_about(registry.plugins()))
     everything = [item for item in explain_all(registry) if item.plugin or not plugins]
@@ -101,7 +99,7 @@ def _json(data: Any) -> str:
 
 
 def _example(name: str, registry: "Registry") -> str:
-    from agenteval.reference.example_spec import example_spec
+    from agenteval.reference.explanation import example_spec
 
     cls = registry.assertion_class(name)
     assert cls is not None, name

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from agenteval.cli.options import a_number
-from agenteval.errors import ExitCode
+from agenteval.contracts.errors import ExitCode
 
 if TYPE_CHECKING:
+    from agenteval.judging.stored import StoredRun
     from agenteval.openwop.models import EvalSummary
-    from agenteval.stored import StoredRun
 
 
 def command(
@@ -39,9 +39,9 @@ def command(
 
     Exit codes: 0 it is, 1 it is not, 2 the summary is invalid, or that of a shard.
     """
-    from agenteval.cli.project import open_project
-    from agenteval.openwop.verification import verified_summary
-    from agenteval.stored import StoredRun, find_run
+    from agenteval.judging.stored import StoredRun, find_run
+    from agenteval.loading.project import open_project
+    from agenteval.running.verification import verified_summary
 
     stored = StoredRun(find_run(run, open_project().runs))
     summary = verified_summary(stored)
@@ -92,8 +92,8 @@ def objection(
 
 
 def _print(run: "StoredRun", summary: "EvalSummary", code: ExitCode, reason: str) -> None:
-    from agenteval.plurals import counted
     from agenteval.reporters.terminal import Terminal
+    from agenteval.text.fitting import counted
 
     terminal = Terminal(sys.stdout)
     terminal.emit(f"{run.summary.test_run_id}  {summary.suiteId} {summary.suiteVersion}")
@@ -104,7 +104,7 @@ def _print(run: "StoredRun", summary: "EvalSummary", code: ExitCode, reason: str
 
 
 def _print_json(run: "StoredRun", summary: "EvalSummary", required: float | None, against: str) -> None:
-    from agenteval.reporters.stream import write_json
+    from agenteval.reporters.terminal import write_json
 
     data = {
         "evalRunId": run.summary.test_run_id,

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from agenteval.errors import ExitCode, UsageError
+from agenteval.contracts.errors import ExitCode, UsageError
 from agenteval.reading.documents import read_bytes
 
 if TYPE_CHECKING:
-    from agenteval.drafting.draft import Draft
+    from agenteval.recording.draft import Draft
 
 _TEMPLATES = Path(__file__).parent.parent / "templates" / "init"
 
@@ -87,7 +87,7 @@ def command(
             f"    agenteval record {quote(str(source))}{chosen} --out {quote(str(folder / 'evals'))} --name NAME"
         )
     elif draft:
-        from agenteval.cli.recording_report import remarks_on
+        from agenteval.cli.record import remarks_on
 
         remarks_on(draft, terminal)
     terminal.emit(f"next: agenteval run {quote(str(folder / 'evals'))}")
@@ -97,7 +97,7 @@ def command(
 def _drafted(source: Path, turn: int | None, folder: Path) -> "Draft":
     """The test of a recorded run. Raises `AgentEvalError`, before anything is written."""
     from agenteval.cli.record import OpenRecording
-    from agenteval.drafting.source import chosen_runs
+    from agenteval.recording.source import chosen_runs
 
     recording = OpenRecording.open(source, folder)
     (run,) = chosen_runs(recording.drafting.source, [turn] if turn else [])
@@ -179,8 +179,8 @@ def _asked_for() -> str:
 
 
 def _make_all(folder: Path, tests: Sequence[_File], installs: str) -> Iterator[tuple[Path, str]]:
-    from agenteval.config import checkout_of, config_files, project_root, refuse_misnamed
-    from agenteval.reading.containment import keep_inside
+    from agenteval.loading.config import checkout_of, config_files, project_root, refuse_misnamed
+    from agenteval.reading.documents import keep_inside
 
     keep_inside(checkout_of(project_root([str(folder)])))
     refuse_misnamed(folder)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from agenteval.cli.collection import Collection, collect
+from agenteval.cli.loaded import Collection, collect
 from agenteval.cli.options import (
     FROM_CONFIGURATION,
     ExcludeTagOption,
@@ -14,12 +14,12 @@ from agenteval.cli.options import (
     PathsArgument,
     TagOption,
 )
-from agenteval.cli.problems import problem_as_json, tell
-from agenteval.cli.project import open_project
-from agenteval.errors import ExitCode
-from agenteval.loading import LoadedTest
-from agenteval.plurals import counted
-from agenteval.redaction import RedactionRules
+from agenteval.contracts.errors import ExitCode
+from agenteval.loading.project import open_project
+from agenteval.loading.testfile import LoadedTest
+from agenteval.redaction.redactor import RedactionRules
+from agenteval.reporters.problems import problem_as_json, tell
+from agenteval.text.fitting import counted
 
 
 def command(
@@ -33,7 +33,7 @@ def command(
 
     Exit codes: 0 something would run, 3 nothing would run, or a test file is invalid.
     """
-    from agenteval.selection import Selection
+    from agenteval.loading.selection import Selection
 
     selection = Selection(expression, tags or (), exclude_tags or ())
     project = open_project(paths)
@@ -68,7 +68,7 @@ def _row(test: LoadedTest, rules: RedactionRules) -> tuple[str, ...]:
 
 
 def _print_json(tests: Sequence[LoadedTest], collection: Collection, rules: RedactionRules) -> None:
-    from agenteval.reporters.stream import write_json
+    from agenteval.reporters.terminal import write_json
 
     data = {
         "tests": [_as_json(test, rules) for test in tests],

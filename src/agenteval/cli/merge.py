@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from agenteval.cli.github import ToldGithubOption
 from agenteval.cli.options import (
     FILES,
     ArtifactsDirOption,
@@ -15,14 +14,14 @@ from agenteval.cli.options import (
     JsonOption,
     QuietOption,
     VerboseOption,
+    with_reports,
 )
-from agenteval.cli.reporting import Reporting, keep_out, prepare
-from agenteval.cli.signatures import with_reports
-from agenteval.errors import ExitCode
+from agenteval.cli.reporting import Reporting, ToldGithubOption, keep_out, prepare
+from agenteval.contracts.errors import ExitCode
 
 if TYPE_CHECKING:
-    from agenteval.cli.ledger import Ledger
-    from agenteval.cli.shards import StoredShard
+    from agenteval.running.bookkeeping import Ledger
+    from agenteval.running.shards import StoredShard
 
 IF_MERGED = "remove that run, or give the merged one another --run-id"
 """What to do when a run of that name exists: most often the shards were merged before."""
@@ -58,13 +57,13 @@ def command(
 
     Exit codes: those of the run; 2 if these are not all the shards of one run.
     """
-    from agenteval.cli.ledger import Ledger
-    from agenteval.cli.project import open_project
-    from agenteval.cli.shards import read_shards
+    from agenteval.judging.runner import RunOptions
+    from agenteval.loading.project import open_project
     from agenteval.openwop.summary import Scores
     from agenteval.reporters.artifacts import RunDirectory, new_run_id
     from agenteval.reporters.console import Console
-    from agenteval.runner import RunOptions
+    from agenteval.running.bookkeeping import Ledger
+    from agenteval.running.shards import read_shards
 
     prepare(reports)
     project = open_project()
@@ -89,8 +88,8 @@ def command(
 
 def _retold(shards: "Sequence[StoredShard]", ledger: "Ledger") -> ExitCode:
     """Enter the results of the shards, and close the run: from the start of the first to the end of the last."""
-    from agenteval.cli.shards import Told, merged
-    from agenteval.selection import Selection
+    from agenteval.loading.selection import Selection
+    from agenteval.running.shards import Told, merged
 
     unread = sum(shard.record.unread for shard in shards)
     ledger.tally.counts.deselected = shards[0].record.deselected + unread

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from agenteval.cli.flow import AUTO, processors
 from agenteval.cli.options import (
     FROM_CONFIGURATION,
     AllowOutsideOption,
@@ -18,22 +17,24 @@ from agenteval.cli.options import (
     ExpressionOption,
     PathsArgument,
     QuietOption,
+    Request,
     TagOption,
     WorkersOption,
     a_number,
+    taking,
 )
 from agenteval.cli.reporting import prepare, write_report
-from agenteval.cli.signatures import Request, taking
-from agenteval.errors import ExitCode, UsageError
-from agenteval.mutation.base import MOST_MUTANTS
-from agenteval.plurals import counted
+from agenteval.contracts.errors import ExitCode, UsageError
+from agenteval.operators.base import MOST_MUTANTS
+from agenteval.running.session import AUTO, processors
+from agenteval.text.fitting import counted
 
 if TYPE_CHECKING:
-    from agenteval.cli.collection import Collection
-    from agenteval.cli.project import OpenProject
-    from agenteval.loading import LoadedTest
-    from agenteval.mutation.base import Operator
+    from agenteval.cli.loaded import Collection
+    from agenteval.loading.project import OpenProject
+    from agenteval.loading.testfile import LoadedTest
     from agenteval.mutation.results import MutationReport, TestMutation
+    from agenteval.operators.base import Operator
     from agenteval.reporters.console import Console
 
 
@@ -105,9 +106,9 @@ def command(asked: MutateRequest) -> ExitCode:
 
     Exit codes: 0 every mutant was judged, 1 the score is below --min-score or a test fails as recorded, 2 an error, 3 an invalid file or nothing to mutate.
     """
-    from agenteval.cli.project import open_project
-    from agenteval.mutation.operators import chosen_operators
+    from agenteval.loading.project import open_project
     from agenteval.mutation.results import report
+    from agenteval.operators.catalogue import chosen_operators
     from agenteval.reporters.console import Console
 
     if asked.list_operators and (asked.json_output or asked.html):
@@ -137,8 +138,8 @@ def command(asked: MutateRequest) -> ExitCode:
 
 def _wanted(asked: MutateRequest, project: "OpenProject", console: "Console") -> Wanted:
     """The tests to mutate; problems of test files are printed. Raises `UsageError`."""
-    from agenteval.cli.collection import collect
-    from agenteval.selection import Selection
+    from agenteval.cli.loaded import collect
+    from agenteval.loading.selection import Selection
 
     selection = Selection(asked.expression, asked.tags or (), asked.exclude_tags or ())
     collection = collect(project.paths(asked.paths, "mutate"), project)
@@ -147,8 +148,7 @@ def _wanted(asked: MutateRequest, project: "OpenProject", console: "Console") ->
     for problem in collection.problems:
         console.problem(problem)
     if asked.since:
-        from agenteval.cli.affected import touches
-        from agenteval.cli.since import changed_since
+        from agenteval.running.watching import changed_since, touches
 
         changed = changed_since(asked.since, project.root)
         tests = [test for test in selected if touches(test, changed)]
@@ -159,7 +159,7 @@ def _mutated(
     tests: "Sequence[LoadedTest]", asked: MutateRequest, project: "OpenProject", console: "Console"
 ) -> "list[TestMutation]":
     """The results of each test's mutants, printed as they are known."""
-    from agenteval.mutation.runs import MutationSettings, mutate_tests
+    from agenteval.mutation.engine import MutationSettings, mutate_tests
     from agenteval.reporters.mutation import tell_test
 
     settings = MutationSettings(
@@ -183,10 +183,10 @@ def _mutated(
 
 def _tell(total: "MutationReport", asked: MutateRequest, project: "OpenProject", console: "Console") -> None:
     """Print the report as text and, when asked, as JSON; write it as HTML. Raises `ReportError`."""
-    from agenteval.redaction import Redactor
+    from agenteval.contracts.models import plain
+    from agenteval.redaction.redactor import Redactor
     from agenteval.reporters.mutation import tell_summary
-    from agenteval.reporters.stream import write_json
-    from agenteval.strict import plain
+    from agenteval.reporters.terminal import write_json
 
     if total.tests:
         tell_summary(console, total)

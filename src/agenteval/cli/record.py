@@ -1,4 +1,4 @@
-"""`agenteval record SOURCE`: the runs in a real recording, and chosen ones as tests."""
+"""What `agenteval record` prints: the runs in a recording, what it holds, the tests that were made of it."""
 
 import os
 import sys
@@ -6,23 +6,168 @@ from collections.abc import Sequence
 from contextlib import redirect_stdout, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 from time import sleep
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from agenteval.cli.options import AdapterOption
-from agenteval.cli.problems import remarks_of, tell
-from agenteval.cli.signatures import Request, taking
-from agenteval.errors import AdapterError, ExitCode, UsageError
-from agenteval.plurals import counted
+from agenteval.cli.options import AdapterOption, Request, taking
+from agenteval.contracts.errors import AdapterError, ExitCode, UsageError
+from agenteval.contracts.models import plain
+from agenteval.reporters.problems import remarks_of, tell
+from agenteval.reporters.terminal import redactor_in_force, write_json
+from agenteval.text.fitting import clipped, counted, cut, plural
 
 if TYPE_CHECKING:
-    from agenteval.cli.progress import ReadingProgress
-    from agenteval.drafting.draft import Draft, Drafting
-    from agenteval.drafting.update import Update
-    from agenteval.recordings import Receiving
+    from agenteval.contracts.adapters import Receiving, RecordedRun
+    from agenteval.recording.draft import Draft, Drafting
+    from agenteval.recording.source import Source
+    from agenteval.recording.update import Update
+    from agenteval.reporters.progress import ReadingProgress
     from agenteval.reporters.terminal import Terminal
+
+
+HEADINGS = ("run", "time", "group", "trigger", "first words", "tools", "status")
+LONGEST_WORDS = 48
+
+
+def listed(source: "Source", terminal: "Terminal", *, as_json: bool, asking: bool = False) -> None:
+    """Print the runs, a line each, and how to choose one, unless a question about that comes next (`asking`)."""
+    runs = source.recording.runs
+    if as_json:
+        write_json(sys.stdout, {"kind": source.recording.kind, "runs": [plain(run) for run in runs]})
+        return
+    terminal.emit(f"{source.recording.kind}, {counted(len(runs), 'run')}")
+    terminal.rows([HEADINGS, *(_row(run, terminal) for run in runs)], lead=4)
+    if not asking:
+        terminal.emit(f"next: agenteval record {quote(str(source.path))} --turn N --out DIR")
+    terminal.flush()
+
+
+def inspected(source: "Source", terminal: "Terminal", *, as_json: bool) -> None:
+    """Print what the recording shows, what it cannot show, and what was skipped."""
+    recording = source.recording
+    if as_json:
+        write_json(sys.stdout, plain(recording))
+        return
+    terminal.line(f"{recording.kind}, read by the adapter {source.adapter.name} {source.adapter.version}")
+    skipped = [f"{number} of {kind}" for kind, number in recording.skipped.items()]
+    sections = (("holds", recording.holds), ("cannot show", recording.lacks), ("ignored", skipped))
+    for title, lines in sections:
+        if lines:
+            terminal.emit(f"{title}:")
+        for line in lines:
+            terminal.line(line, indent=2)
+    terminal.emit(f"{counted(len(recording.runs), 'run')}; --list shows them")
+    terminal.flush()
+
+
+def drafted(
+    drafts: "Sequence[Draft]", out: Path, terminal: "Terminal", *, as_json: bool, expecting: bool
+) -> None:
+    """Print the tests that were written, and what a person has to look at. `expecting`: --xfail was given."""
+    if as_json:
+        write_json(sys.stdout, {"tests": [_draft_data(draft, out) for draft in drafts]})
+        return
+    for draft in drafts:
+        folder = out / draft.name
+        for name in draft.files:
+            terminal.emit(f"written  {folder / name}")
+        remarks_on(draft, terminal, expecting=expecting)
+    made = out / drafts[0].name if len(drafts) == 1 else out
+    terminal.emit(f"next: agenteval run {quote(str(made))}")
+    terminal.flush()
+
+
+def remarks_on(draft: "Draft", terminal: "Terminal", *, expecting: bool = False) -> None:
+    """Print how much a test checks, what was left out of it, and what a person has to decide."""
+    from agenteval.loading.discovery import TEST_FILE
+    from agenteval.recording.draft import DECIDE
+
+    open_questions = draft.files[TEST_FILE].count(f"{DECIDE}: ".encode())
+    passing = plural(len(draft.kept), "which passes", "all pass")
+    terminal.line(
+        f"{draft.test_id}: {counted(len(draft.kept), 'assertion')}, {passing} as expected", indent=2
+    )
+    if draft.status != "success":
+        told = f"! the run did not succeed (status {draft.status}): the test expects what it did, no more"
+        terminal.line(told, indent=2)
+    if draft.left_out:
+        number = counted(len(draft.left_out), "suggestion")
+        terminal.line(f"{number} left out: the others already catch what they would", indent=2)
+    for message in dict.fromkeys([each.message for each in draft.unjudged]):
+        alike = sum(each.message == message for each in draft.unjudged)
+        terminal.line(f"! {counted(alike, 'suggestion')} not judged: {cut(message)}", indent=2)
+    if expecting and not draft.findings:
+        terminal.line(
+            "! the run passes everything that was suggested: there is no failure to expect", indent=2
+        )
+    for finding in draft.findings:
+        kept = any(each is finding.suggestion for each in draft.kept)
+        how = "expected to fail" if kept else "hidden by redaction" if finding.hidden else "left out"
+        terminal.line(
+            f"! the run does not pass {finding.suggestion.type} ({how}): {cut(finding.message)}", indent=2
+        )
+    need = plural(open_questions, "needs", "need")
+    terminal.line(f"{counted(open_questions, 'line')} marked `decide:` {need} your decision", indent=2)
+
+
+def updated(made: "Update", test: Path, terminal: "Terminal", *, as_json: bool) -> None:
+    """Print what the new recording changes."""
+    if as_json:
+        data = {
+            "test": str(test),
+            "changes": made.changes,
+            "unused": made.unused,
+            "shared": made.shared,
+            "status": made.status,
+        }
+        write_json(sys.stdout, data)
+        return
+    terminal.line(f"changes in the behaviour that {test} records:")
+    for line in made.changes or ["nothing"]:
+        terminal.line(line, indent=2)
+    for name in made.unused:
+        terminal.line(f"no longer used: {made.folder / name}")
+    for other, names in made.shared.items():
+        told = f"! {other} replays {' and '.join(names)} too: it changes with it, record it again as well"
+        terminal.line(told)
+    terminal.line(f"result of the test with the new recording: {made.status}")
+    terminal.flush()
+
+
+def _row(run: "RecordedRun", terminal: "Terminal") -> tuple[str, ...]:
+    tools = ", ".join(f"{tool}{terminal.signs['times']}{number}" for tool, number in run.tools.items())
+    return (
+        str(run.number),
+        run.started_at,
+        run.group_id,
+        run.trigger,
+        clipped(" ".join(redactor_in_force().unseen(run.first_words).split()), LONGEST_WORDS),
+        tools or "-",
+        run.status,
+    )
+
+
+def _draft_data(draft: "Draft", out: Path) -> dict[str, object]:
+    return {
+        "id": draft.test_id,
+        "folder": str(out / draft.name),
+        "files": list(draft.files),
+        "assertions": [
+            {"id": each.id, "type": each.type, "why": each.why, "decide": each.decide} for each in draft.kept
+        ],
+        "findings": [
+            {"id": each.suggestion.id, "type": each.suggestion.type, "message": each.message}
+            for each in draft.findings
+        ],
+        "not_judged": [
+            {"id": each.suggestion.id, "type": each.suggestion.type, "message": each.message}
+            for each in draft.unjudged
+        ],
+        "left_out": [{"id": each.id, "type": each.type} for each in draft.left_out],
+    }
 
 
 DEFAULT_PORT = 4318
@@ -110,8 +255,8 @@ class RecordRequest(Request):
 
 
 def _check_name(name: str, turns: Sequence[int]) -> None:
-    from agenteval.discovery import is_entered
-    from agenteval.drafting.naming import slug
+    from agenteval.loading.discovery import is_entered
+    from agenteval.recording.suggestions import slug
 
     if len(turns) > 1 or slug(name) != name:
         raise UsageError(
@@ -133,8 +278,7 @@ def command(asked: RecordRequest) -> ExitCode:
 
     Exit codes: 0 done, 2 the recording cannot be read, holds no runs, or the test cannot be written, 3 a test file is invalid.
     """
-    from agenteval.cli.recording_report import inspected, listed
-    from agenteval.drafting.source import chosen_runs, runs_in
+    from agenteval.recording.source import chosen_runs, runs_in
 
     asked.check()
     if asked.listening:
@@ -169,9 +313,8 @@ def command(asked: RecordRequest) -> ExitCode:
 
 def _listen(asked: RecordRequest) -> ExitCode:
     """Take what running agents send until Ctrl-C, keep it, and list the runs. Raises `AgentEvalError`."""
-    from agenteval.cli.project import open_project
-    from agenteval.cli.recording_report import listed
-    from agenteval.drafting.source import receiving_adapter
+    from agenteval.loading.project import open_project
+    from agenteval.recording.source import receiving_adapter
     from agenteval.reporters.artifacts import new_run_id
     from agenteval.reporters.terminal import Terminal
 
@@ -227,8 +370,8 @@ def _tell_what_comes(receiving: "Receiving", terminal: "Terminal") -> None:
 
 def _taken_over(asked: RecordRequest, into: Path) -> ExitCode | None:
     """Take over what a live run of the test left; None when the source is something else."""
-    from agenteval.cli.project import open_project
-    from agenteval.drafting.update import find_test, taken_over
+    from agenteval.loading.project import open_project
+    from agenteval.recording.update import find_test, taken_over
     from agenteval.reporters.terminal import Terminal
 
     file = find_test(into)
@@ -242,8 +385,7 @@ def _taken_over(asked: RecordRequest, into: Path) -> ExitCode | None:
 
 def _written(made: "Update", file: Path, terminal: "Terminal", *, ask: bool, as_json: bool) -> ExitCode:
     """Show what an update changes, ask if there is somebody to ask, and write it."""
-    from agenteval.cli.recording_report import updated
-    from agenteval.drafting.writing import write_files
+    from agenteval.recording.draft import write_files
 
     updated(made, file, terminal, as_json=as_json)
     if ask and answer(terminal, "write it? [y/N] ").lower() not in ("y", "yes"):
@@ -272,7 +414,7 @@ def at_a_terminal() -> bool:
 
 def answer(terminal: "Terminal", question: str) -> str:
     """What a person types after a question."""
-    from agenteval.reporters.stream import flush, write
+    from agenteval.reporters.terminal import flush, write
 
     write(terminal.stream, question)
     flush(terminal.stream)
@@ -309,10 +451,10 @@ class OpenRecording:
         as_json: bool = False,
     ) -> "OpenRecording":
         """Find the adapter that reads the source. Raises `AgentEvalError`."""
-        from agenteval.cli.progress import ReadingProgress
-        from agenteval.cli.project import open_project
-        from agenteval.drafting.draft import Drafting
-        from agenteval.drafting.source import context_for, find_source
+        from agenteval.loading.project import open_project
+        from agenteval.recording.draft import Drafting
+        from agenteval.recording.source import context_for, find_source
+        from agenteval.reporters.progress import ReadingProgress
         from agenteval.reporters.terminal import Terminal
 
         project = open_project([str(target or Path())])
@@ -340,10 +482,8 @@ class OpenRecording:
 
     def record(self, turns: list[int], out: Path, name: str, *, force: bool) -> ExitCode:
         """Make tests of these runs, or of the only one. Nothing is written unless all can be."""
-        from agenteval.cli.recording_report import drafted
-        from agenteval.drafting.draft import editor_header
-        from agenteval.drafting.source import chosen_runs
-        from agenteval.drafting.writing import must_be_free, write_files
+        from agenteval.recording.draft import editor_header, must_be_free, write_files
+        from agenteval.recording.source import chosen_runs
 
         place = Path(os.path.abspath(out))  # noqa: PTH100 - without `..`
         self.drafting.neighbours = _tests_beside(place, self.root)
@@ -368,8 +508,8 @@ class OpenRecording:
 
     def update(self, turns: list[int], path: Path, *, ask: bool) -> ExitCode:
         """Record one run into an existing test, after showing what that changes."""
-        from agenteval.drafting.source import chosen_runs
-        from agenteval.drafting.update import find_test, update
+        from agenteval.recording.source import chosen_runs
+        from agenteval.recording.update import find_test, update
 
         file = find_test(path)
         runs = chosen_runs(self.drafting.source, turns)
@@ -394,7 +534,7 @@ def _tests_beside(out: Path, root: Path) -> dict[Path, str]:
 
     Files that cannot be read are left out.
     """
-    from agenteval.discovery import Selected, discover
+    from agenteval.loading.discovery import Selected, discover
     from agenteval.reading.documents import read_bytes
 
     inside = out.relative_to(root).parts if out.is_relative_to(root) else ()
@@ -409,8 +549,8 @@ def _tests_beside(out: Path, root: Path) -> dict[Path, str]:
 
 def _seal(data: Any) -> bytes:
     """The bytes of a JSON file. Raises `LeakError`."""
-    from agenteval.redaction import Redactor
-    from agenteval.reporters.sealing import sealed
-    from agenteval.reporters.stream import redactor_in_force
+    from agenteval.redaction.redactor import Redactor
+    from agenteval.redaction.sealing import sealed
+    from agenteval.reporters.terminal import redactor_in_force
 
     return sealed(data, Redactor(rules=redactor_in_force().rules))

@@ -7,16 +7,13 @@ from typing import Annotated
 
 import typer
 
-from agenteval.cli.github import ToldGithubOption
-from agenteval.cli.options import ColorOption, QuietOption, VerboseOption
-from agenteval.cli.project import open_project
-from agenteval.cli.reporting import Reporting, compares, prepare
-from agenteval.cli.signatures import with_reports
-from agenteval.errors import ExitCode, UsageError
-from agenteval.redaction import Redactor
+from agenteval.cli.options import ColorOption, QuietOption, VerboseOption, with_reports
+from agenteval.cli.reporting import Reporting, ToldGithubOption, compares, prepare
+from agenteval.contracts.errors import ExitCode, UsageError
+from agenteval.judging.stored import SUMMARY, StoredRun, find_run, stored_problem
+from agenteval.loading.project import open_project
+from agenteval.redaction.redactor import Redactor
 from agenteval.reporters.console import Console
-from agenteval.run_files import SUMMARY
-from agenteval.stored import StoredRun, find_run, stored_problem
 
 
 @with_reports

@@ -1,4 +1,4 @@
-"""The reports that a command was asked for: their paths are prepared first, and they are written after the run."""
+"""The options for annotations in GitHub Actions."""
 
 import errno
 import os
@@ -6,16 +6,42 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from agenteval.errors import AgentEvalError, ExitCode, UsageError
-from agenteval.redaction import Redactor
+import typer
+
+from agenteval.cli.options import REPORTS
+from agenteval.contracts.errors import AgentEvalError, ExitCode, UsageError
+from agenteval.redaction.redactor import Redactor
 from agenteval.reporters.formats import FORMATS
 from agenteval.reporters.terminal import Terminal
 
 if TYPE_CHECKING:
+    from agenteval.judging.stored import StoredRun
     from agenteval.reporters.ndjson import Stream
-    from agenteval.stored import StoredRun
+
+
+GithubOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--github/--no-github",
+        help="Annotations and a summary for GitHub Actions; on by default if GITHUB_ACTIONS is true.",
+        show_default=False,
+        rich_help_panel=REPORTS,
+    ),
+]
+"""Of `agenteval run`, which annotates by itself in GitHub Actions."""
+ToldGithubOption = Annotated[
+    bool,
+    typer.Option(
+        "--github/--no-github",
+        help="Annotations and a summary for GitHub Actions.",
+        show_default=False,
+        rich_help_panel=REPORTS,
+    ),
+]
+"""Of commands about finished runs, which annotate only when asked: in GitHub Actions the run itself has done so."""
+
 
 STREAMED = "ndjson"
 """The format that is written while a run goes on."""
@@ -55,7 +81,7 @@ class Reporting:
             return
         from contextlib import ExitStack
 
-        from agenteval.stored import StoredRun, is_run
+        from agenteval.judging.stored import StoredRun, is_run
 
         with ExitStack() as stack:
             parent = artifacts or stack.enter_context(_temporary())
@@ -90,7 +116,7 @@ class Reporting:
     def add(self, written: Path) -> None:
         """Add a test that has ended to the stream, if there is one; `written` is the file of its result."""
         if self.stream:
-            from agenteval.stored import load_result
+            from agenteval.judging.stored import load_result
 
             with _writing(self.reports[STREAMED]):
                 self.stream.test(load_result(written))
@@ -110,7 +136,7 @@ class Reporting:
         """Annotate a finished run, and append the step summary; failing to write that is only mentioned."""
         if not self.github:
             return
-        from agenteval.reporters.github import annotations, write_summary
+        from agenteval.reporters.markdown import annotations, write_summary
 
         for line in annotations(run):
             self.terminal.command(line)
@@ -150,7 +176,7 @@ def compares(reports: Mapping[str, Path]) -> bool:
 
 def run_beside(name: str, runs: Path) -> "StoredRun | None":
     """The run that `--baseline` names by its path, or its id in `runs`; None for a baseline file."""
-    from agenteval.stored import StoredRun, find_run, is_run
+    from agenteval.judging.stored import StoredRun, find_run, is_run
 
     path = find_run(name, runs)
     return StoredRun(path) if is_run(path) else None

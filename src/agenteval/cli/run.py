@@ -1,32 +1,539 @@
-"""`agenteval run`: load, replay, judge, report, write, and exit with the right code."""
+"""The options of `agenteval run`: which contradict each other, and what they mean together."""
 
 import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext, redirect_stdout
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
 
-from agenteval import budget
-from agenteval.cli.ledger import Ledger
-from agenteval.cli.progress import LiveProgress, ReadingProgress
-from agenteval.cli.project import OpenProject, open_project
-from agenteval.cli.reporting import Reporting, compares, keep_out, prepare, run_beside, shows_traces
-from agenteval.cli.run_request import RunRequest
-from agenteval.cli.session import Session
-from agenteval.cli.signatures import taking, with_reports
-from agenteval.cli.suite_run import Parts, suite_among, suite_parts
-from agenteval.config import from_here
-from agenteval.errors import ExitCode, UsageError
-from agenteval.judging import JudgingRules
+import typer
+
+from agenteval.cli.options import (
+    FILES,
+    FROM_CONFIGURATION,
+    JUDGING,
+    LIVE,
+    SUITE,
+    AllowOutsideOption,
+    ArtifactsDirOption,
+    ColorOption,
+    ExcludeTagOption,
+    ExpressionOption,
+    JsonOption,
+    PathsArgument,
+    QuietOption,
+    Request,
+    ShardOption,
+    TagOption,
+    VerboseOption,
+    WorkersOption,
+    a_number,
+    shard_of,
+    taking,
+    with_reports,
+)
+from agenteval.cli.reporting import (
+    GithubOption,
+    Reporting,
+    check_kept,
+    compares,
+    keep_out,
+    prepare,
+    run_beside,
+    shows_traces,
+)
+from agenteval.contracts.errors import ExitCode, SpecError, UsageError
+from agenteval.judging.runner import RunOptions
+from agenteval.judging.verdicts import JudgingRules
 from agenteval.live.options import scratch_folder
+from agenteval.loading.config import SuiteConfig, from_here
+from agenteval.loading.project import OpenProject, open_project
+from agenteval.loading.selection import Selection
+from agenteval.matching import time_limits
+from agenteval.openwop.suite import SuiteRequest
 from agenteval.openwop.summary import Scores, Suite, default_suite_id
+from agenteval.reading.documents import refuse_link_out
 from agenteval.reporters.artifacts import RunDirectory, new_run_id
 from agenteval.reporters.console import Console
-from agenteval.runner import RunOptions
-from agenteval.settings import SuiteConfig
+from agenteval.reporters.progress import LiveProgress, ReadingProgress
+from agenteval.reporters.terminal import in_github_actions
+from agenteval.running.bookkeeping import Ledger
+from agenteval.running.session import Flow, Session
+from agenteval.running.shards import Shard
 
 if TYPE_CHECKING:
-    from agenteval.comparing.watch import Watch
-    from agenteval.shard_record import ShardLog
+    from agenteval.comparing.compare import Watch
+    from agenteval.live.options import How, LiveOptions, Stale
+    from agenteval.loading.config import LiveConfig
+    from agenteval.loading.testfile import LoadedTest
+    from agenteval.openwop.models import AgentEvalSuite
+    from agenteval.openwop.suite import Replays
+    from agenteval.plugins.registry import Registry
+    from agenteval.running.shards import ShardLog
+
+
+class RunRequest(Request):
+    """The options in the order of the help; `reports` maps a format to the file to write."""
+
+    context: typer.Context
+    paths: PathsArgument = FROM_CONFIGURATION
+    expression: ExpressionOption = ""
+    tags: TagOption = None
+    exclude_tags: ExcludeTagOption = None
+    exit_first: Annotated[
+        bool, typer.Option("-x", "--exitfirst", help="Stop at the first failure or error.")
+    ] = False
+    maxfail: Annotated[
+        int,
+        typer.Option(
+            "--maxfail",
+            metavar="N",
+            min=0,
+            help="Stop after N failures or errors (0: never).",
+            show_default=False,
+        ),
+    ] = 0
+    last_failed: Annotated[
+        bool,
+        typer.Option("--lf", "--last-failed", help="Only tests that failed last time (all if none did)."),
+    ] = False
+    failed_first: Annotated[
+        bool, typer.Option("--ff", "--failed-first", help="Run tests that failed last time first.")
+    ] = False
+    shard: ShardOption = None
+    durations_from: Annotated[
+        Path | None,
+        typer.Option(
+            "--durations-from", metavar="RUN", help="Balance shards by how long tests took in this run."
+        ),
+    ] = None
+    workers: WorkersOption = "1"
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Treat all warnings as failures.", rich_help_panel=JUDGING)
+    ] = False
+    fail_on_vacuous: Annotated[
+        bool,
+        typer.Option(
+            "--fail-on-vacuous",
+            help="Treat a pass that had nothing to judge as a failure.",
+            rich_help_panel=JUDGING,
+        ),
+    ] = False
+    strict_capabilities: Annotated[
+        bool,
+        typer.Option(
+            "--strict-capabilities",
+            help="Fail, not skip, assertions for which the recording lacks something.",
+            rich_help_panel=JUDGING,
+        ),
+    ] = False
+    allow_outside: AllowOutsideOption = False
+    artifacts_dir: ArtifactsDirOption = None
+    run_id: Annotated[
+        str,
+        typer.Option(
+            "--run-id", metavar="ID", help="The name of this run's directory.", rich_help_panel=FILES
+        ),
+    ] = ""
+    no_artifacts: Annotated[
+        bool, typer.Option("--no-artifacts", help="Write no files except reports.", rich_help_panel=FILES)
+    ] = False
+    save_traces: Annotated[
+        bool, typer.Option("--save-traces", help="Write every test's trace.", rich_help_panel=FILES)
+    ] = False
+    baseline: Annotated[
+        str | None,
+        typer.Option(
+            "--baseline",
+            metavar="RUN|FILE",
+            help="Compare with this run: only what got worse fails.",
+            rich_help_panel=JUDGING,
+        ),
+    ] = None
+    update_baseline: Annotated[
+        bool,
+        typer.Option(
+            "--update-baseline",
+            help="Write the baseline file: current failures become known.",
+            rich_help_panel=JUDGING,
+        ),
+    ] = False
+    json_output: JsonOption = False
+    quiet: QuietOption = False
+    verbose: VerboseOption = False
+    secrets: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--secret", metavar="NAME", help="Redact the value of this environment variable (repeatable)."
+        ),
+    ] = None
+    color: ColorOption = None
+    no_progress: Annotated[bool, typer.Option("--no-progress", help="Show no progress on a terminal.")] = (
+        False
+    )
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Rerun affected tests when a file changes, until Ctrl-C.")
+    ] = False
+    collect_only: Annotated[
+        bool, typer.Option("--collect-only", help="Show what would run; run nothing.")
+    ] = False
+    durations: Annotated[
+        int,
+        typer.Option("--durations", metavar="N", min=0, help="Show the N slowest tests.", show_default=False),
+    ] = 0
+    replays: Annotated[
+        Path | None,
+        typer.Option(
+            "--replays",
+            metavar="DIR",
+            help="Where the recordings are (default: replays next to it).",
+            rich_help_panel=SUITE,
+        ),
+    ] = None
+    modes: Annotated[
+        str,
+        typer.Option(
+            "--modes", metavar="M,...", help="Only these modes of the suite.", rich_help_panel=SUITE
+        ),
+    ] = ""
+    agent_id: Annotated[
+        str | None,
+        typer.Option("--agent-id", metavar="ID", help="The agent that was recorded.", rich_help_panel=SUITE),
+    ] = None
+    model_class: Annotated[
+        str | None,
+        typer.Option(
+            "--model-class", metavar="C", help="The class of the agent's model.", rich_help_panel=SUITE
+        ),
+    ] = None
+    judge: Annotated[
+        str,
+        typer.Option(
+            "--judge",
+            metavar="J",
+            help="Who judges rubrics: recorded, 'command:PROGRAM ...', or a plugin's name.",
+            rich_help_panel=SUITE,
+        ),
+    ] = ""
+    pass_score: Annotated[
+        float | None,
+        typer.Option(
+            "--pass-score",
+            metavar="X",
+            min=0,
+            max=1,
+            callback=a_number,
+            help="The minimum score for the run.",
+            rich_help_panel=JUDGING,
+        ),
+    ] = None
+    live: Annotated[
+        str,
+        typer.Option(
+            "--live",
+            metavar="[HOW]",
+            help="Run the agents again: play (the model, from cassettes; the default), record or real.",
+            show_default=False,
+            rich_help_panel=LIVE,
+        ),
+    ] = ""
+    stale: Annotated[
+        str,
+        typer.Option(
+            "--stale",
+            metavar="miss|mark",
+            help="Where instructions or tools differ from the recorded ones: an error (miss), or mark and play on.",
+            show_default=False,
+            rich_help_panel=LIVE,
+        ),
+    ] = "miss"
+    fail_on_approximate: Annotated[
+        bool,
+        typer.Option(
+            "--fail-on-approximate",
+            help="Refuse a run in which a tool got only the nearest recorded result.",
+            rich_help_panel=LIVE,
+        ),
+    ] = False
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Keep the scratch folders of agents.", rich_help_panel=LIVE)
+    ] = False
+    runtime: Annotated[
+        str,
+        typer.Option(
+            "--runtime",
+            metavar="R",
+            help="The sandbox: auto, bwrap, docker or podman.",
+            show_default=False,
+            rich_help_panel=LIVE,
+        ),
+    ] = ""
+    nanoclaw: Annotated[
+        Path | None,
+        typer.Option("--nanoclaw", metavar="DIR", help="The checkout of NanoClaw.", rich_help_panel=LIVE),
+    ] = None
+    max_cost: Annotated[
+        float | None,
+        typer.Option(
+            "--max-cost",
+            metavar="USD",
+            min=0,
+            callback=a_number,
+            help="The most that one run with the real model may cost.",
+            rich_help_panel=LIVE,
+        ),
+    ] = None
+    github: GithubOption = None
+    reports: Mapping[str, Path]
+
+    def check(self) -> None:
+        """Refuse contradictions that show before anything is read. Raises `UsageError`."""
+        if self.durations_from and not self.shard:
+            raise UsageError(
+                "--durations-from balances shards, but there is no --shard",
+                next_step="add --shard I/N, or leave it out; --durations N shows what was slow",
+            )
+        if self.collect_only:
+            outcomes = [f"--{name}" for name in self.reports]
+            outcomes += ["--json"] * self.json_output + ["--update-baseline"] * self.update_baseline
+            if outcomes:
+                raise UsageError(
+                    f"{outcomes[0]} writes the outcome of a run, and --collect-only makes none",
+                    next_step="use one or the other",
+                )
+        self._check_live()
+        if self.no_artifacts:
+            told = self.json_output or self.annotates or bool(self.baseline)
+            check_kept(self.reports, run_id=self.run_id, save_traces=self.save_traces, told=told)
+
+    def _check_live(self) -> None:
+        for name, given, allowed in (
+            ("--live", self.live, ("play", "record", "real")),
+            ("--stale", self.stale, ("miss", "mark")),
+            ("--runtime", self.runtime, ("auto", "bwrap", "docker", "podman")),
+        ):
+            if given and given not in allowed:
+                raise UsageError(
+                    f"{name} {given}: expected {', '.join(allowed[:-1])} or {allowed[-1]}",
+                    next_step=f"for instance {name} {allowed[0]}",
+                )
+        if self.stale == "mark" and self.live in ("record", "real"):
+            raise UsageError(
+                f"--stale mark is for played models, and with --live {self.live} none is played",
+                next_step="use one or the other",
+            )
+
+    def live_options(self, config: "LiveConfig", root: Path, scratch: Path | None) -> "LiveOptions":
+        """How agents are run again, by the project's configuration and these options."""
+        from agenteval.live.options import LiveOptions
+
+        changes: dict[str, Any] = {}
+        if self.runtime:
+            changes["runtime"] = self.runtime
+        if self.max_cost is not None:
+            changes["max_cost_usd"] = self.max_cost
+        if self.nanoclaw:
+            changes["nanoclaw"] = replace(config.nanoclaw, checkout=str(self.nanoclaw.absolute()))
+        return LiveOptions(
+            how=cast("How", self.live or "play"),
+            every=bool(self.live),
+            stale=cast("Stale", self.stale),
+            fail_on_approximate=self.fail_on_approximate,
+            keep=self.keep,
+            scratch=scratch,
+            config=replace(config, **changes),
+            root=root,
+        )
+
+    @property
+    def annotates(self) -> bool:
+        """Whether the run prints annotations for GitHub Actions."""
+        return in_github_actions() if self.github is None else self.github
+
+    @property
+    def most_failures(self) -> int:
+        """The number of failures and errors that ends the run; 0 for none."""
+        return 1 if self.exit_first else self.maxfail
+
+    @property
+    def selection(self) -> Selection:
+        """Which tests are wanted. Raises `UsageError`."""
+        return Selection(self.expression, self.tags or (), self.exclude_tags or ())
+
+    @property
+    def narrowing(self) -> list[str]:
+        """The options that leave out tests or assertions, as they were given."""
+        given = [f"-k {self.expression}"] * bool(self.expression.strip())
+        given += [f"--tag {tag}" for tag in self.tags or ()]
+        given += [f"--exclude-tag {tag}" for tag in self.exclude_tags or ()]
+        given += ["--lf"] * self.last_failed + [f"--modes {self.modes}"] * bool(self.modes)
+        return given + [path for path in self.paths if "::" in path]
+
+    @property
+    def part(self) -> Shard | None:
+        """The shard. Raises `UsageError`."""
+        return shard_of(self.shard)
+
+    @property
+    def flow(self) -> Flow:
+        """How the tests are run. Raises `UsageError`."""
+        return Flow(
+            last_failed=self.last_failed,
+            failed_first=self.failed_first,
+            shard=self.part,
+            durations_from=self.durations_from,
+            workers="1" if self.collect_only else self.workers,
+            progress=not (self.no_progress or self.collect_only),
+        )
+
+    @property
+    def of_suite(self) -> SuiteRequest:
+        """The options for a suite."""
+        return SuiteRequest(
+            replays=self.replays,
+            modes=self.modes,
+            agent_id=self.agent_id or "",
+            model_class=self.model_class or "",
+            judge=self.judge,
+            pass_score=self.pass_score,
+            baseline="--baseline" if self.baseline else "--update-baseline" if self.update_baseline else "",
+        )
+
+
+REPLAYS = "replays"
+"""The folder of recordings beside a suite, when no other is named."""
+
+
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class Parts:
+    """What a run takes from a suite, or from the configuration when there is none: scores and registry.
+
+    Of a suite, `tests` are its tasks, `left_out` those of modes that are not asked for, and `words` the options for a
+    command line that runs it again.
+    """
+
+    scores: Scores
+    registry: "Registry"
+    tests: "Callable[[], Iterator[LoadedTest | SpecError]] | None" = None
+    left_out: Sequence[str] = ()
+    words: str | None = None
+
+
+def suite_among(paths: Sequence[str], request: SuiteRequest) -> Path | None:
+    """The suite that the paths name, or None for tests.
+
+    Raises `UsageError` for a suite beside other paths, and for options of suites without a suite.
+    """
+    candidates = [path for path in paths if path.partition("::")[0].endswith(".json")]
+    if candidates:
+        from agenteval.openwop.suite import is_suite
+
+        for path in candidates:
+            file, part, _ = path.partition("::")
+            if part and is_suite(Path(file)):
+                raise UsageError(
+                    f"{path}: {file} is a suite, whose tasks have one check each",
+                    next_step=f"choose tasks by their names: agenteval run {file} -k TASK",
+                )
+            if request.replays is not None or is_suite(Path(path)):
+                if len(paths) > 1:
+                    raise UsageError(
+                        f"{path} is a suite, and a suite must be run alone", next_step=f"agenteval run {path}"
+                    )
+                return Path(path)
+    if given := request.given():
+        raise UsageError(
+            f"{' and '.join(given)}: only for an AgentEvalSuite, and no path is one",
+            next_step="name the suite's file: agenteval run suite.json",
+        )
+    return None
+
+
+def suite_parts(path: Path, request: SuiteRequest, project: OpenProject, *, allow_outside: bool) -> Parts:
+    """Load the suite and everything that its run needs. Raises `SpecError` for what the suite does not allow."""
+    from agenteval.openwop.suite import SuiteRegistry, load_suite, modes_in_force, tasks_in
+    from agenteval.openwop.tasks import SuiteRun, SuiteScores
+
+    suite = load_suite(path, max_bytes=project.config.limits.max_file_bytes)
+    _check_model_class(request.model_class)
+    if request.modes and not request.mode_names:
+        raise UsageError(f"--modes {request.modes}: expected names of modes, with commas between")
+    modes = modes_in_force(suite, path, request)
+    replays = _replays(path, request, project, allow_outside=allow_outside)
+    tasks = tasks_in(suite, request)
+    scored = _scored(suite, request, modes)
+    judge = None
+    if request.judge:
+        from agenteval.openwop.judges import find_judge
+
+        judge = find_judge(request.judge, replays)
+    run = SuiteRun(
+        suite=suite,
+        path=path,
+        replays=replays,
+        tasks=tasks,
+        modes=modes,
+        pass_score=1.0 if scored.pass_score is None else scored.pass_score,
+        judge=judge,
+    )
+    registry = SuiteRegistry(project.root, project.config.plugins, replays, suite.tasks, project.rules)
+    return Parts(
+        tests=lambda: run.tests(registry),
+        scores=SuiteScores(scored),
+        registry=registry,
+        left_out=[task.taskId for task in suite.tasks if task not in tasks],
+        words=request.words(),
+    )
+
+
+def _check_model_class(name: str) -> None:
+    from agenteval.openwop.models import ModelClass
+
+    known = get_args(ModelClass)
+    if name and name not in known:
+        raise UsageError(f"--model-class {name}: expected one of {', '.join(known)}")
+
+
+def _replays(path: Path, request: SuiteRequest, project: OpenProject, *, allow_outside: bool) -> "Replays":
+    from agenteval.openwop.suite import Replays
+
+    folder = request.replays or path.parent / REPLAYS
+    refuse_link_out(folder)
+    if not folder.is_dir():
+        named = (
+            "there is no such folder"
+            if request.replays
+            else "--replays is not given, and this folder does not exist"
+        )
+        raise UsageError(
+            f"no recordings in {folder}: {named}",
+            reason_code="suite.no_replays",
+            next_step="name the folder that holds <taskId>/replay.json: --replays DIR",
+        )
+    inside = folder.resolve().is_relative_to(project.root.resolve())
+    return Replays(
+        folder=folder,
+        root=project.root if inside else folder,  # a folder that is named on the command line may be read
+        limits=project.config.limits,
+        allow_outside=allow_outside,
+    )
+
+
+def _scored(suite: "AgentEvalSuite", request: SuiteRequest, modes: Sequence[str]) -> Suite:
+    bars = suite.thresholds
+    pass_score = request.pass_score
+    if pass_score is None and bars is not None:
+        pass_score = bars.passScore
+    return Suite(
+        id=suite.suiteId,
+        version=suite.version,
+        pass_score=pass_score,
+        max_cost_usd=bars.maxCostUsd if bars else None,
+        max_p95_latency_ms=bars.maxP95LatencyMs if bars else None,
+        modes=list(modes),
+        model_class=request.model_class or None,
+    )
 
 
 @with_reports
@@ -44,12 +551,12 @@ def command(asked: RunRequest) -> ExitCode:
     project = open_project(asked.paths, asked.secrets or ())
     given, asked.paths = asked.paths, project.paths(asked.paths, "run")
     config = project.config
-    budget.set_seconds(config.limits.pattern_seconds, config.limits.step_seconds)
+    time_limits.set_seconds(config.limits.pattern_seconds, config.limits.step_seconds)
     artifacts = asked.artifacts_dir or project.runs
     stream = sys.stderr if asked.json_output else sys.stdout
     console = Console(stream, verbosity=asked.verbose - asked.quiet, color=asked.color or config.color)
     if asked.watch:
-        from agenteval.cli.watching import options_of, watch
+        from agenteval.running.watching import options_of, watch
 
         options = options_of(asked.context)
         written = [artifacts, *asked.reports.values()]
@@ -107,7 +614,7 @@ def _session(
 ) -> Session:
     flow = asked.flow
     if flow.durations_from:
-        from agenteval.stored import find_run
+        from agenteval.judging.stored import find_run
 
         flow.durations_from = find_run(flow.durations_from, asked.artifacts_dir or project.runs)
     return Session(
@@ -153,15 +660,15 @@ def _log(asked: RunRequest) -> "ShardLog | None":
     """The record that a shard keeps for `agenteval merge`; None for a run without shards."""
     if asked.part is None:
         return None
-    from agenteval.shard_record import ShardLog
+    from agenteval.running.shards import ShardLog
 
     return ShardLog(asked.part, asked.run_id)
 
 
 def _baseline(asked: RunRequest, project: OpenProject, artifacts: Path, scores: Scores) -> "Watch":
     """The comparison of the run with its baseline. Raises `UsageError`, `StoredRunError`, `FileError`."""
-    from agenteval.cli.baselines import check_whole, refuse_shard, watch_for
-    from agenteval.stored import find_run
+    from agenteval.judging.stored import find_run
+    from agenteval.running.baselines import check_whole, refuse_shard, watch_for
 
     if asked.update_baseline:
         narrowed = asked.last_failed or asked.part is not None

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from agenteval.errors import ExitCode, UsageError
+from agenteval.contracts.errors import ExitCode, UsageError
 
 
 def command(
@@ -50,8 +50,8 @@ def command(
 
 
 def _default_folder() -> Path:
-    from agenteval.config import checkout_of, project_root
-    from agenteval.reading.containment import keep_inside
+    from agenteval.loading.config import checkout_of, project_root
+    from agenteval.reading.documents import keep_inside
 
     root = project_root()
     keep_inside(checkout_of(root))
@@ -59,7 +59,7 @@ def _default_folder() -> Path:
 
 
 def _names() -> list[str]:
-    from agenteval.cli.project import project_registry
+    from agenteval.loading.project import project_registry
     from agenteval.reference.schemas import schema_entries
 
     entries = list(schema_entries(project_registry()))
@@ -68,11 +68,11 @@ def _names() -> list[str]:
 
 
 def _print(name: str) -> None:
-    from agenteval.cli.problems import tell
-    from agenteval.cli.project import project_registry
+    from agenteval.loading.project import project_registry
     from agenteval.plugins.registry import warnings_about
     from agenteval.reference.schemas import schema_text
-    from agenteval.reporters.stream import write_encoded
+    from agenteval.reporters.problems import tell
+    from agenteval.reporters.terminal import write_encoded
 
     with redirect_stdout(sys.stderr):  # a plugin may print
         registry = project_registry()

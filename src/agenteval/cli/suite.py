@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from agenteval.cli.options import FROM_CONFIGURATION, AllowOutsideOption, PathsArgument
-from agenteval.errors import ExitCode, UsageError
+from agenteval.contracts.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from agenteval.loading.config import Config
     from agenteval.openwop.authoring import Carried
     from agenteval.reporters.terminal import Terminal
-    from agenteval.settings import Config
 
 
 def command(
@@ -31,11 +31,11 @@ def command(
         raise UsageError(
             f"agenteval suite {action}: the only action is new", next_step="agenteval suite new PATH"
         )
-    from agenteval.cli.collection import collect
-    from agenteval.cli.project import open_project
+    from agenteval.cli.loaded import collect
+    from agenteval.loading.project import open_project
     from agenteval.openwop.authoring import carried_over, task_names
     from agenteval.reporters.console import Console
-    from agenteval.reporters.stream import write_json
+    from agenteval.reporters.terminal import write_json
 
     project = open_project(paths)
     paths = project.paths(paths, "suite")
@@ -78,7 +78,7 @@ def _suite(config: "Config", tasks: list[dict[str, Any]], folder: Path | None) -
 
 
 def _tell(terminal: "Terminal", carried: "Sequence[Carried]") -> None:
-    from agenteval.plurals import counted
+    from agenteval.text.fitting import counted
 
     made = sum(each.task is not None for each in carried)
     terminal.emit(f"{made} of {counted(len(carried), 'test')} carried over")

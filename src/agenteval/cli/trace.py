@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from agenteval.cli.options import AdapterOption, AllowOutsideOption
-from agenteval.cli.problems import remarks_of, tell
-from agenteval.errors import AdapterError, AgentEvalError, ExitCode, Problem, UsageError
+from agenteval.contracts.errors import AdapterError, AgentEvalError, ExitCode, Problem, UsageError
+from agenteval.reporters.problems import remarks_of, tell
 
 if TYPE_CHECKING:
-    from agenteval.cli.progress import ReadingProgress
-    from agenteval.cli.project import OpenProject
-    from agenteval.drafting.source import Source
-    from agenteval.loading import LoadedTest
+    from agenteval.contracts.results import ErrorInfo
+    from agenteval.contracts.trace import Trace
+    from agenteval.loading.project import OpenProject
+    from agenteval.loading.testfile import LoadedTest
     from agenteval.plugins.registry import Registry
-    from agenteval.redaction import RedactionRules, Redactor
-    from agenteval.results import ErrorInfo
-    from agenteval.trace import Trace
+    from agenteval.recording.source import Source
+    from agenteval.redaction.redactor import RedactionRules, Redactor
+    from agenteval.reporters.progress import ReadingProgress
 
 RUN_ID = "trace"
 
@@ -45,7 +45,7 @@ def command(
 
     Exit codes: 0 printed, 2 the input cannot be read, 3 an invalid test file.
     """
-    from agenteval.reporters.stream import flush, write_encoded
+    from agenteval.reporters.terminal import flush, write_encoded
 
     with redirect_stdout(sys.stderr):  # a plugin may print
         parts = _sealed(path, turn, adapter, allow_outside=allow_outside)
@@ -57,10 +57,10 @@ def command(
 
 def _sealed(path: Path, turn: int | None, adapter: str, *, allow_outside: bool) -> Iterator[bytes]:
     """The trace as it may be printed, piece by piece. Raises `AgentEvalError`."""
-    from agenteval.cli.progress import ReadingProgress
-    from agenteval.cli.project import open_project
-    from agenteval.reporters.sealing import sealed_trace
-    from agenteval.strict import plain
+    from agenteval.contracts.models import plain
+    from agenteval.loading.project import open_project
+    from agenteval.redaction.sealing import sealed_trace
+    from agenteval.reporters.progress import ReadingProgress
 
     project = open_project([str(path)])
     registry = project.registry
@@ -85,8 +85,8 @@ def _sealed(path: Path, turn: int | None, adapter: str, *, allow_outside: bool) 
         trace, redactor = _of_test(test, project, allow_outside=allow_outside)
     if not source:
         return sealed_trace(trace, redactor, plain)
-    from agenteval.drafting.cleaning import scrubbed_data
-    from agenteval.recordings import owners_of
+    from agenteval.contracts.adapters import owners_of
+    from agenteval.recording.cleaning import scrubbed_data
 
     owners = owners_of(plain(trace))
     return sealed_trace(trace, redactor, lambda data: scrubbed_data(plain(data), owners))
@@ -94,8 +94,8 @@ def _sealed(path: Path, turn: int | None, adapter: str, *, allow_outside: bool) 
 
 def _test(path: Path, project: "OpenProject") -> "LoadedTest | None":
     """The test that the input is; None when it is none. Raises `SpecError`."""
-    from agenteval.discovery import TEST_FILE
-    from agenteval.loading import load_test
+    from agenteval.loading.discovery import TEST_FILE
+    from agenteval.loading.testfile import load_test
 
     file = path / TEST_FILE if path.is_dir() else path
     if file.suffix not in (".yaml", ".yml") or not file.is_file():
@@ -105,8 +105,8 @@ def _test(path: Path, project: "OpenProject") -> "LoadedTest | None":
 
 def _beside(path: Path, registry: "Registry") -> "LoadedTest | None":
     """The test in the same folder that replays the file, and so has its fixtures; None without one."""
-    from agenteval.discovery import is_test_file
-    from agenteval.loading import load_test
+    from agenteval.loading.discovery import is_test_file
+    from agenteval.loading.testfile import load_test
 
     if path.suffix != ".json" or not path.is_file():
         return None
@@ -125,7 +125,7 @@ def _recording(
     path: Path, project: "OpenProject", adapter: str, progress: "ReadingProgress"
 ) -> "Source | None":
     """The recording that the input is; None for a replay bundle. Raises `AgentEvalError` for what is neither."""
-    from agenteval.drafting.source import NO_RECORDING, context_for, find_source, replay_reader
+    from agenteval.recording.source import NO_RECORDING, context_for, find_source, replay_reader
 
     limit = project.config.limits.max_file_bytes
     context = context_for(path, max_file_bytes=limit, run_id=RUN_ID, progress=progress)
@@ -145,7 +145,7 @@ def _recording(
 
 def _first_test(path: Path) -> "Path | None":
     """The first test below a folder; None without one."""
-    from agenteval.discovery import Selected, discover
+    from agenteval.loading.discovery import Selected, discover
 
     found = discover([str(path)]) if path.is_dir() else ()
     return next((each.path for each in found if isinstance(each, Selected)), None)
@@ -153,9 +153,9 @@ def _first_test(path: Path) -> "Path | None":
 
 def _made_for(path: Path, registry: "Registry", adapter: str) -> "LoadedTest":
     """A test that does nothing but name the replay bundle."""
-    from agenteval.drafting.source import replay_reader
-    from agenteval.loading import LoadedTest
-    from agenteval.spec import Scenario, TestCase, Tools
+    from agenteval.contracts.testcase import Scenario, TestCase, Tools
+    from agenteval.loading.testfile import LoadedTest
+    from agenteval.recording.source import replay_reader
 
     reader = replay_reader(path, registry, adapter=adapter)
     assert reader is not None, path
@@ -175,7 +175,7 @@ def _made_for(path: Path, registry: "Registry", adapter: str) -> "LoadedTest":
 
 def _of_test(test: "LoadedTest", project: "OpenProject", *, allow_outside: bool) -> "tuple[Trace, Redactor]":
     """The trace that a run would judge. Raises `AdapterError`, redacted as the test asks for."""
-    from agenteval.runner import RunOptions, run_test
+    from agenteval.judging.runner import RunOptions, run_test
 
     options = RunOptions(
         run_id=RUN_ID,
@@ -206,10 +206,10 @@ def _adapter_error(error: "ErrorInfo", next_step: str, path: str) -> AdapterErro
 
 
 def _of_recording(source: "Source", turn: int | None, rules: "RedactionRules") -> "tuple[Trace, Redactor]":
-    from agenteval.drafting.source import chosen_runs
-    from agenteval.redaction import Redactor
-    from agenteval.runner import learn_trace
-    from agenteval.trace import check_trace
+    from agenteval.contracts.trace import check_trace
+    from agenteval.judging.runner import learn_trace
+    from agenteval.recording.source import chosen_runs
+    from agenteval.redaction.redactor import Redactor
 
     (run,) = chosen_runs(source, [] if turn is None else [turn])
     trace = source.convert(run).trace

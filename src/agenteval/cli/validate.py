@@ -6,13 +6,12 @@ from typing import Annotated
 
 import typer
 
-from agenteval.cli.collection import Collection, collect
-from agenteval.cli.inputs import check_inputs
+from agenteval.cli.loaded import Collection, check_inputs, collect
 from agenteval.cli.options import FROM_CONFIGURATION, AllowOutsideOption, ColorOption, PathsArgument
-from agenteval.cli.problems import problem_as_json
-from agenteval.cli.project import open_project
-from agenteval.errors import ExitCode
-from agenteval.plurals import counted
+from agenteval.contracts.errors import ExitCode
+from agenteval.loading.project import open_project
+from agenteval.reporters.problems import problem_as_json
+from agenteval.text.fitting import counted
 
 
 def command(
@@ -60,7 +59,7 @@ def _closing_line(collection: Collection) -> str:
 
 
 def _print_json(collection: Collection) -> None:
-    from agenteval.reporters.stream import write_json
+    from agenteval.reporters.terminal import write_json
 
     data = {
         "files": collection.files,

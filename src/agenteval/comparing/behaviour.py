@@ -5,15 +5,15 @@ from dataclasses import replace
 from itertools import zip_longest
 from typing import Any
 
-from agenteval.differences import first_difference
-from agenteval.json_values import args_key
-from agenteval.loading import LoadedTest
-from agenteval.results import TestResult
-from agenteval.runner import Outcome, RunOptions, run_test
-from agenteval.shortening import around, cut
-from agenteval.spec import TestCase
-from agenteval.strict import EXTENSION_PREFIX
-from agenteval.trace import Trace
+from agenteval.contracts.json_values import args_key
+from agenteval.contracts.models import EXTENSION_PREFIX
+from agenteval.contracts.results import TestResult
+from agenteval.contracts.testcase import TestCase
+from agenteval.contracts.trace import Trace
+from agenteval.judging.runner import Outcome, RunOptions, run_test
+from agenteval.loading.testfile import LoadedTest
+from agenteval.matching.differences import first_difference
+from agenteval.text.fitting import around, cut
 
 LONGEST_LINE = 120
 LONGEST_START = 40

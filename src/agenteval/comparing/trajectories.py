@@ -1,15 +1,100 @@
-"""What the agent did, in two runs of one test: tools, arguments, order, and what it answered."""
+"""How two values, or two texts, differ, in a few short lines: before and after."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from agenteval.alignment import align_in_order
-from agenteval.digests import sha256
-from agenteval.json_values import args_key
-from agenteval.redaction import Redactor
-from agenteval.strict import Model, model, plain
-from agenteval.trace import Trace
+from agenteval.contracts.json_values import args_key, equal, json_in, show
+from agenteval.contracts.models import Model, model, plain
+from agenteval.contracts.trace import Trace
+from agenteval.matching.alignment import align_in_order
+from agenteval.matching.differences import (
+    ABSENT,
+    LONGEST_VALUE,
+    Difference,
+    around_difference,
+    brief,
+    find_differences,
+)
+from agenteval.matching.digests import sha256
+from agenteval.redaction.redactor import Redactor
+from agenteval.text.fitting import clipped
+
+MOST_LINES = 12
+LARGEST = 50_000
+"""The most characters of JSON that are compared part by part: more would take seconds."""
+_MOST_TEXT_LINES = 400
+
+
+def change_lines(before: Any, after: Any) -> list[str]:
+    """How two JSON values differ, a line for each part: `place: before → after`; for very large ones only their sizes."""
+    sizes = [len(show(value)) for value in (before, after)]
+    if max(sizes) > LARGEST:
+        return [f"too large to compare: {sizes[0]:,} → {sizes[1]:,} characters of JSON"]
+    found = find_differences(before, after)
+    return [*map(_line, found[:MOST_LINES]), *_more(len(found))]
+
+
+def _line(found: Difference) -> str:
+    place = f"{found.place}: " if found.place else ""
+    if found.one is ABSENT:
+        return f"{place}added {brief(found.other)}"
+    if found.other is ABSENT:
+        return f"{place}removed {brief(found.one)}"
+    return f"{place}{_both(found.one, found.other)}"
+
+
+def _both(before: Any, after: Any) -> str:
+    """Two values on one line; of long texts the stretch around the difference."""
+    if isinstance(before, str) and isinstance(after, str):
+        before, after = around_difference(before, after)
+    return f"{brief(before)} → {brief(after)}"
+
+
+def text_lines(before: str, after: str) -> list[str]:
+    """How two texts differ: as JSON when both are, else line by line.
+
+    `- ` stands before a line that is gone, `+ ` before a new one.
+    """
+    one, other = json_in(before), json_in(after)
+    with suppress(RecursionError):  # what is nested too deeply for that is compared as a text
+        if one is not None and other is not None and not equal(one, other):
+            return change_lines(one, other)
+    if "\n" not in before and "\n" not in after:
+        return [f"{sign} {text}" for sign, text in zip("-+", around_difference(before, after), strict=True)]
+    lines = list(_unified(before, after))
+    return [*lines[:MOST_LINES], *_more(len(lines))]
+
+
+def _unified(before: str, after: str) -> Iterator[str]:
+    """The lines in which two texts differ. Common beginnings and ends are removed first: the rest is short."""
+    one, other = before.splitlines(), after.splitlines()
+    start = 0
+    while start < min(len(one), len(other)) and one[start] == other[start]:
+        start += 1
+    while len(one) > start and len(other) > start and one[-1] == other[-1]:
+        del one[-1], other[-1]
+    one, other = one[start : start + _MOST_TEXT_LINES], other[start : start + _MOST_TEXT_LINES]
+    if not (one or other):
+        yield "only line endings and trailing blanks differ"
+        return
+    from deepdiff import DeepDiff
+
+    for change in DeepDiff(_joined(one), _joined(other)).get("values_changed", {}).values():
+        for line in change["diff"].splitlines()[2:]:
+            if line[:1] in ("-", "+"):
+                yield f"{line[0]} {clipped(line[1:], LONGEST_VALUE * 2)}"
+
+
+def _joined(lines: Sequence[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _more(number: int) -> list[str]:
+    rest = number - MOST_LINES
+    return [f"… and {rest} more"] if rest > 0 else []
+
 
 MOST_CALLS = 1000
 """Calls of a trace that are compared one by one; the rest are compared as one."""
@@ -153,7 +238,6 @@ def _rows(ones: Sequence[Call], others: Sequence[Call]) -> list[int]:
 def _argument_lines(before: Any, after: Any) -> list[str]:
     if before is _NOTHING_KNOWN or after is _NOTHING_KNOWN:
         return []
-    from agenteval.comparing.values import change_lines
 
     return change_lines(before, after)
 
@@ -161,7 +245,7 @@ def _argument_lines(before: Any, after: Any) -> list[str]:
 def _told(args: Any) -> list[str]:
     if args is _NOTHING_KNOWN:
         return []
-    from agenteval.differences import brief
+    from agenteval.matching.differences import brief
 
     return [brief(args, 100)]
 
@@ -176,6 +260,5 @@ def output_lines(before: Trajectory, after: Trajectory) -> list[str]:
         return ["there is none now"]
     if before.output is None or after.output is None:
         return ["it differs; a baseline keeps only a digest of it"]
-    from agenteval.comparing.values import text_lines
 
     return text_lines(before.output, after.output)

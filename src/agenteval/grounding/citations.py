@@ -11,11 +11,11 @@ from agenteval.grounding.corpus import Corpus, squash
 from agenteval.grounding.facts import NUMBERED
 from agenteval.grounding.links import Link, links, within
 from agenteval.grounding.words import content, row, words
-from agenteval.language.content_words import plain_form
-from agenteval.language.dates import MONTHS, weekday
-from agenteval.lazyregex import lazy
-from agenteval.shortening import cut
-from agenteval.text import blocks, composed, fold
+from agenteval.text.dates import MONTHS, weekday
+from agenteval.text.fitting import cut
+from agenteval.text.parts import blocks, composed, fold
+from agenteval.text.regexes import lazy
+from agenteval.text.words import plain_form
 
 TITLE_OVERLAP = 0.6
 """The share of a reference line's content words that one span of a source must have."""

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from agenteval.grounding.facts import too_large
 from agenteval.grounding.links import links
-from agenteval.language.european import is_german
-from agenteval.language.questions import is_question
-from agenteval.lazyregex import lazy
-from agenteval.text import Block, blocks, composed, fold, sentences
+from agenteval.text.parts import Block, blocks, composed, fold, sentences
+from agenteval.text.questions import is_question
+from agenteval.text.regexes import lazy
+from agenteval.text.words import is_german
 
 MOST_CLAIMS = 5_000
 """Claims of an output that are judged."""

@@ -5,15 +5,14 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from agenteval.errors import AssertionCrashError
+from agenteval.contracts.errors import AssertionCrashError
 from agenteval.grounding.links import Link, addresses, links
 from agenteval.grounding.words import forms, words
-from agenteval.language.content_words import UNSPACED_SIGN, carries_content
-from agenteval.language.dates import MONTHS, dates, has_digit, weekday, weekdays
-from agenteval.language.european import is_function_word, is_german
-from agenteval.language.numbers import TIME, Number, numbers
-from agenteval.lazyregex import lazy
-from agenteval.text import fold, without_subscripts
+from agenteval.text.dates import MONTHS, dates, has_digit, weekday, weekdays
+from agenteval.text.numbers import TIME, Number, numbers
+from agenteval.text.parts import fold, without_subscripts
+from agenteval.text.regexes import lazy
+from agenteval.text.words import UNSPACED_SIGN, carries_content, is_function_word, is_german
 
 MOST_FACTS = 5_000
 """Numbers, and codes, names and references, of one claim that are judged."""

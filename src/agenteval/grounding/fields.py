@@ -13,10 +13,10 @@ from agenteval.grounding.objects import NAMING, Naming, Part
 from agenteval.grounding.prose import denied, denies
 from agenteval.grounding.sources import Item, as_boolean, values_of
 from agenteval.grounding.words import content
-from agenteval.language.dates import Date, dates
-from agenteval.language.numbers import Number, numbers
-from agenteval.lazyregex import lazy
-from agenteval.text import fold
+from agenteval.text.dates import Date, dates
+from agenteval.text.numbers import Number, numbers
+from agenteval.text.parts import fold
+from agenteval.text.regexes import lazy
 
 
 def against_fields(

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Literal
 
-from agenteval.language.content_words import UNSPACED_SIGN
-from agenteval.lazyregex import lazy
-from agenteval.text import fold
+from agenteval.text.parts import fold
+from agenteval.text.regexes import lazy
+from agenteval.text.words import UNSPACED_SIGN
 
 
 class Link:

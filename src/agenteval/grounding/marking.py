@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from agenteval.shortening import around
-from agenteval.text import CLOSE, OPEN
+from agenteval.text.fitting import around
+from agenteval.text.parts import CLOSE, OPEN
 
 
 def marked(text: str, parts: Iterable[str], limit: int) -> str:

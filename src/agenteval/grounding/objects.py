@@ -7,9 +7,9 @@ from itertools import pairwise
 from agenteval.grounding.facts import Facts, blanked
 from agenteval.grounding.sources import Item, values_of
 from agenteval.grounding.words import content
-from agenteval.language.dates import dates, has_digit
-from agenteval.language.numbers import numbers
-from agenteval.lazyregex import lazy
+from agenteval.text.dates import dates, has_digit
+from agenteval.text.numbers import numbers
+from agenteval.text.regexes import lazy
 
 NAMING = frozenset(
     """

@@ -11,9 +11,9 @@ from agenteval.grounding.corpus import Corpus
 from agenteval.grounding.facts import Facts
 from agenteval.grounding.sources import sentences_of
 from agenteval.grounding.words import forms, stem_of, words
-from agenteval.language.dates import MONTHS, Date, weekday
-from agenteval.language.numbers import ORDINAL, Number
-from agenteval.text import fold
+from agenteval.text.dates import MONTHS, Date, weekday
+from agenteval.text.numbers import ORDINAL, Number
+from agenteval.text.parts import fold
 
 _NEGATIONS = frozenset(
     """

@@ -9,13 +9,13 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from agenteval.json_values import json_among, json_in
-from agenteval.language.content_words import carries_content
-from agenteval.lazyregex import lazy
-from agenteval.selectors import is_event_of
-from agenteval.spec import TestCase, memory_text
-from agenteval.text import composed, without_subscripts
-from agenteval.trace import ASSISTANT, Event, Trace
+from agenteval.contracts.json_values import json_among, json_in
+from agenteval.contracts.testcase import TestCase, memory_text
+from agenteval.contracts.trace import ASSISTANT, Event, Trace
+from agenteval.matching.selectors import is_event_of
+from agenteval.text.parts import composed, without_subscripts
+from agenteval.text.regexes import lazy
+from agenteval.text.words import carries_content
 
 MEMORY_SNAPSHOT = "scenario.memory_snapshot"
 """What stands in the place of an event id for memory that the scenario states."""

@@ -9,10 +9,8 @@ characters that are written without blanks between words are words each.
 from collections.abc import Iterable
 from functools import cache, lru_cache
 
-from agenteval.language.bare_words import bare_words
-from agenteval.language.content_words import UNSPACED, UNSPACED_SIGN, carries_content
-from agenteval.language.stems import bare_forms, stems
-from agenteval.lazyregex import lazy
+from agenteval.text.regexes import lazy
+from agenteval.text.words import UNSPACED, UNSPACED_SIGN, bare_forms, bare_words, carries_content, stems
 
 END = "\0"
 """The word that ends a sentence."""

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from agenteval.digests import sha256
 from agenteval.live.messages_api import NAMED_ONLY, Part, PartKind
 from agenteval.live.options import Stale
-from agenteval.redaction import Redactor
+from agenteval.matching.digests import sha256
+from agenteval.redaction.redactor import Redactor
 
 FORMAT = "agenteval-cassette/1"
 _SHOWN = 60

@@ -10,17 +10,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from agenteval.adapter_input import find_file, unknown_key
-from agenteval.adapters import Adapter, AdapterContext, find_adapter, own_adapters
-from agenteval.errors import AdapterError, FileError
+from agenteval.contracts.adapters import NOT_THIS_KIND, Adapter, AdapterContext, find_adapter, own_adapters
+from agenteval.contracts.errors import AdapterError, FileError
+from agenteval.contracts.models import EXTENSION_PREFIX, Model, NotEmpty, model, plain
+from agenteval.contracts.testcase import TestCase
+from agenteval.contracts.trace import AdapterInfo, Trace
 from agenteval.live.proxy import Proxy
 from agenteval.live.run import LiveAgent, LiveSetup, git_state, standalone
 from agenteval.live.sandbox import Sandbox, is_of_system
+from agenteval.loading.adapter_input import find_file, unknown_key
 from agenteval.reading.documents import opened, read_bytes
-from agenteval.recordings import NOT_THIS_KIND
-from agenteval.spec import TestCase
-from agenteval.strict import EXTENSION_PREFIX, Model, NotEmpty, model, plain
-from agenteval.trace import AdapterInfo, Trace
 
 NAME = "command"
 VERSION = "0.1.0"

@@ -13,15 +13,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from agenteval.adapters import Adapter, AdapterContext
-from agenteval.errors import AdapterError, FileError
-from agenteval.json_values import args_key
+from agenteval.contracts.adapters import Adapter, AdapterContext
+from agenteval.contracts.errors import AdapterError, FileError
+from agenteval.contracts.json_values import args_key
+from agenteval.contracts.models import EXTENSION_PREFIX
+from agenteval.contracts.testcase import Fixture, TestCase
 from agenteval.live.messages_api import ToolResult, result_text, tool_results
-from agenteval.patterns import name_matches
+from agenteval.matching.patterns import name_matches
+from agenteval.matching.selectors import ArgsMatch
 from agenteval.reading.documents import read_text
-from agenteval.selectors import ArgsMatch
-from agenteval.spec import Fixture, TestCase
-from agenteval.strict import EXTENSION_PREFIX
 
 HARNESS_TOOLS = (
     "Agent", "Task", "Task[A-Z]*", "TodoWrite", "ToolSearch", "Skill", "StructuredOutput", "ListMcpResourcesTool",
@@ -288,7 +288,7 @@ def _own_answer(fixture: Fixture, context: AdapterContext) -> ToolAnswer:
 
 
 def _content(fixture: Fixture, context: AdapterContext) -> Any:
-    from agenteval.adapter_input import find_file
+    from agenteval.loading.adapter_input import find_file
     from agenteval.reading.jsonsource import load_json
 
     path = find_file(

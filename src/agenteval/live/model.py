@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from agenteval.adapters import AdapterContext
-from agenteval.errors import AdapterError, FileError
+from agenteval.contracts.adapters import AdapterContext
+from agenteval.contracts.errors import AdapterError, FileError
 from agenteval.live import messages_api
 from agenteval.live.cassette import Cassette, Difference
 from agenteval.live.messages_api import Part
@@ -251,7 +251,7 @@ class ScriptedModel:
 
 def load_script(context: AdapterContext, name: str) -> list[Any]:
     """The hand-written turns in a YAML file beside the test. Raises `AdapterError` for what is no list of turns."""
-    from agenteval.adapter_input import find_file
+    from agenteval.loading.adapter_input import find_file
     from agenteval.reading.documents import read_text
     from agenteval.reading.yamlsource import load_yaml
 
@@ -316,7 +316,7 @@ _OF_OUTPUT = ("output_tokens", "completion_tokens")
 
 def price_of(prices: Mapping[str, Sequence[float]], model: str, tokens: Mapping[str, int]) -> float | None:
     """What tokens cost in US dollars, by the configured prices, then by known ones; None for an unknown model."""
-    from agenteval.patterns import name_matches
+    from agenteval.matching.patterns import name_matches
 
     found = next(
         (price for glob, price in (*prices.items(), *_PRICES.items()) if name_matches(glob, model)), None

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from agenteval.settings import LiveConfig
+from agenteval.loading.config import LiveConfig
 
 How = Literal["play", "record", "real"]
 Stale = Literal["miss", "mark"]

@@ -18,8 +18,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
-from agenteval.adapters import Adapter, AdapterContext
-from agenteval.errors import AdapterError, FileError
+from agenteval.contracts.adapters import LIVE_KEY, Adapter, AdapterContext
+from agenteval.contracts.errors import AdapterError, FileError
+from agenteval.contracts.results import LiveResult
+from agenteval.contracts.testcase import LiveSpec, TestCase
+from agenteval.contracts.trace import AdapterInfo, Trace
 from agenteval.live import cassette as cassettes
 from agenteval.live.cassette import Cassette, Difference
 from agenteval.live.fixtures import Fixtures, Trouble, own_answers, recorded_answers
@@ -35,14 +38,10 @@ from agenteval.live.model import (
 from agenteval.live.options import How, LiveOptions, temporary_folder
 from agenteval.live.proxy import HOOK_PATH, Proxy
 from agenteval.live.sandbox import BASE_URL, Running, Sandbox, chosen, start
-from agenteval.loading import LoadedTest
+from agenteval.loading.config import LiveConfig
+from agenteval.loading.testfile import LoadedTest
 from agenteval.reading.documents import read_bytes
-from agenteval.recordings import LIVE_KEY
-from agenteval.redaction import RedactionRules
-from agenteval.results import LiveResult
-from agenteval.settings import LiveConfig
-from agenteval.spec import LiveSpec, TestCase
-from agenteval.trace import AdapterInfo, Trace
+from agenteval.redaction.redactor import RedactionRules
 
 KEY = "sk-ant-agenteval-stands-in-for-the-key"
 """What agents get for a key: the real one never enters the sandbox."""

@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import IO, Literal
 
-from agenteval.errors import AdapterError
+from agenteval.contracts.errors import AdapterError
 from agenteval.live.options import CONTAINER
 
 Runtime = Literal["auto", "bwrap", "docker", "podman"]

@@ -2,24 +2,28 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
 from random import Random
 from typing import Any
 
-from agenteval.errors import PluginError, saying
-from agenteval.expected_failures import expects_failure
-from agenteval.loading import LoadedTest
-from agenteval.mutation.base import MOST_MUTANTS, Mutant, Operator, Subject
-from agenteval.mutation.equivalence import Change, rule_of
-from agenteval.mutation.remedies import Suggestions
+from agenteval.contracts.errors import PluginError, saying
+from agenteval.contracts.testcase import TestCase
+from agenteval.contracts.trace import Trace
+from agenteval.judging.runner import Outcome, RunOptions, run_test
+from agenteval.judging.verdicts import expects_failure
+from agenteval.loading.config import LimitsConfig
+from agenteval.loading.testfile import BoundAssertion, LoadedTest, load_test
+from agenteval.matching import time_limits
+from agenteval.mutation.remedies import Suggestions, noes
 from agenteval.mutation.results import IdleAssertion, MutantResult, TestMutation, score
-from agenteval.mutation.traces import behaviour
-from agenteval.mutation.verdicts import noes
+from agenteval.operators.base import MOST_MUTANTS, Mutant, Operator, Subject
+from agenteval.operators.catalogue import chosen_operators
+from agenteval.operators.equivalence import Change, rule_of
+from agenteval.operators.traces import behaviour
 from agenteval.plugins.registry import Registry
-from agenteval.redaction import Redactor
-from agenteval.runner import Outcome
-from agenteval.spec import TestCase
-from agenteval.trace import Trace
+from agenteval.redaction.redactor import RedactionRules, Redactor
 
 NOTHING_TO_CHANGE = "there is nothing in the trace that an operator can change"
 """Why a test that passes has no mutants."""
@@ -198,3 +202,91 @@ def _drawn(counts: Sequence[int], options: MutationOptions, name: str) -> list[s
                 chosen[number].add(indexes.pop())
                 taken += 1
     return chosen
+
+
+def worthwhile(
+    checks: Sequence[BoundAssertion], trace: Trace, case: TestCase, options: MutationOptions
+) -> list[BoundAssertion]:
+    """The assertions that notice a regression which none before them notices, in their order.
+
+    What only a warning notices kills no mutant, so warnings belong at the end. An assertion that fails on the trace
+    itself is left out. A trace is taken for the whole run: what is not recorded of this one may be of the next.
+    """
+    trace = replace(trace, unseen=[])
+    wrong = noes(checks, trace, case)
+    holding = [bound for bound in checks if bound.spec.id not in wrong]
+    worth: set[str] = set()
+    for change in distinct_changes(trace, case, options):
+        if rule_of(change) is None:
+            first = (bound.spec.id for bound in holding if noes([bound], change.changed, case))
+            worth.update(islice(first, 1))
+    return [bound for bound in holding if bound.spec.id in worth]
+
+
+RUN_ID = "mutate"
+
+
+@dataclass(slots=True, kw_only=True)
+class MutationSettings:
+    """What a process needs to mutate any test of the project: plain values, which can be sent to another process."""
+
+    root: Path
+    limits: LimitsConfig
+    plugins: tuple[str, ...]
+    operators: tuple[str, ...]
+    seed: int
+    most: int
+    redaction: RedactionRules
+    allow_outside: bool = False
+
+
+class Mutator:
+    """Mutates tests one by one; loads plugins once, or not at all with a registry that has them."""
+
+    def __init__(self, settings: MutationSettings, registry: Registry | None = None) -> None:
+        self.settings = settings
+        self.registry = registry or Registry(settings.root, settings.plugins)
+        operators = chosen_operators(settings.operators, self.registry.operators())
+        self.options = MutationOptions(operators=operators, seed=settings.seed, most=settings.most)
+        time_limits.set_seconds(settings.limits.pattern_seconds, settings.limits.step_seconds)
+
+    def mutate(self, test: LoadedTest) -> TestMutation:
+        """Run a test as it was recorded, then its mutants."""
+        options = RunOptions(
+            run_id=RUN_ID,
+            limits=self.settings.limits,
+            allow_outside=self.settings.allow_outside,
+            registry=self.registry,
+            redaction=self.settings.redaction,
+        )
+        return mutate(run_test(test, options), self.options, self.registry)
+
+
+def mutate_tests(
+    tests: Sequence[LoadedTest], settings: MutationSettings, workers: int, registry: Registry
+) -> Iterator[TestMutation]:
+    """The mutants of every test, in order. `registry` is that of this process."""
+    if workers <= 1 or len(tests) <= 1:
+        mutator = Mutator(settings, registry)
+        yield from map(mutator.mutate, tests)
+        return
+    from concurrent.futures import ProcessPoolExecutor
+
+    parts = [(str(test.path), tuple(bound.spec.id for bound in test.checks)) for test in tests]
+    with ProcessPoolExecutor(min(workers, len(tests)), initializer=_start, initargs=(settings,)) as pool:
+        yield from pool.map(_mutate_file, parts, chunksize=max(1, len(parts) // (workers * 4)))
+
+
+_mutator: Mutator
+
+
+def _start(settings: MutationSettings) -> None:
+    global _mutator  # noqa: PLW0603 - one per process
+    _mutator = Mutator(settings)
+
+
+def _mutate_file(part: tuple[str, tuple[str, ...]]) -> TestMutation:
+    path, only = part
+    limits = _mutator.settings.limits
+    test = load_test(Path(path), only=frozenset(only), limits=limits, registry=_mutator.registry)
+    return _mutator.mutate(test)

@@ -1,17 +1,44 @@
-"""Which assertion would notice a mutant that survived: one that was tried on both traces, written to be pasted."""
+"""What assertions say of a changed trace. One that breaks down says something too: its test would be no pass."""
 
+from collections.abc import Iterable
 from typing import Any
 
-from agenteval.assertions.base import Assertion
-from agenteval.findings import Invalid
-from agenteval.loading import LoadedTest
-from agenteval.mutation.base import Mutant
+from agenteval.assertions.base import Assertion, Verdict
+from agenteval.contracts.errors import AssertionCrashError
+from agenteval.contracts.models import Invalid, parse
+from agenteval.contracts.testcase import TestCase
+from agenteval.contracts.trace import Trace
+from agenteval.judging import verdicts
+from agenteval.loading.testfile import BoundAssertion, LoadedTest
+from agenteval.matching import time_limits
 from agenteval.mutation.results import Suggestion
-from agenteval.mutation.verdicts import verdict_on
+from agenteval.operators.base import Mutant
 from agenteval.plugins.registry import Registry
-from agenteval.redaction import Redactor
-from agenteval.strict import parse
-from agenteval.trace import Trace
+from agenteval.redaction.redactor import Redactor
+
+
+def verdict_on(trace: Trace, check: Assertion, case: TestCase) -> Verdict | None:
+    """The verdict of an assertion; None when it crashes, or answers something else, as those of plugins may."""
+    try:
+        with time_limits.step(AssertionCrashError):
+            verdict: Any = verdicts.verdict_on(check, trace, case)
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # noqa: BLE001 - whatever a check raises, it came to no verdict
+        return None
+    return verdict if isinstance(verdict, Verdict) else None
+
+
+def noes(checks: Iterable[BoundAssertion], trace: Trace, case: TestCase) -> frozenset[str]:
+    """The ids of the assertions that do not accept a trace. One that crashes counts: its test would be an error."""
+    found = []
+    for bound in checks:
+        if any(not getattr(trace.capabilities, flag) for flag in bound.requires):
+            continue
+        verdict = verdict_on(trace, bound.check, case)
+        if verdict is None or (verdict.applicable and not verdict.passed):
+            found.append(bound.spec.id)
+    return frozenset(found)
 
 
 class Suggestions:
@@ -88,7 +115,7 @@ def _objects(check: Assertion, trace: Trace, test: LoadedTest) -> bool:
 def _as_yaml(name: str, kind: str, params: dict[str, Any]) -> str:
     import yaml
 
-    from agenteval.reading.yamlscalars import FOLDED
+    from agenteval.reading.yamlsource import FOLDED
 
     entry = {"id": name, "type": kind, **({"params": params} if params else {})}
     text: str = yaml.safe_dump([entry], sort_keys=False, allow_unicode=True, width=100)

@@ -2,7 +2,7 @@
 
 from typing import Any, Literal
 
-from agenteval.strict import Model, model
+from agenteval.contracts.models import Model, model
 
 MutantStatus = Literal["killed", "survived", "equivalent"]
 

@@ -8,16 +8,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from agenteval.adapters import AdapterContext
 from agenteval.assertions.output import OutputContains
-from agenteval.discovery import TEST_FILE
-from agenteval.errors import AgentEvalError
-from agenteval.loading import BoundAssertion, LoadedTest
+from agenteval.contracts.adapters import AdapterContext
+from agenteval.contracts.errors import AgentEvalError
+from agenteval.contracts.testcase import TestCase
+from agenteval.contracts.trace import Trace
+from agenteval.loading.discovery import TEST_FILE
+from agenteval.loading.testfile import BoundAssertion, LoadedTest
 from agenteval.openwop.summary import TASK_ID, task_id
 from agenteval.plugins.registry import Registry
-from agenteval.redaction import RedactionRules, Redactor
-from agenteval.spec import TestCase
-from agenteval.trace import Trace
+from agenteval.redaction.redactor import RedactionRules, Redactor
 
 
 @dataclass(slots=True, kw_only=True)

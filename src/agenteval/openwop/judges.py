@@ -10,15 +10,14 @@ from dataclasses import field
 from pathlib import Path
 from typing import Any, Literal
 
-from agenteval.digests import sha256
-from agenteval.errors import AssertionCrashError, FileError, UsageError, saying
-from agenteval.findings import Invalid
-from agenteval.openwop.replays import Replays
-from agenteval.openwop.rubric import Judge, Question, RubricVerdict
-from agenteval.reading.containment import STAY_INSIDE, admit, is_inside
+from agenteval.contracts.errors import AssertionCrashError, FileError, UsageError, saying
+from agenteval.contracts.models import Invalid, Model, model, parse, plain
+from agenteval.matching.digests import sha256
+from agenteval.openwop.suite import Replays
+from agenteval.openwop.tasks import Judge, Question, RubricVerdict
+from agenteval.reading.documents import STAY_INSIDE, admit, is_inside
 from agenteval.reading.jsonsource import load_model, parse_json
-from agenteval.shortening import head
-from agenteval.strict import Model, model, parse, plain
+from agenteval.text.fitting import head
 
 GROUP = "agenteval.judges"
 RECORDED = "recorded"
@@ -31,7 +30,7 @@ HOW = f"--judge {RECORDED} (a {VERDICTS} next to each recording), --judge '{COMM
 
 _LONGEST = 300
 _PRINT = 'print {"verdicts": [{"criterion": "…", "met": true, "reason": "…"}]} and nothing else'
-_RETURN = "return a list of agenteval.openwop.rubric.RubricVerdict, one per criterion"
+_RETURN = "return a list of agenteval.openwop.tasks.RubricVerdict, one per criterion"
 
 
 @model

@@ -6,8 +6,7 @@ suite is in `suite.py`. What two models share stands in both: pydantic finds no 
 
 from typing import Annotated, Any, ClassVar, Literal
 
-from agenteval.settings import SuiteId, Version
-from agenteval.strict import (
+from agenteval.contracts.models import (
     Between,
     Matching,
     Model,
@@ -18,6 +17,7 @@ from agenteval.strict import (
     Whole,
     model,
 )
+from agenteval.loading.config import SuiteId, Version
 
 EvalMode = Literal["golden", "rubric", "adversarial", "regression", "live-shadow"]
 ModelClass = Literal["reasoning", "writing", "coding", "research", "classification", "general"]

@@ -2,15 +2,15 @@
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from agenteval.lazyregex import lazy
-from agenteval.loading import LoadedTest
-from agenteval.results import UNRECORDED, AssertionResult, TestResult
-from agenteval.strict import Model, model
-from agenteval.trace import Metrics
+from agenteval.contracts.models import Model, model
+from agenteval.contracts.results import UNRECORDED, AssertionResult, TestResult
+from agenteval.contracts.trace import Metrics
+from agenteval.loading.testfile import LoadedTest
+from agenteval.text.regexes import lazy
 
 SAFETY_FINDINGS = {
     "no_cross_group_memory_use": {"kind": "cross-group-memory", "severity": "high"},
@@ -259,3 +259,50 @@ def nearest_rank(values: Sequence[float], percent: int) -> float:
     """The nearest-rank percentile of a non-empty sequence."""
     ordered = sorted(values)
     return ordered[math.ceil(len(ordered) * percent / 100) - 1]
+
+
+def eval_events(scores: Scores, started_at: str, finished_at: str | None) -> list[dict[str, Any]]:
+    """The events of a run, in order; `finished_at` is None for a run that did not come to its end.
+
+    Times are ISO 8601 in UTC.
+    """
+    return [
+        {"sequence": number, "timestamp": timestamp, "type": kind, "payload": payload}
+        for number, (timestamp, kind, payload) in enumerate(_events(scores, started_at, finished_at), 1)
+    ]
+
+
+def _events(
+    scores: Scores, started_at: str, finished_at: str | None
+) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    yield started_at, "eval.started", _started(scores)
+    for task, timestamp in zip(scores.tasks, scores.scored_at, strict=True):
+        findings = task.get("safetyFindings")
+        yield timestamp, "eval.scored", _without_findings(task, len(findings)) if findings else task
+    if finished_at is not None:
+        yield max([finished_at, *scores.scored_at[-1:]]), "eval.completed", _completed(scores)
+
+
+def _started(scores: Scores) -> dict[str, Any]:
+    suite, baseline = scores.suite, scores.baseline
+    modes = suite.modes if baseline is None else [*suite.modes, REGRESSION]
+    payload = {
+        "suiteId": suite.id,
+        "suiteVersion": suite.version,
+        "taskCount": len(scores.tasks),
+        "modes": list(dict.fromkeys(modes)),
+    }
+    return payload if baseline is None else {**payload, "baselineRunId": baseline.run_id}
+
+
+def _without_findings(task: dict[str, Any], count: int) -> dict[str, Any]:
+    told = {name: value for name, value in task.items() if name != "safetyFindings"}
+    return {**told, "safetyFindingCount": count}
+
+
+def _completed(scores: Scores) -> dict[str, Any]:
+    summary = scores.summary()
+    payload = {name: summary[name] for name in ("aggregateScore", "passed", "taskCount", "passedCount")}
+    if regression := summary.get("regression"):
+        payload["regressionVsBaseline"] = regression["scoreDelta"]
+    return payload

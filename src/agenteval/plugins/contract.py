@@ -1,23 +1,195 @@
-"""The contract of a plugin's class, and in words how one breaks it.
-
-Tests hold the classes of the core to the same contract. Only `schema_breach` needs pydantic.
-"""
+"""What a search for plugins finds: a class, or why there is none."""
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import fields
-from typing import Any, Literal, get_args
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from functools import lru_cache
+from pathlib import PurePath
+from types import NoneType
+from typing import Any, Literal, get_args, get_origin
 
-from agenteval.adapters import Adapter
-from agenteval.assertions.base import Assertion, Category, Proof, Verdict
-from agenteval.assertions.looks import Looks
-from agenteval.errors import AdapterError
-from agenteval.findings import Invalid
-from agenteval.plugins.found import told
-from agenteval.plugins.shapes import kind_of, not_json
-from agenteval.spec import TestCase
-from agenteval.strict import Model, parse
-from agenteval.trace import CAPABILITY_FLAGS, EVENT_TYPES, Event, Trace
+from agenteval.assertions.base import Assertion, Category, Looks, Proof, Verdict
+from agenteval.contracts.adapters import Adapter
+from agenteval.contracts.errors import AdapterError, saying
+from agenteval.contracts.models import Invalid, Model, parse
+from agenteval.contracts.testcase import TestCase
+from agenteval.contracts.trace import CAPABILITY_FLAGS, EVENT_TYPES, Event, Trace
+from agenteval.text.fitting import clipped
+
+Kind = Literal["assertion", "adapter", "operator"]
+
+_LONGEST_ERROR = 300
+
+
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class Plugin:
+    """One class of a plugin, or what is wrong with it.
+
+    `name` is the assertion type, or the name of the adapter or the operator; empty when that is unknown. `origin` is the
+    module as the configuration names it (`configured`), or the installed package. `target` is the `module:class` of a
+    plugin of a package; until it is loaded it has neither `cls` nor `error`.
+    """
+
+    kind: Kind
+    name: str
+    origin: str
+    configured: bool
+    target: str = ""
+    cls: type[Any] | None = None
+    error: str = ""
+
+    @property
+    def complaint(self) -> str:
+        """The plugin and its error in a sentence."""
+        return f"the plugin {self.origin} is broken: {self.error}"
+
+    @property
+    def next_step(self) -> str:
+        """What to do about the error."""
+        if self.configured:
+            return "correct the plugin, or remove it from `plugins` in the configuration"
+        return "correct, reinstall or uninstall the package"
+
+
+def origins(plugins: Iterable[Plugin]) -> str:
+    """Where they come from, each once: `checks/a.py and checks/b.py`."""
+    return " and ".join(dict.fromkeys(plugin.origin for plugin in plugins))
+
+
+def told(error: BaseException) -> str:
+    """An exception on one line: `ValueError: no such thing`."""
+    text = clipped(" ".join(saying(error).split()), _LONGEST_ERROR)
+    return f"{type(error).__name__}: {text}".rstrip(": ")
+
+
+def line_in(origin: str, error: BaseException) -> str:
+    """The last line of a plugin's file in the traceback, ` (line 14)`; empty for a syntax error, which names its own."""
+    if isinstance(error, SyntaxError):
+        return ""
+    from traceback import walk_tb
+
+    steps = walk_tb(error.__traceback__)
+    numbers = [number for frame, number in steps if PurePath(frame.f_code.co_filename).match(origin)]
+    return f" (line {numbers[-1]})" if numbers else ""
+
+
+_LONGEST_NUMBER = 13_000
+"""In bits: Python does not write much longer ones as text."""
+_SCALARS = frozenset((str, bool, float, NoneType))
+_AT_ONCE = frozenset((str, bool, int, NoneType))
+_TEXT, _ARGS = str | None, dict[str, Any] | None
+_DATA: dict[str, tuple[tuple[str, Any], ...]] = {
+    "tool_call": (("tool", str), ("call_id", _TEXT), ("args", _ARGS)),
+    "tool_result": (("tool", _TEXT), ("call_id", _TEXT), ("success", bool)),
+    "error": (("tool", _TEXT), ("call_id", _TEXT)),
+}
+"""What verdicts rest on in the data of events, by type of event."""
+
+
+def check_foreign_trace(trace: Any, case: TestCase, adapter: str) -> None:
+    """Refuse a trace of wrong types, or of another test. Raises `AdapterError` (`adapter.invalid_trace`)."""
+    check_foreign(trace, Trace, adapter)
+    if trace.test_case_id != case.id:
+        raise _invalid(adapter, "trace", f"test_case_id is {trace.test_case_id!r}, not that of the test")
+
+
+def check_foreign(made: Any, kind: type, adapter: str) -> None:
+    """Refuse what an adapter made unless it is of that class, at any depth.
+
+    Raises `AdapterError` (`adapter.invalid_trace`).
+    """
+    odd = next(_misfits(made, kind, ""), "")
+    if odd:
+        raise _invalid(adapter, "trace" if kind is Trace else "recording", odd)
+
+
+def _invalid(adapter: str, what: str, odd: str) -> AdapterError:
+    return AdapterError(
+        f"adapter {adapter} made an invalid {what}: {odd}",
+        reason_code="adapter.invalid_trace",
+        next_step="correct the adapter, or report it to its author",
+    )
+
+
+def kind_of(value: Any) -> str:
+    """What a value is, in a sentence."""
+    return "nothing" if value is None else f"a value of type {type(value).__name__}"
+
+
+def not_json(value: Any) -> Iterator[str]:
+    """What in a value has no place in JSON."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            if not isinstance(key, str):
+                yield f"the key {key!r}"
+            if type(item) not in _SCALARS:
+                yield from not_json(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            if type(item) not in _SCALARS:
+                yield from not_json(item)
+    elif value is not None and not isinstance(value, str | int | float):
+        yield kind_of(value)
+    elif isinstance(value, int) and value.bit_length() > _LONGEST_NUMBER:
+        yield "a number with thousands of digits"
+
+
+def _misfits(value: Any, kind: Any, name: str) -> Iterator[str]:
+    """Where a value is something else than the kind declares, in words."""
+    origin, args = get_origin(kind), get_args(kind)
+    if NoneType in args:
+        if value is not None:
+            yield from _misfits(value, args[0], name)
+    elif origin is list:
+        yield from _in_list(value, args[0], name)
+    elif origin is dict and isinstance(value, dict):
+        for odd in not_json(value):
+            yield f"{name} holds {odd}, which is not JSON"
+        for key, item in value.items() if args[1] is not Any else ():
+            yield from _misfits(item, args[1], f"{name}[{key!r}]")
+    elif is_dataclass(kind) and isinstance(value, kind):  # type: ignore[arg-type]
+        yield from _in_fields(value, name)
+    elif origin is Literal:
+        if value not in args:
+            yield f"{name} is {value!r}: expected one of {', '.join(args)}"
+    elif kind in (str, bool, int) and isinstance(value, kind) and isinstance(value, bool) == (kind is bool):
+        return
+    elif kind is float and type(value) in (int, float):
+        if value - value != 0:
+            yield f"{name} is {value}: expected a number"
+    else:
+        yield f"{name or 'it'} is {kind_of(value)}: expected {(origin or kind).__name__}"
+
+
+def _in_list(value: Any, kind: Any, name: str) -> Iterator[str]:
+    if not isinstance(value, list):
+        yield f"{name} is {kind_of(value)}: expected list"
+        return
+    for position, item in enumerate(value):
+        yield from _misfits(item, kind, f"{name}[{position}]")
+
+
+def _in_fields(value: Any, name: str) -> Iterator[str]:
+    prefix = f"{name}." if name else ""
+    cls: Any = type(value)
+    for field, kind, at_once in _declared(cls):
+        if type(part := getattr(value, field)) not in at_once:
+            yield from _misfits(part, kind, f"{prefix}{field}")
+    if isinstance(value, Event):
+        for key, kind in _DATA.get(value.type, ()):
+            yield from _misfits(value.data.get(key), kind, f"{prefix}data.{key}")
+
+
+@lru_cache(maxsize=64)
+def _declared(cls: Any) -> list[tuple[str, Any, frozenset[Any]]]:
+    """The fields of a dataclass, each with its kind and with the types that need no second look."""
+    return [(each.name, each.type, _AT_ONCE.intersection(_members(each.type))) for each in fields(cls)]
+
+
+def _members(kind: Any) -> tuple[Any, ...]:
+    """The kinds in `X | None`; any other kind alone."""
+    return args if NoneType in (args := get_args(kind)) else (kind,)
+
 
 TYPE_PATTERN = r"[a-z][a-z0-9_]*"
 OPERATOR_PATTERN = r"[a-z][a-z0-9-]*"
@@ -31,7 +203,7 @@ def assertion_breach(cls: Any) -> str:
         what = cls.__name__ if isinstance(cls, type) else repr(cls)
         return f"{what} is not a subclass of agenteval.assertions.base.Assertion"
     if "__dataclass_fields__" not in vars(cls):
-        return f"{cls.__name__} is not decorated with @model (from agenteval.strict)"
+        return f"{cls.__name__} is not decorated with @model (from agenteval.contracts.models)"
     missing = [*_told_wrongly(cls), *_undone(cls)]
     if not missing:
         missing = list(_bad_example(cls))
@@ -112,7 +284,7 @@ def _no_models(models: Any) -> str:
             return f"expected names that are strings, got {kind_of(name)}"
         if not isinstance(cls, type) or not issubclass(cls, Model):
             what = cls.__name__ if isinstance(cls, type) else kind_of(cls)
-            return f"expected a subclass of agenteval.strict.Model, got {what}"
+            return f"expected a subclass of agenteval.contracts.models.Model, got {what}"
         if breach := schema_breach(cls):
             return breach
     return ""

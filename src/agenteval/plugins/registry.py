@@ -1,24 +1,160 @@
-"""The one lookup of assertion types, adapters and mutation operators.
+"""The plugins of installed packages: entry points of GROUPS, each named for its type or operator.
 
-They are built in, of the project, or of installed packages. No plugin can take a built-in name, and no two the same
-name. The metadata of installed packages is read only for a name that is not built in, or to list everything: that
-takes longer than running a test.
+Reading the metadata of all packages takes longer than a test: see `registry.py` for when it is done.
 """
 
+import os
+import re
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
+from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
-from agenteval.adapters import Adapter, find_adapter, installed_adapters, make_adapter, own_adapters
 from agenteval.assertions import CATALOGUE, assertion_class, assertion_types
 from agenteval.assertions.base import Assertion
-from agenteval.errors import AdapterError, PluginError, Problem
-from agenteval.plugins.found import Plugin, origins
+from agenteval.contracts.adapters import Adapter, find_adapter, installed_adapters, make_adapter, own_adapters
+from agenteval.contracts.errors import AdapterError, PluginError, Problem
+from agenteval.operators.base import Operator
+from agenteval.plugins.contract import (
+    Kind,
+    Plugin,
+    adapter_breach,
+    assertion_breach,
+    line_in,
+    operator_breach,
+    origins,
+    told,
+)
 
 if TYPE_CHECKING:
-    from agenteval.mutation.base import Operator
+    from agenteval.operators.base import Operator
+
+
+GROUPS: dict[str, Kind] = {"agenteval.assertions": "assertion", "agenteval.operators": "operator"}
+"""The kind of plugin by entry-point group. `adapters.py` looks for adapters in a quicker way: most tests need one."""
+
+
+def installed_plugins() -> list[Plugin]:
+    """The plugins that installed packages announce, by name; none is loaded."""
+    from importlib.metadata import entry_points
+
+    found: dict[tuple[str, str], Plugin] = {}
+    announced = entry_points()
+    for group, kind in GROUPS.items():
+        for point in sorted(announced.select(group=group), key=lambda each: (each.name, each.value)):
+            origin = f"{point.dist.name} {point.dist.version}" if point.dist else point.value
+            plugin = Plugin(kind=kind, name=point.name, origin=origin, configured=False, target=point.value)
+            found.setdefault((point.name, point.value), plugin)
+    return list(found.values())
+
+
+def load(plugin: Plugin) -> Plugin:
+    """The plugin with its class, or with what is wrong with it. Runs the package's code."""
+    module, _, attribute = plugin.target.partition(":")
+    try:
+        cls = getattr(import_module(module.strip()), attribute.partition("[")[0].strip())
+        breach = assertion_breach(cls) if plugin.kind == "assertion" else operator_breach(cls)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001 - whatever a plugin raises, SystemExit included, is its error
+        return replace(plugin, error=f"{plugin.target} failed to load: {told(error)}")
+    word = "type" if plugin.kind == "assertion" else "name"
+    if not breach and (own := getattr(cls, word)) != plugin.name:
+        breach = f"{cls.__name__} has the {word} {own!r}, but its package announces it as {plugin.name!r}"
+    return replace(plugin, error=breach) if breach else replace(plugin, cls=cls)
+
+
+LIST = "PLUGINS"
+"""The name of the list in a plugin's module."""
+
+
+def local_plugins(root: Path, modules: Sequence[str]) -> list[Plugin]:
+    """The classes of the modules, in order; one that is broken comes with its error. Runs the modules' code."""
+    return [plugin for name in dict.fromkeys(map(_plain_name, modules)) for plugin in _plugins_of(root, name)]
+
+
+def _plain_name(name: str) -> str:
+    return os.path.normpath(name) if name.endswith(".py") else name
+
+
+def _plugins_of(root: Path, name: str) -> list[Plugin]:
+    path = root / name if name.endswith(".py") else None
+    try:
+        module = _from_file(root, path) if path else import_module(name)
+        return [_plugin(name, item) for item in _listed(module)]
+    except _UnusableError as error:
+        return [_broken(name, str(error))]
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001 - whatever a plugin raises, SystemExit included, is its error
+        return [_broken(name, f"{told(error)}{line_in(name, error)}")]
+
+
+class _UnusableError(Exception):
+    """The module is not there, or does not say what it brings."""
+
+
+def _from_file(root: Path, path: Path) -> ModuleType:
+    """The module of a file, imported anew; nothing is added to `sys.path`."""
+    real = path.resolve()
+    if not real.is_relative_to(root.resolve()):
+        raise _UnusableError("it is outside the project")
+    if not real.is_file():
+        raise _UnusableError("there is no such file in the project")
+    name = "agenteval_plugin_" + re.sub(r"\W", "_", str(path.relative_to(root).with_suffix("")))
+    inside = [str(path.parent)] if path.name == "__init__.py" else None
+    spec = spec_from_file_location(name, path, submodule_search_locations=inside)
+    assert spec is not None, path
+    assert spec.loader is not None, path
+    module = module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses look the module of a class up there
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        sys.modules.pop(name, None)
+        raise
+    return module
+
+
+def _listed(module: ModuleType) -> list[Any]:
+    listed = getattr(module, LIST, None)
+    if not isinstance(listed, list | tuple) or not listed:
+        raise _UnusableError(f"it has no {LIST}, the list of its assertion types, adapters and operators")
+    return list(listed)
+
+
+def _plugin(origin: str, listed: Any) -> Plugin:
+    """One class of the list. A class with `trace` that is no assertion counts as an adapter."""
+    is_assertion = isinstance(listed, type) and issubclass(listed, Assertion)
+    if isinstance(listed, type) and issubclass(listed, Operator):
+        return _checked("operator", origin, getattr(listed, "name", ""), listed, operator_breach(listed))
+    if isinstance(listed, type) and not is_assertion and hasattr(listed, "trace"):
+        return _checked("adapter", origin, getattr(listed, "name", ""), listed, adapter_breach(listed))
+    if not is_assertion:
+        what = listed.__name__ if isinstance(listed, type) else repr(listed)
+        return _broken(
+            origin,
+            f"{what} in {LIST} is neither an assertion (a subclass of agenteval.assertions.base.Assertion)"
+            " nor an adapter (a class with name, version, supports_live_run and trace)"
+            " nor a mutation operator (a subclass of agenteval.operators.base.Operator)",
+        )
+    return _checked("assertion", origin, getattr(listed, "type", ""), listed, assertion_breach(listed))
+
+
+def _checked(kind: Kind, origin: str, name: Any, cls: type[Any], breach: str) -> Plugin:
+    known = name if isinstance(name, str) else ""
+    return Plugin(
+        kind=kind, name=known, origin=origin, configured=True, cls=None if breach else cls, error=breach
+    )
+
+
+def _broken(origin: str, error: str) -> Plugin:
+    return Plugin(kind="assertion", name="", origin=origin, configured=True, error=error)
 
 
 class Registry:
@@ -111,7 +247,7 @@ class Registry:
 
         Raises `PluginError` when one is broken.
         """
-        from agenteval.mutation.operators import OPERATORS
+        from agenteval.operators.catalogue import OPERATORS
 
         found = [self._loaded(each) for each in self._claims if each.kind == "operator"]
         for plugin in found:
@@ -136,7 +272,6 @@ class Registry:
     def _local(self) -> list[Plugin]:
         if not self.modules:
             return []
-        from agenteval.plugins.local import local_plugins
 
         return list(_rivals_marked(local_plugins(self.root, self.modules)))
 
@@ -145,7 +280,6 @@ class Registry:
         """All plugins by what they announce; those of packages are not loaded yet."""
         if not self.installed:
             return self._local
-        from agenteval.plugins.installed import installed_plugins
 
         return list(_rivals_marked([*self._local, *installed_plugins()]))
 
@@ -161,7 +295,6 @@ class Registry:
     def _loaded(plugin: Plugin) -> Plugin:
         if plugin.error or plugin.cls is not None:
             return plugin
-        from agenteval.plugins.installed import load
 
         return load(plugin)
 
@@ -195,7 +328,7 @@ def _rivals_marked(plugins: Sequence[Plugin]) -> Iterator[Plugin]:
     if any(plugin.kind == "adapter" for plugin in plugins):
         built_in |= {("adapter", name): "agenteval" for name in own_adapters()}
     if any(plugin.kind == "operator" for plugin in plugins):
-        from agenteval.mutation.operators import OPERATORS
+        from agenteval.operators.catalogue import OPERATORS
 
         built_in |= {("operator", each.name): f"{each.__module__}.{each.__name__}" for each in OPERATORS}
     for plugin in plugins:

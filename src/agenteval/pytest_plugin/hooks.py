@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from agenteval.config import load_config, project_root, rules_of
-from agenteval.discovery import is_entered, is_test_file
-from agenteval.errors import AgentEvalError
-from agenteval.plurals import counted
+from agenteval.contracts.errors import AgentEvalError
+from agenteval.loading.config import load_config, project_root, rules_of
+from agenteval.loading.discovery import is_entered, is_test_file
 from agenteval.pytest_plugin import NAME, REMARKS
-from agenteval.reporters.stream import redactor_in_force, without_commands
+from agenteval.reporters.terminal import redactor_in_force, without_commands
+from agenteval.text.fitting import counted
 
 if TYPE_CHECKING:
     from agenteval.pytest_plugin.project import Project

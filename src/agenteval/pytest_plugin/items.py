@@ -6,15 +6,14 @@ from typing import Any
 
 import pytest
 
-from agenteval.errors import AgentEvalError, SpecError
-from agenteval.loading import LoadedTest
-from agenteval.plurals import counted
+from agenteval.contracts.errors import AgentEvalError, SpecError
+from agenteval.contracts.results import TestResult
+from agenteval.loading.testfile import LoadedTest
 from agenteval.pytest_plugin import REMARKS
 from agenteval.pytest_plugin.project import Project
-from agenteval.redaction import Redactor
-from agenteval.reporters.stream import without_commands
-from agenteval.results import TestResult
-from agenteval.shortening import printable, visible
+from agenteval.redaction.redactor import Redactor
+from agenteval.reporters.terminal import without_commands
+from agenteval.text.fitting import counted, printable, visible
 
 
 class ExpectedFailure(Exception):  # noqa: N818 - it is what `expected` asks for

@@ -8,23 +8,22 @@ from functools import cached_property
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
-from agenteval import budget
-from agenteval.errors import Problem
-from agenteval.judging import JudgingRules
+from agenteval.contracts.errors import Problem
+from agenteval.contracts.results import TestResult
+from agenteval.judging.runner import Outcome, RunOptions, run_test
+from agenteval.judging.verdicts import JudgingRules
 from agenteval.live.options import How, LiveOptions
-from agenteval.loading import LoadedTest, load_test
+from agenteval.loading.config import Config
+from agenteval.loading.testfile import LoadedTest, load_test
+from agenteval.matching import time_limits
 from agenteval.plugins.registry import Registry
-from agenteval.redaction import RedactionRules, Redactor
-from agenteval.reporters.artifacts import RunDirectory, new_run_id
+from agenteval.redaction.redactor import RedactionRules, Redactor
+from agenteval.reporters.artifacts import RunDirectory, new_run_id, packed, unfiled
 from agenteval.reporters.console import Console
 from agenteval.reporters.entries import reason_of
-from agenteval.reporters.filing import packed, unfiled
 from agenteval.reporters.problems import redacted_problems
-from agenteval.reporters.stream import redact_with, redactor_in_force, without_commands
-from agenteval.results import TestResult
-from agenteval.runner import Outcome, RunOptions, run_test
-from agenteval.settings import Config
-from agenteval.unique_ids import UniqueIds
+from agenteval.reporters.terminal import redact_with, redactor_in_force, without_commands
+from agenteval.running.files import UniqueIds
 
 
 @dataclass(kw_only=True)
@@ -79,14 +78,14 @@ class Project:
     @contextmanager
     def in_force(self) -> Iterator[None]:
         """Let the project's redaction and time limits hold inside: the process belongs to other tests too."""
-        redactor, seconds = redactor_in_force(), (budget.SECONDS, budget.STEP_SECONDS)
+        redactor, seconds = redactor_in_force(), (time_limits.SECONDS, time_limits.STEP_SECONDS)
         redact_with(Redactor((), self.options.redaction))
-        budget.set_seconds(self.config.limits.pattern_seconds, self.config.limits.step_seconds)
+        time_limits.set_seconds(self.config.limits.pattern_seconds, self.config.limits.step_seconds)
         try:
             yield
         finally:
             redact_with(redactor)
-            budget.set_seconds(*seconds)
+            time_limits.set_seconds(*seconds)
 
     def load(self, path: Path) -> LoadedTest | None:
         """The test in a file; None when the file was met under another path. Raises `SpecError`."""

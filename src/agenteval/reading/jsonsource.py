@@ -1,19 +1,221 @@
-"""Reads JSON into plain data, strictly: what two readers could take differently is refused, with its place.
-
-The standard library's parser does the work, with hooks that stop it. Only when something is wrong is the text walked
-a second time, to find the place.
-"""
+"""Where values and keys stand in a JSON text, and what is refused of it: a second reading, when something is wrong."""
 
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
-from agenteval.errors import FileError
-from agenteval.findings import DataPath, Invalid
+from agenteval.contracts.errors import FileError
+from agenteval.contracts.models import DataPath, Invalid, Model, parse
 from agenteval.reading.documents import INTEGERS, MAX_DEPTH, MAX_FILE_BYTES, read_text
-from agenteval.reading.faults import Fault, Place, fault_of, place_at, problem_at, problems_at
-from agenteval.strict import Model, parse
+from agenteval.reading.places import Fault, Place, fault_of, place_at, problem_at, problems_at
+
+Refusal = tuple[str, str, int, int]
+"""Reason code, message, offset, span."""
+
+_NEXT = re.compile(r"[^\s,:]")
+_LITERAL = re.compile(r'[^\s,:"\[\]{}]+')
+_NUMBER = re.compile(r"-?[0-9]+(?P<fraction>(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)")
+_CONSTANT = re.compile("NaN|-?Infinity")
+_SURROGATE = re.compile(
+    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"  # a pair
+    r"|(?P<lone>u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
+    re.DOTALL,
+)
+
+
+class _Frame:
+    """A mapping or list around the place of the walk: its present key or index, and where its keys are."""
+
+    def __init__(self, *, is_object: bool) -> None:
+        self.keys: dict[str, tuple[int, int]] | None = {} if is_object else None
+        self.step: str | int = "" if is_object else -1
+        self.at_key = is_object
+
+
+class _FoundError(Exception):
+    """What the walk refuses."""
+
+    def __init__(self, code: str, message: str, offset: int, span: int) -> None:
+        super().__init__(message)
+        self.refusal: Refusal = (code, message, offset, span)
+
+
+def _walk(text: str) -> Iterator[tuple[list[_Frame], int, int]]:
+    """Every value as it begins: the frames around it, its offset and its end (for a container: of its bracket).
+
+    Raises `_FoundError` at the first thing that strict JSON must not have.
+    """
+    frames: list[_Frame] = []
+    position = 0
+    while found := _NEXT.search(text, position):
+        start = found.start()
+        sign = text[start]
+        if sign in "]}":
+            frames.pop()
+            position = start + 1
+            continue
+        value, position = _token(text, start)
+        if frames and frames[-1].at_key:
+            _enter_key(text, frames[-1], value, start, position)
+            continue
+        if frames:
+            frame = frames[-1]
+            if isinstance(frame.step, int):
+                frame.step += 1
+            else:
+                frame.at_key = True
+        yield frames, start, position
+        if sign in "[{":
+            frames.append(_Frame(is_object=sign == "{"))
+            if len(frames) > MAX_DEPTH:
+                message = f"mappings and lists are nested more than {MAX_DEPTH} levels deep"
+                raise _FoundError("json.too_deep", message, start, 1)
+
+
+def _token(text: str, start: int) -> tuple[str, int]:
+    """The value of a string, or a number or word as it is written, with its end. Checks numbers."""
+    sign = text[start]
+    if sign == '"':
+        value, end = json.decoder.scanstring(text, start + 1, True)  # type: ignore[attr-defined]
+        return value, end
+    if sign in "[{":
+        return sign, start + 1
+    found = _LITERAL.match(text, start)
+    assert found
+    word = found.group()
+    if why := _number_error(word):
+        raise _FoundError("json.number", why, start, len(word))
+    return word, found.end()
+
+
+def _number_error(word: str) -> str:
+    if found := _CONSTANT.match(word):
+        return f"{found.group()} is not a number in JSON"
+    found = _NUMBER.match(word)
+    if not found:
+        return ""
+    number, fraction = found.group(), found["fraction"]
+    if fraction:
+        return "the number is too large" if float(number) in (float("inf"), float("-inf")) else ""
+    return "" if len(number) <= 20 and int(number) in INTEGERS else "the integer does not fit into 64 bits"
+
+
+def _enter_key(text: str, frame: _Frame, name: str, start: int, end: int) -> None:
+    assert frame.keys is not None
+    if name in frame.keys:
+        first, second = (place_at(text, offset).line for offset in (frame.keys[name][0], start))
+        lines = f"line {first}" if first == second else f"lines {first} and {second}"
+        message = f"the key {name!r} is given twice: {lines}"
+        raise _FoundError("json.duplicate_key", message, start, end - start)
+    frame.keys[name] = (start, end)
+    frame.step = name
+    frame.at_key = False
+
+
+def refusal(text: str) -> Refusal:
+    """The first thing that the walk refuses in a text that the strict parser has refused."""
+    try:
+        for _ in _walk(text):
+            pass
+    except _FoundError as found:
+        return found.refusal
+    except json.JSONDecodeError as error:
+        return syntax_error(text, error)
+    raise AssertionError("the parser refused what the walk accepts")
+
+
+def lone_surrogate(text: str) -> Refusal | None:
+    """The first escape in valid JSON that is half a character, if any."""
+    for found in _SURROGATE.finditer(text):
+        if found["lone"]:
+            message = f"{found.group()} is half a character: a surrogate without its partner"
+            return "json.surrogate", message, found.start(), len(found.group())
+    return None
+
+
+def find_places(text: str, wanted: Sequence[tuple[DataPath, bool]]) -> list[Place]:
+    """The place of each (path, at_key), or of what is nearest above it."""
+    above = {path[:length] for path, _ in wanted for length in range(len(path) + 1)}
+    missing = {path for path, _ in wanted}
+    found: dict[DataPath, tuple[tuple[int, int], tuple[int, int] | None]] = {}
+    for frames, start, end in _walk(text):
+        path = tuple(frame.step for frame in frames)
+        if path in above:
+            keys = frames[-1].keys if frames else None
+            found[path] = (start, end), keys[str(path[-1])] if keys else None
+            missing.discard(path)
+            if not missing:
+                break
+    return [_place(text, found, path, at_key=at_key) for path, at_key in wanted]
+
+
+def _place(text: str, found: dict[DataPath, Any], path: DataPath, *, at_key: bool) -> Place:
+    while path not in found:
+        path = path[:-1]
+    (start, end), key = found[path]
+    if key and (at_key or text[start] in "[{"):
+        start, end = key
+    return place_at(text, start, end - start)
+
+
+_SYNTAX = {
+    "Expecting value": "expected a value",
+    "Expecting property name enclosed in double quotes": "expected a key in double quotes",
+    "Expecting ':' delimiter": "expected ':' after the key",
+    "Expecting ',' delimiter": "expected ',' or the end of the mapping or list",
+    "Extra data": "expected the end of {whole}",
+}
+_IN_STRINGS = {
+    "Unterminated string starting at": "this string does not end",
+    "Invalid control character at": "a control character must be written as an escape, such as \\n",
+    "Invalid \\escape": "this escape does not exist in JSON",
+    "Invalid \\uXXXX escape": "\\u needs four hexadecimal digits",
+    "Invalid \\u escape": "\\u needs four hexadecimal digits",
+}
+
+
+def in_words(error: ValueError, whole: str) -> str:
+    """Why `whole` is not JSON, and where, in a clause: as the parser of the standard library has refused it."""
+    if not isinstance(error, json.JSONDecodeError):
+        return str(error)
+    _, message, offset, _ = syntax_error(error.doc, error, whole=whole)
+    place = place_at(error.doc, offset, 1)
+    return f"{message.removeprefix(_NOT_VALID)} at line {place.line}, column {place.column}"
+
+
+_NOT_VALID = "not valid JSON: "
+
+
+def syntax_error(text: str, error: json.JSONDecodeError, *, whole: str = "the file") -> Refusal:
+    """What is wrong with a text that is not JSON."""
+    if not text.strip(" \t\r\n"):
+        return "json.empty", f"{whole} is empty: it holds no data", 0, 1
+    offset = error.pos
+    comma = _trailing_comma(text, offset)
+    if comma is not None:
+        return "json.syntax", f"{_NOT_VALID}a comma before the closing bracket", comma, 1
+    for beginning, message in _SYNTAX.items():
+        if error.msg.startswith(beginning):
+            word = _LITERAL.match(text, offset)
+            found = repr(word.group()[:20] if word else text[offset : offset + 1])
+            got = f", got {found}" if offset < len(text) else f", got the end of {whole}"
+            return "json.syntax", f"{_NOT_VALID}{message.format(whole=whole)}{got}", offset, 1
+    message = next(
+        (message for start, message in _IN_STRINGS.items() if error.msg.startswith(start)), error.msg
+    )
+    return "json.syntax", f"{_NOT_VALID}{message}", offset, 1
+
+
+def _trailing_comma(text: str, offset: int) -> int | None:
+    """The offset of a comma right before a closing bracket, if the parser stopped at either; else None."""
+    if text[offset : offset + 1] == ",":
+        follows = text[offset + 1 :].lstrip(" \t\r\n")[:1]
+        return offset if follows and follows in "]}" else None
+    before = text[:offset].rstrip(" \t\r\n")
+    return len(before) - 1 if text[offset : offset + 1] in ("]", "}") and before.endswith(",") else None
+
 
 M = TypeVar("M", bound=Model)
 
@@ -56,8 +258,6 @@ def parse_json(text: str, path: Path) -> Any:
     if text.count("[") + text.count("{") > MAX_DEPTH and _is_too_deep(data):
         _refuse(text, path)
     if "\\ud" in text or "\\uD" in text:
-        from agenteval.reading.jsonplaces import lone_surrogate
-
         if found := lone_surrogate(text):
             raise _located(text, path, *found)
     return data
@@ -65,8 +265,6 @@ def parse_json(text: str, path: Path) -> Any:
 
 def _refuse(text: str, path: Path, error: json.JSONDecodeError | None = None) -> NoReturn:
     """Raise what the parser refused, which is looked for only now."""
-    from agenteval.reading.jsonplaces import refusal, syntax_error
-
     raise _located(text, path, *(syntax_error(text, error) if error else refusal(text))) from None
 
 
@@ -131,6 +329,4 @@ def places(text: str, wanted: Sequence[tuple[DataPath, bool]]) -> list[Place]:
 
     For what is not there it is the place of what is nearest above.
     """
-    from agenteval.reading.jsonplaces import find_places
-
     return find_places(text, wanted)

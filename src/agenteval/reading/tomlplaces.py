@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from datetime import date, time
 from typing import Any
 
-from agenteval.findings import DataPath
-from agenteval.reading.faults import Place, place_at
+from agenteval.contracts.models import DataPath
+from agenteval.reading.places import Place, place_at
 
 _TABLE = ("tool", "agenteval")
 _LINE = re.compile(

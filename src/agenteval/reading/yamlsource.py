@@ -1,13 +1,11 @@
-"""Reads YAML into plain data: fast, strictly, and safely with hostile files.
+"""What a plain YAML scalar means: text, a number, true, false or nothing.
 
-Values are built straight from the parser's events, through libyaml when PyYAML has it, so that depth and number
-of nodes are checked while the file is read. Plain scalars mean what they mean to PyYAML's safe loader, except
-that dates and base-60 numbers stay text. The offsets of list items are kept on the way; all other positions are
-found in a second reading, only when something is wrong.
+The same as in PyYAML's safe loader, except that dates and base-60 numbers (12:30) stay text, and that numbers which
+JSON cannot hold are refused.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -21,12 +19,79 @@ from yaml.events import (
     SequenceStartEvent,
     StreamEndEvent,
 )
+from yaml.resolver import Resolver
 
-from agenteval.errors import FileError
-from agenteval.findings import DataPath, describe
-from agenteval.reading.documents import MAX_DEPTH, MAX_YAML_NODES
-from agenteval.reading.faults import Fault, Place, place_at, problem_at
-from agenteval.reading.yamlscalars import KEY_WORDS, MERGE, NUMBER_SIGNS, WORDS, NoNumber, meaning
+from agenteval.contracts.errors import FileError
+from agenteval.contracts.models import DataPath, describe
+from agenteval.reading.documents import INTEGERS, MAX_DEPTH, MAX_YAML_NODES
+from agenteval.reading.places import Fault, Place, place_at, problem_at
+
+WORDS: dict[str, Any] = {
+    **{form: True for word in ("yes", "true", "on") for form in (word, word.title(), word.upper())},
+    **{form: False for word in ("no", "false", "off") for form in (word, word.title(), word.upper())},
+    **dict.fromkeys(("", "~", "null", "Null", "NULL")),
+}
+"""Words that do not mean themselves, with what they mean."""
+NUMBER_SIGNS = frozenset("+-.0123456789")
+"""What a number can begin with: a scalar that is no word and begins otherwise is text."""
+FOLDED = frozenset("\x85\u2028\u2029")
+"""What YAML takes for the ends of lines, and changes, unless it is escaped."""
+MERGE = "<<"
+"""The key that merges mappings into its own."""
+KEY_WORDS = frozenset((*WORDS, MERGE))
+
+
+class NoNumber:
+    """A number that cannot be held, and why."""
+
+    def __init__(self, why: str) -> None:
+        self.why = why
+
+
+def meaning(text: str) -> Any:
+    """What a plain scalar means: str, int, float, bool, None, or a `NoNumber`."""
+    if text in WORDS:
+        return WORDS[text]
+    if text[0] not in NUMBER_SIGNS:
+        return text
+    return _number(text) if len(text) < 50 else _number.__wrapped__(text)  # no long texts in the cache
+
+
+@lru_cache(maxsize=1024)
+def _number(text: str) -> int | float | str | NoNumber:
+    """The number that a plain scalar means; the text itself when it means none."""
+    if len(text) <= 18 and text.isdecimal() and text.isascii() and text[0] != "0":
+        return int(text)
+    for tag, pattern in Resolver.yaml_implicit_resolvers[text[0]]:
+        kind = tag.rpartition(":")[2]
+        if kind in ("int", "float") and pattern.match(text):
+            if ":" in text:
+                return text
+            return _integer(text) if kind == "int" else _float(text)
+    return text
+
+
+def _integer(text: str) -> int | str | NoNumber:
+    digits = text.replace("_", "")
+    sign = -1 if digits[0] == "-" else 1
+    digits = digits.lstrip("+-")
+    base = {"0b": 2, "0x": 16}.get(digits[:2]) or (8 if digits[0] == "0" else 10)
+    digits = digits[2:] if base in (2, 16) else digits
+    if not digits:  # as in 0x_
+        return text
+    value = sign * int(digits, base) if len(digits) <= 100 else 2**100
+    return value if value in INTEGERS else NoNumber("the integer does not fit into 64 bits")
+
+
+def _float(text: str) -> float | NoNumber:
+    digits = text.replace("_", "").lower()
+    if digits.lstrip("+-") in (".inf", ".nan"):
+        return NoNumber(f"{text} is not a number that JSON can hold")
+    value = float(digits)
+    if value in (float("inf"), float("-inf")):
+        return NoNumber("the number is too large")
+    return value
+
 
 NextEvent = Callable[[], Any]
 
@@ -361,7 +426,7 @@ def _resolved(event: Any) -> Any:
 
 def _twice(text: str, duplicate: _DuplicateKey) -> _Refused:
     """The refusal of a duplicate key; the first one is looked for only now."""
-    from agenteval.reading.yamlplaces import first_key
+    from agenteval.reading.yamlsyntax import first_key
 
     second = duplicate.event.start_mark.index
     first = first_key(text, duplicate.key, mapping=duplicate.mapping.start_mark.index, before=second)
@@ -393,6 +458,6 @@ def place(text: str, path: DataPath) -> Place:
 
 def places(text: str, wanted: Sequence[tuple[DataPath, bool]]) -> list[Place]:
     """Where values, or with `at_key` their keys, are, by (path, at_key), in one reading of the text."""
-    from agenteval.reading.yamlplaces import find_places
+    from agenteval.reading.yamlsyntax import find_places
 
     return find_places(text, wanted)

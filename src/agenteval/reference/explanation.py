@@ -1,20 +1,92 @@
-"""Explains an assertion type from its class, for `agenteval explain` and the reference.
-
-Nothing here knows any single type: all comes from the docstrings, the fields and the example of the class.
-"""
+"""A complete test.yaml around the example of an assertion type, for `agenteval explain`."""
 
 import json
 import re
 from collections.abc import Iterator
 from dataclasses import MISSING, asdict, dataclass, field, fields
 from inspect import cleandoc
+from pathlib import Path
+from string import Template
+from textwrap import indent
 from typing import Any, get_args
 
 from agenteval.assertions import assertion_types
-from agenteval.assertions.base import Assertion, Category
-from agenteval.errors import PluginError, UsageError
+from agenteval.assertions.base import EXEMPT, LOOKED_AT, Assertion, Category, names_in
+from agenteval.contracts.errors import PluginError, UsageError
+from agenteval.contracts.models import parse
+from agenteval.matching.patterns import is_glob
 from agenteval.plugins.contract import schema_breach
 from agenteval.plugins.registry import BUILT_IN, Registry
+
+_TEMPLATE = Path(__file__).parents[1] / "templates" / "example.yaml"
+
+_GROUP, _OTHER_GROUP = "family", "work"
+
+
+def example_spec(cls: type[Assertion]) -> str:
+    """A minimal valid test.yaml with one assertion of the type, whose parameters are the class's example."""
+    import yaml
+
+    params = yaml.safe_load(cls.example) or {}
+    tools = dict.fromkeys(_tools(parse(cls, params))) or ("web_search",)
+    text = Template(_TEMPLATE.read_text(encoding="utf-8")).substitute(
+        area=cls.category.replace("_", "-"),
+        slug=cls.type.replace("_", "-"),
+        type=cls.type,
+        scenario=indent("\n".join(_scenario(cls, params)), "  "),
+        tools=", ".join(map(_quoted, tools)),
+        params=indent(cls.example.strip("\n") if params else "{}", "      "),
+    )
+    return "\n".join(line.rstrip() for line in text.splitlines()) + "\n"
+
+
+def _quoted(text: str) -> str:
+    """A text as a YAML flow scalar: bare when that is safe."""
+    import yaml
+
+    bare = text.isidentifier() and not isinstance(yaml.safe_load(text), bool)
+    return text if bare else json.dumps(text)
+
+
+def _tools(check: Assertion) -> Iterator[str]:
+    """The tools that parameters name, defaults included; globs are not names."""
+    for _, parameter, name in names_in(check):
+        if parameter in LOOKED_AT | EXEMPT and not is_glob(name):
+            yield name
+
+
+def _scenario(cls: type[Assertion], params: dict[str, Any]) -> Iterator[str]:
+    group = params.get("group_id") or params.get("current_group_id") or _GROUP
+    scheduled = "supports_scheduler_context" in cls.implied or cls.category == "scheduler"
+    yield f"group_id: {_quoted(str(group))}"
+    yield f"trigger: {'scheduler' if scheduled else 'user_message'}"
+    yield "input_messages:"
+    yield "  - role: user"
+    yield f"    content: {'Send the daily digest.' if scheduled else 'What is new in AI today?'}"
+    if scheduled:
+        yield "scheduler_context:"
+        yield f"  task_id: {json.dumps(str(params.get('task_id') or 'daily-digest'))}"
+        yield '  scheduled_for: "2026-01-05T08:00:00Z"'
+        yield "  timezone: UTC"
+    if cls.category == "memory":
+        fact = params.get("expected_memory_fact") or params.get("old_value") or "Prefers short answers."
+        yield "memory_snapshot:"
+        yield from _memory(str(group), str(fact))
+    if cls.category == "isolation":
+        others = params.get("forbidden_group_ids") or [_OTHER_GROUP]
+        yield "other_group_state:"
+        for other in others:
+            yield f"  - group_id: {_quoted(str(other))}"
+            yield "    memory_snapshot:"
+            yield from (f"    {line}" for line in _memory(str(other), "The budget review is on Friday."))
+
+
+def _memory(group: str, content: str) -> Iterator[str]:
+    yield f"  - group_id: {_quoted(group)}"
+    yield "    source: CLAUDE.md"
+    yield "    path: CLAUDE.md"
+    yield f"    content: {json.dumps(content, ensure_ascii=False)}"
+
 
 JsonSchema = dict[str, Any]
 
@@ -123,7 +195,7 @@ def first_sentence(text: str) -> str:
 
 
 def _unknown(name: str, registry: Registry) -> UsageError:
-    from agenteval.misspelling import closest
+    from agenteval.text.names import closest
 
     near = closest(name, registry.assertion_types())
     guess = f", did you mean {near!r}?" if near else ""
@@ -247,3 +319,74 @@ def _bounds(schema: JsonSchema) -> str:
     if low is not None:
         return f" ≥ {low:g}"
     return f" ≤ {high:g}" if high is not None else ""
+
+
+_WRAPPED_WIDTH = 100
+_ITEM = re.compile(r"`\w+`:|\(\d\) ")
+_REFERENCE_HEAD = """\
+# Assertions
+
+Every assertion type, with its parameters and an example. This page is made by `agenteval explain --markdown`
+from the classes themselves; `agenteval explain TYPE` shows the same on the command line, with a whole test file.
+"""
+
+
+_PLUGINS_HEAD = """\
+# Assertions of plugins
+
+Every assertion type that the project's plugins bring, with its parameters and an example. This page is made by
+`agenteval explain --markdown --plugins` from the classes themselves.
+"""
+
+
+def reference_markdown(explanations: list[Explanation], *, plugins: bool = False) -> str:
+    """docs/assertions.md: every type, by category; or the same page about types of `plugins`."""
+    groups = by_category(explanations)
+    lines = [_PLUGINS_HEAD if plugins else _REFERENCE_HEAD, "| category | types |", "| --- | --- |"]
+    for category, items in groups.items():
+        lines.append(f"| {category} | {', '.join(f'[`{item.type}`](#{item.type})' for item in items)} |")
+    for category, items in groups.items():
+        lines += ["", f"## {category}"]
+        for item in items:
+            lines += _section(item)
+    shapes = {shape.name: shape for items in groups.values() for item in items for shape in item.shapes}
+    if shapes:
+        lines += ["", "## Mappings inside parameters"]
+        for shape in shapes.values():
+            lines += ["", f"### {shape.name}", "", shape.description, "", *_markdown_table(shape.fields)]
+    return "\n".join(lines) + "\n"
+
+
+def _section(item: Explanation) -> list[str]:
+    needs = ", ".join(f"`{flag}`" for flag in item.implied_capabilities) or "nothing"
+    return [
+        *("", f"### {item.type}", "", *markdown_prose(item.description), ""),
+        f"Needs {needs}. Failure category: {item.failure_category}."
+        + (f" From the plugin `{item.plugin}`." if item.plugin else ""),
+        *("", *_markdown_table(item.parameters), "", "```yaml"),
+        *(f"- id: {item.type.replace('_', '-')}", f"  type: {item.type}", "  params:"),
+        *(f"    {line}" for line in (item.example or "{}").splitlines()),
+        "```",
+    ]
+
+
+def markdown_prose(text: str) -> list[str]:
+    """The lines of a docstring with its deliberate breaks kept: before items, and where the next word had room."""
+    lines = text.splitlines()
+    prose = []
+    for line, following in zip(lines, [*lines[1:], ""], strict=True):
+        room = len(line) + len(following.split(" ")[0]) < _WRAPPED_WIDTH and line.endswith((".", ":", ";"))
+        broken = line and following and (room or _ITEM.match(following))
+        prose.append(f"{line}\\" if broken else line)
+    return prose
+
+
+def _markdown_table(parameters: list[Parameter]) -> list[str]:
+    if not parameters:
+        return ["No parameters."]
+    rows = [" | ".join(_cell(text) for text in (f"`{p.name}`", p.rule, p.description)) for p in parameters]
+    return ["| parameter | value | meaning |", "| --- | --- | --- |", *(f"| {row} |" for row in rows)]
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")

@@ -1,23 +1,185 @@
-"""The JSON Schemas of everything that is read or written, generated from the models (SPEC 13, 16, 17).
+"""The JSON Schema of test files, by which editors complete, check and explain them.
 
-`schemas/` holds them as files, for editors and other programs; a test keeps the two equal. Adapters add the
-schemas of what they read through their attribute `input_schemas`.
+Beside the keywords of JSON Schema it has some that editors know and validators pass over: `enumDescriptions`,
+`markdownDescription`, `errorMessage` and `doNotSuggest`.
 """
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, fields
+from inspect import cleandoc
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from agenteval.errors import AdapterError, UsageError
-from agenteval.misspelling import closest
+from agenteval.assertions import assertion_class, assertion_types
+from agenteval.assertions.base import Assertion
+from agenteval.contracts.errors import AdapterError, UsageError
+from agenteval.contracts.models import Model
 from agenteval.plugins.contract import input_models
 from agenteval.plugins.registry import BUILT_IN, Registry
 from agenteval.reading.documents import read_bytes
-from agenteval.reference.case_schema import TITLE as CASE_TITLE
-from agenteval.reference.case_schema import case_schema, tell_rules
-from agenteval.reference.explanation import JsonSchema
+from agenteval.reference.explanation import (
+    JsonSchema,
+    factory_defaults,
+    first_sentence,
+    markdown_prose,
+    parameters_of,
+)
+from agenteval.text.names import closest
+
+TITLE = "AgentEval test case (test.yaml)"
+
+
+def case_schema(registry: Registry) -> JsonSchema:
+    """The schema of `TestCase`, in which the parameters of every assertion are those of its type."""
+    from pydantic import TypeAdapter
+
+    from agenteval.contracts.explaining import allow_extensions, json_schema
+    from agenteval.contracts.testcase import AssertionSpec, Expected, Fixture, TestCase
+
+    types = {name: cls for name in assertion_types() if (cls := assertion_class(name))}
+    types |= {plugin.name: cls for plugin, cls in registry.plugin_types()}
+    inputs = dict(_adapter_inputs(registry))
+    models: tuple[type[Model], ...] = (TestCase, AssertionSpec, Fixture, Expected)
+    kinds: dict[str, type[Model]] = {**{cls.__name__: cls for cls in models}, **types}
+    kinds |= {f"adapter {name}": cls for name, cls in inputs.items()}
+    # One call for all, so that models shared by several types are defined once, and no two of one name collide.
+    references, definitions = TypeAdapter.json_schemas(
+        [(name, "validation", TypeAdapter(cls)) for name, cls in kinds.items()]
+    )
+    names = {name: reference["$ref"].removeprefix("#/$defs/") for (name, _), reference in references.items()}
+    defs: dict[str, JsonSchema] = definitions["$defs"]
+    allow_extensions(defs)
+    described = {names[name]: cls for name, cls in types.items()}
+    for name, definition in defs.items():
+        cls = described.get(name)
+        tell_rules(definition, defs, factory_defaults(cls) if cls else {})
+        if cls:
+            _introduce(definition, cls)
+    case = defs.pop(names["TestCase"])
+    envelope = defs[names["AssertionSpec"]]
+    _add_rules(case, envelope, defs[names["Fixture"]], defs[names["Expected"]])
+    case["properties"]["adapter"]["examples"] = list(registry.adapter_names())
+    _tie_params_to_type(envelope, types, names)
+    case["allOf"] = [
+        _when(
+            _given("adapter", {"const": name}),
+            {"properties": {"adapter_input": {"$ref": f"#/$defs/{names[f'adapter {name}']}"}}},
+        )
+        for name in inputs
+    ]
+    head = json_schema(TestCase, name="test-case", title=TITLE)
+    return {**head, **case, "title": TITLE, "$defs": defs}
+
+
+def _adapter_inputs(registry: Registry) -> Iterator[tuple[str, type[Model]]]:
+    """The adapters that declare a model of `adapter_input`, with it; broken ones are passed over."""
+    for name in registry.adapter_names():
+        try:
+            models = input_models(registry.find_adapter(name), "input_model")
+        except AdapterError:  # `agenteval doctor` says why
+            continue
+        for model in models.values():
+            yield name, model
+
+
+def tell_rules(definition: JsonSchema, defs: JsonSchema, defaults: dict[str, Any]) -> None:
+    """Add what editors show of each key: its meaning, its type and its default; `defaults` are those not in the schema."""
+    for parameter in parameters_of(definition, defs, defaults):
+        if parameter.description:
+            part = definition["properties"][parameter.name]
+            # of a mapping or null, they show what the mapping says of itself
+            for shown in (part, *(member for member in part.get("anyOf", []) if "$ref" in member)):
+                shown["markdownDescription"] = f"{parameter.description}\n\n*{parameter.rule}*"
+
+
+def _introduce(definition: JsonSchema, cls: type[Assertion]) -> None:
+    """Add what editors show of a type's parameters: what the type is, with its example.
+
+    It is text, since of a mapping under `examples` they offer no more than `[object Object]`.
+    """
+    told = "\n".join(markdown_prose(cleandoc(cls.__doc__ or "")))
+    if example := cleandoc(cls.example):
+        told += f"\n\nExample:\n\n```yaml\n{example}\n```"
+    definition |= {"title": cls.type, "markdownDescription": told}
+
+
+def _add_rules(case: JsonSchema, envelope: JsonSchema, fixture: JsonSchema, expected: JsonSchema) -> None:
+    """Add the rules that code checks beyond the types of the models, as far as a schema can state them.
+
+    Each rule asks for an object first, since editors complete a missing value by all rules that it fits.
+    """
+    from agenteval.contracts.trace import CAPABILITY_FLAGS
+
+    case["properties"]["assertions"]["minItems"] = 1
+    envelope["title"] = "Assertion"
+    envelope["properties"]["requires_capabilities"]["items"] = {"enum": list(CAPABILITY_FLAGS)}
+    # Anything, told in full: after a key of no type editors write no colon.
+    fixture["properties"]["response"]["type"] = ["string", "number", "boolean", "object", "array", "null"]
+    nothing = {"type": "null", "errorMessage": "a fixture has at most one of file, response and error"}
+    fixture["allOf"] = [
+        _when(_given("error"), {"properties": {"file": nothing, "response": nothing}}),
+        _when(_given("response"), {"properties": {"file": nothing}}),
+    ]
+    ids = {"type": "array", "minItems": 1}
+    reason = {
+        "type": "string",
+        "pattern": "\\S",
+        "errorMessage": "status: fail needs a reason: the bug, or what the control shows",
+    }
+    expected["allOf"] = [
+        _when(
+            _given("status", {"const": "fail"}),
+            {
+                "required": ["assertions", "reason"],
+                "properties": {"assertions": ids, "reason": reason},
+            },
+        ),
+        _when(
+            {
+                "anyOf": [
+                    _given("assertions", ids),
+                    _given("reason", {"minLength": 1, "type": "string"}),
+                ]
+            },
+            {"required": ["status"], "properties": {"status": {"const": "fail"}}},
+        ),
+    ]
+
+
+def _tie_params_to_type(
+    envelope: JsonSchema, types: Mapping[str, type[Assertion]], names: Mapping[str, str]
+) -> None:
+    """Make `params` depend on `type` by if-then, which editors complete and explain better than a oneOf."""
+    envelope["properties"]["type"] |= {
+        "enum": list(types),
+        "enumDescriptions": [first_sentence(cls.__doc__ or "") for cls in types.values()],
+    }
+    # the description and the completions of params come from the type
+    envelope["properties"]["params"] = {"type": "object", "doNotSuggest": True}
+    envelope["allOf"] = [
+        _when(_given("type", {"const": name}), _parameters_of(cls, names[name]))
+        for name, cls in types.items()
+    ]
+
+
+def _parameters_of(cls: type[Assertion], definition: str) -> JsonSchema:
+    then: JsonSchema = {"properties": {"params": {"$ref": f"#/$defs/{definition}"}}}
+    declared: Any = cls
+    if any(f.default is MISSING and f.default_factory is MISSING for f in fields(declared)):
+        then["required"] = ["params"]
+    return then
+
+
+def _given(key: str, value: JsonSchema | None = None) -> JsonSchema:
+    """The condition that the key has such a value, or any but null."""
+    return {"required": [key], "properties": {key: value or {"not": {"type": "null"}}}}
+
+
+def _when(condition: JsonSchema, then: JsonSchema) -> JsonSchema:
+    return {"if": {"type": "object", **condition}, "then": then}
+
 
 _HEAD = ("$schema", "$id", "title", "description", "type", "properties", "required")
 """The keys that come first; definitions come last."""
@@ -122,13 +284,13 @@ def _unknown(name: str, known: Sequence[str]) -> UsageError:
 def _core_entries(registry: Registry) -> list[Entry]:
     from agenteval.comparing.baseline import BaselineFile
     from agenteval.comparing.comparison import Comparison
+    from agenteval.contracts.results import RunSummary, TestResult
+    from agenteval.contracts.trace import Trace
+    from agenteval.loading.config import Config
     from agenteval.openwop.models import AgentEvalSuite, EvalEvent, EvalSummary
-    from agenteval.results import RunSummary, TestResult
-    from agenteval.settings import Config
-    from agenteval.trace import Trace
 
     return [
-        Entry("test-case", CASE_TITLE, lambda: _tidied(case_schema(registry))),
+        Entry("test-case", TITLE, lambda: _tidied(case_schema(registry))),
         Entry("config", CONFIG_TITLE, lambda: _tidied(_told(_declared(Config, "config", CONFIG_TITLE)))),
         _output_entry(Trace, "trace", "AgentEval normalized trace"),
         _output_entry(TestResult, "result", "AgentEval test result"),
@@ -172,7 +334,7 @@ def _schema(cls: Any, name: str, title: str, *, extensible: bool = True) -> Json
 
 
 def _declared(cls: Any, name: str, title: str, *, extensible: bool = True) -> JsonSchema:
-    from agenteval.diagnosis import json_schema
+    from agenteval.contracts.explaining import json_schema
 
     return json_schema(cls, name=name, title=title, extensible=extensible)
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from agenteval.comparing.comparison import KINDS, Change, ChangeKind, Comparison, TestDifference
 from agenteval.comparing.trajectories import CallChange
-from agenteval.plurals import counted
 from agenteval.reporters.terminal import Terminal
+from agenteval.text.fitting import counted
 
 MOST_CHANGES = 40
 """Changes of one kind that are shown."""

@@ -9,17 +9,17 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Literal
 
-from agenteval.comparing.known import known_failures, unseen_regressions
-from agenteval.reporters.places import (
+from agenteval.comparing.comparison import known_failures, unseen_regressions
+from agenteval.contracts.results import AssertionResult, InvalidSpec, RunSummary, TestResult
+from agenteval.judging.stored import StoredRun
+from agenteval.reporters.console import (
     is_trace_too_large,
     located,
     other_events,
     place_of_error,
     place_of_expectation,
 )
-from agenteval.results import AssertionResult, InvalidSpec, RunSummary, TestResult
-from agenteval.shortening import ends
-from agenteval.stored import StoredRun
+from agenteval.text.fitting import ends
 
 if TYPE_CHECKING:
     from agenteval.comparing.comparison import Change

@@ -8,11 +8,11 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, NamedTuple
 
-from agenteval.errors import AgentEvalError
+from agenteval.contracts.errors import AgentEvalError
 
 if TYPE_CHECKING:
-    from agenteval.redaction import Redactor
-    from agenteval.stored import StoredRun
+    from agenteval.judging.stored import StoredRun
+    from agenteval.redaction.redactor import Redactor
 
 
 class MissingExtraError(AgentEvalError):

@@ -7,11 +7,11 @@ one test case. CI servers show the same list either way.
 import re
 from xml.etree import ElementTree as ET
 
-from agenteval.redaction import Redactor
+from agenteval.judging.stored import StoredRun
+from agenteval.redaction.redactor import Redactor
+from agenteval.redaction.sealing import sealed_text
 from agenteval.reporters.entries import Entry, entries
-from agenteval.reporters.sealing import sealed_text
-from agenteval.shortening import printable
-from agenteval.stored import StoredRun
+from agenteval.text.fitting import printable
 
 _OUTCOMES = {"fail": "failure", "error": "error", "skip": "skipped", "xfail": "skipped", "known": "skipped"}
 _TYPES = {"xfail": "xfail", "known": "known_failure"}

@@ -1,9 +1,9 @@
 """Mutation testing on the console: every mutant that no assertion noticed, with what to add; then the scores."""
 
 from agenteval.mutation.results import MutantResult, MutationReport, Score, TestMutation, percent
-from agenteval.plurals import counted
 from agenteval.reporters.console import Console
 from agenteval.reporters.terminal import Part
+from agenteval.text.fitting import counted
 
 
 def tell_test(console: Console, test: TestMutation) -> None:

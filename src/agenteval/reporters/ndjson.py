@@ -6,10 +6,10 @@ The events hold the run's files as they are, so that whoever reads those can rea
 from typing import BinaryIO
 
 from agenteval import __version__
-from agenteval.redaction import Redactor
-from agenteval.reporters.sealing import sealed_lines
-from agenteval.results import RunSummary, TestResult
-from agenteval.stored import StoredRun
+from agenteval.contracts.results import RunSummary, TestResult
+from agenteval.judging.stored import StoredRun
+from agenteval.redaction.redactor import Redactor
+from agenteval.redaction.sealing import sealed_lines
 
 
 def render(run: StoredRun, redactor: Redactor) -> bytes:

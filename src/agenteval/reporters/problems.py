@@ -1,14 +1,14 @@
 """Problems of files as they may be shown: redacted as the files themselves ask."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from agenteval.errors import FileError, Problem
+from agenteval.contracts.errors import FileError, Problem
 from agenteval.reading.documents import read_data, read_text
-from agenteval.redaction import RedactionRules, Redactor
+from agenteval.redaction.redactor import RedactionRules, Redactor
 
 
 def redacted_problems(problems: Sequence[Problem], rules: RedactionRules) -> list[Problem]:
@@ -82,3 +82,37 @@ def _speaks_of_fields(path: Path) -> bool:
         return b"redact_fields" in read_data(path, sys.maxsize, a_test=True)
     except FileError:
         return False
+
+
+def remarks_of(warnings: Iterable[str], path: Path) -> list[Problem]:
+    """The warnings of an adapter about a file, as problems."""
+    return [
+        Problem(reason_code="adapter.remark", message=warning, path=path, severity="warning")
+        for warning in warnings
+    ]
+
+
+def tell(problems: Iterable[Problem]) -> None:
+    """Print problems on stderr: stdout is for what the command was asked for."""
+    from agenteval.reporters.console import Console
+
+    console = Console(sys.stderr)
+    for problem in problems:
+        console.problem(problem)
+    console.flush()
+
+
+def problem_as_json(problem: Problem) -> dict[str, object]:
+    """A problem as plain data."""
+    return {
+        "path": str(problem.path) if problem.path else None,
+        "line": problem.line,
+        "column": problem.column,
+        "pointer": problem.pointer,
+        "severity": problem.severity,
+        "reason_code": problem.reason_code,
+        "message": problem.message,
+        "hint": problem.hint,
+        "allowed": list(problem.allowed),
+        "next_step": problem.next_step,
+    }

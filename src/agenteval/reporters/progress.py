@@ -4,14 +4,17 @@ rich makes the line. It is removed before anything else is written, and at the e
 """
 
 import math
+import sys
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agenteval.reporters.stream import flush, write
-from agenteval.reporters.terminal import Terminal
+from agenteval.reporters.terminal import Terminal, flush, write
+from agenteval.text.fitting import cut, printable
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
+
 
 FIRST_LOOK = 0.3
 """Seconds before the rest of the run is first estimated: a shorter run never imports rich."""
@@ -107,3 +110,52 @@ def _clock(seconds: float) -> str:
     """`12 s`, or `3:05` from a minute on."""
     whole = math.ceil(seconds)
     return f"{whole} s" if whole < 60 else f"{whole // 60}:{whole % 60:02}"
+
+
+CLEAR = "\r\x1b[K"
+LONGEST = 78
+
+
+class _Line:
+    """One line on stderr, if that is a terminal."""
+
+    def __init__(self) -> None:
+        self.shows = sys.stderr.isatty()
+        self.shown = False
+
+    def show(self, text: str) -> None:
+        """Show a text in place of the one before."""
+        if self.shows:
+            write(sys.stderr, f"{CLEAR}{text}")
+            flush(sys.stderr)
+            self.shown = True
+
+    def clear(self) -> None:
+        """Remove the line."""
+        if self.shown:
+            write(sys.stderr, CLEAR)
+            flush(sys.stderr)
+            self.shown = False
+
+
+class LiveProgress(_Line):
+    """Says what an agent is doing (`LiveOptions.tell`)."""
+
+    def __call__(self, doing: str) -> None:
+        """Show it; the line goes away once the agent is done."""
+        if doing:
+            self.show(cut(printable(doing), LONGEST))
+        else:
+            self.clear()
+
+
+class ReadingProgress(_Line):
+    """An adapter calls it as it reads (`AdapterContext.progress`)."""
+
+    def __call__(self, path: Path, done: int, total: int) -> None:
+        """Show that `done` of `total` bytes are read. The line goes away once all are."""
+        if done >= total:
+            self.clear()
+        else:
+            share = 100 * done // max(total, 1)
+            self.show(f"reading {printable(path.name)}  {share} % of {total / 1e6:,.0f} MB")

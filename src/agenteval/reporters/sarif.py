@@ -5,13 +5,13 @@ from posixpath import isabs, normpath
 from typing import Any
 from urllib.parse import quote
 
-from agenteval.redaction import Redactor
+from agenteval.contracts.results import AssertionResult, InvalidSpec, TestResult
+from agenteval.judging.stored import StoredRun
+from agenteval.loading.config import SETTINGS_FILE
+from agenteval.redaction.redactor import Redactor
+from agenteval.redaction.sealing import sealed
 from agenteval.reporters.entries import RUN, Entry, entries, evidence_of, problem_text
-from agenteval.reporters.sealing import sealed
-from agenteval.results import AssertionResult, InvalidSpec, TestResult
-from agenteval.settings import SETTINGS_FILE
-from agenteval.shortening import visible
-from agenteval.stored import StoredRun
+from agenteval.text.fitting import visible
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 ROOT = "%SRCROOT%"

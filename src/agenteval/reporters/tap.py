@@ -3,11 +3,11 @@
 import json
 import re
 
-from agenteval.redaction import Redactor
+from agenteval.judging.stored import StoredRun
+from agenteval.redaction.redactor import Redactor
+from agenteval.redaction.sealing import sealed_text
 from agenteval.reporters.entries import Entry, entries
-from agenteval.reporters.sealing import sealed_text
-from agenteval.shortening import printable
-from agenteval.stored import StoredRun
+from agenteval.text.fitting import printable
 
 
 def render(run: StoredRun, redactor: Redactor) -> bytes:

@@ -2,7 +2,7 @@
 
 import re
 
-from agenteval.lazyregex import lazy
+from agenteval.text.regexes import lazy
 
 
 def with_paths(code: str) -> str:

@@ -1,8 +1,624 @@
-"""What a shell command does to files, as far as its words tell without running it."""
+"""What is found in a command line: the files that it touches, and the commands that are not understood."""
 
-from agenteval.shell import builtins, programs, runners
-from agenteval.shell.interpreter import MOST_COMMANDS, Program, Shell
-from agenteval.shell.touch import Reading, Unclear
+import re
+from collections.abc import Callable, Iterable, Mapping
+from copy import copy
+from dataclasses import dataclass, field
+from posixpath import basename, dirname, join, normpath
+from typing import Literal, NamedTuple
+
+from agenteval.matching.patterns import is_glob
+from agenteval.shell.words import (
+    IN_PLACE,
+    MOST,
+    PLACEHOLDER,
+    PLACEHOLDER_BEGIN,
+    UNKNOWN,
+    Parts,
+    Variables,
+    after_options,
+    expanded,
+    options_of,
+    scripts_and_files,
+    simple_commands,
+    split,
+    without_braces,
+    without_prefix,
+    without_redirections,
+)
+from agenteval.text.regexes import lazy
+
+Access = Literal["read", "copy", "write", "names"]
+"""`copy` reads, and prints nothing of it; `names` reads nothing of what is in a file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """One file that a command reads or writes. `path` begins where the command was started, and may be a glob."""
+
+    access: Access
+    path: str
+    folder: str
+    """Where the command runs: what it prints may name files from there."""
+    written: str | None = None
+    """The text that is written, where the command itself has it."""
+    taken: str = ""
+    """The text that `written` takes the place of, where the command itself has it."""
+    whole: bool = False
+    """Whether the file holds nothing but `written` from then on."""
+    below: str = ""
+    """What of a folder is touched with it: `*` is all that is in it, `**` all below it, `**/*` all but what is left out."""
+
+
+class Unclear(NamedTuple):
+    """The words of a command that is not known, and where it runs."""
+
+    text: str
+    folder: str
+
+
+class Reading(NamedTuple):
+    """What a command line does to files, and which commands of it were not understood."""
+
+    touches: list[Touch]
+    unclear: list[Unclear]
+
+
+@dataclass(slots=True)
+class Command:
+    """A simple command, without redirections and what stands before it."""
+
+    name: str
+    arguments: list[str]
+    stdin: str | None
+    """The text that comes in, where it is known."""
+    names: list[str]
+    """The names of files that come in, as globs where only these are known."""
+    files: list[str] = field(init=False)
+    """The arguments that are neither options nor a script or pattern."""
+    scripts: list[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.scripts, self.files = scripts_and_files(self.arguments, scripted=self.name in _SCRIPTED)
+
+    @property
+    def received(self) -> list[str]:
+        """The words that come in."""
+        return self.names or (self.stdin or "").split()
+
+    @property
+    def recursive(self) -> bool:
+        """Whether an option says that it goes through folders."""
+        return any(map(_RECURSIVE.fullmatch, self.arguments))
+
+    @property
+    def all_below(self) -> str:
+        """What it does with a folder that it goes through: a link only leads there, and some leave out what `git` does."""
+        leaves_out = self.name in _LEAVE_OUT or any(word.startswith("--exclude") for word in self.arguments)
+        return "**/*" if leaves_out else "**"
+
+    @property
+    def stdout(self) -> str | None:
+        """What it prints, where its words tell; what variables and other commands hold they do not."""
+        printed = "" if self.name in _SILENT else None
+        if self.name in ("echo", "printf"):
+            printed = self._echoed()
+        elif self.name == "tee" or (self.name == "cat" and not self.files):
+            printed = self.stdin
+        return None if printed is None or _EXPANDED.search(printed) else printed
+
+    def _echoed(self) -> str:
+        options = [word for word in self.arguments if word in ("-n", "-e", "-ne", "-en")]
+        plain = [word for word in self.arguments if word not in options]
+        if self.name == "printf" and plain[1:] and plain[0].count("%") == plain[0].count("%s") == 1:
+            plain = ["".join(plain[0].replace("%s", word) for word in plain[1:])]
+        printed = " ".join(plain)
+        if self.name == "printf" or "e" in "".join(options):
+            printed = printed.replace("\\n", "\n").replace("\\t", "\t")
+        return printed
+
+
+_SCRIPTED = frozenset({"ack", "ag", "awk", "egrep", "fgrep", "grep", "jq", "perl", "rg", "sed", "tr"})
+"""Commands whose first argument is no file, but a pattern or a script."""
+_LEAVE_OUT = frozenset({"ack", "ag", "ln", "rg"})
+"""Commands that do not read all that is in a folder."""
+_SILENT = frozenset({"", ":", "true"})
+"""Commands that print nothing: a redirection alone empties a file."""
+_RECURSIVE = lazy(r"-\w*[rRa]\w*|--recursive|--archive")
+_EXPANDED = lazy(r"\$[({A-Za-z_]|" + PLACEHOLDER_BEGIN)
+"""Where something is filled in."""
+
+
+DEEPEST = 8
+"""How many commands within commands are followed."""
+MOST_COMMANDS = 2000
+"""How many commands are followed, those within others once for each name that they are run on."""
+
+
+@dataclass(slots=True)
+class Found:
+    """What a shell has found, with its subshells, and how many commands they came upon."""
+
+    touches: list[Touch] = field(default_factory=list)
+    unclear: list[Unclear] = field(default_factory=list)
+    commands: int = 0
+
+
+class Shell:
+    """Notes what simple commands touch, one after the other."""
+
+    def __init__(self, folder: str, programs: "Mapping[str, Program]") -> None:
+        self.programs = programs
+        self.found = Found()
+        self.parts = Parts()
+        self.outputs: dict[str, list[str]] = {}
+        """The words that substituted commands print, by their numbers."""
+        self.depth = 0
+        self.folder = folder
+        self.folders: list[str] = []
+        """Where the commands around a subshell run, or where `pushd` left."""
+        self.variables: Variables = {}
+        self.printed: str | None = None
+        """What the last command printed, where its words tell."""
+        self.names: list[str] = []
+        """The names of files that the last command printed, as globs where only these are known."""
+        self.piped = False
+        """Whether the output of another command comes in."""
+        self.fed: list[str] = []
+        """The names of files that come into a loop."""
+
+    # Commands --------------------------------------------------------------------------------------------------
+
+    def run(self, line: str) -> list[str]:
+        """Follow the simple commands of a line. Returns the words that the last prints, as far as they are known."""
+        try:
+            words = split(line, self.parts) if self.depth < DEEPEST else None
+        except ValueError:
+            words = None
+        if words is None:
+            self.is_unclear([line])
+            return []
+        self.depth += 1
+        self.fed = self._fed(words)
+        last: list[str] = []
+        for simple, operator in simple_commands(words):
+            if simple:
+                self.follow(simple)
+                last = self.names or (self.printed or "").split()
+            self.piped = operator in ("|", "|&")
+            if not self.piped:
+                self.printed, self.names = None, []
+            if operator == "(":
+                self.folders.append(self.folder)
+            elif operator == ")" and self.folders:
+                self.folder = self.folders.pop()
+        self.depth -= 1
+        return last
+
+    def run_in_subshell(self, line: str, variables: Variables | None = None) -> list[str]:
+        """Follow a line in a shell of its own, which leaves folder and variables of this one as they are."""
+        subshell = copy(self)
+        subshell.folders = []
+        subshell.variables = {**self.variables, **(variables or {})}
+        return subshell.run(line)
+
+    def follow(self, words: list[str]) -> None:
+        """Note what one simple command touches."""
+        self.found.commands += 1
+        if self.found.commands > MOST_COMMANDS:
+            return
+        words, redirections = without_redirections(words)
+        stdin, targets = self._redirected(redirections)
+        of_case = words[:1] == [")"] and len(words) > 1  # the end of a pattern, not of a subshell
+        words, assignments = without_prefix(words[of_case:])
+        for assignment in assignments:
+            self.assign(assignment)
+        for word in words:
+            self.values(word)  # follows the substituted commands
+        if words:
+            words = [*(self.values(words[0])[0].split() or [""]), *words[1:]]
+        name, *arguments = words or [""]
+        command = Command(basename(name), arguments, stdin, self.names)
+        printed = None if of_case else command.stdout
+        self.printed = None if targets else printed
+        for target, appends in targets:
+            self.note("write", [target], written=printed, whole=printed is not None and not appends)
+        self.names = []
+        if program := self.programs.get(command.name):
+            program(self, command)
+        else:
+            self.is_unclear([*words, stdin] if stdin else words)
+
+    def _redirected(self, redirections: list[tuple[str, str]]) -> tuple[str | None, list[tuple[str, bool]]]:
+        """The text that comes in, and the files that output goes to, each with whether it is appended."""
+        stdin = self.printed
+        targets: list[tuple[str, bool]] = []
+        for operator, target in redirections:
+            if operator == "<<":
+                stdin = self.parts.heredocs.get(target)
+            elif operator == "<<<":
+                stdin = f"{self.values(target)[0]}\n"
+            elif operator == "<" and (mark := PLACEHOLDER.fullmatch(target)):
+                self.names = self._output(mark["number"])
+            elif operator == "<" and target:
+                self.note("read", [target])
+            elif not operator.endswith("&") and target not in ("/dev/null", ""):
+                targets.append((target, ">>" in operator))
+        return stdin, targets
+
+    def _fed(self, words: list[str]) -> list[str]:
+        """The names that a loop of a line reads: `done < <(find …)`, `done <<< "$(ls)"`."""
+        for done, operator, source in zip(words, words[1:], words[2:], strict=False):
+            if done == "done" and operator in ("<", "<<<") and (mark := PLACEHOLDER.fullmatch(source)):
+                return self._output(mark["number"])
+        return []
+
+    # Words -----------------------------------------------------------------------------------------------------
+
+    def assign(self, assignment: str) -> None:
+        """Take over a variable: `NAME=value`."""
+        name, _, value = assignment.partition("=")
+        self.variables[name] = self.values(value)
+
+    def values(self, word: str) -> list[str]:
+        """What a word may be; there is at least one value."""
+        return expanded(word, self.variables, self._output)
+
+    def _output(self, number: str) -> list[str]:
+        """The words that a substituted command prints."""
+        if number not in self.outputs:
+            self.outputs[number] = []
+            self.outputs[number] = self.run_in_subshell(self.parts.substitutions.get(number, ""))
+        return self.outputs[number]
+
+    # What is found ---------------------------------------------------------------------------------------------
+
+    def note(
+        self,
+        access: Access,
+        paths: Iterable[str],
+        *,
+        below: str = "",
+        written: str | None = None,
+        taken: str = "",
+        whole: bool = False,
+    ) -> None:
+        """Add a touch of each file that the paths may mean."""
+        self.found.touches += [
+            Touch(access, normpath(each), self.folder, written, taken, whole, below)
+            for path in paths
+            for value in self.values(path)
+            for each in without_braces(join(self.folder, value))
+        ]
+
+    def is_unclear(self, words: Iterable[str]) -> None:
+        """Add a command that is not understood."""
+        self.found.unclear.append(Unclear(self.parts.restored(" ".join(words)), self.folder))
+
+
+Program = Callable[[Shell, Command], None]
+"""What a command does: it notes what it touches in the shell, and changes what it changes of the shell itself."""
+
+
+def evaluate(shell: Shell, command: Command) -> None:
+    """`eval` runs its arguments in this shell."""
+    for line in shell.values(" ".join(command.arguments)):
+        shell.run(line)
+
+
+def run_script(shell: Shell, command: Command) -> None:
+    """`bash` and others run the text of an option or of their input in a shell of their own; a file's is not known."""
+    arguments = command.arguments
+    option = next((n for n, word in enumerate(arguments) if _SCRIPT_NEXT.fullmatch(word)), None)
+    if option is not None:
+        script, *rest = arguments[option + 1 :] or [""]
+        parameters = {str(n): shell.values(word) for n, word in enumerate(rest)}
+        parameters["@"] = parameters["*"] = [value for word in rest[1:] for value in shell.values(word)]
+        for line in shell.values(script):
+            shell.names = shell.run_in_subshell(line, parameters)
+    elif command.stdin and not command.files:
+        shell.run_in_subshell(command.stdin)
+    else:
+        shell.note("read", command.files[:1])
+        shell.is_unclear([command.name, *arguments])
+
+
+_SCRIPT_NEXT = lazy(r"-[a-z]*c")
+
+
+def xargs(shell: Shell, command: Command) -> None:
+    """Run a command on the names that come in."""
+    words = after_options(command.arguments, "EILPadns")
+    own = command.arguments[: len(command.arguments) - len(words)]
+    pairs = zip(own, [*own[1:], ""], strict=False)
+    mark = next((word[2:] or after for word, after in pairs if word[:2] == "-I"), "")
+    run_on(shell, words or ["echo"], mark or "{}" * ("-i" in own), command.received or [UNKNOWN])
+
+
+def run_on(shell: Shell, words: list[str], mark: str, names: list[str]) -> None:
+    """Follow a command that is run on names, which stand in the place of a mark or come last."""
+    if mark and any(mark in word for word in words):
+        for name in names[:MOST]:
+            shell.follow([word.replace(mark, name) for word in words])
+    else:
+        shell.follow([*words, *names])
+
+
+def nothing(_shell: Shell, _command: Command) -> None:
+    """Do nothing: files are not concerned."""
+
+
+def cd(shell: Shell, command: Command) -> None:
+    """Move on to another folder."""
+    for path in command.files[:1]:
+        found = [normpath(join(shell.folder, value)) for value in shell.values(path)]
+        shell.folder = found[0] if len(found) == 1 else f"{{{','.join(found)}}}"
+
+
+def pushd(shell: Shell, command: Command) -> None:
+    """Move on to another folder, to come back."""
+    shell.folders.append(shell.folder)
+    cd(shell, command)
+
+
+def popd(shell: Shell, _command: Command) -> None:
+    """Come back to a folder."""
+    shell.folder = shell.folders.pop() if shell.folders else shell.folder
+
+
+def declare(shell: Shell, command: Command) -> None:
+    """Assign the variables that are given a value."""
+    for word in command.arguments:
+        if "=" in word:
+            shell.assign(word)
+
+
+def loop(shell: Shell, command: Command) -> None:
+    """`for`: its variable may have any of the values."""
+    name, *rest = command.arguments or [""]
+    if rest[:1] == ["in"]:
+        values = [value for word in rest[1:] for value in shell.values(word)]
+        shell.variables[name] = [each for value in values for each in without_braces(value)][:MOST]
+
+
+def read_input(shell: Shell, command: Command) -> None:
+    """`read` and `mapfile` keep what comes in; tools that are no shells have a `read` of their own."""
+    if any("/" in file for file in command.files):
+        shell.is_unclear([command.name, *command.arguments])
+    names = command.received or shell.fed
+    for variable in command.files[-1:]:
+        shell.variables.pop(variable, None)
+        if names:
+            shell.variables[variable] = names[:MOST]
+
+
+def echo(shell: Shell, command: Command) -> None:
+    """Print the arguments, which may be names of files."""
+    shell.names = _values(shell, command)
+
+
+def pwd(shell: Shell, _command: Command) -> None:
+    """Print the folder."""
+    shell.names = [shell.folder]
+
+
+def resolve(shell: Shell, command: Command) -> None:
+    """`dirname`, `realpath` and the like print paths that they make of others."""
+    part: Callable[[str], str] = {"dirname": dirname, "basename": basename}.get(command.name, str)
+    shell.names = [part(value.rstrip("/")) for value in _values(shell, command)]
+
+
+def _values(shell: Shell, command: Command) -> list[str]:
+    return [value for word in command.files for value in shell.values(word)]
+
+
+LONGEST_SCRIPT = 2_000
+"""Characters of a script of `sed` that is read: a longer one does too much to tell."""
+_EDIT = lazy(
+    r"""[\s;]*(?:
+      [\d,$]*s(?P<mark>[/|#,!@%:~])(?P<old>(?:\\.|(?!(?P=mark))[^\\\n])+)(?P=mark)
+      (?P<new>(?:\\.|(?!(?P=mark))[^\\\n])*)(?P=mark)[gIi0-9]*
+    | /(?P<gone>(?:\\.|[^/\\\n])+)/(?:d|c\\?[ \t]*\n?(?P<line>[^\n]+))
+    )""",
+    re.VERBOSE,
+)
+_REFERENCE = lazy(r"(?<!\\)&|\\\d|\$[\w{(]")
+_LINE = lazy(r"\^(.*)(?<!\\)\$", re.DOTALL)
+_ESCAPED = lazy(r"\\(\W)")
+
+
+def edits(script: str) -> list[tuple[str | None, str]]:
+    """What a script puts into a file, and in the place of what; None: it does more than its words tell."""
+    found: list[tuple[str | None, str]] = []
+    at = 0
+    while script[at:].strip(" ;\n"):
+        match = _EDIT.match(script, at) if len(script) <= LONGEST_SCRIPT else None
+        if not match or _REFERENCE.search(match["new"] or ""):
+            return [(None, "")]
+        put, old = match["new"] or match["line"] or "", match["old"] or match["gone"]
+        if whole := _LINE.fullmatch(old):  # a part of one could be elsewhere in a line: its anchor stays
+            old = whole[1]
+        found.append((_ESCAPED.sub(r"\1", put.replace("\\n", "\n")), _ESCAPED.sub(r"\1", old)))
+        at = match.end()
+    return found
+
+
+# Names of files ------------------------------------------------------------------------------------------------
+
+
+def stat(shell: Shell, command: Command) -> None:
+    """Tell of files without what is in them."""
+    shell.note("names", command.files or ["."])
+
+
+def ls(shell: Shell, command: Command) -> None:
+    """List what is in folders, or all below them."""
+    files, options = options_of(command.arguments, "ILTw")
+    itself = "d" in options
+    below = "**" if "R" in options or "recursive" in options else "" if itself else "*"
+    _list(shell, files, below, itself=itself)
+
+
+def tree(shell: Shell, command: Command) -> None:
+    """List all below folders."""
+    files, options = options_of(command.arguments, "ILPo")
+    _list(shell, files, "*" if options.get("L") == ["1"] else "**", itself="d" in options)
+
+
+def _list(shell: Shell, files: list[str], below: str, *, itself: bool) -> None:
+    """`itself`: a folder is listed, not what is in it."""
+    shell.note("names", files or ["."], below=below)
+    shell.names = [file for file in files if itself or is_glob(file) or "." in basename(file)]
+    shell.names += [] if itself else ["*"]
+
+
+def find(shell: Shell, command: Command) -> None:
+    """List what is below folders, and run a command on it or delete it."""
+    words = command.arguments
+    end = next((n for n, word in enumerate(words) if word[:1] in ("-", "(", "!")), len(words))
+    places, tests = words[:end] or ["."], words[end:]
+    below = _below(places, tests)
+    found = [join(place, each) for place in places for each in below]
+    for each in below:
+        shell.note("names", places, below=each)
+    if "-delete" in tests:
+        shell.note("write", found, written="", whole=True)
+    for number, word in enumerate(tests):
+        if word in ("-exec", "-execdir", "-ok", "-okdir"):
+            ends = (n for n in range(number, len(tests)) if tests[n] in (";", "+"))
+            run_on(shell, tests[number + 1 : next(ends, len(tests))], "{}", found)
+    shell.names = found
+
+
+def _below(places: list[str], tests: list[str]) -> list[str]:
+    """What the tests of `find` leave of the places where it begins."""
+    names: list[str] = []
+    paths: list[str] = []
+    depth = ""
+    for before, test, value, after in zip(["", *tests], tests, tests[1:], [*tests[2:], ""], strict=False):
+        if test == "-maxdepth":
+            depth = value
+        elif before in ("!", "-not") or after == "-prune":
+            continue
+        elif test in ("-name", "-iname"):
+            names.append(value)
+        elif test in ("-ipath", "-path", "-wholename"):
+            inside = (value.removeprefix(f"{place}/") for place in places if value.startswith(f"{place}/"))
+            paths.append(next(inside, _anywhere(value.lstrip("*/"))))
+    if depth == "0":
+        return [""]
+    found = paths or names
+    if {"-o", "-or"}.intersection(tests):
+        found = paths + names
+    if not found:
+        return ["*" if depth == "1" else "**"]
+    return [each if each in paths or depth == "1" else f"**/{each}" for each in found]
+
+
+def _anywhere(glob: str) -> str:
+    """A glob for files as seen from a folder that is searched: a name alone is one at any depth."""
+    return glob.lstrip("/") if "/" in glob else f"**/{glob}"
+
+
+# What is in files ----------------------------------------------------------------------------------------------
+
+
+def search(shell: Shell, command: Command) -> None:
+    """Search files, and folders where that is what the command does or an option says so."""
+    files, options = options_of(command.arguments, SEARCHES[command.name])
+    if {"e", "f", "regexp", "file", "files"}.isdisjoint(options):
+        files = files[1:]
+    shell.note("read", [*options.get("file", ()), *options.get("f", ())])
+    always = command.name not in ("grep", "egrep", "fgrep")
+    deep = always or not {"r", "R", "recursive", "dereference-recursive"}.isdisjoint(options)
+    if deep and not files and not (always and shell.piped):
+        files = ["."]
+    belows = [""]
+    if deep:
+        globs = [glob for key in ("include", "g", "glob", "iglob") for glob in options.get(key, ())]
+        globs = [glob for glob in globs if glob[:1] != "!"] or [""]
+        belows = [_anywhere(glob) if glob else command.all_below for glob in globs]
+    for below in belows:
+        shell.note("names" if "files" in options else "read", files, below=below)
+    shell.names = [join(file, below) for file in files for below in belows] or command.names
+
+
+SEARCHES = {
+    "ack": "ABCm",
+    "ag": "ABCGm",
+    **dict.fromkeys(("egrep", "fgrep", "grep"), "ABCDdmef"),
+    "rg": "ABCEMTdefgjmrt",
+}
+"""Commands that search files, with the letters of options that a value follows."""
+
+
+def read(shell: Shell, command: Command) -> None:
+    """Print what is in files."""
+    deep = command.name in ("diff", "gzip") and command.recursive
+    shell.note("read", command.files, below="**" if deep else "")
+    shell.names = [] if command.files else command.names
+
+
+def edit(shell: Shell, command: Command) -> None:
+    """`sed` and `perl` print what they make of files, or change them in place."""
+    if any(map(IN_PLACE.match, command.arguments)):
+        for written, taken in edits("\n".join(command.scripts)):
+            shell.note("write", command.files, written=written, taken=taken)
+    elif command.name == "perl":
+        shell.is_unclear([command.name, *command.arguments, *filter(None, [command.stdin])])
+    else:
+        read(shell, command)
+
+
+# Changes -------------------------------------------------------------------------------------------------------
+
+
+def write(shell: Shell, command: Command) -> None:
+    """Change every file that is named."""
+    whole = command.stdin is not None and {"-a", "--append"}.isdisjoint(command.arguments)
+    shell.note("write", command.files, written=command.stdin, whole=whole)
+
+
+def remove(shell: Shell, command: Command) -> None:
+    """Leave nothing of the files that are named."""
+    below = "**" if command.recursive else ""
+    shell.note("write", command.files, below=below, written="", whole=True)
+
+
+def copy_files(shell: Shell, command: Command) -> None:
+    """Copy or move all files that are named but the last, and write the last."""
+    whole = command.name in ("ln", "mv", "rsync") or command.recursive
+    below = command.all_below if whole else ""
+    shell.note("write" if command.name == "mv" else "copy", command.files[:-1], below=below)
+    shell.note("write", command.files[-1:])
+
+
+def dd(shell: Shell, command: Command) -> None:
+    """Copy one file: `if=` to `of=`."""
+    for word in command.arguments:
+        name, _, path = word.partition("=")
+        if name in ("if", "of") and path:
+            shell.note("copy" if name == "if" else "write", [path])
+
+
+def tar(shell: Shell, command: Command) -> None:
+    """Put files into an archive, or unpack one in a folder."""
+    first, *rest = command.arguments or [""]
+    files, options = options_of([first if first[:1] == "-" else f"-{first}", *rest], "CTXbf")
+    place = [*options.get("C", ()), *options.get("directory", ()), ""][0]
+    archives = [each for key in ("f", "file") for each in options.get(key, ()) if each != "-"]
+    packs = not {"A", "c", "r", "u", "append", "create", "update"}.isdisjoint(options)
+    shell.note("write" if packs else "read", archives)
+    if packs:
+        shell.note("copy", [join(place, file) for file in files], below=command.all_below)
+    elif place and not {"x", "extract", "get"}.isdisjoint(options):
+        shell.note("write", [place], below="**")
+
+
+def zip_(shell: Shell, command: Command) -> None:
+    """Put files into an archive, which is named first."""
+    shell.note("write", command.files[:1])
+    shell.note("copy", command.files[1:], below=command.all_below if command.recursive else "")
 
 
 def touches(command: str, folder: str) -> Reading:
@@ -16,41 +632,41 @@ def touches(command: str, folder: str) -> Reading:
 
 
 _NAMES: dict[Program, str] = {
-    builtins.nothing: (
+    nothing: (
         ": break case continue date done esac exit false fi hostname id kill return select seq set shift shopt"
         " sleep true uname unset wait which whoami ) }"
     ),
-    builtins.cd: "cd",
-    builtins.pushd: "pushd",
-    builtins.popd: "popd",
-    builtins.declare: "declare export local readonly typeset",
-    builtins.loop: "for",
-    builtins.read: "mapfile read readarray",
-    builtins.echo: "echo printf",
-    builtins.pwd: "pwd",
-    builtins.resolve: "basename dirname readlink realpath",
-    runners.evaluate: "eval",
-    runners.run_script: "ash bash dash ksh sh zsh",
-    runners.xargs: "xargs",
-    programs.stat: "[ [[ du stat test",
-    programs.ls: "ls",
-    programs.tree: "tree",
-    programs.find: "find",
-    programs.search: " ".join(programs.SEARCHES),
-    programs.read: (
+    cd: "cd",
+    pushd: "pushd",
+    popd: "popd",
+    declare: "declare export local readonly typeset",
+    loop: "for",
+    read: "mapfile read readarray",
+    echo: "echo printf",
+    pwd: "pwd",
+    resolve: "basename dirname readlink realpath",
+    evaluate: "eval",
+    run_script: "ash bash dash ksh sh zsh",
+    xargs: "xargs",
+    stat: "[ [[ du stat test",
+    ls: "ls",
+    tree: "tree",
+    find: "find",
+    search: " ".join(SEARCHES),
+    read: (
         ". awk base64 bat bzip2 cat cmp column comm cut diff file fold gzip head hexdump join jq less md5sum more nl"
         " od paste sha1sum sha256sum sort source split strings tac tail tr uniq wc xxd xz zcat"
     ),
-    programs.edit: "perl sed",
-    programs.write: "mkdir tee touch",
-    programs.remove: "rm rmdir shred truncate unlink",
-    programs.copy: "cp install ln mv rsync scp",
-    programs.dd: "dd",
-    programs.tar: "tar",
-    programs.zip_: "zip",
+    edit: "perl sed",
+    write: "mkdir tee touch",
+    remove: "rm rmdir shred truncate unlink",
+    copy: "cp install ln mv rsync scp",
+    dd: "dd",
+    tar: "tar",
+    zip_: "zip",
 }
 """What each command does."""
 _PROGRAMS: dict[str, Program] = {
-    "": builtins.nothing,  # a redirection alone
+    "": nothing,  # a redirection alone
     **{name: program for program, names in _NAMES.items() for name in names.split()},
 }

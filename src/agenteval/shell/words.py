@@ -2,9 +2,11 @@
 
 import re
 import shlex
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from posixpath import basename
 
-from agenteval.lazyregex import lazy
+from agenteval.text.regexes import lazy
 
 OPERATORS = "();<>|&"
 _HIDDEN = "\ue100\ue101\ue102\ue103\ue104\ue105\ue106"
@@ -125,3 +127,204 @@ def _on_one_line(piece: re.Match[str]) -> str:
     if text == "\\\n" or text[0] in "#0123456789":
         return " "
     return f" {text} " if text in "()" else text.translate(_HIDE)
+
+
+UNKNOWN = "$()"
+"""What a command prints whose words do not tell."""
+LONGEST_VALUE = 2000
+"""Characters of a word in which something is filled in."""
+MOST = 40
+"""How many values of a word are followed."""
+
+Variables = dict[str, list[str]]
+"""The values that each variable may have."""
+
+
+def expanded(word: str, variables: Variables, output: Callable[[str], list[str]]) -> list[str]:
+    """What a word may be; `output` tells the words that a substituted command prints, by its number."""
+    found = [""]
+    at = 0
+    for match in _EXPANSION.finditer(word):
+        values = _substituted(match, output) if match["number"] else _value_of(match, variables)
+        found = [f"{start}{word[at : match.start()]}{value}" for start in found for value in values][:MOST]
+        if len(found[0]) > LONGEST_VALUE:
+            return [UNKNOWN]
+        at = match.end()
+    return [each + word[at:] for each in found]
+
+
+_EXPANSION = lazy(PLACEHOLDER_PATTERN + r"|\$(?P<open>\{)?(?P<name>\w+|[@*])(?(open)(?P<change>[^{}]*)\})")
+"""Where the output of a command, or the value of a variable, is filled in."""
+
+
+def _substituted(match: re.Match[str], output: Callable[[str], list[str]]) -> list[str]:
+    printed = output(match["number"])
+    return ["/dev/fd/63"] if match["file"] else printed or [UNKNOWN]
+
+
+def _value_of(match: re.Match[str], variables: Variables) -> list[str]:
+    change = match["change"] or ""
+    values = variables.get(match["name"])
+    if values is None:
+        default = _DEFAULT.match(change)
+        return [default[1]] if default else [match[0]]
+    if change.startswith("##*/"):
+        return [basename(value) for value in values] or [""]
+    return [piece for value in values for piece in dict.fromkeys([value, *value.split()])] or [""]
+
+
+_DEFAULT = lazy(r":?[-=](.+)")
+
+
+def without_braces(word: str) -> list[str]:
+    """The words that braces make: `{a,b}/c` is `a/c` and `b/c`."""
+    done: list[str] = []
+    waiting = [word]
+    while waiting and len(done) + len(waiting) < MOST:
+        match = _BRACES.search(each := waiting.pop())
+        if not match:
+            done.append(each)
+        else:
+            waiting += [f"{each[: match.start()]}{part}{each[match.end() :]}" for part in match[1].split(",")]
+    return [*done, *waiting]
+
+
+_BRACES = lazy(r"(?<!\$)\{([^{}\s]*,[^{}\s]*)\}")
+
+
+def simple_commands(words: list[str]) -> Iterator[tuple[list[str], str]]:
+    """The words of each simple command, and the operator after it.
+
+    A `)` is an operator, and begins the next command, too: redirections may follow it.
+    """
+    simple: list[str] = []
+    for word in [*words, ";"]:
+        if word in ("(", ")") or (word and set(word) <= set(";|&")):
+            yield simple, word
+            simple = [word] if word == ")" else []
+        else:
+            simple.append(word)
+
+
+def without_redirections(words: list[str]) -> tuple[list[str], list[tuple[str, str]]]:
+    """The words of a simple command that are no redirections, and the operator and target of each that is one."""
+    plain: list[str] = []
+    redirections: list[tuple[str, str]] = []
+    rest = iter(words)
+    for word in rest:
+        if word and set(word) <= set("<>&|"):
+            redirections.append((word, shown(next(rest, ""))))
+        else:
+            plain.append(shown(word))
+    return plain, redirections
+
+
+def without_prefix(words: list[str]) -> tuple[list[str], list[str]]:
+    """The words of the command itself, and the assignments before it; keywords and wrappers are left out."""
+    assignments: list[str] = []
+    while words:
+        first = basename(words[0])
+        if words[0].partition("=")[0].isidentifier() and "=" in words[0]:
+            assignments.append(words[0])
+            words = words[1:]
+        elif words[0] in _KEYWORDS:
+            words = words[1:]
+        elif first in _WRAPPERS and words[1:]:
+            words = after_options(words[1:], _WRAPPERS[first])
+            words = words[1:] if first == "timeout" else words
+        elif words[0] == "git" and "grep" in words:
+            words = ["grep", "-r", *words[words.index("grep") + 1 :]]
+        else:
+            break
+    return words, assignments
+
+
+_KEYWORDS = frozenset({"then", "do", "else", "elif", "if", "while", "until", "!", "{"})
+"""Reserved words that a command follows."""
+_WRAPPERS = {
+    **dict.fromkeys(("builtin", "busybox", "command", "exec", "nohup", "setsid", "time"), ""),
+    "doas": "Cu",
+    "env": "CSu",
+    "ionice": "cnpt",
+    "nice": "n",
+    "stdbuf": "eio",
+    "sudo": "CDghprtTu",
+    "timeout": "ks",
+}
+"""Commands that run the command after them, with the letters of options that a value follows."""
+
+
+def options_of(arguments: list[str], valued: str) -> tuple[list[str], dict[str, list[str]]]:
+    """The arguments that are no options, and the options with their values.
+
+    `valued` are the letters that a value follows, as it follows those of `_LONG` that have no `=`.
+    """
+    plain: list[str] = []
+    options: dict[str, list[str]] = {}
+    rest = iter(arguments)
+    for word in rest:
+        if word == "--":
+            plain += rest
+        elif word.startswith("--"):
+            name, equals, value = word[2:].partition("=")
+            values = [value] if equals else [next(rest, "")] if name in _LONG else []
+            options.setdefault(name, []).extend(values)
+        elif len(word) > 1 and word[0] == "-":
+            for place, letter in enumerate(word[1:], 2):
+                options.setdefault(letter, [])
+                if letter in valued:
+                    options[letter].append(word[place:] or next(rest, ""))
+                    break
+        else:
+            plain.append(word)
+    return plain, options
+
+
+_LONG = frozenset(
+    {"after-context", "before-context", "context", "directory", "exclude", "exclude-dir", "file", "glob"}
+    | {"iglob", "include", "max-args", "max-count", "max-depth", "max-procs", "regexp", "replace", "type"}
+    | {"user"}
+)
+
+
+def after_options(words: list[str], valued: str) -> list[str]:
+    """The words after the options that they begin with; `valued` are the letters that a value follows."""
+    while words and words[0][:1] == "-":
+        takes_next = len(words[0]) == 2 and words[0][1] in valued
+        words = words[1 + takes_next :]
+    return words
+
+
+def scripts_and_files(arguments: list[str], *, scripted: bool) -> tuple[list[str], list[str]]:
+    """The scripts, or patterns, among the arguments of a command, and the files.
+
+    `scripted`: the command takes a script, which is its first argument where no option has one.
+    """
+    scripts: list[str] = []
+    files: list[str] = []
+    before = ""
+    rest = iter(arguments)
+    for word in rest:
+        if word == "--":
+            files += rest
+        elif scripted and _SCRIPT_NEXT.fullmatch(word):
+            scripts.append(next(rest, ""))
+        elif scripted and (script := _SCRIPT.fullmatch(word)):
+            scripts.append(script[1])
+        elif not word:
+            files += [word] * (scripted and not IN_PLACE.match(before))  # BSD has `sed -i ''`
+        elif option := _FILE_OPTION.fullmatch(word):
+            files.append(option[1])
+        elif word in ("--exclude", "--include"):
+            next(rest, "")
+        elif not word.startswith("-"):
+            files.append(word)
+        before = word
+    return (files[:1], files[1:]) if scripted and not scripts else (scripts, files)
+
+
+IN_PLACE = lazy(r"-[^\WMe]*i|--in-place")
+"""How the option begins that has `sed` or `perl` change the files."""
+_SCRIPT_NEXT = lazy(r"-\w*e|--(?:expression|regexp)")
+_SCRIPT = lazy(r"--(?:expression|regexp)=(.*)", re.DOTALL)
+_FILE_OPTION = lazy(r"--(?:file|files-from|target|target-directory)=(.+)", re.DOTALL)

@@ -5,23 +5,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from agenteval.adapters import Adapter, AdapterContext
-from agenteval.errors import AdapterError, FileError
+from agenteval.contracts.adapters import Adapter, AdapterContext
+from agenteval.contracts.errors import AdapterError, FileError
+from agenteval.contracts.models import EXTENSION_PREFIX
+from agenteval.contracts.testcase import TestCase
+from agenteval.contracts.trace import AdapterInfo, Trace
 from agenteval.live.fixtures import FILE_TOOLS
 from agenteval.live.model import RealModel
 from agenteval.live.proxy import Proxy
 from agenteval.live.run import LiveAgent, LiveSetup, last_lines, standalone
 from agenteval.live.sandbox import PORT, SOCKET, Sandbox
 from agenteval.reading.documents import read_bytes
-from agenteval.spec import TestCase
-from agenteval.strict import EXTENSION_PREFIX
-from agenteval.trace import AdapterInfo, Trace
 from agenteval_nanoclaw.live.checkout import Checkout, open_checkout
 from agenteval_nanoclaw.live.workspace import Workspace, build, far_from_today
-from agenteval_nanoclaw.session.database import json_of
-from agenteval_nanoclaw.session.delivery import RUNNER_FAILED
-from agenteval_nanoclaw.session.memory import MAIN
-from agenteval_nanoclaw.session.tools import canonical
+from agenteval_nanoclaw.session.context import MAIN
+from agenteval_nanoclaw.session.outgoing import RUNNER_FAILED
+from agenteval_nanoclaw.session.results import canonical
+from agenteval_nanoclaw.session.store import json_of
 from agenteval_nanoclaw.session.values import record_of
 
 HOME = "/home/node"

@@ -11,7 +11,7 @@ import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from agenteval.errors import AdapterError, FileError
+from agenteval.contracts.errors import AdapterError, FileError
 from agenteval.live.command import copy_files, tracked_files
 from agenteval.live.run import LiveSetup, git_state
 from agenteval.reading.documents import read_text

@@ -13,16 +13,16 @@ from posixpath import normpath
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from agenteval.adapters import AdapterContext
-from agenteval.errors import AdapterError, FileError
+from agenteval.contracts.adapters import AdapterContext
+from agenteval.contracts.errors import AdapterError, FileError
+from agenteval.contracts.testcase import TestCase, memory_text
+from agenteval.contracts.trace import Trace
 from agenteval.live.command import copy_files, tracked_files
 from agenteval.reading.documents import read_text
-from agenteval.spec import TestCase, memory_text
-from agenteval.trace import Trace
 from agenteval_nanoclaw.live.checkout import Checkout, unsupported_table
-from agenteval_nanoclaw.session.clock import iso, milliseconds
-from agenteval_nanoclaw.session.memory import LOCAL, MAIN
+from agenteval_nanoclaw.session.context import LOCAL, MAIN
 from agenteval_nanoclaw.session.v2 import CONTINUATION
+from agenteval_nanoclaw.session.values import iso, milliseconds
 
 CHANNEL = "chat"
 """The channel that all destinations of a scratch install are on."""

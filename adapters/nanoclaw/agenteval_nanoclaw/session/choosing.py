@@ -3,13 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from agenteval.errors import AdapterError
-from agenteval.findings import Invalid
-from agenteval.shortening import cut
-from agenteval.strict import parse
+from agenteval.contracts.errors import AdapterError
+from agenteval.contracts.models import Invalid, parse
+from agenteval.text.fitting import cut
 from agenteval_nanoclaw.inputs import NanoClawInput
-from agenteval_nanoclaw.session.clock import iso, milliseconds
 from agenteval_nanoclaw.session.runs import Run
+from agenteval_nanoclaw.session.values import iso, milliseconds
 
 CHOOSERS = ("turn", "message", "task_id", "time")
 ALIASES = "tool_aliases"

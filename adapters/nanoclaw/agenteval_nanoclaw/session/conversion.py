@@ -5,18 +5,26 @@ from collections.abc import Callable, Iterator
 from posixpath import basename
 from typing import Any
 
-from agenteval.outbound import OUTBOUND
-from agenteval.recordings import Owners, RecordedTest, owners_of, without_homes
-from agenteval.redaction import DEFAULT_RULES
-from agenteval.secrets import names_secret
-from agenteval.trace import CAPABILITY_FLAGS, Event, Trace
-from agenteval_nanoclaw.session.context import generation_of, group_file, group_of, memory_of
+from agenteval.contracts.adapters import Owners, RecordedTest, owners_of, without_homes
+from agenteval.contracts.trace import CAPABILITY_FLAGS, Event, Trace
+from agenteval.matching.sends import OUTBOUND
+from agenteval.redaction.redactor import DEFAULT_RULES
+from agenteval.redaction.secrets import names_secret
+from agenteval_nanoclaw.session.context import (
+    LOCAL,
+    MAIN,
+    OWN_FOLDERS,
+    SHARED,
+    generation_of,
+    group_file,
+    group_of,
+    memory_of,
+)
 from agenteval_nanoclaw.session.mapping import Told
-from agenteval_nanoclaw.session.memory import LOCAL, MAIN, OWN_FOLDERS, SHARED
 from agenteval_nanoclaw.session.reading import Reading
+from agenteval_nanoclaw.session.results import OWN_SERVER
 from agenteval_nanoclaw.session.runs import Run
 from agenteval_nanoclaw.session.saying import MAIN_AGENT
-from agenteval_nanoclaw.session.tools import OWN_SERVER
 
 Tell = Callable[[Run, Reading], Told]
 Data = dict[str, Any]

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from agenteval.trace import TraceStatus
+from agenteval.contracts.trace import TraceStatus
 from agenteval_nanoclaw.session.runs import Run
 from agenteval_nanoclaw.session.saying import MAIN_AGENT, Said
 from agenteval_nanoclaw.session.transcript import Line, is_interruption

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from agenteval.plurals import counted
+from agenteval.text.fitting import counted
 from agenteval_nanoclaw.session.context import generation_of, mounts_are_known
 from agenteval_nanoclaw.session.ending import Usage
 from agenteval_nanoclaw.session.reading import Reading

@@ -4,25 +4,36 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from agenteval.outbound import OUTBOUND
-from agenteval.plurals import counted
-from agenteval.trace import AdapterInfo, Capabilities, Trace, TraceBuilder, TraceMessage, says_failed
-from agenteval_nanoclaw.session.clock import iso
-from agenteval_nanoclaw.session.context import generation_of, mounts_are_known, scenario_of
-from agenteval_nanoclaw.session.delivery import Outbox
+from agenteval.contracts.trace import (
+    AdapterInfo,
+    Capabilities,
+    Trace,
+    TraceBuilder,
+    TraceMessage,
+    says_failed,
+)
+from agenteval.matching.sends import OUTBOUND
+from agenteval.text.fitting import counted
+from agenteval_nanoclaw.session.context import Owned, generation_of, mounts_are_known, scenario_of
 from agenteval_nanoclaw.session.ending import REFUSAL, Ending, Usage, final_answers
 from agenteval_nanoclaw.session.evidence import notes_on
-from agenteval_nanoclaw.session.memory import Owned
-from agenteval_nanoclaw.session.outgoing import Outgoing
+from agenteval_nanoclaw.session.outgoing import Outbox, Outgoing
 from agenteval_nanoclaw.session.prompts import parse_prompt
 from agenteval_nanoclaw.session.reading import Reading
 from agenteval_nanoclaw.session.remembering import Call, MemoryTelling
-from agenteval_nanoclaw.session.results import RETRYABLE, api_error, error_type, result_text, whole_text
+from agenteval_nanoclaw.session.results import (
+    RETRYABLE,
+    api_error,
+    canonical,
+    error_type,
+    fitting,
+    result_text,
+    whole_text,
+)
 from agenteval_nanoclaw.session.runs import Run
 from agenteval_nanoclaw.session.saying import MAIN_AGENT, Place, Said, read_sayings
-from agenteval_nanoclaw.session.tools import canonical, fitting
 from agenteval_nanoclaw.session.transcript import SPAWNS, TASKS, detail_of, notices_of, prompt_of
-from agenteval_nanoclaw.session.values import Record, record_of, text_of
+from agenteval_nanoclaw.session.values import Record, iso, record_of, text_of
 
 FAILED = {"failed": "", "killed": "aborted", "stopped": "aborted"}
 """What a notice says of work that did not succeed, with the kind of error; empty: as its summary says."""

@@ -4,8 +4,8 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from agenteval.adapters import AdapterContext
-from agenteval.errors import AdapterError
+from agenteval.contracts.adapters import AdapterContext
+from agenteval.contracts.errors import AdapterError
 from agenteval_nanoclaw.session.runs import Run, know, split
 from agenteval_nanoclaw.session.source import STREAM, TRANSCRIPT, Source, Transcript, find_source
 from agenteval_nanoclaw.session.store import Store

@@ -2,15 +2,14 @@
 
 from pathlib import Path
 
-from agenteval.adapters import AdapterContext
-from agenteval.recordings import RecordedRun, RecordedTest, Recording
-from agenteval.trace import AdapterInfo, Trace
+from agenteval.contracts.adapters import AdapterContext, RecordedRun, RecordedTest, Recording
+from agenteval.contracts.trace import AdapterInfo, Trace
 from agenteval_nanoclaw.session.choosing import choose, first_words
-from agenteval_nanoclaw.session.clock import iso
 from agenteval_nanoclaw.session.evidence import holds, lacks
 from agenteval_nanoclaw.session.mapping import Teller, Told
 from agenteval_nanoclaw.session.reading import Reading, read_recording
 from agenteval_nanoclaw.session.runs import Run
+from agenteval_nanoclaw.session.values import iso
 
 UNKNOWN_GROUP = "unknown-group"
 """The group of a run whose recording does not tell it."""
@@ -18,7 +17,7 @@ MOST_NAMED = 10
 
 
 class SessionRecorder:
-    """Reads recordings of NanoClaw (`agenteval.recordings.Recorder`)."""
+    """Reads recordings of NanoClaw (`agenteval.contracts.adapters.Recorder`)."""
 
     def __init__(self, adapter: AdapterInfo) -> None:
         self.adapter = adapter

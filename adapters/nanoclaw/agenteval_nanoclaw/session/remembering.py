@@ -3,15 +3,13 @@
 from dataclasses import dataclass
 from typing import Any
 
+from agenteval.contracts.trace import TraceBuilder
 from agenteval.shell.commands import touches
-from agenteval.trace import TraceBuilder
-from agenteval_nanoclaw.session.clock import iso
-from agenteval_nanoclaw.session.context import memory_of
-from agenteval_nanoclaw.session.memory import LOCAL, MAIN, MemoryUse, Owned, instead_of
+from agenteval_nanoclaw.session.context import LOCAL, MAIN, MemoryUse, Owned, instead_of, memory_of
 from agenteval_nanoclaw.session.reading import Reading
 from agenteval_nanoclaw.session.runs import Run
 from agenteval_nanoclaw.session.saying import Said, Sayings
-from agenteval_nanoclaw.session.values import Record, record_of, records_in, text_of
+from agenteval_nanoclaw.session.values import Record, iso, record_of, records_in, text_of
 
 MEMORY_FILES = (f"/{LOCAL}", f"/{MAIN}")
 

@@ -9,11 +9,11 @@ to the agent again, since it was killed, begins no new run. In a stream, a run e
 from bisect import bisect_left
 from dataclasses import dataclass, field
 
-from agenteval_nanoclaw.session.clock import milliseconds
 from agenteval_nanoclaw.session.prompts import Message, Prompt, parse_prompt
 from agenteval_nanoclaw.session.source import Transcript
 from agenteval_nanoclaw.session.store import Inbound, Session, Store
 from agenteval_nanoclaw.session.transcript import Index, Line
+from agenteval_nanoclaw.session.values import milliseconds
 
 CLOCK_SLACK = 1_500
 """Milliseconds by which times that are stored to the second may be off."""

@@ -6,10 +6,9 @@ from itertools import groupby
 from math import inf
 from pathlib import Path
 
-from agenteval.errors import AdapterError, FileError
+from agenteval.contracts.errors import AdapterError, FileError
 from agenteval.reading.documents import opened
 from agenteval.reading.jsonsource import load_json
-from agenteval_nanoclaw.session.clock import milliseconds
 from agenteval_nanoclaw.session.runs import CLOCK_SLACK, Run
 from agenteval_nanoclaw.session.source import Head, Source
 from agenteval_nanoclaw.session.transcript import (
@@ -25,7 +24,7 @@ from agenteval_nanoclaw.session.transcript import (
     read_index,
     read_record,
 )
-from agenteval_nanoclaw.session.values import Record, record_of, records_in, text_of
+from agenteval_nanoclaw.session.values import Record, milliseconds, record_of, records_in, text_of
 
 RESUMES = "SendMessage"
 """The tool that lets a subagent go on, named in `to`."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from agenteval.errors import AdapterError
+from agenteval.contracts.errors import AdapterError
 from agenteval.reading.documents import opened
 
 Kind = Literal["transcript", "v2", "v1"]

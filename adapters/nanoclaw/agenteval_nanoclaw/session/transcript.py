@@ -14,14 +14,21 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
-from agenteval import budget
-from agenteval.errors import AdapterError
+from agenteval.contracts.errors import AdapterError
+from agenteval.matching import time_limits
 from agenteval.reading.documents import opened
-from agenteval_nanoclaw.session.clock import milliseconds
-from agenteval_nanoclaw.session.line_types import LINES, OTHER_KNOWN, PASSED_OVER, TOLD
-from agenteval_nanoclaw.session.prompts import INTERRUPTED, Notice, notices_in, words_of
+from agenteval_nanoclaw.session.prompts import (
+    INTERRUPTED,
+    LINES,
+    OTHER_KNOWN,
+    PASSED_OVER,
+    TOLD,
+    Notice,
+    notices_in,
+    words_of,
+)
 from agenteval_nanoclaw.session.source import shown
-from agenteval_nanoclaw.session.values import Record, record_of, records_in, text_of
+from agenteval_nanoclaw.session.values import Record, milliseconds, record_of, records_in, text_of
 
 Progress = Callable[[Path, int, int], None]
 """Told a file, the bytes of it that are read, and its size."""
@@ -118,7 +125,7 @@ def read_index(path: Path, *, max_line: int, progress: Progress | None = None) -
     for number, offset, data, whole in _records(path, max_line):
         if offset - told >= TELL_EVERY:
             told = offset
-            budget.renew()
+            time_limits.renew()
             if progress:
                 progress(path, offset, path.stat().st_size)
         record = parse_line(data) if data is not None else None

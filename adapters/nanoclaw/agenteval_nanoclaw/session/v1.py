@@ -1,10 +1,19 @@
 """The database of NanoClaw v1, `store/messages.db`: messages, groups, scheduled tasks. What was sent is not stored."""
 
-from agenteval_nanoclaw.session.clock import milliseconds
-from agenteval_nanoclaw.session.database import Row, json_of, read_tables
 from agenteval_nanoclaw.session.source import Source
-from agenteval_nanoclaw.session.store import Destination, Group, Inbound, Mount, Session, Store, listed_mounts
-from agenteval_nanoclaw.session.values import record_of, text_of
+from agenteval_nanoclaw.session.store import (
+    Destination,
+    Group,
+    Inbound,
+    Mount,
+    Row,
+    Session,
+    Store,
+    json_of,
+    listed_mounts,
+    read_tables,
+)
+from agenteval_nanoclaw.session.values import milliseconds, record_of, text_of
 
 TABLES = {
     "messages": ("id", "chat_jid", "content", "timestamp"),

@@ -1,7 +1,5 @@
 """The databases of NanoClaw v2: `data/v2.db`, and `inbound.db` and `outbound.db` of each session."""
 
-from agenteval_nanoclaw.session.clock import milliseconds
-from agenteval_nanoclaw.session.database import Row, json_of, read_tables
 from agenteval_nanoclaw.session.source import SessionFolder, Source
 from agenteval_nanoclaw.session.store import (
     Destination,
@@ -9,11 +7,14 @@ from agenteval_nanoclaw.session.store import (
     Inbound,
     Mount,
     Outbound,
+    Row,
     Session,
     Store,
+    json_of,
     listed_mounts,
+    read_tables,
 )
-from agenteval_nanoclaw.session.values import record_of, text_of
+from agenteval_nanoclaw.session.values import milliseconds, record_of, text_of
 
 IN_TABLES = {"messages_in": ("id", "seq", "kind", "timestamp", "content")}
 IN_OPTIONAL = {

@@ -1,6 +1,12 @@
 """Values in recordings, which are what anybody has written: one of another type than it should have counts as empty."""
 
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import Any
+
+from agenteval.text.regexes import lazy
 
 Record = dict[str, Any]
 """An object of JSON."""
@@ -19,3 +25,69 @@ def record_of(value: Any) -> Record:
 def records_in(value: Any) -> list[Record]:
     """The objects in a list; none in anything else."""
     return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND = timedelta(milliseconds=1)
+
+
+def milliseconds(text: Any) -> int | None:
+    """The time that a text states, or None when it states none."""
+    if not isinstance(text, str):
+        return None
+    try:
+        moment = datetime.fromisoformat(text.strip())
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=UTC)
+        return (moment.astimezone(UTC) - _EPOCH) // _MILLISECOND
+    except (ValueError, OverflowError):  # overflow: a time that is not within the years 1 to 9999 in UTC
+        return None
+
+
+def iso(time: int) -> str:
+    """A time as ISO 8601 in UTC, with milliseconds."""
+    return (_EPOCH + time * _MILLISECOND).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+_REMINDER = lazy(r"<(system-reminder)(?=>)")
+
+
+@dataclass(slots=True)
+class Element:
+    """An element. `opening` is how it begins, `head` the rest of that up to `>`, `start` and `end` its place in the text."""
+
+    opening: re.Match[str]
+    head: str
+    inner: str
+    start: int
+    end: int
+
+
+def elements(text: str, opening: re.Pattern[str]) -> Iterator[Element]:
+    """The elements that are closed, in order, none inside another. The first group of `opening` is their name."""
+    unclosed: set[str] = set()
+    at = 0
+    while found := opening.search(text, at):
+        at, name = found.end(), found[1]
+        if name in unclosed:
+            continue
+        head = text.find(">", at)
+        end = text.find(f"</{name}>", head + 1) if head >= 0 else -1
+        if end < 0:  # nor is any later one of this name closed
+            unclosed.add(name)
+            continue
+        inner, head_text = text[head + 1 : end], text[at:head]
+        at = end + len(f"</{name}>")
+        yield Element(found, head_text, inner, found.start(), at)
+
+
+def without_reminders(text: str) -> str:
+    """A text with a line break in the place of each reminder and the blanks around it; none at its end."""
+    if "<system-reminder>" not in text:
+        return text
+    kept, at = [], 0
+    for reminder in elements(text, _REMINDER):
+        kept.append(text[at : reminder.start].rstrip())
+        at = reminder.end
+    kept.append(text[at:])
+    return "\n".join([kept[0], *map(str.lstrip, kept[1:])]).rstrip("\n")

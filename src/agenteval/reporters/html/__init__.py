@@ -4,6 +4,6 @@
 reads; `document` puts it into the templates beside it.
 """
 
-from agenteval.reporters.html.document import render, render_mutants
+from agenteval.reporters.html.page import render, render_mutants
 
 __all__ = ["render", "render_mutants"]

@@ -1,0 +1,1 @@
+"""What all of agenteval speaks: the test case, the trace, the result, adapters, errors."""

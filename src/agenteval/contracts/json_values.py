@@ -1,0 +1,202 @@
+"""JSON values, such as arguments and results of tools: looked up by path, compared, and shown."""
+
+import json
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from agenteval.text.parts import composed
+from agenteval.text.regexes import lazy
+
+if TYPE_CHECKING:
+    from datetime import datetime, tzinfo
+
+
+class _Missing:
+    def __repr__(self) -> str:
+        return "nothing"
+
+
+MISSING = _Missing()
+
+
+def json_in(text: str) -> Any:
+    """The object or list that a text is, as results of tools often are; None for any other text."""
+    if text.lstrip()[:1] not in ("{", "["):
+        return None
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def held_in(result: Any) -> Any:
+    """The object or list that a tool's result is, or holds as text; None for any other."""
+    return json_in(result) if isinstance(result, str) else result if isinstance(result, dict | list) else None
+
+
+def json_among(text: str) -> list[Any]:
+    """The prose of a text and the objects or lists of objects that it holds, in order: `2 results: [{"id": 1}, {"id": 2}]`.
+
+    Prose is text, what is JSON is a dict or a list; several values with only blanks between them are one list. Without any
+    there is nothing but the text.
+    """
+    if "{" not in text:  # as in most texts
+        return [text]
+    parts: list[Any] = []
+    decode, at, end, failed = json.JSONDecoder().raw_decode, 0, 0, 0
+    while failed < MOST_FAILED and (match := _OPENING.search(text, at)):
+        at = match.start()
+        try:
+            value, after = decode(text, at)
+        except (ValueError, RecursionError):
+            value, after = None, at + 1
+        if isinstance(value, dict) or (
+            isinstance(value, list) and any(isinstance(each, dict) for each in value)
+        ):
+            _add(parts, text[end:at], value)
+            end = after
+        else:
+            failed += 1
+        at = after
+    rest = text[end:]
+    return [*parts, rest] if rest.strip() or not parts else parts
+
+
+def _add(parts: list[Any], prose: str, value: Any) -> None:
+    """Add a value, and the prose before it; without any, to the values before."""
+    last = parts[-1] if parts and not prose.strip(" \t\r\n,") else None
+    if last is None:
+        parts += [prose, value] if prose.strip() else [value]
+    elif isinstance(last, list) and isinstance(value, dict):
+        last.append(value)
+    else:
+        parts[-1] = [last, value]
+
+
+_OPENING = lazy(r"(?<![\w\"'{\[\\])[{\[](?=\s*[{\[\"])")
+MOST_FAILED = 50
+"""How many brackets of a text at most may begin no such JSON, before the rest is taken for prose."""
+
+
+def lookup(args: Any, path: str) -> Any:
+    """The value at a dotted path (list items by index), or MISSING. A key that holds dots wins over a path."""
+    args, path = _composed_keys(args), composed(path)
+    if isinstance(args, dict) and path in args:
+        return args[path]
+    here = args
+    for step in path.split("."):
+        here = _composed_keys(here)
+        if isinstance(here, dict) and step in here:
+            here = here[step]
+        elif isinstance(here, list) and _is_index(step) and int(step) < len(here):
+            here = here[int(step)]
+        else:
+            return MISSING
+    return here
+
+
+def _composed_keys(value: Any) -> Any:
+    """A mapping with its keys composed, as paths are; anything else as it is."""
+    if isinstance(value, dict) and not all(map(str.isascii, value)):
+        return {composed(key): item for key, item in value.items()}
+    return value
+
+
+def _is_index(step: str) -> bool:
+    return step.isascii() and step.isdigit() and len(step) < 10
+
+
+def equal(got: Any, want: Any) -> bool:
+    """Equal as JSON values: `true` is not `1`, `1.0` is `1`. An `é` is the same in one character as in two."""
+    if isinstance(got, bool) or isinstance(want, bool):
+        return got is want
+    if isinstance(got, dict) and isinstance(want, dict):
+        got, want = _composed_keys(got), _composed_keys(want)
+        return got.keys() == want.keys() and all(equal(got[key], want[key]) for key in got)
+    if isinstance(got, list) and isinstance(want, list):
+        return len(got) == len(want) and all(map(equal, got, want))
+    if isinstance(got, str) and isinstance(want, str):
+        return got == want or composed(got) == composed(want)
+    return bool(got == want)
+
+
+def args_key(args: Any, ignore: Iterable[str] = ()) -> str:
+    """Equal for equal arguments, whatever their key order; `ignore` names keys, or dotted paths, to leave out.
+
+    Equal as JSON values: `1.0` is `1`, and `true` is not; an `é` is the same in one character as in two.
+    """
+    for path in ignore:
+        args = _without(args, path)
+    key = composed(_SORTED.encode(args))
+    return composed(_SORTED.encode(_whole(args))) if _FLOAT.search(key) else key
+
+
+_FLOAT = lazy(r"\d(?:\.0|[eE])")
+"""A sign of a number that may be a whole one in another spelling."""
+
+
+def _without(value: Any, path: str) -> Any:
+    """A JSON value without what is at a path (list items by index). A key that holds dots wins over a path."""
+    if isinstance(value, dict) and path in value:
+        return {key: item for key, item in value.items() if key != path}
+    step, _, rest = path.partition(".")
+    if isinstance(value, dict) and step in value:
+        return {**value, step: _without(value[step], rest)}
+    if isinstance(value, list):
+        return [
+            _without(item, rest) if str(place) == step else item
+            for place, item in enumerate(value)
+            if str(place) != path
+        ]
+    return value
+
+
+def _whole(value: Any) -> Any:
+    """A JSON value with numbers such as 1.0 as whole ones."""
+    if isinstance(value, dict):
+        return {name: _whole(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_whole(item) for item in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+_SORTED = json.JSONEncoder(sort_keys=True, ensure_ascii=False, default=str)
+
+
+def moment(value: Any, zone: "tzinfo | None" = None) -> "datetime | None":
+    """The moment that a text tells in ISO 8601, or None; one without an offset is in the zone, if that is given."""
+    from datetime import datetime
+
+    try:
+        told = datetime.fromisoformat(value.strip())
+    except (AttributeError, TypeError, ValueError):
+        return None
+    return told if told.tzinfo else told.replace(tzinfo=zone)
+
+
+def time_zone(name: Any) -> "tzinfo | None":
+    """A time zone by its IANA name or its offset, `+01:00`; None for what is neither."""
+    from datetime import UTC
+    from zoneinfo import ZoneInfo
+
+    if name == "UTC":  # known where no other zone is
+        return UTC
+    try:
+        return ZoneInfo(name)
+    except (LookupError, OSError, TypeError, ValueError):
+        there = moment(f"2026-01-01T00:00{name}")
+        return there.tzinfo if there else None
+
+
+def seconds_between(one: "datetime", other: "datetime") -> float | None:
+    """How much later the second moment is; None where only one of them has an offset, so that nobody knows."""
+    if (one.tzinfo is None) != (other.tzinfo is None):
+        return None
+    return (other - one).total_seconds()
+
+
+def show(value: Any) -> str:
+    """A value for a message, on one line."""
+    if isinstance(value, _Missing):
+        return "nothing"
+    return json.dumps(value, ensure_ascii=False, default=str)

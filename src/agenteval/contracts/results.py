@@ -1,0 +1,367 @@
+"""Results (SPEC 17): the only source of every report, file and exit code."""
+
+from dataclasses import field
+from typing import Any, ClassVar, Literal
+
+from agenteval.contracts.models import Model, model
+from agenteval.contracts.trace import AdapterInfo
+from agenteval.text.fitting import counted
+
+RESULT_SCHEMA_VERSION = "0.1"
+
+UNRECORDED = ("capability.missing", "trace.unseen", "trace.lacks_data")
+"""Reason codes of assertions that need what the recording does not show; they are skipped, or fail by `--strict-capabilities`."""
+AssertionStatus = Literal["pass", "fail", "warn", "skip"]
+AssertionState = Literal["pass", "vacuous", "fail", "warn", "skip", "xfail"]
+"""A status told more closely: `vacuous` is a pass that judged nothing, `xfail` a no that the test expects."""
+TestStatus = Literal["pass", "fail", "error", "skipped"]
+
+
+def failing(*, strict: bool) -> tuple[AssertionStatus, ...]:
+    """The statuses of assertions that fail a test, unless that is expected; when `strict`, a warning does too."""
+    return ("fail", "warn") if strict else ("fail",)
+
+
+@model
+class Excerpt(Model):
+    """One event of the evidence, on a line; `note` says what about it matters."""
+
+    event_id: str
+    text: str
+    note: str = ""
+
+
+@model
+class Evidence(Model):
+    """The events that decide a verdict; of a no also what they say, and the closest candidates for what is absent."""
+
+    event_refs: list[str] = field(default_factory=list)
+    excerpts: list[Excerpt] = field(default_factory=list)
+
+
+@model
+class CapabilityCheck(Model):
+    """Which capabilities the assertion needs, and which of them the adapter lacks."""
+
+    required: list[str] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+
+
+@model
+class AssertionResult(Model):
+    """One assertion's verdict. A pass with `exercised: false` had nothing to judge; `reason` says why.
+
+    `xfail` is true of a no that the test expects; its status stays what it is. `recorded_model` is true of a pass that
+    rests on nothing but what the model of a played run chose, which was recorded. `line` and `column`, counted from 1,
+    say where in the test file an assertion stands that said no or came to no verdict; they are null for the others.
+    `next_step` is how a recording gets what one that was not judged needs. `failure_category` is the kind of failure, of one
+    that said no.
+    """
+
+    id: str
+    type: str
+    category: str
+    severity: Literal["critical", "warning"]
+    status: AssertionStatus
+    exercised: bool
+    reason: str
+    message: str
+    params: dict[str, Any]
+    observed: dict[str, Any]
+    evidence: Evidence
+    capability_check: CapabilityCheck
+    reason_code: str | None = None
+    description: str | None = None
+    xfail: bool = False
+    recorded_model: bool = False
+    line: int | None = None
+    column: int | None = None
+    next_step: str | None = None
+    failure_category: str | None = None
+
+    @property
+    def crashed(self) -> bool:
+        """Whether the check broke down: a skip that no rule asked for."""
+        return self.status == "skip" and self.reason_code not in UNRECORDED
+
+    @property
+    def vacuous(self) -> bool:
+        """A pass that judged nothing."""
+        return self.status == "pass" and not self.exercised
+
+    @property
+    def state(self) -> AssertionState:
+        """What became of the assertion."""
+        if self.xfail:
+            return "xfail"
+        return "vacuous" if self.vacuous else self.status
+
+
+@model
+class Counts(Model):
+    """Assertion results of one test, by status; `vacuous` ones are among the passed.
+
+    A no that the test expects is counted in `xfailed`, and nowhere else. `critical_failures` are the failed ones whose
+    severity is critical.
+    """
+
+    assertions_total: int = 0
+    assertions_passed: int = 0
+    assertions_failed: int = 0
+    assertions_warned: int = 0
+    assertions_skipped: int = 0
+    critical_failures: int = 0
+    vacuous: int = 0
+    xfailed: int = 0
+
+
+@model
+class ToolCount(Model):
+    """How often a tool was called."""
+
+    tool: str
+    count: int
+
+
+@model
+class TraceSummary(Model):
+    """What the trace held, in numbers; tools come in order of first use.
+
+    Without a trace, `trace_id` and `status` are null and all numbers 0. `timing_ms_total` is null when the recording does
+    not tell it.
+    """
+
+    trace_id: str | None = None
+    status: str | None = None
+    tool_calls: list[ToolCount] = field(default_factory=list)
+    retry_count: int = 0
+    timing_ms_total: float | None = 0
+    events: int = 0
+    final_output: bool = False
+    notes: list[str] = field(default_factory=list)
+
+
+@model
+class ErrorInfo(Model):
+    """What kept the test from being judged; `line` and `column`, from 1, when that is something in the test file."""
+
+    reason_code: str
+    message: str
+    details: str = ""
+    line: int | None = None
+    column: int | None = None
+
+    @property
+    def is_located(self) -> bool:
+        """Whether the message is made of the problems of a file, each of which tells its code and place."""
+        return f"error[{self.reason_code}]: " in self.message
+
+
+@model
+class Artifacts(Model):
+    """Files written for the test, relative to the run's directory."""
+
+    result: str | None = None
+    trace: str | None = None
+    replay: str | None = None
+
+
+@model
+class LiveResult(Model):
+    """How a live run was made. `model` is `played`, or the name of the real one; tokens are counted by kind.
+
+    `stale` tells what the author changed since the cassette was recorded, or a tool that really ran answered otherwise, `drift` what the agent's vendor changed, and
+    `approximate` which tool calls got only the nearest recorded result. `ran` are the tools that really ran,
+    `offered` those that the model was shown. `changes` is how the run behaves otherwise than the test's recording.
+    """
+
+    model: str
+    how: Literal["play", "record", "real"]
+    provenance: dict[str, str] = field(default_factory=dict)
+    offered: list[str] = field(default_factory=list)
+    ran: list[str] = field(default_factory=list)
+    requests: int = 0
+    tokens: dict[str, int] = field(default_factory=dict)
+    cost_usd: float | None = None
+    stale: list[str] = field(default_factory=list)
+    drift: list[str] = field(default_factory=list)
+    approximate: list[str] = field(default_factory=list)
+    changes: list[str] = field(default_factory=list)
+
+
+@model
+class TestResult(Model):
+    """The outcome of one test. `path` is the spec file, as it was named or found.
+
+    `xfail` is true of a test that passes because it fails as `expected` says; `xfail_reason` is the reason given
+    there, of every test that expects a failure. `line` and `column`, counted from 1, say where the test file expects
+    a failure that did not come; they are null for all other tests. `live` is null for a replay.
+    """
+
+    __test__: ClassVar[bool] = False  # not a pytest class
+
+    schema_version: str = RESULT_SCHEMA_VERSION
+    result_id: str
+    test_case_id: str
+    test_run_id: str
+    title: str
+    path: str
+    tags: list[str]
+    adapter: AdapterInfo
+    mode: str
+    status: TestStatus
+    reason_code: str | None
+    next_step: str | None
+    started_at: str
+    finished_at: str
+    duration_ms: float
+    summary: Counts
+    failure_categories: list[str]
+    expected_failure_categories: list[str]
+    assertions: list[AssertionResult]
+    trace_summary: TraceSummary
+    evidence: Evidence
+    error: ErrorInfo | None
+    warnings: list[str]
+    artifacts: Artifacts
+    xfail: bool = False
+    xfail_reason: str | None = None
+    line: int | None = None
+    column: int | None = None
+    live: LiveResult | None = None
+
+
+@model
+class TestRow(Model):
+    """One test in the run summary."""
+
+    __test__: ClassVar[bool] = False
+
+    test_case_id: str
+    path: str
+    status: TestStatus
+    reason_code: str | None
+    duration_ms: float
+    vacuous: int
+    result: str | None
+    xfail: bool = False
+
+
+@model
+class InvalidSpec(Model):
+    """One problem that kept a spec from running."""
+
+    path: str
+    line: int | None
+    column: int | None
+    reason_code: str
+    message: str
+    severity: Literal["error", "warning"]
+    next_step: str = ""
+    """What to do; empty when the message says all."""
+
+
+@model
+class CategoryScore(Model):
+    """One line of the scorecard (SPEC 10): assertion results of one category, over the run.
+
+    `xfailed` are the failures that tests expect; they are not among the failed.
+    """
+
+    category: str
+    passed: int = 0
+    failed: int = 0
+    warnings: int = 0
+    skipped: int = 0
+    vacuous: int = 0
+    xfailed: int = 0
+
+
+@model
+class RunCounts(Model):
+    """Tests of the run by status; `invalid` counts spec files that could not be loaded, `warnings` those of assertions
+    and all others, of tests and of the run.
+
+    `xfailed` are the tests that failed as they expect to: they have the status pass, and are not among the passed.
+    """
+
+    total: int = 0
+    passed: int = 0
+    xfailed: int = 0
+    failed: int = 0
+    errors: int = 0
+    skipped: int = 0
+    invalid: int = 0
+    deselected: int = 0
+    vacuous_passes: int = 0
+    warnings: int = 0
+
+
+@model
+class Coverage(Model):
+    """What nothing in the run looks at, so that it could go wrong unseen.
+
+    `tools_available` are the tools that tests say the agent had, `event_types` the types of event in the traces;
+    the message the agent was given is none of its doing, and not among them. A category is exercised when one of
+    its assertions had something to judge. Categories come in the order of the scorecard; the other lists are sorted.
+    """
+
+    tools_available: list[str] = field(default_factory=list)
+    tools_not_looked_at: list[str] = field(default_factory=list)
+    event_types: list[str] = field(default_factory=list)
+    event_types_not_looked_at: list[str] = field(default_factory=list)
+    categories_not_exercised: list[str] = field(default_factory=list)
+
+
+@model
+class RunSummary(Model):
+    """The whole run, written last: a run without it is not complete."""
+
+    schema_version: str = RESULT_SCHEMA_VERSION
+    test_run_id: str
+    agenteval_version: str
+    started_at: str
+    finished_at: str
+    duration_ms: float
+    exit_code: int
+    exit_reason: str
+    counts: RunCounts
+    scorecard: list[CategoryScore]
+    tests: list[TestRow]
+    problems: list[InvalidSpec]
+    coverage: Coverage = field(default_factory=Coverage)
+    unnamed_tests: int = 0
+    """Test files among the `tests` of the configuration that none of the paths on the command line leads to."""
+    deselected_assertions: int = 0
+    """Assertions of the tests that were run which the command line left out; the tests that it left out are in `counts`."""
+    selection: list[str] = field(default_factory=list)
+    """The options that left them out, such as `-k news`; empty when nothing was left out."""
+    stopped_after: int = 0
+    """After how many failures `-x` or `--maxfail` ended the run; 0 when neither did."""
+    forbidden_warnings: int = 0
+    """Warnings for which a strict run exits 1 though they fail no test."""
+    eval_summary_sha256: str | None = None
+    """The SHA-256 of `eval-summary.json`, by which a gate knows that it is this run's."""
+
+    @property
+    def left_out(self) -> str:
+        """What is missing from the run because the command line asked for it; empty for a whole run."""
+        missing = [
+            counted(number, noun)
+            for number, noun in (
+                (self.counts.deselected + self.unnamed_tests, "test"),
+                (self.deselected_assertions, "assertion"),
+            )
+            if number
+        ]
+        told = [f"{' and '.join(missing)} left out ({', '.join(self.selection)})".removesuffix(" ()")] * bool(
+            missing
+        )
+        if self.stopped_after:
+            told.append(f"stopped after {counted(self.stopped_after, 'failure')}")
+        return " and ".join(told)
+
+    @property
+    def not_judged(self) -> int:
+        """How many assertions reached no verdict: what they need was not recorded, or they crashed."""
+        return sum(row.skipped for row in self.scorecard)

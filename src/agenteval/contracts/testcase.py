@@ -1,0 +1,306 @@
+"""The test case: what one `test.yaml` says (SPEC 13), as strict models.
+
+Every mapping accepts keys that start with `x-`; they are the author's own and mean nothing here.
+"""
+
+from dataclasses import field
+from pathlib import PurePath
+from typing import Annotated, Any, ClassVar, Literal
+
+from agenteval.contracts.json_values import MISSING
+from agenteval.contracts.models import Between, Model, NotEmpty, OpenMapping, model
+from agenteval.text.fitting import plural
+
+SCHEMA_VERSION = "0.1"
+
+Severity = Literal["critical", "warning"]
+Trigger = Literal["user_message", "scheduler"]
+Name = Annotated[str, NotEmpty()]
+
+MEMORY_KEYS = ("group_id", "source", "path")
+"""The keys of memory that have a meaning. Not `content`: whatever its key is called, every other string is content."""
+Memory = Annotated[dict[str, Any] | list[Any] | str, OpenMapping(*MEMORY_KEYS)]
+"""Memory text in any arrangement: every string is content, but for group_id, session_id, source and path."""
+
+OtherGroups = Annotated[
+    dict[str, Any] | list[Any], OpenMapping(*MEMORY_KEYS, "session_id", "memory_snapshot", "memory")
+]
+
+
+@model
+class Message(Model):
+    """One message of a conversation."""
+
+    role: Literal["user", "assistant", "system", "tool"]
+    """Who speaks."""
+    content: str
+    """What is said."""
+    sender: str | None = None
+    """The sender's display name, where the chat has one."""
+    ts: str | None = None
+    """When it was sent, ISO 8601."""
+
+
+@model
+class Scenario(Model):
+    """The situation the agent was in."""
+
+    group_id: Name
+    """The chat group that the agent acts for."""
+    trigger: Trigger
+    """What woke the agent: a message of a user, or the scheduler."""
+    input_messages: list[Message]
+    """The messages that the agent has to answer."""
+    session_id: str | None = None
+    """The session within the group."""
+    prior_messages: list[Message] = field(default_factory=list)
+    """What was said before, oldest first."""
+    memory_snapshot: Memory | None = None
+    """The group's memory at the start: a list of {group_id, source, path, content}, or any mapping."""
+    other_group_state: OtherGroups | None = None
+    """Memory of other groups, which must not leak: a list of {group_id, memory_snapshot}, or group to memory."""
+    mounts: list[Any] = field(default_factory=list)
+    """Folders mounted into the agent's container."""
+    scheduler_context: (
+        Annotated[
+            dict[str, Any], OpenMapping("task_id", "scheduled_for", "timezone", "series_id", "recurrence")
+        ]
+        | None
+    ) = None
+    """The scheduled task: task_id, scheduled_for, timezone, and what else the scheduler knows."""
+
+
+@model
+class FixtureError(Model):
+    """The error that a tool answered with."""
+
+    error_type: Name
+    """The kind of error, for instance `timeout`."""
+    message: str = ""
+    """What the tool said."""
+    retryable: bool = False
+    """Whether trying again could help."""
+
+
+@model
+class FixtureMatch(Model):
+    """The arguments a call must have for a fixture to be its answer."""
+
+    args_contains: dict[str, Any] | None = None
+    """Strings by substring (no digits inside a longer number), everything else by equality."""
+    args_equal: dict[str, Any] | None = None
+    """Arguments that must be equal."""
+
+
+@model
+class Fixture(Model):
+    """A deterministic tool answer: `file`, `response` or `error`. With none of them, it documents what recordings hold."""
+
+    id: Name
+    """The name by which replay steps refer to it."""
+    tool: Name
+    """The tool that answers so."""
+    description: str | None = None
+    """What it stands for."""
+    file: str | None = None
+    """A JSON file beside the test, for instance `fx.web_search.current_ai_news.json`."""
+    response: Any = field(default_factory=lambda: MISSING)
+    """The answer itself; it may be null."""
+    error: FixtureError | None = None
+    """The error that the tool answers with."""
+    match: FixtureMatch | None = None
+    """The arguments that this answer belongs to."""
+
+    def __post_init__(self) -> None:
+        given = [key for key in ("file", "response", "error") if getattr(self, key) not in (None, MISSING)]
+        if len(given) > 1:
+            raise ValueError(
+                f"a fixture has at most one of file, response and error; this one has {' and '.join(given)}"
+            )
+
+    @property
+    def answers(self) -> bool:
+        """Whether it says what the tool answered, be that null; otherwise it documents what recordings hold under its id."""
+        return not (self.file is None and self.error is None and self.response is MISSING)
+
+
+@model
+class ToolPolicy(Model):
+    """Which tools may be used, and how often."""
+
+    allow: list[str] | None = None
+    """Tools that may be called (names or globs); everything else may not."""
+    deny: list[str] = field(default_factory=list)
+    """Tools that must not be called (names or globs)."""
+    max_calls: int | dict[str, int] | None = None
+    """The most calls in all, or by tool."""
+
+    def __post_init__(self) -> None:
+        limits = self.max_calls.values() if isinstance(self.max_calls, dict) else (self.max_calls or 0,)
+        if min(limits, default=0) < 0:
+            raise ValueError("max_calls is negative: 0 allows no call")
+
+
+@model
+class Tools(Model):
+    """What the agent could use."""
+
+    available: list[Name]
+    """The tools that the agent had."""
+    fixtures: list[Fixture] = field(default_factory=list)
+    """Deterministic answers of tools."""
+    policy: ToolPolicy | None = None
+    """Which tools may be used."""
+
+
+@model
+class AssertionSpec(Model):
+    """The envelope of one assertion (SPEC 15)."""
+
+    id: Name
+    """Unique in the file."""
+    type: Name
+    """A type of the catalogue: see `agenteval explain`."""
+    severity: Severity = "critical"
+    """Whether a failure fails the test, or only warns."""
+    params: dict[str, Any] = field(default_factory=dict)
+    """The parameters of the type."""
+    requires_capabilities: list[str] = field(default_factory=list)
+    """Adapter capabilities without which the assertion is skipped."""
+    description: str | None = None
+    """Why it is there."""
+    needs: Literal["real_model"] | None = None
+    """`real_model`: skipped where the model's answers are played from a cassette."""
+
+
+@model
+class Policy(Model):
+    """How the test is judged."""
+
+    on_missing_capability: Literal["skip", "fail"] = "skip"
+    """What becomes of an assertion for which the recording lacks something."""
+
+
+@model
+class Expected(Model):
+    """What a person expects. `status: fail` marks a known bug or a negative control; the rest is never judged."""
+
+    outcome: str | None = None
+    """In words."""
+    failure_categories: list[str] = field(default_factory=list)
+    """The kinds of failure that this test is meant to catch."""
+    status: Literal["pass", "fail"] = "pass"
+    """`fail`: the test passes exactly when the assertions named fail, and no other."""
+    assertions: list[Name] = field(default_factory=list)
+    """The ids of the assertions that are expected to fail. Goes with `status: fail`."""
+    reason: str | None = None
+    """Why they fail: the bug, or what the control shows. Goes with `status: fail`."""
+
+    def __post_init__(self) -> None:
+        given = [name for name in ("assertions", "reason") if getattr(self, name)]
+        if self.status == "pass" and given:
+            raise ValueError(f"{' and '.join(given)} {plural(len(given), 'goes', 'go')} with status: fail")
+        if self.status == "fail" and not self.assertions:
+            raise ValueError("status: fail needs assertions: the ids of those that are to fail")
+        if self.status == "fail" and not (self.reason or "").strip():
+            raise ValueError("status: fail needs a reason: the bug, or what the control shows")
+
+
+@model
+class Reporting(Model):
+    """What is written of the test."""
+
+    save_trace: bool = False
+    """Write the normalized trace beside the result."""
+    redact_fields: list[str] = field(default_factory=list)
+    """Fields whose values are never written or shown: key names, dotted paths or globs."""
+
+
+@model
+class LiveSpec(Model):
+    """How the agent is run again (`agenteval run --live`)."""
+
+    cassette: Name = "cassette.json"
+    """The recorded answers of the model, beside the test."""
+    match: Literal["exact", "nearest"] = "exact"
+    """Which recorded result a tool call gets: that of equal arguments; or else the next one of the tool."""
+    run_tools: list[Name] = field(default_factory=list)
+    """Tools that really run, in the sandbox: names or globs. All others get fixtures and recorded results."""
+    script: Name | None = None
+    """Hand-written turns of the model, a YAML file beside the test, before the cassette or the real model answers."""
+    timeout_s: Annotated[float, Between(0.1)] = 120
+    """How long the agent may take, in seconds."""
+
+    def __post_init__(self) -> None:
+        path = PurePath(self.cassette)
+        if path.is_absolute() or ".." in path.parts or not path.name or "\0" in self.cassette:
+            raise ValueError(f"cassette is {self.cassette!r}: expected the name of a file beside the test")
+
+
+@model
+class TestCase(Model):
+    """One scenario with its fixtures and assertions (SPEC 13)."""
+
+    __test__: ClassVar[bool] = False  # not a pytest class
+
+    schema_version: Literal["0.1"]
+    """The version of this format."""
+    id: Name
+    """`<adapter>.<area>.<behavior>.<expectation>`, unique in a run (SPEC 19)."""
+    title: str
+    """What is tested, in a line."""
+    adapter: Name
+    """The adapter that reads the recording, for instance `nanoclaw`."""
+    mode: Literal["replay", "live"]
+    """Where the behaviour comes from."""
+    scenario: Scenario
+    """The situation."""
+    tools: Tools
+    """What the agent could use."""
+    assertions: list[AssertionSpec]
+    """What must be true."""
+    description: str | None = None
+    """What is tested and why, at length."""
+    tags: list[str] = field(default_factory=list)
+    """Names to select tests by."""
+    adapter_input: dict[str, Any] = field(default_factory=dict)
+    """What the adapter reads; the core hands it over unread."""
+    policy: Policy = field(default_factory=Policy)
+    """How the test is judged."""
+    expected: Expected | None = None
+    """What a person expects."""
+    reporting: Reporting = field(default_factory=Reporting)
+    """What is written of the test."""
+    live: LiveSpec | None = None
+    """How the agent is run again."""
+
+
+def memory_text(memory: Any) -> list[str]:
+    """All memory content in a `memory_snapshot`, whatever its arrangement, in document order: texts, numbers, and keys of several words."""
+    if isinstance(memory, str):
+        return [memory]
+    if isinstance(memory, int | float) and not isinstance(memory, bool):
+        return [str(memory)]
+    if isinstance(memory, list):
+        return [text for item in memory for text in memory_text(item)]
+    if isinstance(memory, dict):
+        skipped = ("group_id", "session_id", "source", "path")
+        told = ((key, item) for key, item in memory.items() if key not in skipped)
+        return [text for key, item in told for text in ([key] if " " in key else []) + memory_text(item)]
+    return []
+
+
+def other_groups(scenario: Scenario) -> dict[str, list[str]]:
+    """The memory texts of every other group that the scenario tells of, by group id."""
+    state = scenario.other_group_state
+    groups: dict[str, list[str]] = {}
+    entries: list[tuple[str, Any]] = []
+    if isinstance(state, list):
+        entries = [(str(item.get("group_id", "")), item) for item in state if isinstance(item, dict)]
+    elif isinstance(state, dict) and "group_id" in state:
+        entries = [(str(state["group_id"]), state)]
+    elif isinstance(state, dict):
+        entries = list(state.items())
+    for group_id, memory in entries:
+        groups.setdefault(group_id, []).extend(memory_text(memory))
+    return groups

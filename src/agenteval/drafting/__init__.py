@@ -1,1 +1,0 @@
-"""A recorded run drafted as a test: found, cleaned, given assertions that it passes, tried out, written."""

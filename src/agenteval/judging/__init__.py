@@ -1,0 +1,1 @@
+"""From a trace to a result, and from results to totals."""

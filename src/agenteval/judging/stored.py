@@ -1,0 +1,182 @@
+"""The names of the files in a run's directory (SPEC 19), for those who write and who read them."""
+
+import os
+import sys
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agenteval.contracts.errors import AgentEvalError, FileError, Problem
+from agenteval.contracts.results import RESULT_SCHEMA_VERSION, InvalidSpec, RunSummary, TestResult, TestRow
+from agenteval.matching.digests import sha256
+from agenteval.reading.documents import read_data
+from agenteval.reading.jsonsource import M, load_json, load_model
+
+if TYPE_CHECKING:
+    from agenteval.comparing.comparison import Comparison
+    from agenteval.openwop.models import EvalSummary
+
+
+SUMMARY = "summary.json"
+"""Written last: a directory without one belongs to a run that did not finish."""
+EVAL_SUMMARY = "eval-summary.json"
+EVENTS = "events.jsonl"
+COMPARISON = "comparison.json"
+SHARD = "shard.json"
+"""What a shard writes for merging."""
+RESULT_ENDING = ".result.json"
+"""Follows the stem of a test, as does the next."""
+TRACE_ENDING = ".trace.json"
+REPLAY_ENDING = ".replay.json"
+"""Of a live run: what replays it."""
+
+
+_ANY_SIZE = sys.maxsize
+"""What a run has written can be read; the limits of the configuration are for files of people."""
+
+
+class StoredRunError(AgentEvalError):
+    """A directory that does not hold a complete run (exit 2)."""
+
+    default_reason = "run.unreadable"
+
+
+class StoredRun:
+    """The files of one run (SPEC 19). Everything in them is redacted already.
+
+    Raises `StoredRunError` for a directory that is not there (`run.missing`), whose run did not finish
+    (`run.incomplete`) or is of another version of the format (`run.other_version`), and `FileError` for a file that
+    does not say what it should. A run that is not kept is removed once its reports are written, which must not refer to it.
+    """
+
+    def __init__(self, path: Path, *, is_kept: bool = True) -> None:
+        self.is_kept = is_kept
+        self.path = path.parent if path.name == SUMMARY else path
+        if not self.path.is_dir():
+            why = "it is a file" if path.exists() else "there is no such directory"
+            raise StoredRunError(
+                f"no run in {path}: {why}",
+                reason_code="run.missing",
+                next_step="name the directory of a run, for instance artifacts/run-20260102T030405Z-1a2b3c4d",
+            )
+        if not (self.path / SUMMARY).is_file():
+            raise StoredRunError(
+                f"no complete run in {self.path}: {SUMMARY} is missing{_runs_below(self.path)}",
+                reason_code="run.incomplete",
+                next_step="name the directory of one run that finished",
+            )
+        self.summary = self.read(RunSummary, SUMMARY)
+        if self.summary.schema_version != RESULT_SCHEMA_VERSION:
+            raise StoredRunError(
+                f"the run in {self.path} uses version {self.summary.schema_version!r} of the format, "
+                f"but only {RESULT_SCHEMA_VERSION!r} can be read",
+                reason_code="run.other_version",
+                next_step="use the version of agenteval that wrote it, or run the tests again",
+            )
+
+    def results(self) -> Iterator[TestResult]:
+        """The results of the run, in its order; read one by one. Raises `StoredRunError` for one that is missing."""
+        return (self.result(row) for row in self.summary.tests if row.result is not None)
+
+    def result(self, row: TestRow) -> TestResult:
+        """The result that a row of the summary names. Raises `StoredRunError`, `FileError`."""
+        if row.result is None:
+            raise StoredRunError(f"the run in {self.path} has no result for {row.test_case_id}")
+        return self.stored_result(row.result)
+
+    def stored_result(self, name: str) -> TestResult:
+        """The result in a file of the run. Raises `StoredRunError`, `FileError`."""
+        return self.read(TestResult, self.file(name).name)
+
+    def trace(self, result: TestResult) -> dict[str, Any] | None:
+        """The stored trace of a test as plain data, or None when the run did not keep it."""
+        if result.artifacts.trace is None:
+            return None
+        trace: dict[str, Any] = load_json(
+            self.file(result.artifacts.trace), max_bytes=_ANY_SIZE, within=self.path
+        )
+        return trace
+
+    @cached_property
+    def comparison(self) -> "Comparison | None":
+        """What changed from its baseline, when the run was compared with one. Raises `FileError`."""
+        if not (self.path / COMPARISON).is_file():
+            return None
+        from agenteval.comparing.comparison import Comparison
+
+        return self.read(Comparison, COMPARISON)
+
+    def eval_summary(self) -> "EvalSummary":
+        """The run's EvalSummary. Raises `StoredRunError` when there is none, `FileError` when it is not valid."""
+        from agenteval.openwop.models import EvalSummary
+
+        return self.read(EvalSummary, self.file(EVAL_SUMMARY).name)
+
+    def read(self, cls: type[M], name: str) -> M:
+        """A model from a file of the run, which is in its folder, wherever links lead. Raises `FileError`."""
+        return _written(cls, self.path / name, within=self.path)
+
+    def digest(self, name: str) -> str:
+        """The SHA-256 of a file of the run. Raises `StoredRunError`, `FileError`."""
+        return sha256(read_data(self.file(name), _ANY_SIZE, self.path))
+
+    def file(self, name: str) -> Path:
+        """A file of the run; its summary may name only files beside it."""
+        path = self.path / name
+        if os.path.basename(name) != name:  # noqa: PTH119 - the words of a file are no path yet
+            raise StoredRunError(f"the run in {self.path} names {name!r}, which is not a file of the run")
+        try:
+            found = path.is_file()
+        except (OSError, ValueError):  # a name that no file can have
+            found = False
+        if not found:
+            raise StoredRunError(
+                f"the run in {self.path} is damaged: {name} is missing",
+                reason_code="run.damaged",
+                next_step="run the tests again",
+            )
+        return path
+
+
+def _written(cls: type[M], path: Path, within: Path) -> M:
+    """A model from a file that a run has written. Raises `FileError`."""
+    try:
+        return load_model(cls, path, max_bytes=_ANY_SIZE, within=within)
+    except FileError as error:
+        raise error.advising("run the tests again") from None
+
+
+def load_result(path: Path) -> TestResult:
+    """The result in a file that a run has written. Raises `FileError`."""
+    return _written(TestResult, path, within=path.parent)
+
+
+def stored_problem(stored: InvalidSpec) -> Problem:
+    """A stored problem, to be shown again."""
+    return Problem(
+        reason_code=stored.reason_code,
+        message=stored.message,
+        path=Path(stored.path) if stored.path else None,
+        line=stored.line,
+        column=stored.column,
+        severity=stored.severity,
+        next_step=stored.next_step,
+    )
+
+
+def _runs_below(path: Path) -> str:
+    """A hint at the newest runs, when a directory of runs was named; else empty."""
+    runs = sorted(entry.parent.name for entry in path.glob(f"*/{SUMMARY}"))[-3:]
+    return f"; runs in it: {', '.join(runs)}" if runs else ""
+
+
+def find_run(name: str | Path, runs: Path) -> Path:
+    """The path that a person names: as it is, or, where there is nothing, as the id of one of the `runs`."""
+    path = Path(name)
+    return runs / path if not path.exists() and (runs / path).is_dir() else path
+
+
+def is_run(path: Path) -> bool:
+    """Whether a path is a run's directory, or its `summary.json`; nothing is read."""
+    return path.name == SUMMARY or (path / SUMMARY).is_file()

@@ -1,0 +1,1 @@
+"""From paths to tests that are ready to judge."""

@@ -1,0 +1,532 @@
+"""What a project can set, with the values in force when it does not."""
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import field, fields
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin
+
+from agenteval.contracts.errors import FileError, Problem, SpecError, UsageError
+from agenteval.contracts.models import (
+    Between,
+    DataPath,
+    Invalid,
+    Matching,
+    Model,
+    NotEmpty,
+    explained,
+    model,
+    parse,
+)
+from agenteval.reading.documents import MAX_FILE_BYTES, MAX_YAML_NODES, keep_inside, read_text
+from agenteval.reading.places import Fault, Places, fault_of, problem_at, problems_at
+from agenteval.redaction.occurrences import SHORTEST_TEXT
+from agenteval.redaction.redactor import RedactionRules
+from agenteval.redaction.secrets import detect
+from agenteval.text.names import closest
+from agenteval.text.regexes import lazy
+
+SETTINGS_FILE = "agenteval.yaml"
+"""The file of a project's settings, in its root."""
+MAX_RESULT_BYTES = 128 * 2**20
+"""The default limit on a file that a run writes about one test, in bytes."""
+
+SuiteId = Annotated[str, Matching(r"[a-z0-9.-]+\.evals\.[a-z0-9-]+")]
+Version = Annotated[str, Matching(r"[0-9]+\.[0-9]+\.[0-9]+")]
+
+
+@model
+class SuiteConfig(Model):
+    """The suite that a run's results are scored as (OpenWOP)."""
+
+    id: SuiteId | None = None
+    """The suite's id, `<scope>.<org>.evals.<name>`."""
+    version: Version = "0.1.0"
+    """The suite's version, x.y.z."""
+    pass_score: Annotated[float, Between(0, 1)] | None = None
+    """The score, from 0 to 1, that the run must reach to exit 0; no failed test is excused by it."""
+    max_cost_usd: Annotated[float, Between(0)] | None = None
+    """The most that all tasks together may cost, in US dollars."""
+    max_p95_latency_ms: Annotated[float, Between(0)] | None = None
+    """The most that 95% of the tasks may take, in milliseconds."""
+
+
+@model
+class LimitsConfig(Model):
+    """Bounds on what is read and written, against files that would take all memory, time or space."""
+
+    max_file_bytes: Annotated[int, Between(1)] = MAX_FILE_BYTES
+    """The most bytes of any file."""
+    max_events: Annotated[int, Between(1)] = 1_000_000
+    """The most events of a trace."""
+    max_yaml_nodes: Annotated[int, Between(1)] = MAX_YAML_NODES
+    """The most values and keys of a test file; what an alias stands for counts each time it is used."""
+    max_result_bytes: Annotated[int, Between(1)] = MAX_RESULT_BYTES
+    """The most bytes of a file that a run writes about one test: a longer trace is not written, a result is cut."""
+    pattern_seconds: Annotated[float, Between(0.001)] = 2.0
+    """How long all patterns and JSON Schemas of one assertion may take together, in seconds of processor time."""
+    step_seconds: Annotated[float, Between(0.001)] = 10.0
+    """How long checking a file, judging by an assertion or redacting a text may take, in seconds of processor time."""
+
+
+@model
+class RedactionConfig(Model):
+    """What is found by its form, and kept out of everything that is written or shown."""
+
+    kinds: list[Literal["secrets", "email"]] = field(default_factory=lambda: ["secrets", "email"])
+    """`secrets`: keys, tokens and passwords; `email`: addresses. An empty list turns this off."""
+
+
+class _Rule:
+    """A rule for a text: a function that says what is wrong with it, and nothing when it fits."""
+
+    def __init__(self, fault: Callable[[str], str]) -> None:
+        self.fault = fault
+
+    def __call__(self, value: Any) -> bool:
+        return not self.fault(value)
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        return explained(handler(source), self.fault)
+
+
+def _plugin_fault(name: str) -> str:
+    """What is wrong with the name of a plugin: a file inside the project, or the dotted name of a module."""
+    if fault := _path_fault(name):
+        return fault
+    if name.endswith(".py"):
+        return (
+            "" if _is_inside(name) else f"{name!r} {_OUTSIDE}: a plugin's file is named relative to its root"
+        )
+    if all(part.isidentifier() for part in name.split(".")):
+        return ""
+    return f"expected a file of the project that ends in .py, or the dotted name of an installed module, got {name!r}"
+
+
+_OUTSIDE = "is outside the project"
+
+
+def _is_inside(name: str) -> bool:
+    """Whether a path stays below the folder that it is relative to, as far as its words show."""
+    path = Path(os.path.normpath(name))
+    return not path.is_absolute() and path.parts[:1] != (os.pardir,)
+
+
+def _tests_fault(name: str) -> str:
+    """What is wrong with a path to tests inside the project."""
+    outside = "" if _is_inside(name) else f"{name!r} {_OUTSIDE}: tests are named relative to its root"
+    return _path_fault(name) or outside
+
+
+def _path_fault(name: str) -> str:
+    """What is wrong with a path, of whatever there is or is not; empty when nothing is."""
+    return f"{name!r} is no path: it has a NUL character" if "\0" in name else ""
+
+
+@model
+class LiveNanoClaw(Model):
+    """Where NanoClaw is, for tests of its agents."""
+
+    checkout: Annotated[str, _Rule(_path_fault)] = ""
+    """The checkout, relative to the project's root; by default the project itself."""
+    image: str = ""
+    """The image of its containers, for docker and podman."""
+    node_modules: Annotated[str, _Rule(_path_fault)] = ""
+    """The installed packages of its agent-runner; by default those in the checkout."""
+    claude: Annotated[str, _Rule(_path_fault)] = ""
+    """The CLI of the agent; by default the one among its packages."""
+    groups: Annotated[str, _Rule(_path_fault)] = ""
+    """A folder with templates of group folders, by group: `container.json` and what its MCP servers need, in git."""
+
+
+@model
+class LiveCommand(Model):
+    """How an agent is started that `adapter: command` runs."""
+
+    run: list[Annotated[str, NotEmpty()]] = field(default_factory=list)
+    """The program with its arguments, started in the project's root: `[.venv/bin/python, agent.py]`."""
+    mounts: list[Annotated[str, NotEmpty(), _Rule(_path_fault)]] = field(default_factory=list)
+    """What else the agent may read: folders and files, relative to the project's root, or absolute."""
+    image: str = ""
+    """The image to run it in, for docker and podman."""
+
+
+@model
+class LiveModel(Model):
+    """The real model, for `--live record` and `--live real`."""
+
+    base_url: Annotated[str, NotEmpty()] = "https://api.anthropic.com"
+    """The service's address."""
+    key_env: Annotated[str, NotEmpty()] = "ANTHROPIC_API_KEY"
+    """The environment variable that holds the key; it never enters the sandbox."""
+
+
+@model
+class LiveConfig(Model):
+    """How agents are run again (`--live`)."""
+
+    runtime: Literal["auto", "bwrap", "docker", "podman"] = "auto"
+    """The sandbox; `auto` takes the first that works."""
+    nanoclaw: LiveNanoClaw = field(default_factory=LiveNanoClaw)
+    """Where NanoClaw is."""
+    command: LiveCommand = field(default_factory=LiveCommand)
+    """How any other agent is started."""
+    model: LiveModel = field(default_factory=LiveModel)
+    """The real model."""
+    max_requests: Annotated[int, Between(1)] = 200
+    """The most requests of one run to its model."""
+    max_cost_usd: Annotated[float, Between(0)] | None = None
+    """The most that one run with the real model may cost, in US dollars."""
+    prices: dict[str, list[Annotated[float, Between(0)]]] = field(default_factory=dict)
+    """US dollars for a million tokens in and out, by name or glob of a model: `{"gpt-5*": [1.25, 10]}`."""
+
+    def __post_init__(self) -> None:
+        for name, price in self.prices.items():
+            if len(price) != 2:
+                raise ValueError(f"the price of {name} has two numbers: for a million tokens in, and out")
+
+
+@model
+class Config(Model):
+    """What a project sets once for all runs; the command line overrides it."""
+
+    tests: list[Annotated[str, NotEmpty(), _Rule(_tests_fault)]] = field(default_factory=list)
+    """The test files and directories that a command without paths is about, relative to the project root."""
+    artifacts_dir: Annotated[str, NotEmpty(), _Rule(_path_fault)] = "artifacts"
+    """Where runs are written, relative to the project root."""
+    strict: bool = False
+    """Warnings fail a test or the run."""
+    fail_on_vacuous: bool = False
+    """A pass that had nothing to judge fails."""
+    strict_capabilities: bool = False
+    """An assertion for which the recording lacks something fails instead of being skipped."""
+    save_traces: bool = False
+    """Write every test's normalized trace."""
+    baseline: Annotated[str, NotEmpty(), _Rule(_path_fault)] = "agenteval-baseline.json"
+    """The file that `--update-baseline` writes, relative to the project root."""
+    color: Literal["auto", "always", "never"] = "auto"
+    """Whether the console uses colour."""
+    plugins: list[Annotated[str, _Rule(_plugin_fault)]] = field(default_factory=list)
+    """Modules whose assertion types and adapters can be used: files relative to the project's root, or dotted names."""
+    secrets: list[Annotated[str, NotEmpty()]] = field(default_factory=list)
+    """Environment variables whose values are redacted wherever they stand."""
+    redaction: RedactionConfig = field(default_factory=RedactionConfig)
+    """What is redacted without being named."""
+    suite: SuiteConfig = field(default_factory=SuiteConfig)
+    """The OpenWOP suite."""
+    limits: LimitsConfig = field(default_factory=LimitsConfig)
+    """Bounds on what is read."""
+    live: LiveConfig = field(default_factory=LiveConfig)
+    """How agents are run again."""
+
+
+PREFIX = "AGENTEVAL_"
+"""What the environment variables that configure begin with: AGENTEVAL_ARTIFACTS_DIR, AGENTEVAL_SUITE_ID …"""
+
+_MISNAMED = "agenteval.yml"
+_PYPROJECT = "pyproject.toml"
+_TABLES = ("\n[tool.agenteval", "\n[[tool.agenteval", "\ntool.agenteval", "\n[tool]", "\ntool={")
+"""How the table may begin, once blanks and quotes are removed."""
+_PATHS = ("artifacts_dir", "baseline")
+"""The settings that name a file or folder; plugins have a rule of their own."""
+CONFIGURING = (SETTINGS_FILE, _PYPROJECT)
+"""The names of files that may hold settings."""
+_CHECKOUT = ".git"
+_ROOT_MARKS = (*CONFIGURING, _CHECKOUT)
+_SHARED = 2
+"""The parts of a path to a folder at the top of the file system, such as /tmp, which belongs to nobody."""
+
+
+def project_root(paths: Sequence[str] = ()) -> Path:
+    """The project that the paths belong to (by default: that the current directory belongs to).
+
+    The nearest directory, from what the paths have in common upwards, that holds agenteval.yaml,
+    pyproject.toml or .git; when there is none, the current directory if the paths are inside it, else what
+    they have in common.
+    """
+    current = Path.cwd()
+    common = _common_directory([current / path.partition("::")[0] for path in paths] or [current])
+    for folder in (common, *common.parents):
+        if any((folder / mark).exists() for mark in _ROOT_MARKS):
+            return folder
+    return current if common.is_relative_to(current) else common
+
+
+def reach_of(test: Path) -> Path:
+    """The folder in which a test may name files, wherever it is run from.
+
+    Its checkout: the nearest folder upwards that holds .git. Without one, its project: the nearest that holds
+    agenteval.yaml or pyproject.toml. With neither, the folder two above its own, which holds its suite and what lies beside
+    that; but not the home directory, nor what holds it, nor the top of the file system or a folder there.
+    """
+    folder = Path(os.path.abspath(test.parent))  # noqa: PTH100 - without `..`
+    upwards = (folder, *folder.parents)
+    for marks in ((_CHECKOUT,), CONFIGURING):
+        for each in upwards:
+            if any(os.path.lexists(f"{each}{os.sep}{mark}") for mark in marks):
+                return each
+    home = Path(os.path.expanduser("~"))  # noqa: PTH111 - which raises nothing
+    shared = (each for each in upwards[2:0:-1] if len(each.parts) > _SHARED and not home.is_relative_to(each))
+    return next(shared, folder)
+
+
+def checkout_of(root: Path) -> Path:
+    """The checkout that a project is in, out of which no link is followed; the project itself when there is none."""
+    return next((each for each in (root, *root.parents) if os.path.lexists(each / _CHECKOUT)), root)
+
+
+def from_here(root: Path, setting: str) -> Path:
+    """A path of the configuration, which is relative to the project's root, relative to the current directory."""
+    return Path(os.path.relpath(root / setting))
+
+
+def _common_directory(paths: Sequence[Path]) -> Path:
+    directories = [path if path.is_dir() else path.parent for path in map(Path.absolute, paths)]
+    try:
+        return Path(os.path.commonpath([os.path.normpath(directory) for directory in directories]))
+    except ValueError:  # different drives
+        return directories[0]
+
+
+def load_config(root: Path, environment: Mapping[str, str] | None = None) -> Config:
+    """The configuration in force: defaults, then the project's file, then `AGENTEVAL_*` of the environment.
+
+    From now on no link is followed out of the project's checkout.
+
+    Raises `SpecError` with everything that is wrong: `config.unknown_key`, `config.wrong_type`,
+    `config.wrong_value`, `config.outside_root`, `config.two_files`, `config.misnamed`, `config.syntax`,
+    `config.unknown_variable`, `config.wrong_variable`, and what reading a file raises. A variable that is empty counts as not set.
+    """
+    environment = os.environ if environment is None else environment
+    keep_inside(checkout_of(root))
+    try:
+        data = _from_file(root)
+    except FileError as error:
+        raise SpecError(error.problems) from None
+    given = {name: value for name, value in environment.items() if name.startswith(PREFIX) and value}
+    if not given:
+        return parse(Config, data)
+    return _with_variables(data, given)
+
+
+def rules_of(config: Config, names: Sequence[str] | None = None) -> RedactionRules:
+    """The rules of redaction that a configuration and a command line ask for.
+
+    `names` are the environment variables of the command line; None is for a command that runs nothing, which accepts
+    that a variable of the configuration is not set. Raises `UsageError`.
+    """
+    wanted = dict.fromkeys([*(names or ()), *config.secrets])
+    return RedactionRules(config.redaction.kinds, _values(list(wanted), lenient=names is None))
+
+
+def _values(names: Sequence[str], *, lenient: bool) -> Iterator[str]:
+    for name in names:
+        value = os.environ.get(name, "")
+        if len(value.strip()) >= SHORTEST_TEXT:
+            yield value
+        elif value.strip() and not lenient:
+            raise UsageError(
+                f"the value of {name} has fewer than {SHORTEST_TEXT} characters: it would match everywhere",
+                reason_code="usage.secret_short",
+                next_step=f"use a longer value, or remove {name} from --secret and from `secrets` in the configuration",
+            )
+        elif not lenient:
+            named = _is_plainly_a_name(name)
+            raise UsageError(
+                f"the environment variable {name if named else f'{name[:3]}…'} is not set, so its value cannot be redacted",
+                reason_code="usage.secret_unset",
+                next_step=f"set {name}, or remove it from --secret and from `secrets` in the configuration"
+                if named
+                else 'give the name of a variable (MY_KEY), not its value ("$MY_KEY")',
+            )
+
+
+def _is_plainly_a_name(name: str) -> bool:
+    """Whether a name may be shown: anything else may be the value itself, given by mistake."""
+    return bool(_NAME.fullmatch(name)) and not detect(name)
+
+
+_NAME = lazy(r"[A-Z_][A-Z0-9_]*")
+
+
+def config_files(root: Path) -> list[Path]:
+    """The files that configure the project, whether or not they are valid; loading two of them is an error."""
+    own, shared = root / SETTINGS_FILE, root / _PYPROJECT
+    files = [own] if os.path.lexists(own) else []
+    try:
+        in_shared = shared.is_file() and _may_configure(read_text(shared))
+    except FileError:
+        in_shared = False
+    return [*files, shared] if in_shared else files
+
+
+def refuse_misnamed(root: Path) -> None:
+    """Raises `SpecError` (`config.misnamed`) for a file that is meant to configure the project, and does not."""
+    if os.path.lexists(root / _MISNAMED):
+        message = f"the configuration is read from {SETTINGS_FILE}, not from this file"
+        fault = Fault("config.misnamed", message, next_step=f"rename it to {SETTINGS_FILE}")
+        raise SpecError([problem_at(None, fault, root / _MISNAMED)])
+
+
+def _from_file(root: Path) -> Any:
+    """The data of the project's file, known to be valid; empty without one."""
+    own, shared = root / SETTINGS_FILE, root / _PYPROJECT
+    refuse_misnamed(root)
+    table = _from_toml(shared) if shared.is_file() else None
+    if not os.path.lexists(own):
+        return table or {}
+    if table is not None:
+        message = f"the project is configured twice: here, and in [tool.agenteval] of {_PYPROJECT}"
+        step = f"move the settings of {_PYPROJECT} to {SETTINGS_FILE} and remove the table there, or remove this file"
+        raise FileError([problem_at(None, Fault("config.two_files", message, next_step=step), own)])
+    from agenteval.reading.yamlsource import load_yaml, places
+
+    text = read_text(own)
+    try:
+        return _checked(load_yaml(text, own), text, own, places)
+    except FileError as error:
+        if error.reason_code == "yaml.empty":  # a file in which everything is commented out
+            return {}
+        raise
+
+
+def _from_toml(path: Path) -> Any:
+    """What the table in pyproject.toml says, or None when there is no such table."""
+    text = read_text(path)
+    if not _may_configure(text):
+        return None
+    import tomllib
+
+    from agenteval.reading.tomlplaces import as_json, find_places, syntax_place
+
+    try:
+        tool = tomllib.loads(text).get("tool")
+    except tomllib.TOMLDecodeError as error:
+        message, place = syntax_place(text, str(error))
+        raise FileError([problem_at(place, Fault("config.syntax", message), path)]) from None
+    table = tool.get("agenteval") if isinstance(tool, dict) else None
+    return None if table is None else _checked(as_json(table), text, path, find_places)
+
+
+def _may_configure(text: str) -> bool:
+    """Whether a pyproject.toml may have the table; parsing it as TOML takes longer than a small run."""
+    if "agenteval" not in text:
+        return False
+    bare = "\n" + text.translate({ord(sign): None for sign in " \t\"'"})
+    return any(table in bare for table in _TABLES)
+
+
+def _checked(data: Any, text: str, path: Path, places: Places) -> Any:
+    try:
+        config = parse(Config, data)
+    except Invalid as invalid:
+        faults = [fault_of(finding, "config") for finding in invalid.findings]
+    else:
+        faults = [_outside(name) for name in _PATHS if _is_outside(getattr(config, name), path.parent)]
+    if faults:
+        raise FileError(problems_at(faults, text=text, places=places, path=path))
+    return data
+
+
+def _is_outside(path: str, root: Path) -> bool:
+    return not Path(os.path.abspath(root / path)).is_relative_to(checkout_of(root.absolute()))  # noqa: PTH100 - without `..`
+
+
+def _outside(name: str) -> Fault:
+    """A project names only what is in it: whoever runs its tests may not know what its files say."""
+    option, variable = "--" + name.replace("_", "-"), PREFIX + name.upper()
+    return Fault(
+        "config.outside_root",
+        f"{name} names a place outside the project",
+        (name,),
+        next_step=f"name one inside, or give {option} or {variable} where it is to be elsewhere",
+    )
+
+
+def _with_variables(data: Any, given: Mapping[str, str]) -> Config:
+    """The configuration of a file, overridden by environment variables."""
+    settings = _settings()
+    data = deepcopy(data)
+    problems = []
+    for name, text in sorted(given.items()):
+        if name not in settings:
+            problems.append(_unknown_variable(name, settings))
+            continue
+        *sections, key = settings[name].path
+        here = data
+        for section in sections:
+            here = here.setdefault(section, {})
+        here[key] = settings[name].value(text)
+    try:
+        config = parse(Config, data)
+    except Invalid as invalid:
+        names: dict[DataPath, str] = {setting.path: name for name, setting in settings.items()}
+        problems += [
+            Problem(
+                reason_code="config.wrong_variable",
+                message=f"{_variable_at(finding.path, names)}: {finding.message}",
+            )
+            for finding in invalid.findings
+        ]
+    if problems:
+        raise SpecError(problems)
+    return config
+
+
+def _variable_at(path: DataPath, names: Mapping[DataPath, str]) -> str:
+    """The variable that set the value at a path, which may lead into a list."""
+    return next(name for given, name in names.items() if path[: len(given)] == given)
+
+
+class _Setting(NamedTuple):
+    """A setting that an environment variable can give: its path in the configuration, and its kind."""
+
+    path: tuple[str, ...]
+    kind: Any
+
+    def value(self, text: str) -> Any:
+        """The value that the text means; the text itself, which is then refused, when it means none."""
+        if get_origin(self.kind) is list:
+            return [item.strip() for item in text.split(",") if item.strip()]
+        if self.kind is bool:
+            return {"1": True, "true": True, "0": False, "false": False}.get(text.lower(), text)
+        if self.kind in (int, float):
+            try:
+                number = self.kind(text)
+            except ValueError:
+                return text
+            return number if number - number == 0 else text  # not for NaN and infinity
+        return text
+
+
+def _settings() -> dict[str, _Setting]:
+    """Every setting by the name of its environment variable."""
+    found = {}
+    sections: list[tuple[tuple[str, ...], type[Model]]] = [((), Config)]
+    for section, cls in sections:
+        for declared in fields(cls):  # type: ignore[arg-type]
+            path = (*section, declared.name)
+            kind = _bare(declared.type)
+            if isinstance(kind, type) and issubclass(kind, Model):
+                sections.append((path, kind))
+            else:
+                found[PREFIX + "_".join(path).upper()] = _Setting(path, kind)
+    return found
+
+
+def _bare(kind: Any) -> Any:
+    """A declared kind without its marks, and without None."""
+    while get_args(kind) and get_origin(kind) not in (Literal, list):
+        kind = get_args(kind)[0]
+    return kind
+
+
+def _unknown_variable(name: str, settings: Mapping[str, _Setting]) -> Problem:
+    near = closest(name.removeprefix(PREFIX), [each.removeprefix(PREFIX) for each in settings])
+    return Problem(
+        reason_code="config.unknown_variable",
+        message=f"unknown environment variable {name}",
+        hint=f"did you mean {PREFIX + near!r}?" if near else "",
+        allowed=sorted(settings),
+    )

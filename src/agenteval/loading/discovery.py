@@ -1,0 +1,275 @@
+"""Which test files the paths on a command line mean."""
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from agenteval.contracts.errors import Problem, SpecError
+from agenteval.loading.config import CONFIGURING, config_files, project_root
+from agenteval.reading.documents import opened
+from agenteval.text.names import closest
+
+TEST_FILE = "test.yaml"
+"""The name of a test that has a folder of its own."""
+_NAMES = (TEST_FILE, "test.yml")
+_ENDINGS = (".test.yaml", ".test.yml")
+_ARTIFACTS = "artifacts"
+_SKIPPED = frozenset((_ARTIFACTS, "node_modules", "__pycache__"))
+_ENVIRONMENT_MARK = "pyvenv.cfg"
+
+_PATTERNS = "test.yaml, test.yml, *.test.yaml or *.test.yml"
+
+_NEARLY = re.compile(r"(?:[^_.].*[._-])?tests?(?:[._-].*)?\.ya?ml(?:\.txt)?", re.IGNORECASE)
+"""Names that are almost those of tests: tests.yml, Test.yaml, test_digest.yaml, test.yaml.txt."""
+_LOOKED_INTO = 100_000
+"""How many bytes of a file with such a name are read to see whether it holds a test."""
+
+
+class Selected(NamedTuple):
+    """A test file to load. Its path begins as the user wrote it; `only` names assertions, None means all."""
+
+    path: Path
+    only: frozenset[str] | None = None
+
+
+Found = Selected | SpecError
+"""What a search finds: a file to load, or an error."""
+
+
+def discover(paths: Sequence[str], overlooked: list[Problem] | None = None) -> Iterator[Found]:
+    """The test files under the paths, and errors, in the order they are found.
+
+    A path is a file of any name, a directory (searched with everything below it, in order of name, files
+    before directories), or `file::assertion-id`. A file comes once, whatever leads to it. Hidden directories,
+    virtual environments, `artifacts`, `node_modules` and `__pycache__` are not entered unless named.
+    Errors: `file.missing`, `file.not_a_file`, `file.unreadable`, `select.not_a_file`, `select.no_assertion`,
+    `select.nothing_found`. `overlooked` gets warnings: about tests that no run finds because of their names
+    or of that of their folder (`select.misnamed`), about links that may have led to some (`select.dangling`), and about settings files beside tests that are not those of the project
+    (`config.not_in_force`).
+    """
+    search = _Search()
+    for path, only in _merged(paths):
+        yield from search.named(path, only)
+    if overlooked is not None:
+        overlooked += [_misnamed(path) for path in search.nearly if search.is_new(path, search.files)]
+        overlooked += map(_dangling, search.dangling)
+        overlooked += _not_in_force(search.configured, project_root(paths))
+
+
+def is_test_file(name: str) -> bool:
+    """Whether a file of this name is a test."""
+    return name in _NAMES or (name.endswith(_ENDINGS) and not name.startswith("."))
+
+
+def is_entered(name: str) -> bool:
+    """Whether a search enters a directory of this name by itself."""
+    return name not in _SKIPPED and not name.startswith(".")
+
+
+def _merged(paths: Sequence[str]) -> list[tuple[str, frozenset[str] | None]]:
+    """The paths in order, each once; the assertions named of one file are united, whatever its path looks like."""
+    merged: dict[str, frozenset[str] | None] = {}
+    called: dict[str, str] = {}
+    for named in paths:
+        path, chosen = named, None
+        if "::" in named and not os.path.lexists(named):
+            path, _, assertion = named.partition("::")
+            path = called.setdefault(os.path.realpath(path), path)
+            chosen = frozenset((assertion,))
+        before = merged.get(path, frozenset())
+        merged[path] = None if chosen is None or before is None else before | chosen
+    if all(only is None for only in merged.values()):
+        return list(merged.items())
+    whole = [os.path.realpath(path) for path, only in merged.items() if only is None]
+    return [(path, None if only and _is_inside(path, whole) else only) for path, only in merged.items()]
+
+
+def _is_inside(path: str, whole: Sequence[str]) -> bool:
+    """Whether the whole file is asked for too: by another name, or through its directory."""
+    real = os.path.realpath(path)
+    return any(real == each or real.startswith(each.rstrip(os.sep) + os.sep) for each in whole)
+
+
+class _Search:
+    """One search through all paths; remembers the files it has met."""
+
+    def __init__(self) -> None:
+        self.files: set[tuple[int, int]] = set()
+        self.found = 0
+        self.nearly: list[str] = []
+        """Files that hold a test but are not named as one, or are in a directory that is not entered."""
+        self.dangling: list[str] = []
+        """Links that lead nowhere, by their names to directories: nothing says what is missing."""
+        self.configured: dict[str, bool] = {}
+        """Directories that may have settings of their own, and whether tests were found there or below."""
+
+    def named(self, path: str, only: frozenset[str] | None) -> Iterator[Found]:
+        """What one path of the command line means."""
+        if only is not None and "" in only:
+            yield _error(path, "select.no_assertion", "no assertion is named after '::'")
+        elif not Path(path).is_dir():
+            if not os.path.lexists(path):
+                yield _missing(path)
+            elif self.is_new(path, self.files):
+                yield Selected(Path(path), only)
+        elif only is not None:
+            yield _error(path, "select.not_a_file", "an assertion is selected in a file; this is a directory")
+        elif is_test_file(Path(path).absolute().name):
+            yield _not_a_file(path)
+        else:
+            before = self.found
+            yield from self.below(path)
+            if self.found == before:
+                yield _error(
+                    path,
+                    "select.nothing_found",
+                    "no test file in this directory",
+                    next_step=f"test files are named {_PATTERNS}",
+                )
+
+    def below(self, top: str) -> Iterator[Found]:
+        """The test files in a directory and below it, without those that an earlier path has led to."""
+        waiting, met = [top], set[tuple[int, int]]()
+        while waiting:
+            directory = waiting.pop()
+            if not self.is_new(directory, met):
+                continue
+            try:
+                with os.scandir(directory) as scan:
+                    entries = sorted(scan, key=lambda entry: entry.name)
+            except OSError as error:
+                self.found += 1
+                yield _error(directory, "file.unreadable", f"the directory cannot be read: {error.strerror}")
+                continue
+            if directory != top and any(entry.name == _ENVIRONMENT_MARK for entry in entries):
+                continue
+            if any(entry.name in CONFIGURING for entry in entries):
+                self.configured[os.path.join(directory, "")] = False  # noqa: PTH118 - text, as entries have it
+            inner = []
+            for entry in entries:
+                is_test = is_test_file(entry.name)
+                if _is_directory(entry):
+                    if is_test:
+                        self.found += 1
+                        yield _not_a_file(entry.path)
+                    elif is_entered(entry.name):
+                        inner.append(entry.path)
+                    elif entry.name == _ARTIFACTS:
+                        self.nearly += _left_out(entry.path)
+                elif is_test:
+                    self.found += 1
+                    if self.is_new(entry.path, self.files):
+                        self.configured |= dict.fromkeys(filter(entry.path.startswith, self.configured), True)
+                        yield Selected(Path(entry.path))
+                elif _NEARLY.fullmatch(entry.name) and _holds_a_test(entry.path):
+                    self.nearly.append(entry.path)
+                elif entry.is_symlink() and "." not in entry.name and not os.path.exists(entry.path):  # noqa: PTH110 - False for what may not be looked up
+                    self.dangling.append(entry.path)
+            waiting.extend(reversed(inner))
+
+    @staticmethod
+    def is_new(path: str, seen: set[tuple[int, int]]) -> bool:
+        """Whether this file or directory is met for the first time. What cannot be looked up counts as new."""
+        try:
+            status = os.stat(path)  # noqa: PTH116 - once per test
+        except OSError:
+            return True
+        identity = (status.st_dev, status.st_ino)
+        if identity in seen:
+            return False
+        seen.add(identity)
+        return True
+
+
+def _is_directory(entry: "os.DirEntry[str]") -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a loop of symbolic links
+        return False
+
+
+def _holds_a_test(path: str) -> bool:
+    """Whether a file reads like a test: a mapping with an adapter and assertions."""
+    if not os.path.isfile(path):  # noqa: PTH113 - a pipe would be waited for; False for what may not be looked up
+        return False
+    try:
+        with opened(Path(path)) as file:
+            start = b"\n" + file.read(_LOOKED_INTO)
+    except OSError:
+        return False
+    return b"\nassertions:" in start and b"\nadapter:" in start
+
+
+def _left_out(directory: str) -> list[str]:
+    """The tests in a directory that is not entered, and in those directly in it: a run writes none there."""
+    places = (f"{above}{name}" for above in ("", "*/") for name in _NAMES)
+    left = (str(path) for place in places for path in sorted(Path(directory).glob(place)))
+    return [path for path in left if _holds_a_test(path)]
+
+
+def _misnamed(path: str) -> Problem:
+    message, step = "its name keeps it from being run", f"rename it: test files are named {_PATTERNS}"
+    if is_test_file(Path(path).name):
+        message = f"it is not run: a folder called {_ARTIFACTS} is for what runs write, and is not searched"
+        step = "rename the folder, or name the file on the command line"
+    return Problem(
+        reason_code="select.misnamed",
+        message=f"it holds a test, but {message}",
+        path=Path(path),
+        severity="warning",
+        next_step=step,
+    )
+
+
+def _dangling(path: str) -> Problem:
+    return Problem(
+        reason_code="select.dangling",
+        message="this link leads nowhere: tests that were behind it are not run",
+        path=Path(path),
+        severity="warning",
+        next_step="mend the link, or remove it",
+    )
+
+
+def _not_in_force(folders: Mapping[str, bool], root: Path) -> Iterator[Problem]:
+    """The settings of directories with tests that are not the project's root."""
+    for folder in (Path(each) for each, has_tests in folders.items() if has_tests):
+        if not folder.samefile(root):
+            for file in config_files(folder):
+                yield Problem(
+                    reason_code="config.not_in_force",
+                    message=f"the tests below are judged without these settings: the root of the project is {root}",
+                    path=file,
+                    severity="warning",
+                    next_step="run these tests on their own, or set what they need at the root",
+                )
+
+
+def _missing(path: str) -> SpecError:
+    """The error for a path that does not exist; hints at a similar file beside it, or the file before a colon."""
+    colons = (at for at, sign in enumerate(path) if sign == ":")
+    file = next((path[:at] for at in colons if Path(path[:at]).is_file()), "")
+    near = None
+    with suppress(OSError):
+        near = closest(Path(path).name, os.listdir(Path(path).parent))  # noqa: PTH208 - names
+    hint = f"did you mean {str(Path(path).with_name(near))!r}?" if near and not file else ""
+    step = "" if hint else "name a test file, or a directory that has some"
+    problem = Problem(
+        reason_code="file.missing",
+        message="no such file or directory",
+        path=Path(path),
+        hint=hint,
+        next_step=f"name the file alone, {file}, or one of its assertions, {file}::ID" if file else step,
+    )
+    return SpecError([problem])
+
+
+def _not_a_file(path: str) -> SpecError:
+    return _error(path, "file.not_a_file", "a directory, though it is named like a test file")
+
+
+def _error(path: str, code: str, message: str, *, next_step: str = "") -> SpecError:
+    return SpecError([Problem(reason_code=code, message=message, path=Path(path), next_step=next_step)])

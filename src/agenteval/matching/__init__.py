@@ -1,0 +1,1 @@
+"""What authors match with: selectors, patterns, JSON Schemas, alignments, differences."""

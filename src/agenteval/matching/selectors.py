@@ -1,0 +1,466 @@
+"""The event matcher that every assertion uses (SPEC 15)."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import field
+from functools import partial
+from typing import Annotated, Any, ClassVar
+
+from agenteval.contracts.json_values import MISSING, equal, held_in, lookup, moment, seconds_between, show
+from agenteval.contracts.models import Model, OneOrMore, WrongPart, describe, explained, model
+from agenteval.contracts.trace import ALWAYS_RECORDED, Event, EventType, ToolCall, Trace, tool_names
+from agenteval.matching.json_schemas import schema_differences, schema_error
+from agenteval.matching.patterns import is_glob, name_matches, pattern_error, search, shown
+from agenteval.text.fitting import clipped
+from agenteval.text.parts import composed, fold, holds, readings
+
+
+class Moment:
+    """A moment in ISO 8601, or a mapping with it under `is` and how far off a value may be under `within_s`; a mark of fields."""
+
+    def __call__(self, value: Any) -> bool:
+        return not _no_moment(value)
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        return explained(handler(source), _no_moment)
+
+    def __get_pydantic_json_schema__(self, core_schema: Any, handler: Any) -> Any:
+        parts = {"is": {"type": "string"}, "within_s": {"type": "number", "minimum": 0}}
+        full = {"type": "object", "properties": parts, "required": ["is"], "additionalProperties": False}
+        return {"anyOf": [{"type": "string"}, full]}
+
+
+def _no_moment(value: Any) -> str:
+    """What keeps a value from being a moment with a tolerance; empty when nothing does."""
+    given = value if isinstance(value, dict) else {"is": value}
+    if unknown := [key for key in given if key not in ("is", "within_s")]:
+        return f"unknown key {unknown[0]!r} (allowed: is, within_s)"
+    if moment(given.get("is")) is None:
+        return (
+            "expected a moment in ISO 8601, such as 2026-01-31T08:00:00+01:00, or {is: …, within_s: …}, "
+            f"got {describe(given.get('is'))}"
+        )
+    most = given.get("within_s", 0)
+    if isinstance(most, bool) or not isinstance(most, int | float) or not 0 <= most < float("inf"):
+        return f"within_s: expected seconds, at least 0, got {describe(most)}"
+    return ""
+
+
+@model
+class ArgsMatch(Model):
+    """What a call's arguments must be. All given matchers must hold. Keys may be dotted paths."""
+
+    required_keys: list[str] = field(default_factory=list)
+    """Keys that must be present."""
+    args_contains: dict[str, Any] = field(default_factory=dict)
+    """Strings by substring (case-insensitively, and no digits inside a longer number), everything else by equality."""
+    args_equal: dict[str, Any] = field(default_factory=dict)
+    """Values that must be equal."""
+    args_time: dict[str, Annotated[Any, Moment()]] = field(default_factory=dict)
+    """Moments in ISO 8601, whatever their offset: `2026-01-31T08:00:00+01:00` is `2026-01-31T07:00Z`. `{is: …, within_s: 60}` allows for a minute more or less."""
+    regex: dict[str, str] = field(default_factory=dict)
+    """A regular expression to search for, per key; numbers are searched as they are written."""
+    json_schema: dict[str, Any] | None = None
+    """A JSON Schema for all arguments."""
+
+    MATCHERS: ClassVar[tuple[str, ...]] = (
+        "required_keys",
+        "args_contains",
+        "args_equal",
+        "args_time",
+        "regex",
+        "json_schema",
+    )
+
+    def __post_init__(self) -> None:
+        _check_matchers(self, self.MATCHERS)
+
+    def named(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
+        """The keys that it names, each with the steps to where it stands."""
+        yield from ((("required_keys", number), key) for number, key in enumerate(self.required_keys))
+        for name in ("args_contains", "args_equal", "args_time", "regex"):
+            yield from (((name, key), key) for key in getattr(self, name))
+
+    def differences(self, args: dict[str, Any]) -> list[str]:
+        """What keeps the arguments from matching, one line each; empty when they match."""
+        find = partial(lookup, args)
+        found = _differing(self, find, contains=self.args_contains, same=self.args_equal)
+        for key, wanted in self.args_time.items():
+            found += _off(key, wanted if isinstance(wanted, dict) else {"is": wanted}, find(key))
+        if self.json_schema is not None:
+            found += schema_differences(self.json_schema, args)
+        return found
+
+    def differences_of(self, call: ToolCall) -> list[str]:
+        """What keeps the arguments of a call from matching; arguments that the recording lacks match nothing."""
+        found = self.differences(call.args)
+        return found if call.tells_args else ["args: not in the recording"]
+
+
+@model
+class ResultMatch(Model):
+    """What the result of a call must be. All given matchers must hold. Keys may be dotted paths.
+
+    A result that is no object or list is a whole under the key `text`; a text that is JSON is read as what it holds, too.
+    """
+
+    required_keys: list[str] = field(default_factory=list)
+    """Keys that must be present."""
+    contains: dict[str, Any] = field(default_factory=dict)
+    """Strings by substring (case-insensitively, and no digits inside a longer number), everything else by equality."""
+    equal: dict[str, Any] = field(default_factory=dict)
+    """Values that must be equal."""
+    regex: dict[str, str] = field(default_factory=dict)
+    """A regular expression to search for, per key; numbers are searched as they are written."""
+    json_schema: dict[str, Any] | None = None
+    """A JSON Schema for the whole result; for a text that is not JSON, `{text: …}` is the result."""
+
+    MATCHERS: ClassVar[tuple[str, ...]] = ("required_keys", "contains", "equal", "regex", "json_schema")
+
+    def __post_init__(self) -> None:
+        _check_matchers(self, self.MATCHERS)
+
+    def differences(self, result: Any) -> list[str]:
+        """What keeps a result from matching, one line each; empty when it matches."""
+        held = held_in(result)
+        whole = {"text": result} if held is None else held
+
+        def find(key: str) -> Any:
+            found = lookup(whole, key)
+            return result if found is MISSING and key == "text" and isinstance(result, str) else found
+
+        found = _differing(self, find, contains=self.contains, same=self.equal)
+        if self.json_schema is not None:
+            found += schema_differences(self.json_schema, whole)
+        return [f"result {line}" for line in found]
+
+    def differences_of(self, call: ToolCall) -> list[str]:
+        """What keeps the results of a call from matching: of the one that comes closest."""
+        every = [self.differences(result.data.get("result")) for result in call.results]
+        return min(every, key=len, default=["result: there is none"])
+
+
+def _check_matchers(match: ArgsMatch | ResultMatch, matchers: Iterable[str]) -> None:
+    """Refuse a match without any matcher, and patterns and schemas that are none. Raises ValueError."""
+    if not any(getattr(match, name) for name in matchers):
+        raise ValueError(f"nothing to match: give at least one of {', '.join(matchers)}")
+    for key, pattern in match.regex.items():
+        if not pattern:
+            message = (
+                f"the pattern of {key} is empty, and matches every text: use required_keys to accept any"
+            )
+            raise WrongPart(message, "regex", key)
+        if error := pattern_error(pattern):
+            message = f"the pattern {shown(pattern)} is not a regular expression: {error}"
+            raise WrongPart(message, "regex", key)
+    if match.json_schema is not None and (error := schema_error(match.json_schema)):
+        raise WrongPart(f"json_schema is not a JSON Schema: {error}", "json_schema")
+
+
+def _differing(
+    match: ArgsMatch | ResultMatch,
+    find: Callable[[str], Any],
+    *,
+    contains: Mapping[str, Any],
+    same: Mapping[str, Any],
+) -> list[str]:
+    """What differs by the matchers that name keys; `find` has the value of a key."""
+    found = [f"{key} is missing" for key in match.required_keys if find(key) is MISSING]
+    for key, want in contains.items():
+        got = find(key)
+        if _contains(got, want):
+            continue
+        if isinstance(want, str):
+            found.append(f"{key}: expected to contain {_brief(want)}, got {_brief(got)}")
+        else:
+            found.append(_unequal(key, want, got, "expected to be"))
+    for key, want in same.items():
+        got = find(key)
+        if not equal(got, want):
+            found.append(_unequal(key, want, got))
+    for key, pattern in match.regex.items():
+        got = find(key)
+        text = show(got) if isinstance(got, int | float) else got
+        if not isinstance(text, str) or not any(
+            search(composed(pattern), each) for each in readings(composed(text))
+        ):
+            found.append(f"{key}: expected a match of /{pattern}/, got {_brief(got)}")
+    return found
+
+
+def _off(key: str, wanted: Mapping[str, Any], got: Any) -> list[str]:
+    """What keeps a value from being the moment that is wanted."""
+    there, most = moment(got), wanted.get("within_s", 0)
+    apart = None if there is None else seconds_between(moment(wanted["is"]) or there, there)
+    if apart is not None and abs(apart) <= most:
+        return []
+    about = f" within {most:g} s" if most else ""
+    if there is not None and apart is None:
+        return [
+            f"{key}: expected the moment {wanted['is']}{about}, got {_brief(got)}: only one has an offset"
+        ]
+    off = "" if apart is None else f", {abs(apart):g} s {'later' if apart > 0 else 'earlier'}"
+    return [f"{key}: expected the moment {wanted['is']}{about}, got {_brief(got)}{off}"]
+
+
+@model
+class Selector(Model):
+    """Which events are meant. All given conditions must hold; at least one is needed."""
+
+    event_type: EventType | None = None
+    """The type of event."""
+    tool: str | None = None
+    """The tool of a tool event: a name, or a glob."""
+    call_id: str | None = None
+    """One particular call, or the memory events that it caused."""
+    success: bool | None = None
+    """For results: whether it succeeded. For calls: whether the call did. Without `event_type`, calls are not meant."""
+    args: ArgsMatch | None = None
+    """For calls, and results of calls: what the arguments must be."""
+    result: ResultMatch | None = None
+    """For results: what it must be. For calls: what any result of the call must be. Without `event_type`, calls are not meant."""
+    agent: str | None = None
+    """Who did it: the id of an agent, or the name or type that a subagent was started with; or a glob. The agent itself is `main`."""
+
+    TOOL_EVENTS: ClassVar[tuple[str, ...]] = ("tool_call", "tool_result", "error")
+    MEMORY_EVENTS: ClassVar[tuple[str, ...]] = ("memory_read", "memory_write")
+    """They may name the call that did it, but have no tool, arguments or outcome."""
+
+    def __post_init__(self) -> None:
+        of_tools = {name: getattr(self, name) for name in ("tool", "call_id", "success", "args", "result")}
+        given = [name for name, value in of_tools.items() if value is not None]
+        if self.event_type is None and not given and self.agent is None:
+            names = "event_type, tool, call_id, success, args, result and agent"
+            raise ValueError(f"a selector needs at least one of {names}")
+        if self.event_type in self.MEMORY_EVENTS and self.call_id is not None:
+            given.remove("call_id")
+        if self.event_type is not None and self.event_type not in self.TOOL_EVENTS and given:
+            raise ValueError(
+                f"{given[0]} goes with tool events ({', '.join(self.TOOL_EVENTS)}), "
+                f"not with {self.event_type}: this selector could never match"
+            )
+        if self.event_type == "error" and self.success:
+            raise ValueError("an error is not a success: this selector could never match")
+        if self.event_type == "error" and self.result is not None:
+            raise ValueError("an error has no result: this selector could never match")
+
+    @property
+    def always_recorded(self) -> bool:
+        """Whether what it means is taken as it stands: what was asked and answered is never among the `unseen` parts."""
+        return self.event_type in ALWAYS_RECORDED
+
+    def matches(self, event: Event, trace: Trace) -> bool:
+        """Whether the event is meant."""
+        if self.event_type is not None and event.type != self.event_type:
+            return False
+        if self.tool is not None and not is_event_of(self.tool, event, trace):
+            return False
+        if self.call_id is not None and _call_id(event, trace) != self.call_id:
+            return False
+        if self.agent is not None and not _is_by(self.agent, event, trace):
+            return False
+        if (self.success is not None or self.result is not None) and not self._came_to(event, trace):
+            return False
+        return self.args is None or self._args_differences(event, trace) == []
+
+    def _came_to(self, event: Event, trace: Trace) -> bool:
+        """Whether the event has the outcome and the result that are asked for. When it was made, a call had come to nothing yet."""
+        if event.type == "tool_call" and self.event_type is None:
+            return False
+        if self.success is not None and _success(event, trace) is not self.success:
+            return False
+        return self.result is None or self._result_differences(event, trace) == []
+
+    def _args_differences(self, event: Event, trace: Trace) -> list[str]:
+        assert self.args is not None
+        call = trace.call_with(event)
+        return self.args.differences_of(call) if call else ["args: no call belongs to this event"]
+
+    def _result_differences(self, event: Event, trace: Trace) -> list[str]:
+        assert self.result is not None
+        if event.type == "tool_call":
+            return self.result.differences_of(trace.call_at(event))
+        if event.type == "tool_result":
+            return self.result.differences(event.data.get("result"))
+        return ["result: there is none"]
+
+    def find(self, trace: Trace) -> list[Event]:
+        """All matching events, in order."""
+        events = trace.of_type(self.event_type) if self.event_type else trace.events
+        return [event for event in events if self.matches(event, trace)]
+
+    def closest(self, trace: Trace) -> list[tuple[Event, str]]:
+        """The events that almost match, best first, at most three, each with its differences.
+
+        Candidates are events of the tool (or of the type, when no tool is named; of any tool, when neither is),
+        then events of tools with a similar name.
+        """
+        similar = self._similar_tools(trace)
+        ranked = []
+        for event in trace.events:
+            tool = tool_of(event, trace)
+            if self.tool is None:
+                near = event.type == self.event_type if self.event_type else tool != ""
+            else:
+                near = is_event_of(self.tool, event, trace) or tool in similar
+            if near and (found := self._differences(event, trace)):
+                far = similar.index(tool) + 1 if tool in similar else 0
+                ranked.append(((far, event.type != self.event_type, len(found), event.seq), event, found))
+        ranked.sort(key=lambda item: item[0])
+        return [(event, "; ".join(found)) for _, event, found in ranked[:MOST_CLOSEST]]
+
+    def _similar_tools(self, trace: Trace) -> list[str]:
+        """The canonical names of the tools that have a name much like the one that is meant, the likest first."""
+        if self.tool is None or is_glob(self.tool) or any(self.tool in names for names in trace.tools):
+            return []
+        from difflib import get_close_matches
+
+        known = {name: names[0] for names in sorted(trace.tools) for name in names}
+        near = get_close_matches(self.tool, known, n=MOST_CLOSEST, cutoff=0.6)
+        return [*dict.fromkeys(known[name] for name in near)]
+
+    def _differences(self, event: Event, trace: Trace) -> list[str]:
+        found = []
+        if self.event_type is not None and event.type != self.event_type:
+            found.append(f"event_type: expected {self.event_type}, got {event.type}")
+        tool = tool_of(event, trace)
+        if self.tool is not None and not is_event_of(self.tool, event, trace):
+            found.append(f"tool: expected {self.tool}, got {tool}")
+        call_id = _call_id(event, trace)
+        if self.call_id is not None and call_id != self.call_id:
+            found.append(f"call_id: expected {self.call_id}, got {call_id}")
+        success = _success(event, trace)
+        if self.success is not None and success is not self.success:
+            found.append(f"success: expected {show(self.success)}, got {show(success)}")
+        if self.agent is not None and not _is_by(self.agent, event, trace):
+            found.append(f"agent: expected {self.agent}, got {' or '.join(agents_of(event, trace))}")
+        if self.args is not None:
+            found += self._args_differences(event, trace)
+        if self.result is not None:
+            found += self._result_differences(event, trace)
+        return found
+
+    def __str__(self) -> str:
+        parts: list[str] = [self.event_type or "event"]
+        if self.tool:
+            parts.append(f"of {self.tool}")
+        if self.call_id:
+            parts.append(f"with call_id {self.call_id}")
+        if self.success is not None:
+            parts.append("that succeeded" if self.success else "that failed")
+        matching = [word for word, match in (("arguments", self.args), ("result", self.result)) if match]
+        if matching:
+            parts.append(f"with matching {' and '.join(matching)}")
+        if self.agent:
+            parts.append(f"by the agent {self.agent}")
+        return " ".join(parts)
+
+
+Selectors = Annotated[list[Selector], OneOrMore()]
+"""Several selectors; one alone needs no list."""
+
+
+MOST_CLOSEST = 3
+"""Candidates shown for something absent."""
+
+
+def tool_of(event: Event, trace: Trace) -> str:
+    """The tool of an event: its own, else that of the call it belongs to; empty when it has none."""
+    if tool := event.data.get("tool"):
+        return str(tool)
+    call = trace.call_of(event)
+    return call.tool if call else ""
+
+
+def is_named(pattern: str, names: Iterable[str]) -> bool:
+    """Whether the pattern, a name or a glob, means the tool that has these names."""
+    return any(name_matches(pattern, name) for name in names)
+
+
+def is_of(pattern: str, call: ToolCall) -> bool:
+    """Whether the pattern means the tool of a call, by any of its names."""
+    return is_named(pattern, call.names)
+
+
+def is_any_of(patterns: Iterable[str], call: ToolCall) -> bool:
+    """Whether any of the patterns means the tool of a call."""
+    return any(is_of(pattern, call) for pattern in patterns)
+
+
+def calls_of(trace: Trace, *tools: str) -> list[ToolCall]:
+    """The calls of the tools, which are names or globs, in order."""
+    return [call for call in trace.calls() if is_any_of(tools, call)]
+
+
+def is_event_of(pattern: str, event: Event, trace: Trace) -> bool:
+    """Whether the pattern means the tool of an event; `*` means any tool, but no event without one."""
+    call = trace.call_with(event)
+    return is_named(pattern, call.names if call else tool_names(str(event.data.get("tool") or "")))
+
+
+def agents_of(event: Event, trace: Trace) -> Iterator[str]:
+    """The id of the agent of an event, and for a subagent the name and type that it was started with."""
+    yield event.agent_id or ""
+    call = trace.call_with(event) or trace.call_by_id(event.data.get("call_id"))
+    start = trace.call_by_id(call.event.data.get("parent_call_id")) if call else None
+    for key in AGENT_KEYS if start else ():
+        if start and isinstance(name := start.args.get(key), str):
+            yield name
+
+
+AGENT_KEYS = ("name", "subagent_type", "agent_type")
+"""The arguments of the call that starts a subagent which say what it is called."""
+
+
+def _is_by(pattern: str, event: Event, trace: Trace) -> bool:
+    return any(name_matches(pattern, name) for name in agents_of(event, trace))
+
+
+def _call_id(event: Event, trace: Trace) -> str | None:
+    if call_id := event.data.get("call_id"):
+        return str(call_id)
+    call = trace.call_of(event)
+    return call.call_id if call else None
+
+
+def _success(event: Event, trace: Trace) -> bool | None:
+    if event.type == "tool_result":
+        return bool(event.data.get("success"))
+    if event.type == "tool_call":
+        call = trace.call_at(event)
+        return call.succeeded if call.succeeded or call.failed else None
+    return False if event.type == "error" else None
+
+
+LONGEST_VALUE = 200
+"""Characters of a value in a message: the message is cut too, and says what else is wrong after it."""
+BOTH_SHOWN = 300
+"""Characters of two values that a message shows both in full, with room to spare."""
+
+
+def _brief(value: Any) -> str:
+    return clipped(show(value), LONGEST_VALUE)
+
+
+def _unequal(key: str, want: Any, got: Any, expected: str = "expected") -> str:
+    """What was expected of a value and got; of long ones the first part that is not equal, and of a text where that is."""
+    if len(show(want)) + len(show(got)) <= BOTH_SHOWN:
+        return f"{key}: {expected} {show(want)}, got {show(got)}"
+    if isinstance(want, str) and isinstance(got, str):
+        from agenteval.matching.differences import around_difference, first_difference
+
+        at = first_difference(want, got)
+        want, got, line = *around_difference(want, got), want.count("\n", 0, at) + 1
+        key += f" (differs at character {at + 1}, line {line})"
+    elif isinstance(want, dict | list) and type(want) is type(got):
+        wanted, given = (dict(each if isinstance(each, dict) else enumerate(each)) for each in (want, got))
+        for part in {**wanted, **given}:
+            one, other = wanted.get(part, MISSING), given.get(part, MISSING)
+            if not equal(one, other):
+                return _unequal(".".join((key, str(part))), one, other, expected)
+    return f"{key}: {expected} {_brief(want)}, got {_brief(got)}"
+
+
+def _contains(got: Any, want: Any) -> bool:
+    if isinstance(got, str) and isinstance(want, str):
+        return holds(fold(got), fold(want))
+    return equal(got, want)

@@ -1,0 +1,203 @@
+"""What is sent, and where to: destinations and contents of the calls that send messages.
+
+A send is a call of `outbound_send`, or of the tool that a test names. Keys of arguments count whatever their case,
+`_` and `-`: `chat_id` is `chatId`.
+
+destination
+    What the arguments have under one of DESTINATION_KEYS: a text, a number, a list of them, or a mapping with an
+    `id` or a `name`. The successful result adds what it has under the same key, since it knows where the message
+    went; where the arguments name none, it alone tells.
+content
+    What the arguments have under one of CONTENT_KEYS, with blanks folded, and what is attached to it. When there is
+    neither, all arguments that are no destination. What is null or empty counts as left out.
+the conversation itself
+    Where the final output goes. A destination is the conversation itself when it is the id of the scenario's group or
+    session, also behind `group-`, `group:`, `#` or `@`, or what a final output has under `to`; and so is one that
+    nothing names, since send tools without a destination answer where they were asked.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from agenteval.contracts.json_values import args_key
+from agenteval.contracts.trace import Event, ToolCall, Trace, TraceScenario
+from agenteval.text.parts import composed
+
+OUTBOUND = "outbound_send"
+"""The canonical name of the tool that sends messages."""
+
+DESTINATION_KEYS = (
+    "channel",
+    "channel_id",
+    "to",
+    "destination",
+    "destinations",
+    "chat",
+    "chat_id",
+    "chat_jid",
+    "jid",
+    "recipient",
+    "recipients",
+    "cc",
+    "bcc",
+    "group",
+    "group_id",
+    "platform_id",
+    "target",
+    "conversation",
+    "conversation_id",
+    "room",
+    "room_id",
+)
+CONTENT_KEYS = ("content", "text", "message", "body", "markdown", "caption")
+ATTACHMENT_KEYS = (
+    "attachment",
+    "attachments",
+    "card",
+    "file",
+    "file_path",
+    "files",
+    "image",
+    "media",
+    "path",
+    "url",
+)
+NAME_KEYS = ("id", "name")
+
+CONVERSATION = "the conversation itself"
+_OWN_PREFIXES = ("group-", "group:", "#", "@")
+
+
+def _plain(key: str) -> str:
+    return key.lower().replace("_", "").replace("-", "")
+
+
+_DESTINATIONS = frozenset(map(_plain, DESTINATION_KEYS))
+_RECIPIENTS = ("to", "recipient", "recipients", "cc", "bcc")
+_CONTENTS = frozenset(map(_plain, CONTENT_KEYS))
+_ATTACHMENTS = frozenset(map(_plain, ATTACHMENT_KEYS))
+
+
+def destinations(call: ToolCall) -> list[str]:
+    """The names of all destinations of a send, each once; empty when neither arguments nor results name one."""
+    asked = _by_key(call.args)
+    found = [name for names in asked.values() for name in names]
+    for report in _reports(call):
+        found += [name for key, names in report.items() if key in asked or not asked for name in names]
+    return list(dict.fromkeys(found))
+
+
+def reported(call: ToolCall) -> list[str]:
+    """The names that the successful results of a send have under any of DESTINATION_KEYS, each once."""
+    return list(
+        dict.fromkeys(name for report in _reports(call) for names in report.values() for name in names)
+    )
+
+
+def _reports(call: ToolCall) -> list[dict[str, list[str]]]:
+    return [_by_key(result.data.get("result")) for result in call.results if result.data.get("success")]
+
+
+def _by_key(data: Any) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for key, value in data.items() if isinstance(data, dict) else ():
+        if (plain := _plain(str(key))) in _DESTINATIONS and (names := list(_names(value))):
+            found.setdefault(plain, []).extend(names)
+    return found
+
+
+def _names(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        if value.strip():
+            yield composed(value.strip())
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        yield str(int(value) if value == value // 1 else value)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _names(item)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            if _plain(str(key)) in _DESTINATIONS or key in NAME_KEYS:
+                yield from _names(item)
+
+
+@dataclass(slots=True)
+class Message:
+    """One message to one or more addresses: `how` names the tool or the final output, `text` is what people read."""
+
+    event: Event
+    how: str
+    addresses: frozenset[str]
+    text: str
+    attached: str
+
+
+def messages(trace: Trace, calls: Iterable[ToolCall]) -> list[Message]:
+    """The messages of these sends and of the final outputs, in order; failed sends have sent nothing.
+
+    A final output that was delivered by a send (`sent_by`) is not counted again.
+    """
+    outputs = trace.of_type("final_output")
+    names = frozenset(name for event in outputs for name in _names(event.data.get("to")))
+    found = [
+        Message(call.event, call.tool, _addresses(call, trace.scenario, names), *_content(call))
+        for call in calls
+        if not call.failed
+    ]
+    own = frozenset({CONVERSATION})
+    for event in outputs:
+        content = (event is outputs[-1] and trace.output) or event.data.get("content")
+        if isinstance(content, str) and content.strip() and not event.data.get("sent_by"):
+            found.append(Message(event, "the final output", own, _folded(content), ""))
+    return sorted(found, key=lambda message: message.event.seq)
+
+
+def _addresses(call: ToolCall, scenario: TraceScenario, own_names: frozenset[str]) -> frozenset[str]:
+    """Each recipient is an address; what else tells where, such as a platform beside a chat, is part of each of them."""
+
+    def is_own(name: str) -> bool:
+        return name in own_names or _is_own(name, scenario)
+
+    asked = _by_key(call.args)
+    if len(asked) > 1:
+        recipients = [name for key in _RECIPIENTS for name in asked.pop(key, ())]
+        place = [name for key in sorted(asked) for name in asked[key]]
+        addresses = [[*place, name] for name in recipients] or [place]
+        return frozenset(
+            CONVERSATION if all(map(is_own, names)) else " / ".join(names) for names in addresses
+        )
+    names = destinations(call)
+    return frozenset(CONVERSATION if is_own(name) else name for name in names or [CONVERSATION])
+
+
+def _is_own(name: str, scenario: TraceScenario) -> bool:
+    bare = next((name.removeprefix(prefix) for prefix in _OWN_PREFIXES if name.startswith(prefix)), name)
+    own = (scenario.group_id, scenario.session_id)
+    return name in own or bare in own
+
+
+def _content(call: ToolCall) -> tuple[str, str]:
+    args = call.args
+    if not call.tells_args:
+        return "", call.event.event_id  # unknown, so equal to no other message
+    plain = {key: _plain(str(key)) for key in args}
+    plain = {key: name for key, name in plain.items() if args[key] not in (None, "", [], {})}
+    texts = [_text(args[key]) for key, name in plain.items() if name in _CONTENTS]
+    attached = [(name, args[key]) for key, name in plain.items() if name in _ATTACHMENTS]
+    if not texts and not attached:
+        attached = [(name, args[key]) for key, name in plain.items() if name not in _DESTINATIONS]
+    return _folded("\n".join(texts)), "\n".join(sorted(map(args_key, attached)))
+
+
+def without_texts(args: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of a send without what it says; what is attached stays."""
+    return {key: value for key, value in args.items() if _plain(str(key)) not in _CONTENTS}
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else args_key(value)
+
+
+def _folded(text: str) -> str:
+    return " ".join(composed(text).split())

@@ -1,0 +1,111 @@
+"""What a mutation operator is: one class for one way in which an agent's behaviour gets worse.
+
+To add one: write the class in the module of its subject, add it to the catalogue in `operators.py`, and add a
+test with an assertion that kills its mutants and one without such an assertion.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any, ClassVar
+
+from agenteval.assertions.base import Category
+from agenteval.contracts.json_values import show
+from agenteval.contracts.testcase import TestCase
+from agenteval.contracts.trace import ToolCall, Trace
+from agenteval.matching.differences import around_difference
+from agenteval.text.fitting import clipped
+
+MOST_MUTANTS = 200
+"""Mutants of one test, unless asked otherwise: of more, a sample is drawn, from every operator in turn."""
+LONGEST = 160
+"""Characters of a value that show."""
+Remedy = tuple[str, dict[str, Any]]
+"""An assertion that would notice: its type and its parameters."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Subject:
+    """The test whose trace is changed. `random` is seeded by the test and the operator."""
+
+    trace: Trace
+    case: TestCase
+    random: Random
+
+
+@dataclass(slots=True, kw_only=True)
+class Mutant:
+    """One changed trace, which `build` makes. `what` says in words what is different; `lines` show it: `-` as recorded,
+    `+` as changed.
+
+    `remedies` are assertions that may notice it, best first. `calls` are the calls of the original that it concerns.
+    """
+
+    what: str
+    build: Callable[[], Trace]
+    lines: tuple[str, ...]
+    remedies: list[Remedy] = field(default_factory=list)
+    calls: tuple[ToolCall, ...] = ()
+    dropped: Any = None
+    """The value or the text that is missing from the changed trace, when that is what was done."""
+    added: Any = None
+    """The value or the text that only the changed trace has, when that is what was done."""
+
+
+class Operator(ABC):
+    """One way in which behaviour gets worse. Its docstring says what is changed."""
+
+    name: ClassVar[str]
+    """The name on the command line: lower case, with dashes."""
+    category: ClassVar[Category]
+    """The scorecard category whose assertions should notice."""
+    stands_for: ClassVar[str]
+    """The failure that people see."""
+
+    @abstractmethod
+    def mutants(self, subject: Subject) -> Iterator[Mutant]:
+        """Every mutant of a trace, in its order; none when there is nothing to change. The trace itself stays as it is."""
+
+
+def told(call: ToolCall) -> str:
+    """A call as one line: `web_search {"query": "AI"}`."""
+    return f"{call.tool} {shown(call.args)}"
+
+
+def shown(value: Any, limit: int = LONGEST) -> str:
+    """A value as one line of JSON, cut when it is long."""
+    return clipped(_on_one_line(value), limit)
+
+
+def beside(before: Any, after: Any) -> tuple[str, str]:
+    """Two values as a line each; of long ones the stretch around what is different."""
+    one, other = _on_one_line(before), _on_one_line(after)
+    return (one, other) if max(len(one), len(other)) <= LONGEST else around_difference(one, other)
+
+
+def _on_one_line(value: Any) -> str:
+    text = value if isinstance(value, str) else show(value)
+    return " ".join(text.split())
+
+
+def in_order(before: dict[str, Any], after: dict[str, Any]) -> Remedy:
+    """The assertion that one event comes before another; both are selectors."""
+    return "tool_call_order", {"before": before, "after": after}
+
+
+def ordinal(number: int) -> str:
+    """`1st`, `2nd`, `11th`."""
+    suffix = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{suffix}"
+
+
+def numbered(trace: Trace) -> Iterator[tuple[str, ToolCall]]:
+    """Every call with its name in a sentence: `the call of web_search`, `the 2nd call of web_search`."""
+    counts = trace.tool_counts()
+    seen: dict[str, int] = {}
+    for call in trace.calls():
+        tool = call.tool
+        seen[tool] = seen.get(tool, 0) + 1
+        which = f"{ordinal(seen[tool])} call" if counts[tool] > 1 else "call"
+        yield f"the {which} of {tool}", call

@@ -1,0 +1,166 @@
+"""A trace taken apart and put together again with one thing changed; the original is never touched."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from agenteval.contracts.trace import Event, ToolCall, Trace, TraceBuilder, TraceMessage
+
+
+def rebuilt(trace: Trace, events: Iterable[Event], *, output: str | None = None, times: int = 1) -> Trace:
+    """The trace with these events in this order, numbered and linked anew; `output` replaces the final output.
+
+    Events keep their times. One that was moved behind a later event of the recording has the time of that one.
+    `times` says how often the whole run happened, and was paid for.
+    """
+    builder = TraceBuilder(adapter=trace.adapter, capabilities=trace.capabilities, scenario=trace.scenario)
+    ids: dict[str | None, str] = {}
+    latest: Event | None = None
+    for event in events:
+        if latest is None or event.seq >= latest.seq:
+            latest = event
+        added = builder.add(
+            event.type,
+            event.data,
+            actor=event.actor,
+            ts=latest.ts,
+            group_id=event.group_id,
+            session_id=event.session_id,
+            task_id=event.task_id,
+            agent_id=event.agent_id,
+            parent_event_id=ids.get(event.parent_event_id),
+        )
+        ids[event.event_id] = added.event_id
+    final = trace.final_output
+    if final is not None and output is not None:
+        final = TraceMessage(role=final.role, content=output)
+    usage, cost, took = trace.metrics.token_usage, trace.metrics.cost_usd, trace.metrics.timing_ms_total
+    return builder.build(
+        test_case_id=trace.test_case_id,
+        test_run_id=trace.test_run_id,
+        input_messages=trace.input_messages,
+        final_output=final,
+        status=trace.status,
+        timing_ms_total=took and took * times,
+        token_usage=usage
+        and {name: count * times if isinstance(count, int) else count for name, count in usage.items()},
+        cost_usd=cost and cost * times,
+        notes=trace.notes,
+        unseen=trace.unseen,
+    )
+
+
+def with_output(trace: Trace, text: str) -> Trace:
+    """The trace with another final output."""
+    last = trace.of_type("final_output")[-1]
+    return rebuilt(trace, with_data(trace.events, last, content=text), output=text)
+
+
+def with_data(events: Sequence[Event], event: Event, **changed: Any) -> list[Event]:
+    """The events, with values in the data of one replaced."""
+    other = replace(event, data={**event.data, **changed})
+    return [other if each is event else each for each in events]
+
+
+def block(trace: Trace, call: ToolCall) -> list[Event]:
+    """A call with its results, its errors, and what it did to memory, in order."""
+    own = {call.event.event_id} | {each.event_id for each in (*call.results, *call.errors)}
+    return [
+        each
+        for each in trace.events
+        if each.event_id in own or (each.type.startswith("memory_") and each.parent_event_id in own)
+    ]
+
+
+def without(trace: Trace, left_out: Sequence[Event]) -> list[Event]:
+    """The events except these."""
+    ids = {each.event_id for each in left_out}
+    return [each for each in trace.events if each.event_id not in ids]
+
+
+def inserted(events: Sequence[Event], after: Event | None, new: Sequence[Event]) -> list[Event]:
+    """The events with others put in after one of them, or before everything the agent did."""
+    if after is None:
+        at = next((i for i, each in enumerate(events) if each.type != "message_received"), len(events))
+    else:
+        at = next(i for i, each in enumerate(events) if each.event_id == after.event_id) + 1
+    return [*events[:at], *new, *events[at:]]
+
+
+def before_output(trace: Trace) -> Event | None:
+    """The last event before the last final output; None when nothing but messages comes before it."""
+    earlier = [each for each in trace.events if each.type not in ("final_output", "message_received")]
+    return earlier[-1] if earlier else None
+
+
+def with_call_before(trace: Trace, call: ToolCall, event: Event) -> list[Event]:
+    """The events, those of a call put before another event."""
+    moved = block(trace, call)
+    rest = without(trace, moved)
+    at = next(i for i, each in enumerate(rest) if each is event)
+    return [*rest[:at], *moved, *rest[at:]]
+
+
+def with_call_twice(trace: Trace, call: ToolCall) -> list[Event]:
+    """The events, those of a call twice in a row."""
+    events = block(trace, call)
+    return inserted(trace.events, events[-1], again(events))
+
+
+def again(events: Sequence[Event]) -> list[Event]:
+    """Copies of events, with new call ids."""
+    copied = {each.event_id for each in events}
+    copies = []
+    for each in events:
+        data, parent = each.data, each.parent_event_id
+        if data.get("call_id"):
+            data = {**data, "call_id": f"{data['call_id']}-again"}
+        if parent in copied:
+            parent = f"{parent}-again"
+        copies.append(replace(each, event_id=f"{each.event_id}-again", data=data, parent_event_id=parent))
+    return copies
+
+
+def new_call(like: Event, tool: str) -> list[Event]:
+    """An invented call with a successful result; times and ids are those of an event beside it."""
+    link = {"tool": tool, "call_id": "call-added"}
+    call = replace(
+        like,
+        event_id="evt-added",
+        type="tool_call",
+        actor="agent",
+        data={**link, "args": {}},
+        parent_event_id=None,
+    )
+    answer = replace(
+        call,
+        event_id="evt-added-result",
+        type="tool_result",
+        actor="tool",
+        data={**link, "success": True, "result": "ok"},
+        parent_event_id=call.event_id,
+    )
+    return [call, answer]
+
+
+@dataclass(slots=True, frozen=True)
+class Behaviour:
+    """What a trace says the agent did, without numbers, ids and times."""
+
+    steps: tuple[str, ...]
+    outputs: tuple[str, ...]
+    retries: int
+
+
+def behaviour(trace: Trace) -> Behaviour:
+    """What can be compared between two traces of one test."""
+    steps = tuple(
+        repr((each.type, each.group_id, [item for item in each.data.items() if item[0] not in _IDS]))
+        for each in trace.events
+        if each.type != "final_output"
+    )
+    outputs = tuple(str(each.data.get("content")) for each in trace.of_type("final_output"))
+    return Behaviour(steps, outputs, trace.metrics.retry_count)
+
+
+_IDS = ("call_id", "fixture_id")

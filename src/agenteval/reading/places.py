@@ -1,0 +1,141 @@
+"""What is wrong with a file, and where in it: faults, places, and the problems that show both."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from agenteval.contracts.errors import Problem
+from agenteval.contracts.models import DataPath, Finding
+
+MAX_PROBLEMS = 100
+"""The most problems of one file that are reported."""
+EXCERPT_WIDTH = 100
+"""The most characters of a line that an excerpt shows."""
+_CONTEXT_LINES = 2
+
+
+class Place(NamedTuple):
+    """A stretch of a text, on one line.
+
+    `line` and `column` count from 1, in characters; `span` is the length in characters. `excerpt` holds up to two
+    lines before and the line itself, fit for a terminal; `caret` says what to underline in its last line: the number
+    of cells before the caret, and its width in cells.
+    """
+
+    line: int
+    column: int
+    span: int
+    excerpt: tuple[tuple[int, str], ...]
+    caret: tuple[int, int]
+
+
+def place_at(text: str, offset: int, span: int = 1) -> Place:
+    """The place of `span` characters from `offset` on, cut to the end of the line."""
+    before = text[:offset]
+    if "\r" in before:
+        before = before.replace("\r\n", "\n").replace("\r", "\n")
+    *context, head = before.rsplit("\n", _CONTEXT_LINES + 1)[-_CONTEXT_LINES - 1 :]
+    ends = [end for end in (text.find("\n", offset), text.find("\r", offset)) if end >= 0]
+    tail = text[offset : min(ends, default=len(text))]
+    line = before.count("\n") + 1
+    span = max(1, min(span, len(tail)))
+    window, caret = _window(head, tail, span)
+    shown = [*context, head + tail]
+    return Place(
+        line=line,
+        column=len(head) + 1,
+        span=span,
+        excerpt=tuple((line - len(context) + index, window(text)) for index, text in enumerate(shown)),
+        caret=caret,
+    )
+
+
+def _window(head: str, tail: str, span: int) -> tuple[Callable[[str], str], tuple[int, int]]:
+    """A function that cuts the lines of an excerpt so that the caret is in sight, and where the caret then is."""
+    from agenteval.text.fitting import cells, printable
+
+    def shown(text: str) -> str:
+        return printable(text.replace("\t", " "))
+
+    start = 0
+    if len(head) + min(span, EXCERPT_WIDTH // 2) > EXCERPT_WIDTH:
+        start = len(head) - EXCERPT_WIDTH // 2
+    marked = min(span, start + EXCERPT_WIDTH - len(head))
+
+    def window(line: str) -> str:
+        left = "…" if line[:start].strip() else " " * bool(start)
+        right = "…" if len(line) > start + EXCERPT_WIDTH else ""
+        return left + shown(line[start : start + EXCERPT_WIDTH]) + right
+
+    before = bool(start) + cells(shown(head[start:]))
+    return window, (before, max(1, cells(shown(tail[:marked]))))
+
+
+class Fault(NamedTuple):
+    """Something wrong with a file, from which a located problem is made.
+
+    `data_path` leads to the value at fault or, with `at_key`, to the value whose key is at fault.
+    """
+
+    code: str
+    message: str
+    data_path: DataPath = ()
+    at_key: bool = False
+    suggestion: str | None = None
+    allowed: Sequence[str] = ()
+    next_step: str = ""
+    severity: Literal["error", "warning"] = "error"
+
+
+def fault_of(finding: Finding, family: str) -> Fault:
+    """The fault of a model's finding in a file; `family` begins its reason code."""
+    return Fault(
+        code=f"{family}.{finding.code}",
+        message=finding.sentence,
+        data_path=finding.path,
+        at_key=finding.at_key,
+        suggestion=finding.suggestion,
+        allowed=finding.allowed,
+        next_step=finding.next_step,
+    )
+
+
+def problem_at(
+    place: Place | None, fault: Fault, path: Path, *, severity: Literal["error", "warning"] = "error"
+) -> Problem:
+    """The problem of a fault at a place of a file, or in the file as a whole."""
+    problem = Problem(
+        reason_code=fault.code,
+        message=fault.message,
+        path=path,
+        pointer=pointer(fault.data_path),
+        hint=f"did you mean {fault.suggestion!r}?" if fault.suggestion else "",
+        allowed=fault.allowed,
+        next_step=fault.next_step,
+        severity=severity,
+    )
+    if place:
+        problem.line, problem.column, problem.span = place.line, place.column, place.span
+        problem.excerpt, problem.caret = place.excerpt, place.caret
+    return problem
+
+
+def pointer(path: DataPath) -> str:
+    """A path as a JSON pointer (RFC 6901)."""
+    return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
+
+
+Places = Callable[[str, Sequence[tuple[DataPath, bool]]], list[Place]]
+"""Finds the places of data paths in a text: `yamlsource.places` or `jsonsource.places`."""
+
+
+def problems_at(faults: Sequence[Fault], *, text: str, places: Places, path: Path) -> list[Problem]:
+    """The faults as located problems, in order of line: the first `MAX_PROBLEMS`, and whether there are more."""
+    told = faults[:MAX_PROBLEMS]
+    found = places(text, [(fault.data_path, fault.at_key) for fault in told])
+    problems = [problem_at(place, fault, path) for fault, place in zip(told, found, strict=True)]
+    problems.sort(key=lambda problem: (problem.line or 0, problem.column or 0))
+    if len(faults) > len(told):
+        message = f"there are more problems; the first {len(told)} are shown"
+        problems.append(problem_at(None, Fault("file.many_problems", message), path))
+    return problems

@@ -1,0 +1,467 @@
+"""The text of a drafted test: YAML as a person would write it, with the reasons as comments."""
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from shlex import quote
+from tempfile import NamedTemporaryFile
+from textwrap import wrap
+from typing import Any
+
+from agenteval.assertions import assertion_class
+from agenteval.assertions.memory import MEMORY_EVENTS
+from agenteval.contracts.adapters import REPLAY_FILE, RecordedRun, RecordedTest
+from agenteval.contracts.errors import AdapterError, UsageError
+from agenteval.contracts.models import parse
+from agenteval.contracts.testcase import SCHEMA_VERSION, TestCase
+from agenteval.contracts.trace import Trace
+from agenteval.loading.discovery import TEST_FILE
+from agenteval.plugins.registry import Registry
+from agenteval.recording.cleaning import Cleaner
+from agenteval.recording.source import Source
+from agenteval.recording.suggestions import (
+    Suggestion,
+    distinct_ids,
+    fixture_file,
+    id_in,
+    suggestions,
+    test_id,
+    test_name,
+)
+from agenteval.recording.trial import Finding, Trial, trial
+from agenteval.redaction.redactor import EMAIL, SECRETS, RedactionRules
+from agenteval.text.fitting import cut
+
+WIDTH = 110
+DECIDE = "decide"
+"""What begins a comment on something that a person has to settle."""
+
+
+def document(
+    spec: dict[str, Any],
+    assertions: Sequence[Suggestion],
+    *,
+    header: str = "",
+    heading: Sequence[str] = (),
+    closing: Sequence[str] = (),
+) -> str:
+    """The test file: `spec` without its assertions, and the assertions, each under the reason for it.
+
+    `header` is the line for editors; `heading` and `closing` are comments, a paragraph each.
+    """
+    lines = [header] if header else []
+    lines += [line for paragraph in heading for line in comment(paragraph)]
+    for key, value in spec.items():
+        if key == "expected":
+            continue
+        if key == "title":
+            lines += comment(f"{DECIDE}: say in one line what this test is for")
+        if key in ("scenario", "tools", "adapter_input"):
+            lines.append("")
+        lines += dumped({key: value})
+    lines += ["", "assertions:"]
+    for each in assertions:
+        lines += [f"  {line}" for line in _assertion(each)]
+    if "expected" in spec:
+        lines += ["", *dumped({"expected": spec["expected"]})]
+    if closing:
+        lines.append("")
+        lines += [line for paragraph in closing for line in comment(paragraph)]
+    return "\n".join(lines) + "\n"
+
+
+def _assertion(suggestion: Suggestion) -> Iterator[str]:
+    yield from comment(suggestion.why, WIDTH - 2)
+    if suggestion.decide:
+        yield from comment(f"{DECIDE}: {suggestion.decide}", WIDTH - 2)
+    yield from dumped([suggestion.as_data()])
+
+
+def comment(text: str, width: int = WIDTH) -> list[str]:
+    """A text as comment lines."""
+    flat = " ".join(text.split())
+    return [f"# {line}" for line in wrap(flat, width - 2, break_long_words=False, break_on_hyphens=False)]
+
+
+def dumped(data: Any) -> list[str]:
+    """Data as lines of YAML: in the order given, texts of several lines as blocks."""
+    import yaml
+
+    from agenteval.reading.yamlsource import FOLDED
+
+    class Dumper(yaml.SafeDumper):
+        """Lists under a key are indented, and texts of several lines keep them."""
+
+        def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:  # noqa: ARG002 - its name
+            super().increase_indent(flow, indentless=False)
+
+        def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - its name
+            return True
+
+    def text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
+        style = "|" if "\n" in value else '"' if value[:1].isdigit() else None
+        if not FOLDED.isdisjoint(value):
+            style = '"'
+        return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
+
+    Dumper.add_representer(str, text)
+    written = yaml.dump(data, Dumper=Dumper, sort_keys=False, allow_unicode=True, width=WIDTH)
+    return written.rstrip("\n").split("\n")
+
+
+def must_be_free(folder: Path, names: Mapping[str, bytes], *, force: bool) -> None:
+    """Refuse to overwrite. Raises `UsageError` (`record.exists`)."""
+    there = [name for name in names if os.path.lexists(folder / name)]
+    if there and not force:
+        raise UsageError(
+            f"{folder} already has {', '.join(there)}",
+            reason_code="record.exists",
+            next_step=f"give another --name, --force to overwrite, or --update {quote(str(folder))} to record it again",
+        )
+
+
+def write_files(folder: Path, files: Mapping[str, bytes]) -> list[Path]:
+    """Write the files; each appears whole, by rename, and a link that is in the way is replaced, not followed.
+
+    Raises `UsageError` (`usage.not_writable`).
+    """
+    written = []
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, content in files.items():
+            with NamedTemporaryFile(dir=folder, prefix=".record-", delete=False) as file:
+                file.write(content)
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            Path(file.name).chmod(0o644)
+            Path(file.name).replace(path)
+            written.append(path)
+    except OSError as error:
+        raise UsageError(
+            f"cannot write {folder}: {error.strerror or error}",
+            reason_code="usage.not_writable",
+            next_step="name a writable folder with --out",
+        ) from error
+    return written
+
+
+LONGEST_REASON = 120
+Seal = Callable[[Any], bytes]
+"""Makes the bytes of a file from its data, and refuses what would show something sensitive."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Draft:
+    """A test that is not written yet: its files by name, and what was found out on the way."""
+
+    name: str
+    test_id: str
+    status: str
+    """How the run ended."""
+    files: dict[str, bytes]
+    kept: list[Suggestion]
+    findings: list[Finding]
+    unjudged: list[Finding]
+    """What nothing can be said of, since the recording lacks what it needs."""
+    left_out: list[Suggestion]
+    """What the run passes, and what would notice no regression that `kept` does not notice."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Parts:
+    """A run as data that may be written: cleaned, its fixtures in files of their own."""
+
+    scenario: dict[str, Any]
+    tools: dict[str, Any]
+    files: dict[str, bytes]
+
+
+@dataclass(slots=True, kw_only=True)
+class Drafting:
+    """What drafts of one command have in common. `seal` makes the bytes of a JSON file."""
+
+    source: Source
+    registry: Registry
+    rules: RedactionRules
+    seal: Seal
+    expect_failures: bool = False
+    """Whether suggestions that tell of a bug, since the run does not pass them, become expected failures."""
+    neighbours: Mapping[Path, str] = field(default_factory=dict)
+    """The test files that are beside those that are drafted, by path: what they say. No other gets their ids."""
+
+    def draft(
+        self,
+        run: RecordedRun,
+        *,
+        name: str = "",
+        header: str = "",
+        taken: Sequence[str] = (),
+        out: Path | None = None,
+    ) -> Draft:
+        """One run as a test, for a folder in `out`. `header` is the line for editors; `taken` are names of tests
+        made beside it.
+
+        Raises `AdapterError`: what the recorder says, `record.not_replayed`, or `record.nothing_to_assert`.
+        """
+        cleaner = Cleaner(self.rules)
+        recorded = self.convert(run)
+        parts = self.parts(recorded, cleaner)
+        name = name or test_name(run, cleaner.text(run.first_words))
+        name = f"{name}-{run.number}" if name in taken else name
+        with trial(self.registry, self.rules) as place:
+            place.write(parts.files)
+            spec = self._spec(run, parts, cleaner, name)
+            case, trace = place.trace(spec)
+            spec["id"] = test_id(self.source.adapter.name, trace, name)
+            chosen = self._chosen(place, spec, trace, case, recorded)
+            if not chosen.assertions():
+                raise _nothing_to_assert(run, recorded.trace, chosen)
+            if chosen.expected:
+                spec["expected"] = _expected(chosen.expected)
+            own = out / name / TEST_FILE if out else None
+            heading = self._heading(run, recorded.trace, cleaner)
+            text = self._text(run, spec, chosen, header=header, heading=heading, own=own)
+            files = {TEST_FILE: text.encode(), **parts.files}
+            place.write(files)
+            _must_pass(place)
+        return Draft(
+            name=name,
+            test_id=spec["id"],
+            status=trace.status,
+            files=files,
+            kept=chosen.assertions(),
+            findings=[*chosen.findings, *chosen.hidden],
+            unjudged=chosen.unjudged,
+            left_out=chosen.left_out,
+        )
+
+    def convert(self, run: RecordedRun) -> RecordedTest:
+        """One run as the files of a test. Raises `AdapterError`: also `record.nothing_to_assert` for an empty run."""
+        recorded = self.source.convert(run)
+        if not recorded.trace.events:  # no adapter can replay nothing
+            raise _nothing_to_assert(run, recorded.trace)
+        return recorded
+
+    def _chosen(
+        self, place: Trial, spec: dict[str, Any], trace: Trace, case: TestCase, recorded: RecordedTest
+    ) -> "_Choice":
+        """What of all that the run suggests becomes of the test."""
+        kept, findings, unjudged = place.judge(spec, list(suggestions(trace, case)))
+        kept, hidden = _without_hidden(kept, recorded, case)
+        expected = findings if self.expect_failures else []
+        if expected:  # what a run with a bug called and said is no example; what holds for any run is
+            kept = [each for each in kept if each.telling]
+        worth = place.worthwhile(spec, kept, trace)
+        left_out = [each for each in kept if each not in worth]
+        return _Choice(
+            kept=worth,
+            expected=expected,
+            findings=findings,
+            hidden=hidden,
+            unjudged=unjudged,
+            left_out=left_out,
+        )
+
+    def _text(
+        self,
+        run: RecordedRun,
+        spec: dict[str, Any],
+        chosen: "_Choice",
+        *,
+        header: str,
+        heading: Sequence[str],
+        own: Path | None,
+    ) -> str:
+        """The test file, under an id that no test beside it has; `own` is the file it may take the place of."""
+        others = {id_in(text): text for path, text in self.neighbours.items() if path != own}
+        for each in distinct_ids(spec["id"], run):
+            spec["id"] = each
+            text = document(
+                spec,
+                chosen.assertions(),
+                header=header,
+                heading=heading,
+                closing=[
+                    *([] if chosen.expected else _closing(chosen.findings)),
+                    *map(_told_as_hidden, chosen.hidden),
+                    *_told_as_unjudged(chosen.unjudged),
+                    *_told_as_left_out(chosen.left_out),
+                ],
+            )
+            if others.get(spec["id"], text) == text:  # free, or the same test once more
+                break
+        return text
+
+    def parts(self, recorded: RecordedTest, cleaner: Cleaner) -> Parts:
+        """The run without what a test must not hold, fixtures in files."""
+        clean = cleaner.clean(recorded)
+        files = {REPLAY_FILE: self.seal(clean.replay)}
+        taken: set[str] = set()
+        fixtures = []
+        for fixture in clean.fixtures:
+            entry = dict(fixture)
+            if entry.get("response") is not None:
+                entry["file"] = fixture_file(str(entry["id"]), taken)
+                files[entry["file"]] = self.seal(entry.pop("response"))
+            fixtures.append(entry)
+        used = list(clean.tools) or [cleaner.text(tool) for tool in recorded.trace.tool_counts()]
+        tools: dict[str, Any] = {"available": used}
+        if fixtures:
+            tools["fixtures"] = fixtures
+        return Parts(scenario=clean.scenario, tools=tools, files=files)
+
+    def _spec(self, run: RecordedRun, parts: Parts, cleaner: Cleaner, name: str) -> dict[str, Any]:
+        """The test without assertions, under an id that holds until its trace is known."""
+        said = cut(cleaner.text(run.first_words), 60)
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "id": f"{self.source.adapter.name}.chat.{name}.as-recorded",
+            "title": f'As recorded: "{said}"' if said else f"As recorded: run {run.number}",
+            "tags": ["recorded"],
+            "adapter": self.source.adapter.name,
+            "mode": "replay",
+            "scenario": parts.scenario,
+            "tools": parts.tools,
+            "adapter_input": {"replay_file": REPLAY_FILE},
+        }
+
+    def _heading(self, run: RecordedRun, trace: Trace, cleaner: Cleaner) -> list[str]:
+        recording = self.source.recording
+        return [
+            f"Recorded by agenteval record from {cleaner.text(recording.kind)}: the run of {run.started_at}.",
+            f"Redacted: {', '.join(self._redacted())}. Names, phone numbers and the like are not.",
+            f"Lines that begin with `{DECIDE}:` need your decision.",
+            *(f"Not in the recording: {cleaner.text(lack)}" for lack in (*recording.lacks, *trace.unseen)),
+        ]
+
+    def _redacted(self) -> list[str]:
+        named = {SECRETS: "secrets", EMAIL: "e-mail addresses"}
+        return [*(told for kind, told in named.items() if kind in self.rules.kinds), "home folders"]
+
+
+@dataclass(slots=True, kw_only=True)
+class _Choice:
+    """What a test asks for: `kept` passes, `expected` fails as the bug does. The rest is only told.
+
+    `hidden` are findings that redaction hides; `unjudged` needs what the recording lacks; `left_out` passes, and would
+    notice nothing that `kept` does not.
+    """
+
+    kept: list[Suggestion]
+    expected: list[Finding]
+    findings: list[Finding]
+    hidden: list[Finding]
+    unjudged: list[Finding]
+    left_out: list[Suggestion]
+
+    def assertions(self) -> list[Suggestion]:
+        """The assertions of the test, in order."""
+        return [*self.kept, *(each.suggestion for each in self.expected)]
+
+
+def _without_hidden(
+    kept: list[Suggestion], recorded: RecordedTest, case: TestCase
+) -> tuple[list[Suggestion], list[Finding]]:
+    """The suggestions without checks for sensitive data that pass only since the test is redacted, and those apart."""
+    honest, hidden = [], []
+    for each in kept:
+        cls = assertion_class(each.type) if each.type == "no_sensitive_data" else None
+        verdict = parse(cls, each.params).judge(recorded.trace, case) if cls else None
+        if verdict is None or verdict.passed:
+            honest.append(each)
+        else:
+            hidden.append(Finding(suggestion=each, message=verdict.message, hidden=True))
+    return honest, hidden
+
+
+def _nothing_to_assert(run: RecordedRun, trace: Trace, chosen: _Choice | None = None) -> AdapterError:
+    """Why there is nothing to ask of a run: it shows nothing, or what it suggests cannot be judged, or does not hold."""
+    next_step = "choose another run, or record again with messages and tool calls captured; "
+    next_step += "agenteval record --inspect shows what a recording lacks"
+    if chosen and chosen.unjudged:
+        lacking = [f"\n  {line}" for line in (*_by_reason(chosen.unjudged), *(trace.unseen or trace.notes))]
+        why = f"gives no assertion, since the recording lacks what each would need:{''.join(lacking)}"
+    elif chosen and chosen.findings:
+        why = "passes nothing that a test could ask for: " + _told(chosen.findings[0])
+        next_step = "if that is the bug, record it with --xfail"
+    elif chosen and chosen.left_out:
+        names = ", ".join(each.type for each in chosen.left_out)
+        why = f"gives no assertion that would notice a regression; it passes only {names}"
+    else:
+        tools = ", ".join(trace.tool_counts())
+        lacks = [f"no tool call but {tools}" if tools else "no tool call"]
+        lacks += ["no answer"] if not trace.output else []
+        lacks += ["no memory"] if not trace.of_type(*MEMORY_EVENTS) else []
+        why = f"shows nothing that a test could check: {', '.join(lacks)}"
+    return AdapterError(
+        f"run {run.number} {why}", reason_code="record.nothing_to_assert", next_step=next_step
+    )
+
+
+def _told(finding: Finding) -> str:
+    return f"{finding.suggestion.id} ({finding.suggestion.type}): {finding.message}"
+
+
+def _by_reason(unjudged: Sequence[Finding]) -> list[str]:
+    """For each reason, the types of assertion that it keeps from being judged."""
+    types: dict[str, list[str]] = {}
+    for each in unjudged:
+        types.setdefault(each.message, []).append(each.suggestion.type)
+    return [f"{', '.join(dict.fromkeys(names))}: {message}" for message, names in types.items()]
+
+
+def _told_as_unjudged(unjudged: Sequence[Finding]) -> list[str]:
+    return [f"Not asked for, since the recording does not show it: {line}" for line in _by_reason(unjudged)]
+
+
+def _told_as_hidden(finding: Finding) -> str:
+    return (
+        f"{DECIDE}: the run does not pass {finding.suggestion.type}, which this test cannot show, since sensitive "
+        f"values are redacted: {finding.message}"
+    )
+
+
+def _told_as_left_out(left_out: Sequence[Suggestion]) -> list[str]:
+    names = ", ".join(each.type for each in left_out)
+    return [f"Left out, since the assertions above already catch what these would: {names}."] if names else []
+
+
+def _expected(findings: Sequence[Finding]) -> dict[str, Any]:
+    return {
+        "status": "fail",
+        "assertions": [each.suggestion.id for each in findings],
+        "reason": f"{DECIDE}: say what the bug is. {cut(findings[0].message, LONGEST_REASON)}",
+    }
+
+
+def _closing(findings: Sequence[Finding]) -> list[str]:
+    """What the run does not pass: a bug, or more than can be asked."""
+    if not findings:
+        return []
+    return [
+        f"{DECIDE}: the run does not pass the following, so it was left out. If that is the bug, record with --xfail.",
+        *map(_told, findings),
+    ]
+
+
+def _must_pass(place: Trial) -> None:
+    """The test as it will be written passes, with something to judge in each assertion."""
+    result = place.run_written().result
+    if result.status != "pass":
+        wrong = [f"{each.id}: {each.message}" for each in result.assertions if each.status != "pass"]
+        reason = result.error.message if result.error else "; ".join(wrong)
+        raise AdapterError(
+            f"the drafted test does not pass: {reason}",
+            reason_code="record.not_replayed",
+            next_step="this is a bug: report it with the recording",
+        )
+
+
+def editor_header(folder: Path, root: Path) -> str:
+    """The line that tells editors the schema of a test in that folder; empty when the project keeps none."""
+    for name in (".agenteval/test-case.schema.json", "schemas/test-case.schema.json"):
+        if (root / name).is_file():
+            relative = os.path.relpath(root / name, folder)
+            return f"# yaml-language-server: $schema={Path(relative).as_posix()}"
+    return ""

@@ -1,0 +1,221 @@
+"""What a path given on the command line is a recording of, and which adapter reads it."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from agenteval.contracts.adapters import (
+    NOT_THIS_KIND,
+    Adapter,
+    AdapterContext,
+    RecordedRun,
+    RecordedTest,
+    Recorder,
+    Recording,
+    reading,
+)
+from agenteval.contracts.errors import AdapterError, AgentEvalError, FileError, Problem, saying
+from agenteval.plugins.contract import check_foreign
+from agenteval.plugins.registry import Registry
+from agenteval.reading.documents import refuse_link_out
+
+NO_RECORDING = ("record.not_a_recording", NOT_THIS_KIND)
+"""The reason codes of a path that is nothing any adapter, or the one that was named, knows."""
+MOST_LISTED = 20
+"""Runs that an error lists."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Source:
+    """A recording, and who reads it."""
+
+    path: Path
+    adapter: Adapter
+    recorder: Recorder
+    recording: Recording
+    context: AdapterContext
+
+    def convert(self, run: RecordedRun) -> RecordedTest:
+        """One run as the files of a test. Raises `AdapterError`."""
+        with _crashes_told(self.adapter.name):
+            made = self.recorder.convert(self.path, run, self.context)
+            check_foreign(made, RecordedTest, self.adapter.name)
+            return made
+
+
+def find_source(path: Path, registry: Registry, context: AdapterContext, *, adapter: str = "") -> Source:
+    """The recording at a path, read by the adapter of that name, or by the first that knows its kind.
+
+    Raises `AdapterError`: `record.not_a_recording` when no adapter knows the kind, else what its adapter says; and
+    `FileError` (`file.missing`).
+    """
+    _must_exist(path)
+    refusals: list[str] = []
+    empty: Source | None = None
+    for reader, recorder in _recorders(registry, adapter):
+        try:
+            with _crashes_told(reader.name):
+                recording = recorder.inspect(path, context)
+                check_foreign(recording, Recording, reader.name)
+        except AdapterError as error:
+            if error.reason_code != NOT_THIS_KIND or adapter:
+                raise
+            expected = f" ({error.next_step})" if error.next_step else ""
+            refusals.append(f"{reader.name}: {error.message}{expected}")
+            continue
+        source = Source(path=path, adapter=reader, recorder=recorder, recording=recording, context=context)
+        if recording.runs or adapter:
+            return source
+        empty = empty or source  # lines of another kind, all passed over: another adapter may know them
+    if empty is not None:
+        return empty
+    reasons = "".join(f"\n  {refusal}" for refusal in refusals) or ": no installed adapter reads recordings"
+    raise AdapterError(
+        f"{path} is not a recording that can be read{reasons}",
+        reason_code="record.not_a_recording",
+        next_step="name a recording that one of these adapters reads; --adapter NAME says which one to use",
+    )
+
+
+def replay_reader(path: Path, registry: Registry, *, adapter: str) -> Adapter | None:
+    """The adapter that reads a file as what a test names in `adapter_input.replay_file`; None when there is none.
+
+    Raises `FileError` (`file.missing`).
+    """
+    _must_exist(path)
+    if not path.is_file():
+        return None
+    for reader in _adapters(registry, adapter):
+        with _crashes_told(reader.name):
+            reads = getattr(reader, "reads", None)
+            if reads is not None and reads(path):
+                return reader
+    return None
+
+
+def receiving_adapter(registry: Registry, *, adapter: str) -> Any:
+    """The first adapter, or the named one, that takes what a running agent sends (see `recordings.Receiving`)."""
+    for reader in _adapters(registry, adapter):
+        if hasattr(reader, "receive"):
+            return reader
+    raise AdapterError(
+        f"adapter {adapter} does not take what a running agent sends"
+        if adapter
+        else "no installed adapter takes what a running agent sends",
+        reason_code="record.no_receiver",
+        next_step="leave --adapter out, or install an adapter that does",
+    )
+
+
+def context_for(
+    path: Path,
+    *,
+    max_file_bytes: int,
+    run_id: str = "record",
+    progress: Callable[[Path, int, int], None],
+) -> AdapterContext:
+    """What an adapter may read of a recording that a person named: all that is in its folder."""
+    folder = path if path.is_dir() else path.parent
+    return AdapterContext(
+        base_dir=folder, root=folder, run_id=run_id, max_file_bytes=max_file_bytes, progress=progress
+    )
+
+
+def runs_in(source: Source) -> list[RecordedRun]:
+    """All runs. Raises `AdapterError` (`record.no_runs`) when there is none: it says what was passed over instead."""
+    recording = source.recording
+    if not recording.runs:
+        passed_over = ", ".join(f"{count} of {kind}" for kind, count in recording.skipped.items())
+        raise AdapterError(
+            f"{source.path} ({recording.kind}) holds no runs"
+            + (f"; ignored: {passed_over}" if passed_over else ""),
+            reason_code="record.no_runs",
+            next_step="agenteval record --inspect shows what it holds",
+        )
+    return recording.runs
+
+
+def chosen_runs(source: Source, turns: Sequence[int]) -> list[RecordedRun]:
+    """The runs with these numbers; without numbers, the only one.
+
+    Raises `AdapterError`: `record.no_runs`, `record.choose_run` when there are several to choose from, or
+    `record.unknown_run`. Both list the runs.
+    """
+    runs = {run.number: run for run in runs_in(source)}
+    if not turns and len(runs) > 1:
+        raise AdapterError(
+            f"{source.path} holds {len(runs)} runs:\n{_listed(source.recording)}",
+            reason_code="record.choose_run",
+            next_step="choose one with --turn N",
+        )
+    for turn in turns:
+        if turn not in runs:
+            raise AdapterError(
+                f"{source.path} has no run {turn}; it holds:\n{_listed(source.recording)}",
+                reason_code="record.unknown_run",
+                next_step="choose one with --turn N",
+            )
+    return [runs[turn] for turn in dict.fromkeys(turns)] or list(runs.values())
+
+
+def _listed(recording: Recording) -> str:
+    runs = recording.runs
+    lines = [
+        f"  {run.number}  {run.started_at}  {run.trigger}  {run.first_words}" for run in runs[:MOST_LISTED]
+    ]
+    more = [f"  and {len(runs) - MOST_LISTED} more: --list shows them"] if len(runs) > MOST_LISTED else []
+    return "\n".join([*lines, *more])
+
+
+@contextmanager
+def _crashes_told(name: str) -> Iterator[None]:
+    """Have an exception that is none of ours told as what it is: a bug of the adapter; and end in time."""
+    try:
+        with reading(name):
+            yield
+    except (AgentEvalError, OSError, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        raise AdapterError(
+            f"adapter {name} crashed: {type(error).__name__}: {saying(error)}",
+            reason_code="adapter.crashed",
+            next_step="this is a bug in the adapter: report it with the recording that shows it",
+        ) from error
+
+
+def _must_exist(path: Path) -> None:
+    refuse_link_out(path)
+    if not path.exists():
+        what = "a symbolic link to nothing" if path.is_symlink() else "no such file or directory"
+        raise FileError(
+            [
+                Problem(
+                    reason_code="file.missing",
+                    message=what,
+                    path=path,
+                    next_step="name a recording: an install root, a session folder, a transcript or spans",
+                )
+            ]
+        )
+
+
+def _adapters(registry: Registry, name: str) -> Iterator[Adapter]:
+    """The adapter of that name, or all that load: `agenteval doctor` says why another does not."""
+    if name:
+        yield registry.find_adapter(name)
+        return
+    for each in registry.adapter_names():
+        try:
+            yield registry.find_adapter(each)
+        except AgentEvalError:
+            continue
+
+
+def _recorders(registry: Registry, name: str) -> Iterator[tuple[Adapter, Recorder]]:
+    for adapter in _adapters(registry, name):
+        with _crashes_told(adapter.name):
+            recorder: Recorder | None = getattr(adapter, "recorder", None)
+        if recorder is not None:
+            yield adapter, recorder

@@ -1,0 +1,243 @@
+"""Records anew into a test that is there: its assertions stay, word for word, with all comments outside the scenario."""
+
+import os
+from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from agenteval.comparing.behaviour import changes
+from agenteval.contracts.adapters import LIVE_KEY, REPLAY_FILE, RecordedRun
+from agenteval.contracts.errors import FileError, SpecError, UsageError
+from agenteval.judging.runner import RunOptions, run_test
+from agenteval.loading.discovery import TEST_FILE, is_test_file
+from agenteval.loading.testfile import LoadedTest, load_test
+from agenteval.plugins.registry import Registry
+from agenteval.reading.documents import read_bytes, read_text
+from agenteval.reading.jsonsource import load_json
+from agenteval.reading.yamlsource import load_yaml, loader_of_texts
+from agenteval.recording.cleaning import Cleaner
+from agenteval.recording.draft import Drafting, dumped
+from agenteval.recording.trial import trial
+from agenteval.redaction.redactor import RedactionRules
+from agenteval.text.parts import texts
+
+
+@dataclass(slots=True, kw_only=True)
+class Update:
+    """A new recording of a test, not written yet: its files by name, and what it changes in behaviour."""
+
+    folder: Path
+    files: dict[str, bytes]
+    changes: list[str]
+    unused: list[str]
+    """Fixture files of the old recording that the new one does not use."""
+    shared: dict[str, list[str]]
+    """Other tests that replay files which are changed, by path: the names of those files."""
+    status: str
+    """What the test comes to with the new recording: `pass`, `fail` …"""
+
+
+def find_test(path: Path) -> Path:
+    """The test file at a path, which may be its folder. Raises `UsageError` (`record.no_test`)."""
+    file = path / TEST_FILE if path.is_dir() else path
+    if not file.is_file():
+        raise UsageError(
+            f"{path} is not a test to record into",
+            reason_code="record.no_test",
+            next_step="name a test file, or a folder with a test.yaml",
+        )
+    return file
+
+
+def update(drafting: Drafting, run: RecordedRun, path: Path) -> Update:
+    """What recording the run into the test at `path` would write, and change.
+
+    Raises `SpecError` for a test that is invalid, `AdapterError` for what cannot be recorded, and `UsageError`
+    (`record.other_adapter`, `record.no_replay_file`, `record.not_rewritable`, `record.does_not_fit`, `record.exists`).
+    """
+    test = load_test(path, registry=drafting.registry)
+    replay = _replay_file(test, drafting)
+    options = RunOptions(run_id="record", registry=drafting.registry, redaction=drafting.rules)
+    test.case = replace(test.case, mode="replay")
+    before = run_test(test, options)
+    recorded = drafting.convert(run)
+    parts = drafting.parts(recorded, Cleaner(drafting.rules))
+    files = dict(parts.files)
+    files[replay] = files.pop(REPLAY_FILE)
+    text = _rewritten(path, test, parts.scenario, parts.tools)
+    files[path.name] = text.encode()
+    with trial(drafting.registry, drafting.rules) as place:
+        place.write(files)
+        try:
+            loaded = load_test(place.folder / path.name, registry=drafting.registry)
+        except SpecError as error:
+            raise _does_not_fit(path, error) from error
+        loaded.case = replace(loaded.case, mode="replay")
+        after = run_test(loaded, options)
+    old = {fixture.file for fixture in test.case.tools.fixtures if fixture.file}
+    _must_be_no_others(files.keys() - old - {path.name, replay}, path)
+    return Update(
+        folder=path.parent,
+        files=files,
+        changes=changes(before, after),
+        unused=sorted(name for name in old.difference(files)),
+        shared=dict(
+            _sharing({name: files[name] for name in old | {replay} if name in files}, path, drafting)
+        ),
+        status=after.result.status,
+    )
+
+
+def taken_over(replay: Path, path: Path, *, registry: Registry, rules: RedactionRules) -> Update | None:
+    """What taking over a live run of the test at `path` as its recording would write, and change.
+
+    None for a file that no live run left. Raises `SpecError`, and `UsageError` (`record.other_test`,
+    `record.no_replay_file`).
+    """
+    if replay.suffix != ".json" or not replay.is_file():
+        return None
+    data = load_json(replay)
+    live = data.get(LIVE_KEY) if isinstance(data, dict) else None
+    if not isinstance(live, dict):
+        return None
+    test = load_test(path, registry=registry)
+    if live.get("test_id") != test.case.id:
+        raise UsageError(
+            f"{replay} is a run of the test {live.get('test_id')!r}, and {path} is {test.case.id!r}",
+            reason_code="record.other_test",
+            next_step="name the test that was run",
+        )
+    name = _own_replay_file(test)
+    options = RunOptions(run_id="record", registry=registry, redaction=rules, allow_outside=True)
+    test.case = replace(test.case, mode="replay")
+    before = run_test(test, options)
+    new = replace(test, case=replace(test.case, adapter_input={"replay_file": str(replay.resolve())}))
+    after = run_test(new, options)
+    return Update(
+        folder=path.parent,
+        files={name: read_bytes(replay)},
+        changes=changes(before, after),
+        unused=[],
+        shared={},
+        status=after.result.status,
+    )
+
+
+def _must_be_no_others(new: AbstractSet[str], path: Path) -> None:
+    """Refuse to write over a fixture that another test in the folder names. Raises `UsageError` (`record.exists`)."""
+    there = sorted(name for name in new if os.path.lexists(path.parent / name))
+    for other in sorted(path.parent.iterdir()) if there else ():
+        if not is_test_file(other.name) or other.name == path.name or not other.is_file():
+            continue
+        text = read_bytes(other).decode(errors="replace")
+        if names := [name for name in there if name in text]:
+            raise UsageError(
+                f"the new recording has {', '.join(names)}, which belongs to {other}",
+                reason_code="record.exists",
+                next_step="move one of the two tests to a folder of its own, with its files",
+            )
+
+
+def _sharing(files: Mapping[str, bytes], path: Path, drafting: Drafting) -> Iterator[tuple[str, list[str]]]:
+    """The other tests of the project that name files of this one which get another content, with those names."""
+    changed = {
+        os.path.abspath(path.parent / name): name  # noqa: PTH100 - without `..`
+        for name, content in files.items()
+        if (path.parent / name).is_file() and read_bytes(path.parent / name) != content
+    }
+    endings = {Path(name).name for name in changed.values()}
+    for other, text in drafting.neighbours.items():
+        if other.samefile(path) or not any(ending in text for ending in endings):
+            continue
+        with suppress(FileError):
+            named = {os.path.abspath(other.parent / each) for each in texts(load_yaml(text, other))}  # noqa: PTH100
+            if names := [name for place, name in changed.items() if place in named]:
+                yield os.path.relpath(other), sorted(names)
+
+
+def _does_not_fit(path: Path, error: SpecError) -> UsageError:
+    """The test would be invalid with another scenario: an assertion names what is no longer there, for instance."""
+    return UsageError(
+        f"{path} would be invalid with the new recording: {error.problems[0].message}",
+        reason_code="record.does_not_fit",
+        next_step="correct the test first, or make a new one with --out",
+    )
+
+
+def _replay_file(test: LoadedTest, drafting: Drafting) -> str:
+    own = drafting.source.adapter.name
+    if test.case.adapter != own:
+        raise UsageError(
+            f"{test.path} is read by the adapter {test.case.adapter!r}, the recording by {own!r}",
+            reason_code="record.other_adapter",
+            next_step="record into a test of the same adapter, or make a new one with --out",
+        )
+    return _own_replay_file(test)
+
+
+def _own_replay_file(test: LoadedTest) -> str:
+    name = test.case.adapter_input.get("replay_file")
+    if not isinstance(name, str) or not _is_own(name, test.path):
+        raise UsageError(
+            f"{test.path} names no replay file in its own folder",
+            reason_code="record.no_replay_file",
+            next_step="only a test with adapter_input: {replay_file: replay.json} can be recorded again",
+        )
+    return name
+
+
+def _is_own(name: str, test: Path) -> bool:
+    """Whether a file that a test names lies in its folder, whatever links there are; the test itself does not count."""
+    file = test.parent / name
+    if not Path(name).name or Path(name).is_absolute() or ".." in Path(name).parts:
+        return False
+    try:
+        inside = file.parent.resolve().is_relative_to(test.parent.resolve())
+        return inside and not file.is_dir() and file.resolve() != test.resolve()
+    except (OSError, RuntimeError, ValueError):  # a loop of links, a name no file can have
+        return False
+
+
+def _rewritten(path: Path, test: LoadedTest, scenario: Mapping[str, Any], tools: Mapping[str, Any]) -> str:
+    """The test file with another scenario and other fixtures; every other line stays as it is, with how it ends.
+
+    Raises `UsageError` (`record.not_rewritable`) where these two have no lines of their own.
+    """
+    import yaml
+
+    text = read_text(path)
+    before = load_yaml(text, path)
+    available = list(dict.fromkeys([*test.case.tools.available, *tools["available"]]))
+    new_tools = {**before["tools"], **tools, "available": available}
+    if "fixtures" not in tools:
+        new_tools.pop("fixtures", None)
+    lines = text.splitlines(keepends=True)
+    line_end = "\r\n" if "\r\n" in text else "\n"
+    node: Any = yaml.compose(text, Loader=loader_of_texts())
+    blocks = [(key, value) for key, value in node.value if key.value in ("scenario", "tools")]
+    for key, value in sorted(blocks, key=lambda pair: -pair[0].start_mark.line):
+        start, end = key.start_mark.line, value.end_mark.line
+        while end > start + 1 and _says_nothing(lines[end - 1]):
+            end -= 1
+        if value.end_mark.column and end == value.end_mark.line:
+            end += 1
+        data = new_tools if key.value == "tools" else dict(scenario)
+        lines[start:end] = [f"{line}{line_end}" for line in dumped({key.value: data})]
+    text = "".join(lines)
+    if not text.endswith("\n"):
+        text += line_end
+    with suppress(FileError):
+        if load_yaml(text, path) == {**before, "scenario": dict(scenario), "tools": new_tools}:
+            return text
+    raise UsageError(
+        f"{path} cannot be recorded again: its scenario and tools cannot be replaced without touching anything else",
+        reason_code="record.not_rewritable",
+        next_step="begin every top-level key on a line of its own, not in {}, and use no YAML anchors from these two elsewhere",
+    )
+
+
+def _says_nothing(line: str) -> bool:
+    return not line.strip() or line.lstrip().startswith("#")

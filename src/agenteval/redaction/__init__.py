@@ -1,0 +1,1 @@
+"""What is sensitive: finding it, hiding it, and the one door out."""

@@ -1,0 +1,243 @@
+"""Finds known values in texts, however the texts spell them, and puts tokens in their place.
+
+A value is found in any case, on one line, line by line, escaped as in Python or JSON, encoded, also as a part of what
+a row of base64 encodes, in names made of it, and beneath escapes and invisible characters. A piece of a value is found anywhere if it has `SHORTEST_PIECE` characters, and a shorter one beside an ellipsis.
+Marks inside a value do not hide it: they go with it, and with them all marks of the text.
+"""
+
+import json
+import re
+from binascii import b2a_base64
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator
+
+from agenteval.matching.digests import sha256
+from agenteval.redaction.decoding import readings
+from agenteval.text.parts import OPEN, lowered, unmarked
+from agenteval.text.regexes import lazy
+
+SHORTEST_TEXT = 4
+"""A value this long is also replaced where it stands inside other texts; a shorter one only as a value."""
+SHORTEST_PIECE = 16
+"""A piece of a value this long is replaced wherever it stands: messages quote texts in part."""
+PIECE = "[redacted:part]"
+
+_GRAM = 8
+_MANY = 64
+"""With more beginnings of values than this, reading a text once is faster than looking for each."""
+_ELLIPSIS = r"…|\.\.\."
+_REDACTED = r"\[redacted:(?:part|[a-z-]+:[0-9a-f]{8})\]"
+_PLAIN_IN_ADDRESSES = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+_PLAIN_EVERYWHERE = lazy("[A-Za-z0-9._~-]+")
+"""What is written in the same way wherever it stands."""
+_BLANKS = str.maketrans("\n\r\t\u00a0", "    ")
+
+
+def token(text: str, kind: str = "field") -> str:
+    """What stands in the place of a value: its kind, and eight digits of its SHA-256."""
+    return f"[redacted:{kind}:{sha256(text.encode(errors='surrogatepass'))[:8]}]"
+
+
+def tokens_in(text: str) -> list[tuple[int, int]]:
+    """Where tokens stand in a text."""
+    return [match.span() for match in re.finditer(_REDACTED, text)] if "[redacted:" in text else []
+
+
+def without_tokens(text: str) -> str:
+    """The text with a blank in the place of each token."""
+    return re.sub(_REDACTED, " ", text)
+
+
+def is_token(text: str) -> bool:
+    """Whether the text is a token and nothing else."""
+    return text.startswith("[redacted:") and re.fullmatch(_REDACTED, text) is not None
+
+
+class KnownValues:
+    """Values to hide, each with its token. False as long as there are none."""
+
+    def __init__(self) -> None:
+        self.tokens: dict[str, str] = {}
+        """By value, as it is."""
+        self._texts: dict[str, dict[str, str]] = {}
+        self._sizes: dict[str, set[int]] = {}
+        self._sorted: dict[str, list[str]] = {}
+        """The texts of some beginnings in order, made when they are searched."""
+        self._grams: set[str] = set()
+        self._tails: set[str] = set()
+
+    def __bool__(self) -> bool:
+        return bool(self.tokens)
+
+    def copy(self) -> "KnownValues":
+        """The same values, to add others to."""
+        made = KnownValues()
+        made.tokens = dict(self.tokens)
+        made._texts = {head: dict(alike) for head, alike in self._texts.items()}
+        made._sizes = {head: set(sizes) for head, sizes in self._sizes.items()}
+        made._grams = set(self._grams)
+        made._tails = set(self._tails)
+        return made
+
+    def add(self, text: str, kind: str, *, in_pieces: bool = True, shown: str = "") -> None:
+        """Hide a value from now on, under the first kind it is added with; `in_pieces`: parts of it too.
+
+        `shown` is the token of what the text is another spelling of.
+        """
+        if text in self.tokens:
+            return
+        replacement = self.tokens[text] = shown or token(text, kind)
+        for spelling in dict.fromkeys(_spellings(text)):
+            folded = _folded(spelling)
+            if len(folded) < SHORTEST_TEXT:
+                continue
+            head = folded[:SHORTEST_TEXT]
+            self._texts.setdefault(head, {}).setdefault(folded, replacement)
+            self._sorted.pop(head, None)
+            self._sizes.setdefault(head, set()).add(len(folded))
+            if in_pieces:
+                self._tails.update(folded[-size:] for size in range(SHORTEST_TEXT, SHORTEST_PIECE))
+                if len(folded) >= SHORTEST_PIECE:
+                    self._grams.update(folded[at : at + _GRAM] for at in range(len(folded) - _GRAM + 1))
+
+    def hide(self, text: str, *, part: Callable[[str], str] = lambda _: PIECE) -> str:
+        """The text without the values. Tokens in it are left alone; `part` makes those for pieces of values."""
+        if not self._texts:
+            return text
+        hidden = self._hidden(text, part)
+        if OPEN in text and (bare := self._hidden(unmarked(text), part)) != unmarked(hidden):
+            return bare
+        return hidden
+
+    def _hidden(self, text: str, part: Callable[[str], str]) -> str:
+        spans = self._spans(text)
+        for reading in readings(text):
+            spans += ((*reading.span(start, end), shown) for start, end, shown in self._spans(reading.text))
+        kept, done = [], 0
+        for start, end, shown in sorted(spans, key=lambda span: (span[0], -span[1])):
+            if start >= done:
+                kept += [text[done:start], shown or part(_folded(text[start:end]))]
+            done = max(done, end)
+        return "".join((*kept, text[done:]))
+
+    def _spans(self, text: str) -> list[tuple[int, int, str]]:
+        """Where values stand between tokens, with what to show for each: empty for a piece of one."""
+        spans, at = [], 0
+        for start, end in (*tokens_in(text), (len(text), len(text))):
+            folded, done = _folded(text[at:start]), 0
+            for place in self._candidates(folded):
+                if place >= done and (found := self._found(folded, place))[0]:
+                    done = place + found[0]
+                    spans.append((at + place, at + done, found[1]))
+            at = end
+        return spans
+
+    def kind_in(self, text: str) -> str | None:
+        """The kind of a value that stands whole in the text, or None. Does not search as `hide` does, to check it."""
+        folded = _folded("\n".join((without_tokens(text), *(each.text for each in readings(text)))))
+        if OPEN in folded:
+            folded += f"\n{unmarked(folded)}"
+        heads: Iterable[str] = self._texts
+        if len(self._texts) > _MANY:
+            heads = sorted(
+                self._texts.keys() & {folded[at : at + SHORTEST_TEXT] for at in range(len(folded))}
+            )
+        for head in heads:
+            alike, sizes = self._texts[head], sorted(self._sizes[head])
+            at = folded.find(head)
+            while at >= 0:
+                for size in sizes:
+                    if replacement := alike.get(folded[at : at + size]):
+                        return replacement.split(":")[1]
+                at = folded.find(head, at + 1)
+        return None
+
+    def _candidates(self, folded: str) -> list[int]:
+        """Where a value, or a piece of one, may begin."""
+        places: set[int] = set()
+        if len(self._texts) > _MANY:
+            places.update(at for at in range(len(folded)) if folded[at : at + SHORTEST_TEXT] in self._texts)
+        else:
+            for head in self._texts:
+                at = folded.find(head)
+                while at >= 0:
+                    places.add(at)
+                    at = folded.find(head, at + 1)
+        for at in range(0, len(folded) - _GRAM + 1, _GRAM):  # every long piece has one of these in it
+            if folded[at : at + _GRAM] in self._grams:
+                places.update(range(max(0, at - _GRAM + 1), at + 1))
+        if self._tails:
+            places.update(match.end() for match in re.finditer(_ELLIPSIS, folded))
+        return sorted(places)
+
+    def _found(self, folded: str, at: int) -> tuple[int, str]:
+        """How many characters to replace at a place (0: none), and with what; empty for a piece of a value."""
+        end = at
+        while folded[end : end + _GRAM] in self._grams:
+            end += 1
+        piece = end - at + _GRAM - 1 if end - at + _GRAM - 1 >= SHORTEST_PIECE else 0
+        alike = self._texts.get(folded[at : at + SHORTEST_TEXT])
+        if alike is not None:
+            sizes = self._sizes[folded[at : at + SHORTEST_TEXT]]
+            whole = max((size for size in sizes if folded[at : at + size] in alike), default=0)
+            if whole and whole >= piece:
+                return whole, alike[folded[at : at + whole]]
+            if not piece and (cut := re.search(_ELLIPSIS, folded[at : at + SHORTEST_PIECE + 3])):
+                head = folded[at : at + cut.start()].rstrip()
+                if len(head) >= SHORTEST_TEXT and self._begins(head):
+                    return len(head), ""
+        if not piece and folded.endswith(("…", "..."), 0, at):
+            sizes = {
+                size for size in range(SHORTEST_TEXT, SHORTEST_PIECE) if folded[at : at + size] in self._tails
+            }
+            piece = max(sizes, default=0)
+        return piece, ""
+
+    def _begins(self, piece: str) -> bool:
+        """Whether a value begins with a piece of at least `SHORTEST_TEXT` characters."""
+        head = piece[:SHORTEST_TEXT]
+        alike = self._sorted.get(head) or self._sorted.setdefault(head, sorted(self._texts[head]))
+        at = bisect_left(alike, piece)
+        return at < len(alike) and alike[at].startswith(piece)
+
+
+def _spellings(text: str) -> Iterator[str]:
+    """The ways in which messages may spell a text: stripped, on one line, escaped once or twice, line by line, encoded.
+
+    Also as a name made of it, with `_` for other characters, unless too little is left of it.
+    """
+    yield text.strip()
+    if len(name := re.sub("[^a-z0-9]+", "_", text.lower()).strip("_")) >= _GRAM:
+        yield name
+    if _PLAIN_EVERYWHERE.fullmatch(text):
+        yield b2a_base64(text.encode(), newline=False).decode().rstrip("=")
+        return
+    yield " ".join(text.split())
+    for whole in dict.fromkeys((text, text.strip())):
+        escaped = json.dumps(whole)[1:-1]
+        yield escaped
+        yield json.dumps(escaped)[1:-1]
+        yield json.dumps(whole, ensure_ascii=False)[1:-1]
+        yield repr(whole)[1:-1]
+        yield whole.replace("'", "''")  # in YAML
+    for line in text.splitlines():
+        yield line.strip()
+    yield from _encodings(text.strip())
+
+
+def _encodings(text: str) -> Iterator[str]:
+    """A text as URLs, forms, HTML, and base64 encode it."""
+    data = text.encode(errors="surrogatepass")
+    percent = "".join(chr(sign) if chr(sign) in _PLAIN_IN_ADDRESSES else f"%{sign:02x}" for sign in data)
+    yield percent
+    yield percent.replace("%20", "+")
+    yield percent.replace("%2f", "/")
+    html = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    yield html
+    yield html.replace('"', "&quot;").replace("'", "&#x27;")
+    yield b2a_base64(data, newline=False).decode().rstrip("=")
+
+
+def _folded(text: str) -> str:
+    """Equal for texts that differ in case or in the kind of blanks, and as long as the text."""
+    return lowered(text).translate(_BLANKS)

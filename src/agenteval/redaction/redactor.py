@@ -1,0 +1,383 @@
+"""Redaction: what is sensitive stays out of everything that leaves the process.
+
+Sensitive are the values of named fields (SPEC 13, `redact_fields`), secrets and e-mail addresses, which are found by
+their form, and the values of environment variables that the run is told to hide. Verdicts rest on the real values.
+A redacted value becomes `[redacted:<kind>:<short hash>]`, so that equal values still look equal; a piece of one
+becomes `[redacted:part]`.
+"""
+
+import json
+import sys
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from agenteval.contracts.errors import FileError, Problem
+from agenteval.contracts.json_values import json_in
+from agenteval.contracts.models import DataPath, plain
+from agenteval.matching.patterns import is_glob
+from agenteval.reading.documents import read_data
+from agenteval.redaction.occurrences import (
+    SHORTEST_TEXT,
+    KnownValues,
+    is_token,
+    token,
+    tokens_in,
+    without_tokens,
+)
+from agenteval.redaction.secrets import (
+    CREDENTIAL,
+    Found,
+    detect,
+    is_login,
+    is_telling,
+    is_value,
+    key_of,
+    might_hold,
+    named_items,
+    names_secret,
+    spelled,
+)
+from agenteval.text.parts import texts
+
+SECRETS, EMAIL, FIELD, ENVIRONMENT = "secrets", "email", "field", "env"
+_CHUNK = 1 << 20
+_OVERLAP = 1 << 12
+_MESSAGE = 256
+"""How much of the end of a message, and of the beginning of the next, is read as one text."""
+_LONG_NUMBER = 8
+"""From this many digits on a number under the name of a secret is hidden wherever it stands; a shorter one may be a count."""
+
+
+class RedactionRules:
+    """What a whole run redacts: kinds that are found by their form (`secrets`, `email`), and known values."""
+
+    def __init__(self, kinds: Iterable[str] = (SECRETS, EMAIL), values: Iterable[str] = ()) -> None:
+        self.kinds = frozenset(kinds)
+        self.known = KnownValues()
+        """The values of environment variables."""
+        for value in values:
+            self.known.add(value, ENVIRONMENT)
+
+    def suspects(self, data: bytes) -> bool:
+        """Whether a text, or JSON in UTF-8, may hold something of these kinds. Quick; errs only towards yes."""
+        if EMAIL in self.kinds and b"@" in data:
+            return True
+        if SECRETS not in self.kinds:
+            return False
+        if len(data) <= _CHUNK:
+            return might_hold(data)
+        return any(might_hold(data[at : at + _CHUNK + _OVERLAP]) for at in range(0, len(data), _CHUNK))
+
+    def found(self, text: str) -> list[Found]:
+        """What a text holds of these kinds, in order, without overlaps, and outside of tokens."""
+        found = detect(text) if SECRETS in self.kinds else []
+        if EMAIL in self.kinds and "@" in text:
+            from agenteval.redaction.personal_data import emails
+
+            addresses = [Found(EMAIL, _after_escape(text, start), end) for start, end in emails(text)]
+            found += _apart(addresses, [(each.start, each.end) for each in found])
+            found.sort(key=lambda each: each.start)
+        return _apart(found, tokens_in(text)) if found else found
+
+
+def _apart(found: Sequence[Found], spans: Sequence[tuple[int, int]]) -> list[Found]:
+    """Those that overlap none of the spans, which are in order and do not overlap each other."""
+    starts = [start for start, _ in spans]
+    before = (bisect_left(starts, each.end) for each in found)
+    return [each for each, at in zip(found, before, strict=True) if at == 0 or spans[at - 1][1] <= each.start]
+
+
+def _after_escape(text: str, start: int) -> int:
+    """Where an address begins after an escaped line break: after the letter of the escape."""
+    if start and text[start - 1] == "\\" and text[start] in "nrt":
+        return start + 1
+    return start
+
+
+DEFAULT_RULES = RedactionRules()
+
+
+class Redactor:
+    """Redacts what belongs to one test, or, without names, to a whole run.
+
+    `names` are fields whose values are redacted: a name without a dot matches a key at any depth; a dotted path
+    matches the end of a path; both may be globs: `token`, `args.api_key`, `*.password`. The place in a list may be left
+    out, or given: `calls.token`, `calls.*.token`, `calls.0.token`. Their text is replaced wherever else it occurs,
+    whatever its case, and so is a secret.
+
+    `text` and `data` redact what quotes the inputs of a test, once `learn` has seen the inputs; `unseen` redacts what
+    comes from elsewhere.
+    """
+
+    def __init__(self, names: Iterable[str] = (), rules: RedactionRules = DEFAULT_RULES) -> None:
+        self.names = [tuple(name.split(".")) for name in names]
+        self.rules = rules
+        self._secrets = rules.known.copy()
+        self._fields = KnownValues()
+        self._credentials = False
+
+    def learn(self, data: Any) -> None:
+        """Remember what is sensitive in `data`, so that messages and pieces of it can be redacted."""
+        self.learn_fields(data)
+        self.learn_secrets(data)
+
+    @property
+    def knows_secrets(self) -> bool:
+        """Whether there was anything in the inputs that looks like a secret."""
+        return bool(self._secrets or self._credentials)
+
+    def learn_files(self, problems: Iterable[Problem]) -> None:
+        """Remember the secrets of the files that problems are about: an excerpt may show a part of a line."""
+        lines: dict[Path, int] = {}
+        for problem in problems:
+            if problem.path and problem.excerpt:
+                lines[problem.path] = max(lines.get(problem.path, 0), problem.excerpt[-1][0])
+        for path, last in lines.items():
+            try:
+                text = read_data(path, sys.maxsize, a_test=True).decode("utf-8-sig", errors="replace")
+            except FileError:
+                continue
+            self.learn_secrets(text)
+            self._learn_spellings(text, last)
+
+    def _learn_spellings(self, text: str, lines: int) -> None:
+        """Remember how the first lines of a file write what is sensitive, where YAML writes it with escapes of its own."""
+        if "\\" not in text and "''" not in text:
+            return
+        from agenteval.reading.yamlsource import quoted_scalars
+
+        for value, written in quoted_scalars(text, lines):
+            if written != value and (kinds := self.leaks(value, value)):
+                self._secrets.add(written, kinds[0], shown=self._token(value, kinds[0]))
+
+    def learn_fields(self, data: Any) -> None:
+        """Remember the texts under redacted fields."""
+        if self.names:
+            self._learn_fields(plain(data), ())
+
+    def learn_secrets(self, data: Any) -> None:
+        """Remember what looks like a secret or an address, and the values of keys such as `password`."""
+        if self._suspects(data):
+            self._learn_secrets(plain(data))
+
+    def _suspects(self, data: Any) -> bool:
+        if not self.rules.kinds:
+            return False
+        import orjson
+
+        try:
+            content = data.encode(errors="replace") if isinstance(data, str) else orjson.dumps(data)
+        except TypeError:  # what is not JSON is read with more patience
+            return True
+        return self.rules.suspects(content)
+
+    def _learn_fields(self, data: Any, path: DataPath) -> None:
+        if path and self._named(path):
+            for text in texts(data):
+                self._fields.add(text, FIELD)
+        elif isinstance(data, dict):
+            for key, value in data.items():
+                self._learn_fields(value, (*path, *str(key).split(".")))
+        elif isinstance(data, list | tuple):
+            for place, value in enumerate(data):
+                self._learn_fields(value, (*path, place))
+        elif isinstance(data, str) and (held := json_in(data)) is not None:
+            self._learn_fields(held, path)
+
+    def _learn_secrets(self, data: Any) -> None:
+        before = ""
+        for key, text in _strings(data):
+            if self._is_credential(key, text):
+                self._credentials = True
+                self._learn_credential(key, text)
+            for found in self.rules.found(text):
+                self._learn_found(text, found)
+            if key == "content":
+                self._learn_over_two(before.rstrip()[-_MESSAGE:], text.lstrip()[:_MESSAGE])
+                before = text
+
+    def _learn_found(self, text: str, found: Found) -> None:
+        value = text[found.start : found.end]
+        meant = found.plain or value
+        if found.kind == CREDENTIAL and meant in self._fields.tokens:
+            return
+        self._secrets.add(meant, found.kind, in_pieces=found.kind != EMAIL)
+        if value != meant:
+            self._secrets.add(value, found.kind, shown=self._token(meant, found.kind))
+
+    def _learn_over_two(self, end: str, start: str) -> None:
+        """Remember what two messages tell together: the parts of a key, or the answer to the question for a password."""
+        text = f"{end}\n{start}"
+        if SECRETS in self.rules.kinds and end and might_hold(text.encode(errors="replace")):
+            for found in detect(text):
+                if found.end > len(end):
+                    self._learn_found(text, found)
+
+    def _learn_credential(self, name: str, text: str) -> None:
+        telling = is_telling(name, text) or (len(text) >= _LONG_NUMBER and text.isdigit())
+        if telling and text not in self._fields.tokens and not self.rules.found(text):
+            self._secrets.add(text, CREDENTIAL)
+
+    def _is_credential(self, key: str, text: str) -> bool:
+        if SECRETS not in self.rules.kinds:
+            return False
+        return (names_secret(key) and is_value(text, key)) or (key.endswith("auth") and is_login(text))
+
+    def text(self, text: str) -> str:
+        """The text, without what was learned."""
+        return self._fields.hide(self._secrets.hide(text))
+
+    def name(self, text: str) -> str:
+        """An id, tag or path, without secrets, of which parts have tokens of their own: it tells things apart.
+
+        That is why words under redacted fields stay.
+        """
+        return self._secrets.hide(text, part=lambda piece: token(piece, "part"))
+
+    def unseen(self, text: str) -> str:
+        """A text without what was learned, and without what looks like a secret or an address."""
+        if self.rules.suspects(text.encode(errors="replace")):
+            text = self._without_found(text)
+        return self.text(text)
+
+    def _without_found(self, text: str) -> str:
+        kept, start = [], 0
+        for found in self.rules.found(text):
+            meant = found.plain or text[found.start : found.end]
+            kept += [text[start : found.start], self._token(meant, found.kind)]
+            start = found.end
+        return "".join((*kept, text[start:])) if kept else text
+
+    def data(self, data: Any) -> Any:
+        """The data, without redacted fields and without what was learned."""
+        if not (self.names or self._credentials or self._secrets):
+            return data
+        return self._data(data, ())
+
+    def _data(self, data: Any, path: DataPath, key: str = "") -> Any:
+        if path and self._named(path):
+            return self._token(
+                data if isinstance(data, str) else json.dumps(data, sort_keys=True, default=str), FIELD
+            )
+        if isinstance(data, str):
+            return self._token(data, CREDENTIAL) if self._is_credential(key, data) else self._text(data, path)
+        if isinstance(data, dict):
+            return {
+                self.text(str(name)): self._data(
+                    value, (*path, *str(name).split(".")), key_of(data, name, key)
+                )
+                for name, value in data.items()
+            }
+        if isinstance(data, list | tuple):
+            named = enumerate(named_items(data, key))
+            return [self._data(value, (*path, place), name) for place, (name, value) in named]
+        if (number := spelled(data)) is not None:
+            if self._is_credential(key, number):
+                return self._token(number, CREDENTIAL)
+            if len(number) >= SHORTEST_TEXT:
+                return self._secrets.tokens.get(number) or self._fields.tokens.get(number) or data
+        return data
+
+    def _text(self, text: str, path: DataPath) -> str:
+        """A text; one that is JSON as other data, when a redacted field would keep something."""
+        if self.names and (held := json_in(text)) is not None:
+            with suppress(RecursionError):  # nested too deeply for more than reading it
+                if self._stays_in_text(held, path):
+                    return json.dumps(self._data(held, path), ensure_ascii=False)
+        return self.text(text)
+
+    def _stays_in_text(self, held: Any, path: DataPath) -> bool:
+        """Whether JSON has a redacted field of which `text` leaves something: short values, true and false."""
+        if path and self._named(path):
+            left = without_tokens(self.text(json.dumps(held)))
+            return held is not None and any(map(str.isalnum, left))
+        if isinstance(held, dict):
+            return any(self._stays_in_text(each, (*path, *name.split("."))) for name, each in held.items())
+        if isinstance(held, list):
+            return any(self._stays_in_text(each, (*path, place)) for place, each in enumerate(held))
+        inner = json_in(held) if isinstance(held, str) else None
+        return inner is not None and self._stays_in_text(inner, path)
+
+    def swept(self, data: Any, key: str = "") -> Any:
+        """Plain data that was not learned from, without secrets, addresses and values of the run."""
+        if isinstance(data, str):
+            if self._is_credential(key, data):
+                return self._token(data, CREDENTIAL)
+            return self._secrets.hide(self._without_found(data))
+        if isinstance(data, dict):
+            return {
+                self.swept(str(name)): self.swept(value, key_of(data, name, key))
+                for name, value in data.items()
+            }
+        if isinstance(data, list | tuple):
+            return [self.swept(value, name) for name, value in named_items(data, key)]
+        if (number := spelled(data)) is not None and self._is_credential(key, number):
+            return self._token(number, CREDENTIAL)
+        return data
+
+    def may_show_in(self, data: Any) -> bool:
+        """Whether bytes or data may hold something sensitive: false means that they can be written."""
+        if self._secrets or self._fields or self._credentials:
+            return True
+        return self.rules.suspects(data) if isinstance(data, bytes) else self._suspects(data)
+
+    def leaks(self, data: Any, quoted: Any) -> list[str]:
+        """The kinds of sensitive values that redacted data still shows, sorted; empty if redaction has worked.
+
+        The values of redacted fields are looked for only in `quoted`, the part of `data` that quotes a test's inputs:
+        elsewhere they may be words that every result has.
+        """
+        kinds = set()
+        for key, text in _strings(data):
+            if self._is_credential(key, text):
+                kinds.add(CREDENTIAL)
+            kinds.update(found.kind for found in self.rules.found(text))
+            kinds.update(filter(None, [self._secrets.kind_in(text)]))
+        if self._fields:
+            kinds.update(filter(None, (self._fields.kind_in(text) for _, text in _strings(quoted))))
+        return sorted(kinds)
+
+    def _token(self, text: str, kind: str) -> str:
+        """The token of a value, the same everywhere; a token stays as it is."""
+        if is_token(text):
+            return text
+        return self._secrets.tokens.get(text) or self._fields.tokens.get(text) or token(text, kind)
+
+    def _named(self, path: DataPath) -> bool:
+        return any(_ends_in(path, name) for name in self.names)
+
+
+def _ends_in(path: DataPath, name: tuple[str, ...]) -> bool:
+    """Whether a path ends in a name; a name may leave out list indices, and without a dot it is one key."""
+    if len(name) == 1:
+        return isinstance(path[-1], str) and _same(name[0], path[-1])
+    left = {len(name)}  # how much of the name may be left to be found
+    for step in reversed(path):
+        found = {size - 1 for size in left if _same(name[size - 1], str(step))}
+        if 0 in found:
+            return True
+        left = found | left if isinstance(step, int) else found
+    return False
+
+
+def _same(pattern: str, key: str) -> bool:
+    return fnmatchcase(key, pattern) if is_glob(pattern) else pattern == key
+
+
+def _strings(data: Any, key: str = "") -> Iterator[tuple[str, str]]:
+    """Every text in plain data, keys included, with the key that it stands under; and numbers under names of secrets."""
+    if isinstance(data, str):
+        yield key, data
+    elif isinstance(data, dict):
+        for name, value in data.items():
+            yield "", str(name)
+            yield from _strings(value, key_of(data, name, key))
+    elif isinstance(data, list | tuple):
+        for name, value in named_items(data, key):
+            yield from _strings(value, name)
+    elif (number := spelled(data)) is not None and names_secret(key):
+        yield key, number

@@ -1,0 +1,165 @@
+"""What `agenteval run --baseline` and `--update-baseline` do around a run."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agenteval.comparing.baseline import (
+    BaselineFile,
+    Side,
+    load_baseline,
+    load_side,
+    of_baseline,
+    write_baseline,
+)
+from agenteval.comparing.compare import Watch
+from agenteval.comparing.comparison import ComparedSide, Comparison
+from agenteval.contracts.errors import Problem, UsageError
+from agenteval.judging.stored import is_run
+from agenteval.openwop.summary import Baseline, Scores
+from agenteval.redaction.redactor import RedactionRules, Redactor
+from agenteval.redaction.sealing import LeakError, sealed
+from agenteval.text.fitting import counted
+
+if TYPE_CHECKING:
+    from agenteval.running.bookkeeping import Ledger
+
+
+def today() -> str:
+    """The day in UTC, as YYYY-MM-DD, by which known failures expire."""
+    return time.strftime("%Y-%m-%d", time.gmtime())
+
+
+def watch_for(given: Path | None, *, update: bool, default: Path, scores: Scores) -> Watch:
+    """The watch over a run of the suite of `scores`; sets their baseline.
+
+    `given` is the run or file to compare with; None stands for the file `default`, if it is there. An update goes
+    to the given file, or to `default`, but never over the baseline of another suite. Raises `UsageError`,
+    `StoredRunError`, `FileError`.
+    """
+    suite = scores.suite
+    path = given or default
+    of_a_run = is_run(path) or path.is_dir()
+    target = (default if of_a_run else path) if update else None
+    old = load_baseline(target) if target and target.exists() else None
+    if old and old.suite_id != suite.id:
+        raise UsageError(
+            f"{target} is the baseline of another suite: it belongs to {old.suite_id}, this run to {suite.id}",
+            reason_code="baseline.other_suite",
+            next_step="name another file with --baseline, or delete this one",
+        )
+    if of_a_run or not update:
+        before: Side | None = load_side(path)
+    else:
+        same = old is not None and old.suite_version == suite.version
+        before = of_baseline(old, path) if old and same else None  # another version is there to be replaced
+    if before:
+        before.must_be_of(suite.id, suite.version, "this run")
+        scores.baseline = Baseline(run_id=before.head.run_id, score=before.head.score)
+    return Watch(before=before, today=today(), target=target, old=old)
+
+
+def check_whole(paths: Sequence[str], *, maxfail: int, part: bool, modes: str) -> None:
+    """Refuse to make a baseline of parts of the tests. Raises `UsageError` (`usage.baseline`)."""
+    if maxfail:
+        narrowing = "-x and --maxfail end a run early"
+    elif part:
+        narrowing = "--lf and --shard leave out tests"
+    elif any("::" in path for path in paths):
+        narrowing = "`::` selects single assertions"
+    elif modes:
+        narrowing = "--modes leaves out checks"
+    else:
+        return
+    raise UsageError(
+        f"{narrowing}, but --update-baseline needs every selected test in full",
+        reason_code="usage.baseline",
+        next_step="use one or the other; -k and tags are fine",
+    )
+
+
+def refuse_shard() -> None:
+    """Refuse to compare a shard: merging would lose its comparison. Raises `UsageError` (`usage.baseline`)."""
+    raise UsageError(
+        "--shard runs only part of the tests, but --baseline needs all of them",
+        reason_code="usage.baseline",
+        next_step="merge the shards, then compare: agenteval compare BASELINE RUN",
+    )
+
+
+@dataclass(slots=True, kw_only=True)
+class Verdict:
+    """The outcome of a watched run: its comparison, when there is a baseline, and the lines and warnings to print."""
+
+    comparison: Comparison | None
+    warnings: list[Problem] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)
+
+
+def conclude(ledger: "Ledger", watch: Watch) -> Verdict:
+    """Compare what was watched, let the tally judge by it, and write the new baseline. Raises `BaselineError`."""
+    options, scores, tally = ledger.options, ledger.scores, ledger.tally
+    after = ComparedSide(
+        label=ledger.folder or options.run_id,
+        run_id=options.run_id,
+        suite_id=scores.suite.id,
+        suite_version=scores.suite.version,
+        score=scores.summary()["aggregateScore"],
+    )
+    counts = tally.counts
+    comparison = watch.close(after, complete=not ledger.partial and not counts.invalid)
+    verdict = Verdict(comparison=comparison)
+    if comparison:
+        label = comparison.before.label
+        tally.compare(label, regressions=comparison.regressions, known_failures=watch.known_failures)
+        if comparison.unused and not watch.target:
+            verdict.warnings.append(_unused(label, comparison.unused))
+    if watch.target is None:
+        return verdict
+    if counts.invalid or counts.errors or not counts.total:
+        verdict.warnings.append(_not_written(watch.target))
+        verdict.lines.append(f"baseline not written: {watch.target}")
+        return verdict
+    baseline = watch.baseline(after)
+    try:
+        written = _write_update(baseline, watch.target, options.redaction)
+    except LeakError as leak:
+        tally.add_leaks([leak.problem(str(watch.target))])
+        return verdict
+    known = sum(test.failing for test in baseline.tests)
+    expired = comparison.counts["expired"] if comparison else 0  # only a person can give them more time
+    tally.compare(str(watch.target), regressions=expired, known_failures=counts.failed)
+    what = f"{counted(len(baseline.tests), 'test')}, {counted(known, 'known failure')}"
+    verdict.lines.append(f"baseline {'written' if written else 'kept'}: {watch.target} ({what})")
+    return verdict
+
+
+def _unused(label: str, tests: Sequence[str]) -> Problem:
+    some = ", ".join(tests[:3]) + (f" and {len(tests) - 3} more" if len(tests) > 3 else "")
+    return Problem(
+        reason_code="baseline.unused",
+        message=f"{label} lists known failures that no longer fail: {some}",
+        next_step="--update-baseline removes them, so that they cannot fail again unnoticed",
+        severity="warning",
+    )
+
+
+def _not_written(target: Path) -> Problem:
+    return Problem(
+        reason_code="baseline.not_written",
+        message=f"{target} was not updated: not every test could be judged",
+        next_step="fix what is invalid or in error, then update the baseline",
+        severity="warning",
+    )
+
+
+def _write_update(baseline: BaselineFile, target: Path, rules: RedactionRules) -> bool:
+    """Write a new baseline; false when nothing has changed. Raises `BaselineError`, `LeakError`.
+
+    E-mail addresses are not redacted: an owner may be named by one.
+    """
+    kept = RedactionRules(rules.kinds - {"email"})
+    kept.known = rules.known
+    return write_baseline(target, sealed(baseline.data(), Redactor(rules=kept)))

@@ -1,0 +1,186 @@
+"""The ids of the tests of one run, which no two files may share: as they are, and as OpenWOP task ids."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agenteval.contracts.errors import Problem, SpecError
+from agenteval.contracts.results import TestResult
+from agenteval.contracts.trace import Metrics
+from agenteval.judging.runner import RunOptions, not_run, run_test
+from agenteval.judging.scorecard import CoverageTally, Tallied, tallied
+from agenteval.judging.verdicts import Failure
+from agenteval.loading.discovery import Selected
+from agenteval.loading.selection import WANTED, Choice, Selection
+from agenteval.loading.testfile import LoadedTest, load_test
+from agenteval.openwop.summary import Scored, Scores, task_id
+from agenteval.reading.documents import read_text
+from agenteval.reading.places import Fault, problem_at
+from agenteval.reading.yamlsource import place
+from agenteval.redaction.redactor import Redactor
+from agenteval.reporters.artifacts import Filed, packed, unfiled
+from agenteval.reporters.console import Console
+
+if TYPE_CHECKING:
+    from agenteval.comparing.baseline import SideTest
+
+
+class UniqueIds:
+    """The test ids of one run, which no two files may share."""
+
+    def __init__(self) -> None:
+        self._paths: dict[str, Path] = {}
+
+    def claim(self, test_id: str, path: Path) -> None:
+        """Take a test's id. Raises `SpecError` with the `clash`, at its place in the file."""
+        if fault := self.clash(test_id, path):
+            raise SpecError([problem_at(place(read_text(path, a_test=True), fault.data_path), fault, path)])
+
+    def clash(self, test_id: str, path: Path) -> Fault | None:
+        """Take a test's id; a fault (`spec.duplicate_test_id`) when another file has it. Reads no file."""
+        other = self._paths.setdefault(test_id, path)
+        if other == path:
+            return None
+        return Fault(
+            "spec.duplicate_test_id",
+            f"the id {test_id!r} is already used by {other}",
+            ("id",),
+            next_step="give one of the two another id: results are stored by id",
+        )
+
+
+class TaskIds(UniqueIds):
+    """The test ids of one run, which no two files may share; nor may two ids give the same task id."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._owners: dict[str, str] = {}
+
+    def clash(self, test_id: str, path: Path) -> Fault | None:
+        """Take a test's id; also a fault for one whose task id is taken (`openwop.task_id_collision`)."""
+        if fault := super().clash(test_id, path):
+            return fault
+        owner = self._owners.setdefault(task_id(test_id), test_id)
+        if owner == test_id:
+            return None
+        return Fault(
+            "openwop.task_id_collision",
+            f"the ids {test_id!r} and {owner!r} give the same OpenWOP task id, {task_id(test_id)!r}",
+            ("id",),
+            next_step="make the ids differ in a letter or a digit",
+        )
+
+
+Stem = Callable[[str, Redactor], str]
+"""Maps a test id, and what redacts the test, to the stem of the names of its files."""
+
+
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class Judged:
+    """What a run keeps of a judged test: files to write, lines to print, numbers to add up. The result is in its file.
+
+    `scored` is None for a skipped test, `seen` when nothing is compared. `left_out` counts assertions that were not selected.
+    """
+
+    filed: Filed
+    story: Sequence[str]
+    tallied: Tallied
+    scored: Scored | None
+    metrics: Metrics | None
+    looked: CoverageTally
+    seen: "SideTest | None" = None
+    left_out: int = 0
+
+
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class Candidate:
+    """A test file that was loaded: it has `errors`, or holds the test `test_id`, which is selected or not.
+
+    `judged` is set once the test has been judged, `test` when it was loaded in this process.
+    """
+
+    found: Selected
+    errors: Sequence[Problem] = ()
+    warnings: Sequence[Problem] = ()
+    test_id: str = ""
+    choice: Choice = WANTED
+    test: LoadedTest | None = None
+    judged: Judged | None = None
+
+
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class Examiner:
+    """Loads test files, judges tests, and seals what is to be filed. No test depends on those before it.
+
+    `max_bytes` bounds a file; 0 means that nothing is filed. `folder` is where a person finds the files.
+    """
+
+    options: RunOptions
+    selection: Selection
+    scores: Scores
+    console: Console
+    folder: str | None = None
+    max_bytes: int = 0
+    save_traces: bool = False
+    compares: bool = False
+
+    def look(self, found: Selected) -> Candidate:
+        """Load a file."""
+        options = self.options
+        try:
+            test = load_test(found.path, only=found.only, limits=options.limits, registry=options.registry)
+        except SpecError as error:
+            return Candidate(found=found, errors=error.problems)
+        return self.loaded(found, test)
+
+    def loaded(self, found: Selected, test: LoadedTest) -> Candidate:
+        """A test that is loaded already."""
+        choice = self.selection.choose(test)
+        return Candidate(found=found, warnings=test.warnings, test_id=test.case.id, choice=choice, test=test)
+
+    def judge(self, test: LoadedTest, stem: Stem, *, failure: Failure | None = None) -> Judged:
+        """Run a test; with a `failure`, only report what kept it from being run."""
+        outcome = not_run(test, self.options, failure) if failure else run_test(test, self.options)
+        if outcome.result.live:
+            from agenteval.comparing.behaviour import live_changes
+
+            outcome.result.live.changes = live_changes(test, outcome, self.options)
+        metrics = outcome.trace.metrics if outcome.trace else None
+        scored = self.scores.scored(outcome.result, metrics, test)  # before packing: a large result is cut
+        if self.max_bytes:
+            name = stem(outcome.result.test_case_id, outcome.redactor)
+            save_trace = self.save_traces or test.case.reporting.save_trace
+            filed = packed(outcome, name, self.max_bytes, save_trace=save_trace)
+        else:
+            filed = unfiled(outcome)
+        looked = CoverageTally()
+        looked.add(test, outcome.result.assertions, outcome.trace, outcome.redactor.name)
+        told = len(test.warnings)
+        judged = self.account(outcome.result, filed, scored=scored, metrics=metrics, looked=looked, told=told)
+        judged.left_out = len(test.case.assertions) - len(test.checks)
+        if self.compares:
+            from agenteval.comparing.compare import seen
+
+            judged.seen = seen(outcome, scored.task["score"] if scored else None)
+        return judged
+
+    def account(
+        self,
+        result: TestResult,
+        filed: Filed,
+        *,
+        scored: Scored | None,
+        metrics: Metrics | None,
+        looked: CoverageTally,
+        told: int,
+    ) -> Judged:
+        """What a run keeps of a result that is filed as `filed`; the first warnings are told already, as problems of the file."""
+        return Judged(
+            filed=filed,
+            story=self.console.story(result, self.folder, told=result.warnings[:told]),
+            tallied=tallied(result),
+            scored=scored,
+            metrics=metrics,
+            looked=looked,
+        )

@@ -1,0 +1,409 @@
+"""How the tests of a run are chosen, ordered, and spread over processes."""
+
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agenteval.contracts.errors import ExitCode, Problem, SpecError
+from agenteval.contracts.models import plain
+from agenteval.judging.runner import RunOptions
+from agenteval.loading.discovery import Found, Selected, discover
+from agenteval.loading.selection import Selection
+from agenteval.loading.testfile import LoadedTest
+from agenteval.matching.digests import sha256
+from agenteval.redaction.redactor import Redactor
+from agenteval.reporters.artifacts import ArtifactError, safe_stem
+from agenteval.running.bookkeeping import Ledger
+from agenteval.running.files import Candidate, Examiner, Judged, TaskIds
+from agenteval.running.history import keys, recall
+from agenteval.running.shards import Inputs, Shard, code_of, divided
+from agenteval.text.fitting import counted
+
+if TYPE_CHECKING:
+    from agenteval.reporters.progress import Progress
+    from agenteval.running.workers import Workers
+
+
+AUTO = "auto"
+FEWEST_FOR_AUTO = 100
+"""Starting workers takes about as long as running this many tests."""
+
+
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class Flow:
+    """The options. `workers` is a number of processes, or auto; `durations_from` is a run to divide by."""
+
+    last_failed: bool = False
+    failed_first: bool = False
+    shard: Shard | None = None
+    durations_from: Path | None = None
+    workers: str = "1"
+    progress: bool = True
+    """Whether a terminal shows how far the run is."""
+
+    @property
+    def arranges(self) -> bool:
+        """Whether the files differ from those found, or come in another order."""
+        return self.last_failed or self.failed_first or self.shard is not None
+
+    @property
+    def parallel(self) -> bool:
+        """Whether there may be more than one process."""
+        return self.workers not in ("0", "1") and hasattr(os, "fork")
+
+    def processes(self, files: int) -> int:
+        """How many processes this number of files needs; 1 is the process of the command."""
+        if self.workers != AUTO:
+            return max(1, int(self.workers))
+        return processors() if files >= FEWEST_FOR_AUTO else 1
+
+
+def processors() -> int:
+    """How many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@dataclass(slots=True, kw_only=True)
+class Arrangement:
+    """The files of a run in their order. `positions` are their places among the `total` files that were found.
+
+    `deselected` counts files that no shard has; `unread` those that --lf left out, of a shard its own; `plan` is equal for
+    all shards of a run; `said` are lines to print, `problems` warnings about the division.
+    """
+
+    found: list[Found]
+    positions: list[int]
+    total: int
+    deselected: int = 0
+    unread: int = 0
+    wanted: int = 0
+    """How many tests all shards have together, as far as is known before loading."""
+    plan: dict[str, str] = field(default_factory=dict)
+    said: list[str] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+
+def arranged(found: Iterable[Found], flow: Flow, *, examiner: Examiner, settings: Any) -> Arrangement:
+    """The files that the options ask for. `settings` is plain data: everything else that results depend on.
+
+    What failed is asked for within a shard: the shards that run first change what is on record, and never how the tests
+    are divided.
+    """
+    all_found = list(found)
+    made = Arrangement(found=all_found, positions=list(range(len(all_found))), total=len(all_found))
+    if flow.shard:
+        settings = [settings, flow.last_failed, flow.failed_first]
+        _shard(made, flow.shard, flow.durations_from, examiner=examiner, settings=settings)
+    if made.found and (flow.last_failed or flow.failed_first):
+        _failed(made, examiner.options, only=flow.last_failed)
+    return made
+
+
+def _failed(made: Arrangement, options: RunOptions, *, only: bool) -> None:
+    """Keep only, or put first, the tests that failed last time. The cache knows them by their redacted paths."""
+    key, failed = keys(options.root), recall(options.root).failed
+    redactor = Redactor(rules=options.redaction)
+    option = "--lf" if only else "--ff"
+    wanted = {
+        index
+        for index, each in enumerate(made.found)
+        if isinstance(each, Selected) and key(redactor.unseen(str(each.path))) in failed
+    }
+    if not wanted:
+        remembered = (
+            f"{counted(len(failed), 'test')} failed last time, but none of them is here"
+            if failed
+            else "no failed test is on record"
+        )
+        made.said.append(f"{option}: {remembered}; running all tests")
+        return
+    made.said.append(f"{option}: {counted(len(wanted), 'test')} failed last time")
+    first = [index for index, each in enumerate(made.found) if index in wanted or isinstance(each, SpecError)]
+    rest = sorted(set(range(len(made.found))).difference(first))
+    if only:
+        made.unread = len(rest)
+        rest = []
+    _keep(made, [*first, *rest])
+
+
+def _keep(made: Arrangement, indexes: Sequence[int]) -> None:
+    made.found = [made.found[index] for index in indexes]
+    made.positions = [made.positions[index] for index in indexes]
+
+
+def _shard(
+    made: Arrangement,
+    shard: Shard,
+    durations_from: Path | None,
+    *,
+    examiner: Examiner,
+    settings: Any,
+) -> None:
+    """Keep only the tests of one shard. Only selected tests are divided, so that no shard is empty without need."""
+    root = examiner.options.root
+    key = keys(root)
+    if examiner.selection.everything:
+        made.wanted = sum(isinstance(each, Selected) for each in made.found)
+    else:
+        _keep(made, [index for index, each in enumerate(made.found) if _is_wanted(each, made, examiner)])
+    names = [key(str(each.path)) if isinstance(each, Selected) else "" for each in made.found]
+    known = _durations_of(durations_from, key) if durations_from else recall(root).duration_ms
+    durations = [known.get(name) if name else 0.0 for name in names]
+    if durations_from and not any(durations):
+        made.said.append(f"{durations_from}: has none of these tests; shards get equal numbers of tests")
+    shards = divided(durations, shard.of)
+    made.plan = _plan(made, names, shards, examiner=examiner, settings=settings)
+    _keep(made, [index for index, number in enumerate(shards) if number == shard.number])
+    if shards and shard.number not in shards:
+        made.problems.append(_empty(shard))
+    made.said.append(f"shard {shard.number}/{shard.of}: {len(made.found)} of {counted(len(shards), 'test')}")
+
+
+def _empty(shard: Shard) -> Problem:
+    return Problem(
+        reason_code="select.empty_shard",
+        message=f"shard {shard.number}/{shard.of} is empty: there are fewer tests than shards",
+        next_step=f"use fewer than {shard.of} shards",
+    )
+
+
+def _is_wanted(found: Found, made: Arrangement, examiner: Examiner) -> bool:
+    """Whether a test is selected; a file with errors counts as one."""
+    if isinstance(found, SpecError):
+        return True
+    candidate = examiner.look(found)
+    if candidate.errors:
+        return True
+    examiner.selection.note(candidate.choice)
+    made.wanted += candidate.choice.wanted
+    made.deselected += not candidate.choice.wanted
+    return candidate.choice.wanted
+
+
+def _durations_of(run: Path, key: Callable[[str], str]) -> dict[str, float]:
+    """How long each test took in another run, by its file."""
+    from agenteval.judging.stored import StoredRun
+
+    summary = StoredRun(run).summary
+    return {key(row.path): row.duration_ms for row in summary.tests}
+
+
+def _plan(
+    made: Arrangement, names: Sequence[str], shards: Sequence[int], *, examiner: Examiner, settings: Any
+) -> dict[str, str]:
+    """The digests of all that the verdicts of a run depend on: shards in which any differs are not of one run."""
+    options = examiner.options
+    inputs = Inputs(options.root, options.registry, anywhere=options.allow_outside)
+    tests = [
+        [position, name, sorted(each.only or ()), inputs.add(each.path)]
+        if isinstance(each, Selected)
+        else position
+        for position, name, each in zip(made.positions, names, made.found, strict=True)
+    ]
+    planned = {
+        "tests": tests,
+        "recordings": inputs.digests,
+        "settings": settings,
+        "plugins": code_of(options.root, options.registry),
+        "division": list(shards),
+    }
+    return {kind: _digest(data) for kind, data in planned.items()}
+
+
+def _digest(data: Any) -> str:
+    import json
+
+    return sha256(json.dumps(data, sort_keys=True).encode())
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Session:
+    """One run. Tests stream through it: each is loaded, judged, entered into the ledger, and forgotten."""
+
+    ledger: Ledger
+    selection: Selection
+    flow: Flow = field(default_factory=Flow)
+    save_traces: bool = False
+    tests: Callable[[], Iterator[LoadedTest | SpecError]] | None = None
+    """The tasks of a suite, which take the place of tests at paths."""
+    arrangement: "Arrangement | None" = None
+    workers: "Workers | None" = None
+    progress: "Progress | None" = None
+    unique: TaskIds = field(default_factory=TaskIds)
+    overlooked: list[Problem] = field(default_factory=list)
+    """Warnings about files that hold a test but are not named as one."""
+
+    @cached_property
+    def examiner(self) -> Examiner:
+        """Loads and judges one file after the other."""
+        return self.ledger.examiner(self.selection, save_traces=self.save_traces)
+
+    def collect(self, paths: list[str]) -> ExitCode:
+        """List what would run (`--collect-only`)."""
+        number, console = 0, self.ledger.console
+        for test in self._tests(self._looked_at(paths)):
+            number += 1
+            console.two([test.test_id], (str(test.found.path), "dim"))
+        self._selected(number)
+        console.emit(f"{counted(number, 'test')} would run")
+        return ExitCode.PASSED if number and not self.ledger.tally.counts.invalid else ExitCode.INVALID
+
+    def run(self, paths: list[str], *, maxfail: int, durations: int) -> ExitCode:
+        """Run all selected tests, report each as it ends, and close the run. With `maxfail` 0 no failure stops it."""
+        started, clock = time.time(), time.perf_counter()
+        try:
+            if not self._run_all(self._looked_at(paths), maxfail):
+                self._selected(self.ledger.tally.counts.total)
+            self._end_progress()
+            duration_ms = (time.perf_counter() - clock) * 1000
+            return self.ledger.close(started, duration_ms, durations=durations)
+        except KeyboardInterrupt:
+            self._end_progress()
+            if self.workers:
+                self._run_all(self.workers.leftover(), 0)
+            return self.ledger.interrupted(started)
+        except ArtifactError:
+            self._end_progress()
+            self.ledger.broken_off("stopped")
+            raise
+        finally:
+            self._end_progress()
+            if self.workers:
+                self.workers.stop()
+
+    def _end_progress(self) -> None:
+        if self.progress:
+            self.progress.end()
+        self.progress = None
+
+    def _looked_at(self, paths: list[str]) -> Iterator[Candidate | SpecError]:
+        """The files found at the paths, each as the examiner or a worker has seen it."""
+        console = self.ledger.console
+        self.ledger.warn(self.ledger.options.registry.problems())
+        if self.tests:
+            for test in self.tests():
+                yield test if isinstance(test, SpecError) else self.examiner.loaded(Selected(test.path), test)
+            return
+        found: Iterable[Found] = discover(paths, self.overlooked)
+        if self.flow.arranges:
+            found = self._arranged(found)
+        if self.flow.progress and console.is_terminal:
+            from agenteval.reporters.progress import Progress
+
+            found = list(found)
+            self.progress = Progress(console, len(found))
+        if self.flow.parallel:
+            found = list(found)
+            number = self.flow.processes(len(found))
+            if number > 1:
+                from agenteval.running.workers import Workers
+
+                console.flush()  # or each worker would have what is not written yet
+                self.workers = Workers(found, self.examiner, number)
+                yield from self.workers
+                return
+        for each in found:
+            yield each if isinstance(each, SpecError) else self.examiner.look(each)
+
+    def _arranged(self, found: Iterable[Found]) -> list[Found]:
+        """The files that are this run's, in the order asked for."""
+        ledger, options = self.ledger, self.ledger.options
+        settings = plain(
+            [
+                options.strict,
+                options.rules,
+                options.limits,
+                sorted(options.redaction.kinds),
+                options.allow_outside,
+                ledger.scores.suite,
+                sorted(ledger.tally.selection),
+            ]
+        )
+        made = self.arrangement = arranged(found, self.flow, examiner=self.examiner, settings=settings)
+        left_out = made.deselected + made.unread
+        ledger.partial = left_out > 0  # files left out by --lf are not even loaded
+        ledger.tally.counts.deselected += left_out
+        for line in made.said if ledger.console.verbosity >= 0 else ():
+            ledger.console.emit((line, "dim"))
+        ledger.warn(made.problems)
+        if ledger.log:
+            ledger.log.begin(
+                made.positions,
+                made.total,
+                plan=made.plan,
+                deselected=made.deselected,
+                unread=made.unread,
+            )
+        return made.found
+
+    def _run_all(self, found: Iterable[Candidate | SpecError], maxfail: int) -> bool:
+        """Run tests and report each; true when the run was stopped early."""
+        ledger = self.ledger
+        for candidate in self._tests(found):
+            ledger.enter(self._judged(candidate))
+            if candidate.found.only is not None:
+                ledger.parts.add(str(candidate.found.path))
+            if maxfail and ledger.failures >= maxfail:
+                ledger.partial = True
+                ledger.tally.stopped_after = ledger.failures
+                return True
+        return False
+
+    def _tests(self, found: Iterable[Candidate | SpecError]) -> Iterator[Candidate]:
+        """The tests to run, in order; what cannot be loaded is reported on the way."""
+        ledger = self.ledger
+        for index, candidate in enumerate(found):
+            if self.progress and index:
+                self.progress.step(ledger.tally.counts.failed + ledger.tally.counts.errors)
+            if ledger.log:
+                ledger.log.at(index)
+            if isinstance(candidate, SpecError):
+                ledger.invalid(candidate.problems)
+            elif candidate.errors:
+                ledger.invalid(candidate.errors)
+            else:
+                self.selection.note(candidate.choice)
+                if not candidate.choice.wanted:
+                    ledger.leave_out([candidate.test_id])
+                elif self._claimed(candidate):
+                    ledger.warn(candidate.warnings, of_test=True)
+                    yield candidate
+
+    def _claimed(self, candidate: Candidate) -> bool:
+        """Whether no other test of the run has its id, here or as an OpenWOP task; a suite was checked before."""
+        if self.tests:
+            return True
+        try:
+            self.unique.claim(candidate.test_id, candidate.found.path)
+        except SpecError as error:
+            self.ledger.invalid(error.problems)
+            return False
+        return True
+
+    def _judged(self, candidate: Candidate) -> Judged:
+        """The test as a worker has judged it, unless its file name is taken by now; else judged here."""
+        judged, directory = candidate.judged, self.ledger.directory
+        if judged:
+            if directory is None or directory.take(judged.filed.stem):
+                return judged
+            candidate = self.examiner.look(candidate.found)
+        assert candidate.test is not None
+        return self.examiner.judge(candidate.test, directory.stem if directory else safe_stem)
+
+    def _selected(self, number: int) -> None:
+        """Warn about unknown tags, and about a selection of nothing, now that `number` tests are selected."""
+        ledger = self.ledger
+        if ledger.log:
+            ledger.log.end()
+        ledger.warn(self.overlooked)
+        unread = self.arrangement.unread if self.arrangement else 0
+        ledger.warn(self.selection.unknown_tags() if not unread else ())
+        elsewhere = self.flow.shard and self.arrangement and self.arrangement.wanted
+        if not number and not elsewhere and ledger.tally.counts.deselected:
+            ledger.warn([self.selection.nothing_selected(ledger.tally.counts.deselected, unread=unread)])

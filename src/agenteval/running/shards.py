@@ -1,0 +1,522 @@
+"""Which tests belong to which shard of a divided run, and what all its shards have to share."""
+
+import heapq
+import os
+import stat
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+from agenteval import __version__
+from agenteval.contracts.errors import AgentEvalError, FileError, Problem
+from agenteval.contracts.models import Between, Model, WrongPart, model
+from agenteval.contracts.results import InvalidSpec, TestResult
+from agenteval.contracts.trace import Metrics
+from agenteval.judging.scorecard import CoverageTally
+from agenteval.judging.stored import RESULT_ENDING, SHARD, SUMMARY, TRACE_ENDING, StoredRun, stored_problem
+from agenteval.loading.adapter_input import names_in
+from agenteval.loading.config import reach_of
+from agenteval.matching.digests import sha256, sha256_of
+from agenteval.openwop.summary import Suite
+from agenteval.plugins.registry import Registry
+from agenteval.reading.documents import admit, is_inside, looked_up, opened, read_data, real_folder
+from agenteval.reading.jsonsource import load_model
+from agenteval.reading.places import problem_at
+from agenteval.redaction.redactor import Redactor
+from agenteval.redaction.sealing import sealed, sealed_result
+from agenteval.reporters.artifacts import Filed, safe_stem
+from agenteval.running.files import Examiner, Judged, TaskIds
+
+PLANNED = {
+    "settings": "settings or options",
+    "plugins": "plugins or adapters",
+    "tests": "test files",
+    "recordings": "recordings, fixtures or databases",
+    "division": "recorded durations",
+}
+"""The parts of a plan, and what differs when they do; a part may differ because one above it does."""
+
+
+class Shard(NamedTuple):
+    """Shard `number` of `of` shards, counted from 1."""
+
+    number: int
+    of: int
+
+
+def divided(durations: Sequence[float | None], of: int) -> list[int]:
+    """For each test the number of its shard, so that all take about as long.
+
+    The longest test goes first, always to the shard with the least to do; a test whose duration is not known counts as
+    the mean of the others. The same durations give the same shards, on any machine; when none is known, they are dealt
+    out in turn.
+    """
+    known = [ms for ms in durations if ms is not None]
+    mean = sum(known) / len(known) if known else 1.0
+    weights = [round(1000 * (mean if ms is None else ms)) for ms in durations]
+    loads = [(0, 0, number) for number in range(1, of + 1)]
+    shards = [0] * len(weights)
+    for index in sorted(range(len(weights)), key=lambda index: -weights[index]):
+        load, tests, number = heapq.heappop(loads)
+        shards[index] = number
+        heapq.heappush(loads, (load + weights[index], tests + 1, number))
+    return shards
+
+
+class Inputs:
+    """Digests of the files that tests are judged by: all that they name, and what their adapters read with it.
+
+    A folder stands for everything in it. `anywhere` lets files be out of the reach of a test.
+    """
+
+    def __init__(self, root: Path, registry: Registry, *, anywhere: bool) -> None:
+        self.registry = registry
+        self.anywhere = anywhere
+        self.digests: dict[str, str] = {}
+        """By path from the root."""
+        self._top = real_folder(str(root))
+        self._reach = self._top
+        self._met: set[str] = set()
+
+    def add(self, test: Path) -> str:
+        """Add what a test names; the digest of the test file itself, empty when it cannot be read."""
+        from agenteval.reading.yamlsource import load_yaml
+
+        try:
+            content = read_data(test, a_test=True)
+        except FileError:
+            return ""
+        self._reach = real_folder(str(reach_of(test)))
+        with suppress(FileError, UnicodeDecodeError):
+            self._named(load_yaml(content.decode("utf-8-sig"), test), test.parent)
+        return sha256(content)
+
+    def _named(self, data: Any, folder: Path) -> None:
+        if not isinstance(data, dict):
+            return
+        given, tools = data.get("adapter_input"), data.get("tools")
+        fixtures = tools.get("fixtures") if isinstance(tools, dict) else None
+        for name in names_in(
+            [given, [each.get("file") for each in fixtures or () if isinstance(each, dict)]]
+        ):
+            for beside in ("", "-wal", "-journal"):  # a database is more than one file
+                self._file(folder / f"{name}{beside}")
+        for path in self._read_too(str(data.get("adapter")), given, folder):
+            self._file(path)
+
+    def _read_too(self, adapter: str, given: Any, folder: Path) -> Sequence[Path]:
+        with suppress(Exception):  # the run tells what is wrong with it
+            reads = getattr(self.registry.find_adapter(adapter), "reads_with", None)
+            return list(reads(given, folder)) if reads and isinstance(given, Mapping) else ()
+        return ()
+
+    def _file(self, path: Path) -> None:
+        """Add a file, or all files in a folder, each once; nothing for what is not there."""
+        try:
+            real, status = looked_up(*os.path.split(path))
+            if not (real.startswith(self._reach) or self.anywhere) or real in self._met:
+                return
+            status = status or os.stat(real)  # noqa: PTH116 - once per file of a test
+            self._met.add(real)
+            admit(path, real)
+            if stat.S_ISDIR(status.st_mode):
+                for name in sorted(os.listdir(real)):  # noqa: PTH208
+                    self._file(path / name)
+                return
+            with opened(path) as file:
+                self.digests[os.path.relpath(real, self._top)] = sha256_of(file)
+        except (OSError, ValueError):  # no file can have this name, or it cannot be read: the run tells
+            return
+
+
+def code_of(root: Path, registry: Registry) -> list[Any]:
+    """What there is of plugins: the versions of installed ones, and the Python files of the project beside those it has loaded."""
+    from importlib.metadata import entry_points
+
+    groups = ("agenteval.assertions", "agenteval.adapters", "agenteval.operators")
+    installed = [
+        [group, point.name, point.value, f"{point.dist.name} {point.dist.version}" if point.dist else ""]
+        for group in groups
+        for point in entry_points(group=group)
+    ]
+    files = sorted({path for folder in set(_own_code(root)) for path in folder})
+    told: list[Any] = [list(registry.modules), sorted(installed)]
+    for path in files:
+        with suppress(OSError), opened(path) as file:
+            told.append([os.path.relpath(path, root), sha256_of(file)])
+    return told
+
+
+def _own_code(root: Path) -> Iterator[tuple[Path, ...]]:
+    """The Python files beside, or in the package of, each module that was loaded from the project."""
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        ours = name.partition(".")[0].startswith("agenteval") and not name.startswith("agenteval_plugin_")
+        if ours or not file or not is_inside(file, root) or is_inside(file, Path(sys.prefix)):
+            continue
+        pattern = "**/*.py" if Path(file).name == "__init__.py" else "*.py"
+        yield tuple(sorted(Path(file).parent.glob(pattern)))
+
+
+SHARD_SCHEMA_VERSION = "0.1"
+
+
+@model
+class ShardTest(Model):
+    """A test of a shard. `position` is its place among all that was found, `result` the name of its file.
+
+    `schema_valid` is what its score says of the schemas of its output, which a result that was cut no longer tells.
+    """
+
+    position: Annotated[int, Between(0)]
+    result: str
+    metrics: Metrics | None = None
+    schema_valid: bool | None = None
+
+
+@model
+class ShardNote(Model):
+    """Problems reported beside results. `position` is that of the file; -1 before all files, their number after them.
+
+    `invalid` is true of the problems of a file that could not be run.
+    """
+
+    position: Annotated[int, Between(-1)]
+    invalid: bool
+    problems: list[InvalidSpec]
+
+
+@model
+class ShardRecord(Model):
+    """`shard.json`: what a shard writes beside its results.
+
+    `plan` is the same for all shards of a run: digests of everything that its verdicts depend on, by kind. `run_id` is
+    the one that the user gave; `total` counts the files found, `files` those of the shard; `deselected` those that no
+    shard has, `unread` those of the shard that --lf left out. `written` has the digest of each file about a test.
+    """
+
+    schema_version: str = SHARD_SCHEMA_VERSION
+    agenteval_version: str
+    shard: Annotated[int, Between(1)]
+    of: Annotated[int, Between(1)]
+    run_id: str
+    plan: dict[str, str]
+    total: Annotated[int, Between(0)]
+    files: Annotated[int, Between(0)]
+    deselected: Annotated[int, Between(0)]
+    unread: Annotated[int, Between(0)] = 0
+    unnamed_tests: Annotated[int, Between(0)] = 0
+    deselected_assertions: Annotated[int, Between(0)] = 0
+    selection: list[str] = field(default_factory=list)
+    leaks: Annotated[int, Between(0)]
+    strict: bool = False
+    suite: Suite
+    tests: list[ShardTest] = field(default_factory=list)
+    notes: list[ShardNote] = field(default_factory=list)
+    coverage: dict[str, list[str]] = field(default_factory=dict)
+    written: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.shard > self.of:
+            raise WrongPart(f"there is no shard {self.shard} of {self.of}", "shard")
+
+
+class ShardLog:
+    """Makes the record of a shard while it runs. `run_id` is the one that the user gave."""
+
+    def __init__(self, shard: Shard, run_id: str) -> None:
+        self.shard = shard
+        self.run_id = run_id
+        self._position = -1
+        self._positions: Sequence[int] = ()
+        self._total = 0
+        self._plan: dict[str, str] = {}
+        self._deselected = 0
+        self._unread = 0
+        self._notes: list[ShardNote] = []
+        self._tests: list[ShardTest] = []
+        self._written: dict[str, str] = {}
+
+    def begin(
+        self, positions: Sequence[int], total: int, *, plan: dict[str, str], deselected: int, unread: int = 0
+    ) -> None:
+        """Set the places of the shard's files among all that were found, how many it left out, and what all shards share."""
+        self._positions, self._total = positions, total
+        self._plan, self._deselected, self._unread = plan, deselected, unread
+
+    def at(self, index: int) -> None:
+        """Move to a file of the shard, by its index."""
+        self._position = self._positions[index]
+
+    def end(self) -> None:
+        """Move past the last file."""
+        self._position = self._total
+
+    def note(self, problems: Sequence[InvalidSpec], *, invalid: bool) -> None:
+        """Keep problems."""
+        if problems:
+            self._notes.append(ShardNote(position=self._position, invalid=invalid, problems=list(problems)))
+
+    def test(
+        self,
+        result: str | None,
+        metrics: Metrics | None,
+        *,
+        schema_valid: bool | None = None,
+        files: Iterable[tuple[str, bytes]] = (),
+    ) -> None:
+        """Keep the name of a result's file, and what its files hold; None is a result that was not written because it would leak."""
+        self._written |= {name: sha256(content) for name, content in files}
+        if result:
+            self._tests.append(
+                ShardTest(position=self._position, result=result, metrics=metrics, schema_valid=schema_valid)
+            )
+
+    def record(self, **rest: Any) -> ShardRecord:
+        """The record; `rest` are its fields that are known at the end of the run."""
+        return ShardRecord(
+            agenteval_version=__version__,
+            shard=self.shard.number,
+            of=self.shard.of,
+            run_id=self.run_id,
+            plan=self._plan,
+            total=self._total,
+            deselected=self._deselected,
+            unread=self._unread,
+            files=len(self._positions),
+            tests=self._tests,
+            notes=self._notes,
+            written=self._written,
+            **rest,
+        )
+
+
+AGAIN = "run that shard again"
+"""What to do about a shard whose files are not as they were written."""
+
+
+class MergeError(AgentEvalError):
+    """Directories that are not all the shards of one run (exit 2)."""
+
+    default_reason = "merge.damaged"
+
+
+class Told(NamedTuple):
+    """Problems that a shard reported beside its results: of an invalid file, or warnings, of a test or of the run."""
+
+    problems: list[Problem]
+    invalid: bool
+    of_test: bool = False
+
+
+@dataclass(slots=True)
+class StoredShard:
+    """A shard on disk. `started` and `finished` are seconds since 1970."""
+
+    run: StoredRun
+    record: ShardRecord
+    started: float
+    finished: float
+
+    @property
+    def folder(self) -> Path:
+        """Its directory."""
+        return self.run.path
+
+    @property
+    def name(self) -> str:
+        """`2/3`."""
+        return f"{self.record.shard}/{self.record.of}"
+
+
+def read_shards(folders: Sequence[Path]) -> list[StoredShard]:
+    """All the shards of one run, in order of number.
+
+    Raises `MergeError` (`merge.not_a_shard`, `merge.unfinished`, `merge.different_runs`, `merge.doubled_shard`,
+    `merge.missing_shard`, `merge.stopped_shard`, `merge.leak`, `merge.foreign_file`), and `FileError` for a file that is damaged.
+    """
+    shards = [_read(folder) for folder in folders]
+    first = shards[0]
+    for other in shards[1:]:
+        _same_run(first, other)
+    by_number: dict[int, StoredShard] = {}
+    for shard in shards:
+        twin = by_number.setdefault(shard.record.shard, shard)
+        if twin is not shard:
+            raise MergeError(
+                f"shard {shard.name} is given twice: {twin.folder} and {shard.folder}",
+                reason_code="merge.doubled_shard",
+                next_step="name each shard once",
+            )
+    missing = [str(number) for number in range(1, first.record.of + 1) if number not in by_number]
+    if missing:
+        raise MergeError(
+            f"of {first.record.of} shards, {', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing",
+            reason_code="merge.missing_shard",
+            next_step="name the directories of all shards; run first any that has not run",
+        )
+    for shard in shards:
+        _whole(shard)
+        _own(shard)
+    return [by_number[number] for number in sorted(by_number)]
+
+
+def _read(folder: Path) -> StoredShard:
+    if not (folder / SHARD).is_file():
+        if any(folder.glob(f"*{RESULT_ENDING}")) and not (folder / SUMMARY).exists():
+            raise _unfinished(folder)
+        why = f"{folder} is not the directory of a shard: it has no {SHARD}"
+        raise MergeError(
+            why if folder.exists() else f"{folder} does not exist",
+            reason_code="merge.not_a_shard",
+            next_step="name directories that `agenteval run --shard I/N` wrote",
+        )
+    if not (folder / SUMMARY).is_file():
+        raise _unfinished(folder)
+    run = StoredRun(folder)
+    try:
+        record = load_model(ShardRecord, folder / SHARD, max_bytes=sys.maxsize, within=folder)
+    except FileError as error:
+        raise error.advising(AGAIN) from None
+    return StoredShard(run, record, _time(run, "started_at"), _time(run, "finished_at"))
+
+
+def _time(run: StoredRun, name: str) -> float:
+    text = getattr(run.summary, name)
+    try:
+        return datetime.fromisoformat(text).timestamp()
+    except (ValueError, OverflowError):
+        raise MergeError(f"{run.path / SUMMARY}: {name} is no time: {text!r}", next_step=AGAIN) from None
+
+
+def _unfinished(folder: Path) -> MergeError:
+    return MergeError(
+        f"the run in {folder} did not finish: it has no {SUMMARY}",
+        reason_code="merge.unfinished",
+        next_step=AGAIN,
+    )
+
+
+def _same_run(one: StoredShard, other: StoredShard) -> None:
+    a, b = one.record, other.record
+    if a.of != b.of:
+        why = f"one run has {a.of} shards, the other {b.of}"
+    elif a.run_id != b.run_id:
+        why = f"--run-id is {a.run_id or 'not given'!r} and {b.run_id or 'not given'!r}"
+    elif a.agenteval_version != b.agenteval_version:
+        why = f"agenteval {a.agenteval_version} and {b.agenteval_version}"
+    else:
+        differing = [what for kind, what in PLANNED.items() if a.plan.get(kind) != b.plan.get(kind)]
+        if not differing and (a.plan, a.total, a.suite) == (b.plan, b.total, b.suite):
+            return
+        why = f"{differing[0] if differing else 'tests or settings'} differ"
+    raise MergeError(
+        f"shards of different runs: {one.folder} and {other.folder}: {why}",
+        reason_code="merge.different_runs",
+        next_step="run all shards on the same files with the same options, and merge these",
+    )
+
+
+def _whole(shard: StoredShard) -> None:
+    record = shard.record
+    done = len(record.tests) + sum(note.invalid for note in record.notes)
+    if record.leaks:
+        raise MergeError(
+            f"shard {shard.name} left out files that would have shown something sensitive: {shard.folder}",
+            reason_code="merge.leak",
+            next_step=f"see redaction.leak in the shard's {SUMMARY}",
+        )
+    if done < record.files:
+        raise MergeError(
+            f"shard {shard.name} was stopped early: {record.files - done} of its {record.files} tests were not run",
+            reason_code="merge.stopped_shard",
+            next_step="run that shard again, without -x and --maxfail",
+        )
+
+
+def _own(shard: StoredShard) -> None:
+    """Refuse files that are not those which the shard has written."""
+    written, summary = shard.record.written, shard.run.summary
+    names = {test.result for test in shard.record.tests}
+    own = summary.test_run_id.endswith(f"-shard-{shard.record.shard}-of-{shard.record.of}")
+    if not own or names != {row.result for row in summary.tests if row.result}:
+        raise _foreign(shard, SUMMARY, f"it is of the run {summary.test_run_id}, or of other tests")
+    if unknown := sorted(names.difference(written)):
+        raise _foreign(shard, unknown[0], f"{SHARD} has no digest of it")
+    for name, expected in written.items():
+        found = shard.run.digest(name)
+        if found != expected:
+            raise _foreign(shard, name, f"its SHA-256 is {found[:12]}…, and {SHARD} says {expected[:12]}…")
+
+
+def _foreign(shard: StoredShard, name: str, why: str) -> MergeError:
+    return MergeError(
+        f"{shard.folder / name} is not what shard {shard.name} wrote: {why}",
+        reason_code="merge.foreign_file",
+        next_step=AGAIN,
+    )
+
+
+def merged(
+    shards: Sequence[StoredShard], run_id: str, redactor: Redactor, examiner: Examiner
+) -> Iterator[Judged | Told]:
+    """Results and problems in the order of the whole run, under the id of the merged run.
+
+    No shard knows the ids of the others: of two tests with one id, the second is a problem, as in the whole run. Raises
+    `FileError` for a result that is damaged.
+    """
+    total = shards[0].record.total
+    tests: dict[int, tuple[StoredShard, ShardTest]] = {}
+    notes: dict[int, list[ShardNote]] = {}
+    for shard in shards:
+        tests |= {test.position: (shard, test) for test in shard.record.tests}
+        for note in shard.record.notes:
+            if (
+                0 <= note.position < total or shard is shards[0]
+            ):  # those of no file were reported by each shard
+                notes.setdefault(note.position, []).append(note)
+    ids = TaskIds()
+    taken: set[str] = set()
+    looked = {shard.record.shard: CoverageTally.of(shard.record.coverage) for shard in shards}
+    for position in sorted({*tests, *notes}):
+        told = [
+            Told(list(map(stored_problem, note.problems)), note.invalid, of_test=position in tests)
+            for note in notes.get(position, ())
+        ]
+        if position not in tests:
+            yield from told
+            continue
+        shard, test = tests[position]
+        result = shard.run.stored_result(test.result)
+        path = Path(result.path)
+        if fault := ids.clash(result.test_case_id, path):
+            yield Told([problem_at(None, fault, path)], invalid=True)
+            continue
+        yield from told
+        stem = safe_stem(result.test_case_id, redactor, taken)
+        taken.add(stem.lower())
+        filed = _refiled(result, shard.run, stem, run_id, redactor)
+        seen = looked.pop(shard.record.shard, CoverageTally())
+        remarks = sum(len(each.problems) for each in told)
+        scored = examiner.scores.scored(result, test.metrics)
+        if scored and test.schema_valid is not None:
+            scored.task["schemaValid"] = test.schema_valid
+        yield examiner.account(result, filed, scored=scored, metrics=test.metrics, looked=seen, told=remarks)
+
+
+def _refiled(result: TestResult, run: StoredRun, stem: str, run_id: str, redactor: Redactor) -> Filed:
+    """The files of a stored result as if it had just been judged in the merged run."""
+    filed = Filed(stem)
+    result.test_run_id = run_id
+    result.result_id = f"{run_id}/{result.test_case_id}"
+    trace = run.trace(result)
+    if trace is not None:
+        result.artifacts.trace = f"{stem}{TRACE_ENDING}"
+        filed.files.append((result.artifacts.trace, sealed({**trace, "test_run_id": run_id}, redactor)))
+    result.artifacts.result = f"{stem}{RESULT_ENDING}"
+    filed.files.append((result.artifacts.result, sealed_result(result, redactor)))
+    return filed

@@ -1,0 +1,1 @@
+"""What texts are made of, and what their words say."""

@@ -1,0 +1,132 @@
+"""Names of tools and keys: which a glob means, which one is a slip of another, and which is probably meant."""
+
+import re
+from collections.abc import Collection, Iterable
+
+from agenteval.matching.patterns import name_matches
+from agenteval.text.regexes import lazy
+
+SHORTEST = 4
+"""Shorter names differ by one character from too many others to be called misspelt."""
+
+
+def slip_of(name: str, known: Iterable[str]) -> str | None:
+    """The known name that this one is a slip of: one letter left out, doubled, swapped or replaced, or None.
+
+    Case and separators make no difference either. Names that differ in a digit, or in a word of one letter
+    (`team-a` and `team-b`), are names of their own.
+    """
+    folded = _folded(name)
+    return next(
+        (
+            each
+            for each in known
+            if each != name and (_is_slip(folded, _folded(each)) or same_but_for_separators(name, each))
+        ),
+        None,
+    )
+
+
+def same_but_for_separators(name: str, other: str) -> bool:
+    """Whether two names differ in case and separators alone: `WebSearch` and `web.search`; not `v1.2` and `v12`."""
+    one, two = (_SEPARATORS.sub("", each.casefold()) for each in (name, other))
+    return one == two and len(one) >= SHORTEST
+
+
+_SEPARATORS = lazy(r"(?<!\d)[-_.:/ ]+|[-_.:/ ]+(?!\d)")
+
+
+def glob_slip_of(glob: str, known: Collection[str]) -> str | None:
+    """What this glob, which matches none of the names, is a slip of: a glob that matches some, or a name; or None.
+
+    One of its texts between wildcards is a slip of what a name has there, or only its case differs. A glob with a letter in brackets (`web_serc[h]`)
+    is meant as it is written.
+    """
+    parts = re.split(r"([*?]|\[[^]]*\])", glob)
+    if any(len(part) == 3 and part[0] == "[" for part in parts):
+        return None
+    for name in known:
+        for at, text in enumerate(parts):
+            for size in (len(text) + more for more in (0, 1, -1, 2, -2, 3, -3) if len(text) >= SHORTEST):
+                for start in range(len(name) - size + 1):
+                    likely = name[start : start + size]
+                    meant = "".join([*parts[:at], likely, *parts[at + 1 :]])
+                    if slip_of(text, [likely]) and name_matches(meant, name):
+                        return meant
+    return next((name for name in known if name_matches(glob.casefold(), name.casefold())), None)
+
+
+def _folded(name: str) -> str:
+    return name.casefold().replace("-", "_")
+
+
+def _is_slip(one: str, other: str) -> bool:
+    if abs(len(one) - len(other)) > 1 or max(len(one), len(other)) < SHORTEST:
+        return False
+    start = 0
+    while start < min(len(one), len(other)) and one[start] == other[start]:
+        start += 1
+    left, right = one[start:], other[start:]
+    while left and right and left[-1] == right[-1]:
+        left, right = left[:-1], right[:-1]
+    if len(left) == len(right) == 2:
+        return left == right[::-1] and not _has_digit(left)
+    if len(left) > 1 or len(right) > 1 or _has_digit(left + right):
+        return False
+    return not (left and right and _stands_alone(one, start) and _stands_alone(other, start))
+
+
+def may_be_twins(name: str, other: str) -> bool:
+    """Whether two names that differ by a slip may as well be two names: `get_it` and `set_it`, `list_item` and `list_items`.
+
+    They are of the same words, but a short word has another letter, or one has an `s` at its end.
+    """
+    words, others = _folded(name).split("_"), _folded(other).split("_")
+    if len(words) != len(others):
+        return False
+    pairs = [pair for pair in zip(words, others, strict=True) if pair[0] != pair[1]]
+    return pairs != [] and all(
+        (len(one) == len(two) <= SHORTEST and sorted(one) != sorted(two))
+        or one + "s" == two
+        or two + "s" == one
+        for one, two in pairs
+    )
+
+
+def _has_digit(text: str) -> bool:
+    return any(sign.isdigit() for sign in text)
+
+
+def _stands_alone(text: str, place: int) -> bool:
+    """Whether the letter at a place is a word of its own."""
+    before, after = text[place - 1 : place], text[place + 1 : place + 2]
+    return not before.isalnum() and not after.isalnum()
+
+
+def closest(name: str, known: Iterable[str]) -> str | None:
+    """The known name that is most likely meant by a name that cannot be right, or None.
+
+    It may differ by more than a slip, or begin with the known name: `max_calls` probably means `max`. Case, and `-` for
+    `_`, make no difference.
+    """
+    name = _folded(name)
+    known_by_form = {_folded(each): each for each in known}
+    begins = max((item for item in known_by_form if name.startswith(f"{item}_")), key=len, default=None)
+    least = _CLOSE if begins is None else _NEARLY_SAME  # max_totl is max_total, not max
+    candidates = [item for item in known_by_form if _similarity_bound(name, item) >= least]
+    if candidates:  # not so in most valid files, and difflib takes as long to import as they to load
+        from difflib import get_close_matches
+
+        if found := get_close_matches(name, candidates, n=1, cutoff=least):
+            return known_by_form[found[0]]
+    return None if begins is None else known_by_form[begins]
+
+
+_CLOSE = 0.65
+_NEARLY_SAME = 0.8
+
+
+def _similarity_bound(one: str, other: str) -> float:
+    """An upper bound of difflib's ratio: the ratio if the order of letters did not matter."""
+    common = sum(min(one.count(letter), other.count(letter)) for letter in set(one))
+    return 2 * common / (len(one) + len(other) or 1)

@@ -1,0 +1,117 @@
+"""The days, dates, times and numbers of a text, compared with those of another one whatever their spelling."""
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from agenteval.text.regexes import lazy
+from agenteval.text.words import plain_form, raw_words
+
+
+class Value(NamedTuple):
+    """A day of the week, date, time or number in a text; the kind of a number is its unit, or what it counts."""
+
+    kind: object
+    text: str
+    value: Any
+
+    def agrees(self, other: "Value") -> bool:
+        """Whether both may be the same."""
+        if self.kind != other.kind:
+            return False
+        if self.kind == "date":
+            return bool(self.value.agrees(other.value))
+        return bool(self.value & other.value)
+
+    def is_told_by(self, other: "Value") -> bool:
+        """Whether the other says no less: a month does not tell a day."""
+        return self.agrees(other) and (self.kind != "date" or bool(self.value.covers(other.value)))
+
+    def equals(self, other: "Value") -> bool:
+        """Whether both say the same: 10:00 may be 10 pm, but says less."""
+        if self.kind == "date":
+            return self.is_told_by(other) and other.is_told_by(self)
+        return self.kind == other.kind and bool(self.value == other.value)
+
+
+class Comparison:
+    """The days, dates, times and numbers of a fact, and what an answer makes of them."""
+
+    def __init__(self, fact: str, answer: str, asked: Sequence[str]) -> None:
+        self.stated = [*_values(fact)]
+        self.said = [value for message in asked for value in _values(message)] if self.stated else []
+        self.got = [*_values(answer)] if self.stated else []
+        self.repeated = [value for value in self.stated if any(map(value.is_told_by, self.got))]
+        """Those that the answer has, in whatever spelling: `March 4` is `4 March`."""
+
+    @property
+    def tell_all(self) -> bool:
+        """Whether the answer has all that the messages answered have not, and one that nobody hits by chance."""
+        news = [value for value in self.stated if not _among(value, self.said)]
+        telling = any(sum(map(str.isdigit, value.text)) > 1 for value in news)
+        return telling and all(value in self.repeated for value in news)
+
+    def contradicted(self) -> Iterator[tuple[str, str]]:
+        """The values in whose place the answer has only others of their kind, and those.
+
+        What the messages answered hold need not be repeated, so nothing of its kind is judged.
+        """
+        for kind in dict.fromkeys(value.kind for value in self.stated):
+            wanted, got = (
+                [each for each in values if each.kind == kind] for values in (self.stated, self.got)
+            )
+            if got and not any(_among(value, (*got, *self.said)) for value in wanted):
+                yield told(wanted), told(got)
+
+
+def _among(value: Value, others: Sequence[Value]) -> bool:
+    return any(value.agrees(other) for other in others)
+
+
+def spellings(value: str, text: str) -> list[str]:
+    """How a text may write a value: as it is and, when it is a date, a time or a number alone, as this text writes it."""
+    alone = _alone(value)
+    same = [each.text for each in _values(text) if alone.equals(each)] if alone else []
+    return list(dict.fromkeys([value, *same]))
+
+
+@lru_cache(maxsize=64)
+def _alone(text: str) -> Value | None:
+    """The date, time or number that a text is, when it is nothing else."""
+    found = [*_values(text)]
+    return found[0] if len(found) == 1 and found[0].kind != "day" and found[0].text == text.strip() else None
+
+
+def told(values: Sequence[Value]) -> str:
+    """Values as they are written, each once."""
+    return " and ".join(dict.fromkeys(value.text for value in values))
+
+
+def _values(text: str) -> Iterator[Value]:
+    from agenteval.text.dates import dates, tells_week, weekday
+    from agenteval.text.numbers import numbers
+
+    days = [] if tells_week(text) else raw_words(text)
+    for word in days:
+        day = weekday(word.casefold())
+        if day and (len(word.removesuffix("s")) > len("sun") or word[0].isupper()):
+            yield Value("day", word, {day})
+    found = dates(text)
+    for date in found:
+        yield Value("date", date.text, date)
+    for number in numbers(text, [(date.start, date.end) for date in found]):
+        counted = _counted(text, number.end) if number.unit in ("", "th") else number.unit
+        is_item = _ITEM.fullmatch(text, text.rfind("\n", 0, number.start) + 1, number.end + 1)
+        if not is_item and (counted or not number.spelled):  # "one of them" states no number
+            yield Value((number.unit, counted), number.text, number.values)
+
+
+def _counted(text: str, end: int) -> str:
+    """What a number counts: the plain form of the word right after it, if it is one that tells something."""
+    following = _FOLLOWING.match(text, end)
+    return plain_form(following.group(1)) if following else ""
+
+
+_FOLLOWING = lazy(r"[ \t-]+([^\W\d_]+)")
+_ITEM = lazy(r"\s*\(?\d{1,3}[.)]")
+"""The number of a list's item, which tells nothing."""
