@@ -556,7 +556,7 @@ def command(asked: RunRequest) -> ExitCode:
     stream = sys.stderr if asked.json_output else sys.stdout
     console = Console(stream, verbosity=asked.verbose - asked.quiet, color=asked.color or config.color)
     if asked.watch:
-        from agenteval.running.watching import options_of, watch
+        from agenteval.running.watching import watch
 
         options = options_of(asked.context)
         written = [artifacts, *asked.reports.values()]
@@ -704,3 +704,32 @@ def _reported(session: Session, asked: RunRequest, project: OpenProject, artifac
         ledger.on_result = reporting.add
         with redirect_stdout(sys.stderr) if asked.json_output else nullcontext():  # a plugin may print
             return session.run(asked.paths, maxfail=asked.most_failures, durations=asked.durations)
+
+
+def options_of(context: typer.Context) -> list[str]:
+    """The options that a command line gave, but for --watch. Raises `UsageError` for one that does not go with it."""
+    if context.params["run_id"]:
+        raise UsageError("--watch makes many runs, but --run-id names one", reason_code="usage.watch_run_id")
+    for name in ("baseline", "update_baseline"):
+        if context.params[name]:  # of an update, tests that are not run again would be gone
+            raise UsageError(
+                f"--watch runs only part of the tests, but --{name.replace('_', '-')} needs all",
+                reason_code="usage.baseline",
+                next_step="use one or the other",
+            )
+    given: list[str] = []
+    for option in context.command.params:
+        value = context.params.get(option.name or "")
+        if (
+            option.param_type_name != "option"
+            or option.name == "watch"
+            or value == option.get_default(context)
+        ):
+            continue
+        name = max(option.opts, key=len)
+        if getattr(option, "is_flag", False):
+            given += [name] if value else option.secondary_opts[:1]
+        else:
+            for each in value or [] if option.multiple else [value]:
+                given += [f"{name}={each}"] if name.startswith("--") else [name, str(each)]
+    return given

@@ -72,8 +72,8 @@ class CoverageTally:
     def of(cls, names: Mapping[str, Iterable[str]]) -> "CoverageTally":
         """The tally that `names` was made of."""
         tally = cls()
-        for name, counted in vars(tally).items():
-            counted.update(names.get(name.lstrip("_"), ()))
+        for name, kept in vars(tally).items():
+            kept.update(names.get(name.lstrip("_"), ()))
         return tally
 
     def coverage(self, scores: Iterable[CategoryScore]) -> Coverage:

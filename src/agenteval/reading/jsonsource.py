@@ -257,9 +257,8 @@ def parse_json(text: str, path: Path) -> Any:
         _refuse(text, path, error)
     if text.count("[") + text.count("{") > MAX_DEPTH and _is_too_deep(data):
         _refuse(text, path)
-    if "\\ud" in text or "\\uD" in text:
-        if found := lone_surrogate(text):
-            raise _located(text, path, *found)
+    if ("\\ud" in text or "\\uD" in text) and (found := lone_surrogate(text)):
+        raise _located(text, path, *found)
     return data
 
 

@@ -6,8 +6,6 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-import typer
-
 from agenteval.contracts.errors import ExitCode, SpecError, UsageError
 from agenteval.contracts.testcase import TestCase
 from agenteval.loading.adapter_input import names_in
@@ -257,32 +255,3 @@ def _outcomes(log: Path) -> tuple[set[str], set[str]]:
     wrong = {each["path"] for each in summary["problems"] if each["severity"] == "error"}
     failed = {row["path"] for row in summary["tests"] if row["status"] in ("fail", "error")} | wrong
     return {row["path"] for row in summary["tests"]} | wrong, failed
-
-
-def options_of(context: typer.Context) -> list[str]:
-    """The options that a command line gave, but for --watch. Raises `UsageError` for one that does not go with it."""
-    if context.params["run_id"]:
-        raise UsageError("--watch makes many runs, but --run-id names one", reason_code="usage.watch_run_id")
-    for name in ("baseline", "update_baseline"):
-        if context.params[name]:  # of an update, tests that are not run again would be gone
-            raise UsageError(
-                f"--watch runs only part of the tests, but --{name.replace('_', '-')} needs all",
-                reason_code="usage.baseline",
-                next_step="use one or the other",
-            )
-    given: list[str] = []
-    for option in context.command.params:
-        value = context.params.get(option.name or "")
-        if (
-            option.param_type_name != "option"
-            or option.name == "watch"
-            or value == option.get_default(context)
-        ):
-            continue
-        name = max(option.opts, key=len)
-        if getattr(option, "is_flag", False):
-            given += [name] if value else option.secondary_opts[:1]
-        else:
-            for each in value or [] if option.multiple else [value]:
-                given += [f"{name}={each}"] if name.startswith("--") else [name, str(each)]
-    return given
