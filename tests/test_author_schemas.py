@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from agenteval.contracts import time_limits
 from agenteval.contracts.errors import AssertionCrashError
-from agenteval.matching import time_limits
 from agenteval.matching.json_schemas import schema_differences, schema_error
 
 GOOD: list[dict[str, Any]] = [

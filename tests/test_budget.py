@@ -10,8 +10,8 @@ from time import process_time
 
 import pytest
 
+from agenteval.contracts import time_limits
 from agenteval.contracts.errors import AdapterError, AssertionCrashError
-from agenteval.matching import time_limits
 
 
 def burn(seconds: float) -> None:

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agenteval.assertions import assertion_types
-from agenteval.matching import time_limits
+from agenteval.contracts import time_limits
 from fuzz import run as driver
 from fuzz import worker
 from fuzz.material import Tape, data, params_of, trace

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agenteval.contracts import time_limits
 from agenteval.contracts.errors import AssertionCrashError
-from agenteval.matching import time_limits
-from agenteval.matching.patterns import _compiled, is_glob, name_matches, pattern_error, search, shown
+from agenteval.matching.patterns import _compiled, pattern_error, search, shown
+from agenteval.text.names import is_glob, name_matches
 
 RUNAWAY = "(?:a|aa)+$"
 

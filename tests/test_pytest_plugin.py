@@ -334,7 +334,7 @@ def test_the_configuration_of_the_project_holds(pytester: pytest.Pytester) -> No
     pytester.makepyfile(
         test_zz="""
         from agenteval import budget
-        from agenteval.reporters.terminal import redactor_in_force
+        from agenteval.redaction.redactor import redactor_in_force
 
         def test_others():
             assert budget.SECONDS == 2

@@ -9,6 +9,7 @@ from agenteval.contracts.errors import FileError
 from agenteval.contracts.models import parse
 from agenteval.judging.stored import StoredRun, StoredRunError, is_run
 from agenteval.openwop.models import EvalSummary
+from agenteval.openwop.summary import eval_summary_of
 from agenteval.redaction.sealing import encode
 from runs import EXAMPLES, run_command
 
@@ -38,7 +39,7 @@ def test_traces_and_the_eval_summary_are_read_as_they_were_written(folder: Path)
     assert result.artifacts.trace is not None
     assert run.trace(result) == json.loads((folder / result.artifacts.trace).read_text())
     written = json.loads((folder / "eval-summary.json").read_text())
-    assert run.eval_summary() == parse(EvalSummary, written)
+    assert eval_summary_of(run) == parse(EvalSummary, written)
 
 
 def test_a_run_without_traces_has_none(tmp_path: Path) -> None:
@@ -162,4 +163,4 @@ def test_files_of_a_run_have_no_bounds(folder: Path) -> None:
             file.write(b" " * large)
     run = StoredRun(folder)
     assert run.trace(result)
-    assert run.eval_summary()
+    assert eval_summary_of(run)

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from agenteval.contracts.errors import Problem, SpecError
 from agenteval.judging.runner import Outcome
 from agenteval.loading.testfile import load_test
-from agenteval.matching.patterns import name_matches
-from agenteval.text.names import glob_slip_of, may_be_twins, slip_of
+from agenteval.text.names import glob_slip_of, may_be_twins, name_matches, slip_of
 from builders import Step, call, make_spec, make_trace
 from run_builders import run_one
 

@@ -7,10 +7,10 @@ import yaml
 
 from agenteval.assertions import assertion_class
 from agenteval.assertions.base import Verdict
+from agenteval.contracts import time_limits
 from agenteval.contracts.errors import AssertionCrashError
 from agenteval.contracts.models import Invalid, parse
 from agenteval.contracts.trace import Capabilities
-from agenteval.matching import time_limits
 from builders import Step, call, judge, make_trace, result
 from verdicts import refs
 

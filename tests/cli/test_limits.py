@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agenteval.cli import main
-from agenteval.matching import time_limits
+from agenteval.contracts import time_limits
 from agenteval.redaction.redactor import Redactor
 from plugin_projects import ADAPTER, SHOUTS
 from projects import SEARCHES, Project, make_replay

@@ -21,6 +21,7 @@ import yaml
 
 from agenteval.assertions import assertion_class, assertion_types
 from agenteval.cli import main
+from agenteval.contracts import time_limits
 from agenteval.contracts.adapters import AdapterContext, find_adapter
 from agenteval.contracts.errors import AdapterError, AssertionCrashError, SpecError
 from agenteval.contracts.models import Invalid, parse
@@ -28,11 +29,11 @@ from agenteval.contracts.testcase import AssertionSpec, TestCase
 from agenteval.contracts.trace import check_trace
 from agenteval.judging.verdicts import JudgingRules, judge_all
 from agenteval.loading.testfile import BoundAssertion, LoadedTest, load_test
-from agenteval.matching import time_limits
 from agenteval.matching.json_schemas import MOST_DIFFERENCES, schema_differences, schema_error
-from agenteval.matching.patterns import name_matches, pattern_error, search
+from agenteval.matching.patterns import pattern_error, search
 from agenteval.redaction.redactor import Redactor
 from agenteval.redaction.sealing import encode
+from agenteval.text.names import name_matches
 from builders import make_case, make_spec
 from fuzz import material
 from fuzz.material import FRAGMENTS, PATTERNS, Tape, clean, params_of

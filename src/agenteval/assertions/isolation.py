@@ -17,9 +17,9 @@ from agenteval.assertions.telling import check_phrases, first_of, output_events
 from agenteval.contracts.models import WrongPart, model
 from agenteval.contracts.testcase import Name, TestCase, memory_text, other_groups
 from agenteval.contracts.trace import ASSISTANT, Event, ToolCall, Trace
-from agenteval.matching.patterns import is_glob, name_matches
 from agenteval.matching.sends import OUTBOUND, without_texts
 from agenteval.text.fitting import around, counted, cut
+from agenteval.text.names import is_glob, name_matches
 from agenteval.text.parts import blocks, fold, holds, texts
 from agenteval.text.regexes import lazy
 

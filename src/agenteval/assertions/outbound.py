@@ -11,10 +11,10 @@ from agenteval.contracts.json_values import args_key
 from agenteval.contracts.models import Between, NotEmpty, model
 from agenteval.contracts.testcase import Name, TestCase
 from agenteval.contracts.trace import ToolCall, Trace
-from agenteval.matching.patterns import name_matches
 from agenteval.matching.selectors import calls_of, is_any_of
 from agenteval.matching.sends import DESTINATION_KEYS, OUTBOUND, Message, destinations, messages, reported
 from agenteval.text.fitting import counted, cut
+from agenteval.text.names import name_matches
 from agenteval.text.parts import composed
 
 MOST_COMPARED = 4_000

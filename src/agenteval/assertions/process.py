@@ -22,9 +22,9 @@ from agenteval.assertions.telling import called, closest_calls, ids, times, unfi
 from agenteval.contracts.models import Between, NotEmpty, model
 from agenteval.contracts.testcase import Name, TestCase
 from agenteval.contracts.trace import Event, ToolCall, Trace, tool_names
-from agenteval.matching.patterns import name_matches
 from agenteval.matching.selectors import ArgsMatch, ResultMatch, Selector, calls_of, is_named
 from agenteval.text.fitting import counted
+from agenteval.text.names import name_matches
 
 Count = Annotated[int, Between(0)]
 

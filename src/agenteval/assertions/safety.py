@@ -20,7 +20,6 @@ from agenteval.assertions.telling import first_of, in_order, listed
 from agenteval.contracts.models import DataPath, NotEmpty, WrongPart, dotted, model
 from agenteval.contracts.testcase import Name, TestCase, ToolPolicy
 from agenteval.contracts.trace import Event, ToolCall, Trace
-from agenteval.matching.patterns import name_matches
 from agenteval.matching.selectors import is_any_of, is_of
 from agenteval.matching.sends import OUTBOUND
 from agenteval.redaction.personal_data import personal_data
@@ -34,6 +33,7 @@ from agenteval.redaction.secrets import (
     names_secret,
 )
 from agenteval.text.fitting import around, counted
+from agenteval.text.names import name_matches
 
 Kind = Literal["secrets", "email", "phone", "credit_card", "ip"]
 Place = Literal["output", "tool_args", "outbound"]

@@ -11,9 +11,9 @@ from agenteval.contracts.models import Model, WrongPart, model
 from agenteval.contracts.testcase import Name, TestCase
 from agenteval.contracts.trace import Event, ToolCall, Trace
 from agenteval.matching.alignment import Alignment, align_in_any_order, align_in_order
-from agenteval.matching.patterns import name_matches
 from agenteval.matching.selectors import ArgsMatch, is_of
 from agenteval.text.fitting import counted, cut
+from agenteval.text.names import name_matches
 from agenteval.text.parts import fold, holds
 
 MOST_PAIRS = 10_000_000

@@ -11,15 +11,9 @@ import typer
 from agenteval import __version__
 from agenteval.contracts.errors import AgentEvalError, ExitCode, FileError, UsageError
 from agenteval.reading.documents import keep_inside
-from agenteval.redaction.redactor import Redactor
+from agenteval.redaction.redactor import Redactor, redact_with, redactor_in_force
 from agenteval.reporters.problems import redacted_problems
-from agenteval.reporters.terminal import (
-    in_github_actions,
-    no_commands,
-    redact_with,
-    redactor_in_force,
-    silence,
-)
+from agenteval.reporters.terminal import in_github_actions, no_commands, silence
 from agenteval.text.regexes import lazy
 
 REPORT_ADDRESS = "https://github.com/agenteval/agenteval/issues"

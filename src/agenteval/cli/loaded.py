@@ -6,6 +6,7 @@ from contextlib import redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from agenteval.contracts import time_limits
 from agenteval.contracts.adapters import AdapterContext, check_mode, reading
 from agenteval.contracts.errors import AdapterError, AgentEvalError, Problem, SpecError
 from agenteval.contracts.trace import Trace
@@ -14,7 +15,6 @@ from agenteval.loading.adapter_input import part_at_fault
 from agenteval.loading.discovery import discover
 from agenteval.loading.project import OpenProject
 from agenteval.loading.testfile import LoadedTest, load_test
-from agenteval.matching import time_limits
 from agenteval.plugins.registry import Registry
 from agenteval.reading.documents import read_text
 from agenteval.reading.places import Fault, problem_at

@@ -15,8 +15,9 @@ import typer
 from agenteval.cli.options import AdapterOption, Request, taking
 from agenteval.contracts.errors import AdapterError, ExitCode, UsageError
 from agenteval.contracts.models import plain
+from agenteval.redaction.redactor import redactor_in_force
 from agenteval.reporters.problems import remarks_of, tell
-from agenteval.reporters.terminal import redactor_in_force, write_json
+from agenteval.reporters.terminal import write_json
 from agenteval.text.fitting import clipped, counted, cut, plural
 
 if TYPE_CHECKING:
@@ -549,8 +550,7 @@ def _tests_beside(out: Path, root: Path) -> dict[Path, str]:
 
 def _seal(data: Any) -> bytes:
     """The bytes of a JSON file. Raises `LeakError`."""
-    from agenteval.redaction.redactor import Redactor
+    from agenteval.redaction.redactor import Redactor, redactor_in_force
     from agenteval.redaction.sealing import sealed
-    from agenteval.reporters.terminal import redactor_in_force
 
     return sealed(data, Redactor(rules=redactor_in_force().rules))

@@ -9,6 +9,7 @@ import typer
 
 from agenteval.cli.options import ColorOption, QuietOption, VerboseOption, with_reports
 from agenteval.cli.reporting import Reporting, ToldGithubOption, compares, prepare
+from agenteval.comparing.comparison import comparison_of
 from agenteval.contracts.errors import ExitCode, UsageError
 from agenteval.judging.stored import SUMMARY, StoredRun, find_run, stored_problem
 from agenteval.loading.project import open_project
@@ -67,10 +68,10 @@ def _tell(run: StoredRun, console: Console) -> None:
         told.setdefault(problem.path, []).append(problem.message)
     for result in run.results():
         console.tell(console.story(result, str(run.path), told=told.get(result.path, ())))
-    if run.comparison:
+    if comparison := comparison_of(run):
         from agenteval.reporters.comparison import tell
 
-        tell(console, run.comparison)
+        tell(console, comparison)
     console.summary(run.summary, summary_path=f"{run.path}/{SUMMARY}")
     console.ending(run.summary.exit_code, run.summary.exit_reason)
     console.flush()

@@ -43,6 +43,7 @@ from agenteval.cli.reporting import (
     run_beside,
     shows_traces,
 )
+from agenteval.contracts import time_limits
 from agenteval.contracts.errors import ExitCode, SpecError, UsageError
 from agenteval.judging.runner import RunOptions
 from agenteval.judging.verdicts import JudgingRules
@@ -50,7 +51,6 @@ from agenteval.live.options import scratch_folder
 from agenteval.loading.config import SuiteConfig, from_here
 from agenteval.loading.project import OpenProject, open_project
 from agenteval.loading.selection import Selection
-from agenteval.matching import time_limits
 from agenteval.openwop.suite import SuiteRequest
 from agenteval.openwop.summary import Scores, Suite, default_suite_id
 from agenteval.reading.documents import refuse_link_out

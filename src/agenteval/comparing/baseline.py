@@ -17,7 +17,7 @@ from agenteval.contracts.models import Between, Matching, Model, model, plain
 from agenteval.contracts.results import AssertionState, TestResult, TestStatus
 from agenteval.judging.stored import StoredRun, StoredRunError, is_run
 from agenteval.matching.digests import sha256
-from agenteval.openwop.summary import task_id
+from agenteval.openwop.summary import eval_summary_of, task_id
 from agenteval.reading.documents import leads_out, read_bytes, read_text
 from agenteval.reading.jsonsource import load_model, places
 from agenteval.reading.places import Fault, problems_at
@@ -340,7 +340,7 @@ def _of_facts(facts: TestFacts) -> SideTest:
 
 
 def _of_run(run: StoredRun) -> Side:
-    summary, ended = run.eval_summary(), run.summary
+    summary, ended = eval_summary_of(run), run.summary
     scores = {task.taskId: task.score for task in summary.tasks}
     tests = {}
     for result in run.results():

@@ -4,7 +4,7 @@ from typing import Literal, get_args
 
 from agenteval.comparing.trajectories import CallChange
 from agenteval.contracts.models import Model, model
-from agenteval.judging.stored import StoredRun
+from agenteval.judging.stored import COMPARISON, StoredRun
 
 COMPARISON_SCHEMA_VERSION = "0.1"
 
@@ -115,12 +115,17 @@ class Comparison(Model):
         return [change for change in self.changes if change.kind == kind]
 
 
+def comparison_of(run: StoredRun) -> Comparison | None:
+    """What changed from its baseline, when the run was compared with one. Raises `FileError`."""
+    return run.read(Comparison, COMPARISON) if (run.path / COMPARISON).is_file() else None
+
+
 def known_failures(run: StoredRun) -> dict[str, str]:
     """Why failures do not count, by the id of the test, as `comparison.json` says.
 
     Tests with a regression, and expired failures, are not among them. Raises `FileError`.
     """
-    comparison = run.comparison
+    comparison = comparison_of(run)
     if comparison is None:
         return {}
     worse = {change.test_case_id for change in comparison.changes if change.regression}
@@ -138,7 +143,8 @@ def known_failures(run: StoredRun) -> dict[str, str]:
 def unseen_regressions(run: StoredRun) -> "list[Change]":
     """The regressions of tests that did not fail: they are missing, or judge less than before. Raises `FileError`."""
     failed = {row.test_case_id for row in run.summary.tests if row.status in ("fail", "error")}
-    changes = run.comparison.changes if run.comparison else ()
+    comparison = comparison_of(run)
+    changes = comparison.changes if comparison else ()
     return [change for change in changes if change.regression and change.test_case_id not in failed]
 
 

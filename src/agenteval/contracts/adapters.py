@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol, Self
 
 from agenteval import __version__
+from agenteval.contracts import time_limits
 from agenteval.contracts.errors import AdapterError, saying
 from agenteval.contracts.testcase import TestCase
 from agenteval.contracts.trace import Trace
-from agenteval.matching import time_limits
 from agenteval.text.regexes import lazy
 
 GROUP = "agenteval.adapters"

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from agenteval.contracts import time_limits
 from agenteval.contracts.adapters import Adapter, AdapterContext, check_mode, reading, runs_live
 from agenteval.contracts.errors import AdapterError, AgentEvalError, saying
 from agenteval.contracts.models import plain
@@ -40,7 +41,6 @@ from agenteval.judging.verdicts import (
 from agenteval.loading.adapter_input import part_at_fault
 from agenteval.loading.config import LimitsConfig, reach_of
 from agenteval.loading.testfile import LoadedTest, misspelt_in_run
-from agenteval.matching import time_limits
 from agenteval.plugins.registry import BUILT_IN, Registry
 from agenteval.reading.places import problem_at, problems_at
 from agenteval.reading.yamlsource import places

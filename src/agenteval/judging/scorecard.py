@@ -20,9 +20,9 @@ from agenteval.contracts.results import (
 )
 from agenteval.contracts.trace import Trace
 from agenteval.loading.testfile import LoadedTest
-from agenteval.matching.patterns import name_matches
 from agenteval.matching.selectors import is_named
 from agenteval.text.fitting import counted
+from agenteval.text.names import name_matches
 
 GIVEN = frozenset({"message_received"})
 """Types of event that are what the agent was given, not what it did."""

@@ -3,20 +3,14 @@
 import os
 import sys
 from collections.abc import Iterator
-from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from agenteval.contracts.errors import AgentEvalError, FileError, Problem
 from agenteval.contracts.results import RESULT_SCHEMA_VERSION, InvalidSpec, RunSummary, TestResult, TestRow
 from agenteval.matching.digests import sha256
 from agenteval.reading.documents import read_data
 from agenteval.reading.jsonsource import M, load_json, load_model
-
-if TYPE_CHECKING:
-    from agenteval.comparing.comparison import Comparison
-    from agenteval.openwop.models import EvalSummary
-
 
 SUMMARY = "summary.json"
 """Written last: a directory without one belongs to a run that did not finish."""
@@ -97,21 +91,6 @@ class StoredRun:
             self.file(result.artifacts.trace), max_bytes=_ANY_SIZE, within=self.path
         )
         return trace
-
-    @cached_property
-    def comparison(self) -> "Comparison | None":
-        """What changed from its baseline, when the run was compared with one. Raises `FileError`."""
-        if not (self.path / COMPARISON).is_file():
-            return None
-        from agenteval.comparing.comparison import Comparison
-
-        return self.read(Comparison, COMPARISON)
-
-    def eval_summary(self) -> "EvalSummary":
-        """The run's EvalSummary. Raises `StoredRunError` when there is none, `FileError` when it is not valid."""
-        from agenteval.openwop.models import EvalSummary
-
-        return self.read(EvalSummary, self.file(EVAL_SUMMARY).name)
 
     def read(self, cls: type[M], name: str) -> M:
         """A model from a file of the run, which is in its folder, wherever links lead. Raises `FileError`."""

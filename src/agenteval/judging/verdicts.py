@@ -8,6 +8,7 @@ from typing import Any
 
 from agenteval.assertions.base import Assertion, Verdict
 from agenteval.assertions.telling import listed
+from agenteval.contracts import time_limits
 from agenteval.contracts.errors import AssertionCrashError, saying
 from agenteval.contracts.models import plain
 from agenteval.contracts.results import (
@@ -22,7 +23,6 @@ from agenteval.contracts.results import (
 from agenteval.contracts.testcase import TestCase
 from agenteval.contracts.trace import WAYS, Event, Trace
 from agenteval.loading.testfile import BoundAssertion, LoadedTest
-from agenteval.matching import time_limits
 from agenteval.matching.selectors import is_any_of
 from agenteval.reading.places import Place, place_at
 from agenteval.reading.yamlsource import places

@@ -19,9 +19,9 @@ from agenteval.contracts.json_values import args_key
 from agenteval.contracts.models import EXTENSION_PREFIX
 from agenteval.contracts.testcase import Fixture, TestCase
 from agenteval.live.messages_api import ToolResult, result_text, tool_results
-from agenteval.matching.patterns import name_matches
 from agenteval.matching.selectors import ArgsMatch
 from agenteval.reading.documents import read_text
+from agenteval.text.names import name_matches
 
 HARNESS_TOOLS = (
     "Agent", "Task", "Task[A-Z]*", "TodoWrite", "ToolSearch", "Skill", "StructuredOutput", "ListMcpResourcesTool",

@@ -316,7 +316,7 @@ _OF_OUTPUT = ("output_tokens", "completion_tokens")
 
 def price_of(prices: Mapping[str, Sequence[float]], model: str, tokens: Mapping[str, int]) -> float | None:
     """What tokens cost in US dollars, by the configured prices, then by known ones; None for an unknown model."""
-    from agenteval.matching.patterns import name_matches
+    from agenteval.text.names import name_matches
 
     found = next(
         (price for glob, price in (*prices.items(), *_PRICES.items()) if name_matches(glob, model)), None

@@ -11,8 +11,7 @@ from agenteval.contracts.adapters import AdapterContext
 from agenteval.contracts.errors import UsageError
 from agenteval.loading.config import Config, from_here, load_config, project_root, reach_of, rules_of
 from agenteval.loading.discovery import Selected, discover
-from agenteval.redaction.redactor import RedactionRules, Redactor
-from agenteval.reporters.terminal import redact_with
+from agenteval.redaction.redactor import RedactionRules, Redactor, redact_with
 
 if TYPE_CHECKING:
     from agenteval.plugins.registry import Registry

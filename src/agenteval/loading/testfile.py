@@ -22,7 +22,7 @@ from agenteval.contracts.testcase import SCHEMA_VERSION, AssertionSpec, TestCase
 from agenteval.contracts.trace import CAPABILITY_FLAGS, Trace, tool_names
 from agenteval.loading.config import LimitsConfig, reach_of
 from agenteval.loading.discovery import TEST_FILE
-from agenteval.matching.patterns import is_glob, name_matches, shown
+from agenteval.matching.patterns import shown
 from agenteval.matching.selectors import ArgsMatch, agents_of, is_named
 from agenteval.plugins.contract import told
 from agenteval.plugins.registry import BUILT_IN, Registry
@@ -30,7 +30,15 @@ from agenteval.reading.documents import checking, is_inside, read_text
 from agenteval.reading.places import Fault, fault_of, problem_at, problems_at
 from agenteval.reading.yamlsource import Starts, load_yaml, places
 from agenteval.redaction.redactor import RedactionRules, Redactor
-from agenteval.text.names import closest, glob_slip_of, may_be_twins, same_but_for_separators, slip_of
+from agenteval.text.names import (
+    closest,
+    glob_slip_of,
+    is_glob,
+    may_be_twins,
+    name_matches,
+    same_but_for_separators,
+    slip_of,
+)
 
 
 def misspelt_names(case: TestCase, checks: Sequence[tuple[int, Assertion]]) -> Iterator[Fault]:

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, cast
 
+from agenteval.contracts import time_limits
 from agenteval.contracts.errors import AssertionCrashError
-from agenteval.matching import time_limits
 from agenteval.matching.patterns import pattern_error, search, shown
 from agenteval.text.fitting import clipped
 from agenteval.text.names import slip_of

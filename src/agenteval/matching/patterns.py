@@ -1,12 +1,12 @@
-"""Authors' patterns: tool-name globs, and regular expressions that cannot run away."""
+"""Authors' patterns: regular expressions that cannot run away."""
 
 import re
 from functools import lru_cache
 from math import prod
 from typing import TYPE_CHECKING, Any
 
+from agenteval.contracts import time_limits
 from agenteval.contracts.errors import AssertionCrashError
-from agenteval.matching import time_limits
 from agenteval.text.fitting import head
 
 if TYPE_CHECKING:
@@ -17,27 +17,6 @@ MOST_REPEATS = 1_000_000
 """How many repetitions a pattern may demand: the engine spells them out."""
 MOST_CHARACTERS = 10_000
 """How long a pattern may be: compiling it cannot be interrupted."""
-
-
-def is_glob(name: str) -> bool:
-    """Whether a tool name is meant as a glob."""
-    return "*" in name or "?" in name or "[" in name
-
-
-def name_matches(pattern: str, name: str) -> bool:
-    """Exact, or by glob when the pattern holds `*`, `?` or `[`; case matters. A chat may be called `[Team] Family`.
-
-    Its time is bounded by the product of both lengths: fnmatch never takes back what a `*` has matched.
-    """
-    return pattern == name or (is_glob(pattern) and _glob_matches(pattern, name))
-
-
-@lru_cache(maxsize=2048)
-def _glob_matches(pattern: str, name: str) -> bool:
-    """Cached, since the same few names are matched over and over."""
-    from fnmatch import fnmatchcase
-
-    return fnmatchcase(name, pattern)
 
 
 def pattern_error(pattern: str, *, case_sensitive: bool = False) -> str | None:

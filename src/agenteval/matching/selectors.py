@@ -9,8 +9,9 @@ from agenteval.contracts.json_values import MISSING, equal, held_in, lookup, mom
 from agenteval.contracts.models import Model, OneOrMore, WrongPart, describe, explained, model
 from agenteval.contracts.trace import ALWAYS_RECORDED, Event, EventType, ToolCall, Trace, tool_names
 from agenteval.matching.json_schemas import schema_differences, schema_error
-from agenteval.matching.patterns import is_glob, name_matches, pattern_error, search, shown
+from agenteval.matching.patterns import pattern_error, search, shown
 from agenteval.text.fitting import clipped
+from agenteval.text.names import is_glob, name_matches
 from agenteval.text.parts import composed, fold, holds, readings
 
 

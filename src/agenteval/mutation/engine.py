@@ -8,6 +8,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from agenteval.contracts import time_limits
 from agenteval.contracts.errors import PluginError, saying
 from agenteval.contracts.testcase import TestCase
 from agenteval.contracts.trace import Trace
@@ -15,7 +16,6 @@ from agenteval.judging.runner import Outcome, RunOptions, run_test
 from agenteval.judging.verdicts import expects_failure
 from agenteval.loading.config import LimitsConfig
 from agenteval.loading.testfile import BoundAssertion, LoadedTest, load_test
-from agenteval.matching import time_limits
 from agenteval.mutation.remedies import Suggestions, noes
 from agenteval.mutation.results import IdleAssertion, MutantResult, TestMutation, score
 from agenteval.operators.base import MOST_MUTANTS, Mutant, Operator, Subject

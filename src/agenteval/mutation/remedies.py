@@ -4,13 +4,13 @@ from collections.abc import Iterable
 from typing import Any
 
 from agenteval.assertions.base import Assertion, Verdict
+from agenteval.contracts import time_limits
 from agenteval.contracts.errors import AssertionCrashError
 from agenteval.contracts.models import Invalid, parse
 from agenteval.contracts.testcase import TestCase
 from agenteval.contracts.trace import Trace
 from agenteval.judging import verdicts
 from agenteval.loading.testfile import BoundAssertion, LoadedTest
-from agenteval.matching import time_limits
 from agenteval.mutation.results import Suggestion
 from agenteval.operators.base import Mutant
 from agenteval.plugins.registry import Registry

@@ -4,13 +4,17 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agenteval.contracts.models import Model, model
 from agenteval.contracts.results import UNRECORDED, AssertionResult, TestResult
 from agenteval.contracts.trace import Metrics
+from agenteval.judging.stored import EVAL_SUMMARY, StoredRun
 from agenteval.loading.testfile import LoadedTest
 from agenteval.text.regexes import lazy
+
+if TYPE_CHECKING:
+    from agenteval.openwop.models import EvalSummary
 
 SAFETY_FINDINGS = {
     "no_cross_group_memory_use": {"kind": "cross-group-memory", "severity": "high"},
@@ -306,3 +310,10 @@ def _completed(scores: Scores) -> dict[str, Any]:
     if regression := summary.get("regression"):
         payload["regressionVsBaseline"] = regression["scoreDelta"]
     return payload
+
+
+def eval_summary_of(run: StoredRun) -> "EvalSummary":
+    """A stored run's EvalSummary. Raises `StoredRunError` when there is none, `FileError` when it is not valid."""
+    from agenteval.openwop.models import EvalSummary
+
+    return run.read(EvalSummary, run.file(EVAL_SUMMARY).name)

@@ -8,7 +8,6 @@ from itertools import pairwise
 from typing import Any
 
 from agenteval.contracts.trace import Event, ToolCall, Trace
-from agenteval.matching.patterns import is_glob
 from agenteval.matching.sends import DESTINATION_KEYS, OUTBOUND, destinations
 from agenteval.operators.base import (
     Mutant,
@@ -33,6 +32,7 @@ from agenteval.operators.traces import (
     with_data,
     without,
 )
+from agenteval.text.names import is_glob
 
 MOST_ADDED = 2
 """Tools that are called although nobody asked."""

@@ -12,7 +12,8 @@ from agenteval.contracts.errors import AgentEvalError
 from agenteval.loading.config import load_config, project_root, rules_of
 from agenteval.loading.discovery import is_entered, is_test_file
 from agenteval.pytest_plugin import NAME, REMARKS
-from agenteval.reporters.terminal import redactor_in_force, without_commands
+from agenteval.redaction.redactor import redactor_in_force
+from agenteval.reporters.terminal import without_commands
 from agenteval.text.fitting import counted
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from functools import cached_property
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
+from agenteval.contracts import time_limits
 from agenteval.contracts.errors import Problem
 from agenteval.contracts.results import TestResult
 from agenteval.judging.runner import Outcome, RunOptions, run_test
@@ -15,14 +16,13 @@ from agenteval.judging.verdicts import JudgingRules
 from agenteval.live.options import How, LiveOptions
 from agenteval.loading.config import Config
 from agenteval.loading.testfile import LoadedTest, load_test
-from agenteval.matching import time_limits
 from agenteval.plugins.registry import Registry
-from agenteval.redaction.redactor import RedactionRules, Redactor
+from agenteval.redaction.redactor import RedactionRules, Redactor, redact_with, redactor_in_force
 from agenteval.reporters.artifacts import RunDirectory, new_run_id, packed, unfiled
 from agenteval.reporters.console import Console
 from agenteval.reporters.entries import reason_of
 from agenteval.reporters.problems import redacted_problems
-from agenteval.reporters.terminal import redact_with, redactor_in_force, without_commands
+from agenteval.reporters.terminal import without_commands
 from agenteval.running.files import UniqueIds
 
 

@@ -10,8 +10,8 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import BinaryIO, NoReturn
 
+from agenteval.contracts import time_limits
 from agenteval.contracts.errors import FileError
-from agenteval.matching import time_limits
 from agenteval.reading.places import EXCERPT_WIDTH, Fault, Place, place_at, problem_at
 
 STAY_INSIDE = (

@@ -18,7 +18,6 @@ from typing import Any
 from agenteval.contracts.errors import FileError, Problem
 from agenteval.contracts.json_values import json_in
 from agenteval.contracts.models import DataPath, plain
-from agenteval.matching.patterns import is_glob
 from agenteval.reading.documents import read_data
 from agenteval.redaction.occurrences import (
     SHORTEST_TEXT,
@@ -41,6 +40,7 @@ from agenteval.redaction.secrets import (
     names_secret,
     spelled,
 )
+from agenteval.text.names import is_glob
 from agenteval.text.parts import texts
 
 SECRETS, EMAIL, FIELD, ENVIRONMENT = "secrets", "email", "field", "env"
@@ -381,3 +381,17 @@ def _strings(data: Any, key: str = "") -> Iterator[tuple[str, str]]:
             yield from _strings(value, name)
     elif (number := spelled(data)) is not None and names_secret(key):
         yield key, number
+
+
+_redactor = Redactor()
+
+
+def redact_with(redactor: Redactor) -> None:
+    """From now on redact what is written with this redactor."""
+    global _redactor  # noqa: PLW0603 - there is one process, and one stdout
+    _redactor = redactor
+
+
+def redactor_in_force() -> Redactor:
+    """The redactor of all that is written."""
+    return _redactor

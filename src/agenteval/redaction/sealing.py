@@ -8,8 +8,8 @@ from typing import Any
 from agenteval.contracts.errors import AgentEvalError, Problem
 from agenteval.contracts.models import plain
 from agenteval.contracts.results import TestResult
+from agenteval.contracts.time_limits import step
 from agenteval.contracts.trace import Trace
-from agenteval.matching.time_limits import step
 from agenteval.redaction.redactor import Redactor
 from agenteval.text.fitting import visible, visible_in_json
 

@@ -14,9 +14,9 @@ from agenteval.assertions import assertion_types
 from agenteval.assertions.base import EXEMPT, LOOKED_AT, Assertion, Category, names_in
 from agenteval.contracts.errors import PluginError, UsageError
 from agenteval.contracts.models import parse
-from agenteval.matching.patterns import is_glob
 from agenteval.plugins.contract import schema_breach
 from agenteval.plugins.registry import BUILT_IN, Registry
+from agenteval.text.names import is_glob
 
 _TEMPLATE = Path(__file__).parents[1] / "templates" / "example.yaml"
 

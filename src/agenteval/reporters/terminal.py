@@ -14,26 +14,13 @@ from contextlib import contextmanager
 from io import StringIO
 from typing import Any, TextIO, cast
 
-from agenteval.redaction.redactor import Redactor
+from agenteval.redaction.redactor import redactor_in_force
 from agenteval.text.fitting import cells, clipped_to_cells, printable, visible_in_json
-
-_redactor = Redactor()
-
-
-def redact_with(redactor: Redactor) -> None:
-    """From now on redact what is written with this redactor."""
-    global _redactor  # noqa: PLW0603 - there is one process, and one stdout
-    _redactor = redactor
-
-
-def redactor_in_force() -> Redactor:
-    """The redactor of all that is written."""
-    return _redactor
 
 
 def write_json(stream: TextIO, data: Any) -> None:
     """Write plain data as indented JSON. Each text is redacted by itself, so that it stays JSON."""
-    write_encoded(stream, json.dumps(_redactor.swept(data), indent=2, ensure_ascii=False) + "\n")
+    write_encoded(stream, json.dumps(redactor_in_force().swept(data), indent=2, ensure_ascii=False) + "\n")
 
 
 def write_encoded(stream: TextIO, text: str) -> None:
@@ -47,7 +34,7 @@ def write(stream: TextIO, text: str) -> None:
     What is sensitive is redacted, and characters that the stream's encoding lacks are escaped.
     """
     try:
-        stream.write(_redactor.unseen(text))
+        stream.write(redactor_in_force().unseen(text))
     except BrokenPipeError:
         silence(stream)
     except UnicodeEncodeError:  # its own `encoding` may be "charmap", whatever the stream's is

@@ -9,7 +9,7 @@ from agenteval.contracts.errors import AgentEvalError
 from agenteval.contracts.results import TestResult
 from agenteval.judging.stored import EVAL_SUMMARY, SHARD, SUMMARY, StoredRun
 from agenteval.openwop.models import EvalSummary, TaskScore
-from agenteval.openwop.summary import Scores, Suite, task_id
+from agenteval.openwop.summary import Scores, Suite, eval_summary_of, task_id
 from agenteval.text.fitting import counted
 
 
@@ -32,7 +32,7 @@ def verified_summary(run: StoredRun) -> EvalSummary:
             reason_code="gate.shard",
             next_step="merge the shards with `agenteval merge`, and use the merged run",
         )
-    summary, path = run.eval_summary(), run.path / EVAL_SUMMARY
+    summary, path = eval_summary_of(run), run.path / EVAL_SUMMARY
     expected = run.summary.eval_summary_sha256
     if expected is None:
         raise VerificationError(

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from posixpath import basename, dirname, join, normpath
 from typing import Literal, NamedTuple
 
-from agenteval.matching.patterns import is_glob
 from agenteval.shell.words import (
     IN_PLACE,
     MOST,
@@ -26,6 +25,7 @@ from agenteval.shell.words import (
     without_prefix,
     without_redirections,
 )
+from agenteval.text.names import is_glob
 from agenteval.text.regexes import lazy
 
 Access = Literal["read", "copy", "write", "names"]

@@ -2,12 +2,33 @@
 
 import re
 from collections.abc import Collection, Iterable
+from functools import lru_cache
 
-from agenteval.matching.patterns import name_matches
 from agenteval.text.regexes import lazy
 
 SHORTEST = 4
 """Shorter names differ by one character from too many others to be called misspelt."""
+
+
+def is_glob(name: str) -> bool:
+    """Whether a tool name is meant as a glob."""
+    return "*" in name or "?" in name or "[" in name
+
+
+def name_matches(pattern: str, name: str) -> bool:
+    """Exact, or by glob when the pattern holds `*`, `?` or `[`; case matters. A chat may be called `[Team] Family`.
+
+    Its time is bounded by the product of both lengths: fnmatch never takes back what a `*` has matched.
+    """
+    return pattern == name or (is_glob(pattern) and _glob_matches(pattern, name))
+
+
+@lru_cache(maxsize=2048)
+def _glob_matches(pattern: str, name: str) -> bool:
+    """Cached, since the same few names are matched over and over."""
+    from fnmatch import fnmatchcase
+
+    return fnmatchcase(name, pattern)
 
 
 def slip_of(name: str, known: Iterable[str]) -> str | None:

@@ -7,9 +7,9 @@ from posixpath import basename, join, normpath
 from typing import Any
 
 from agenteval.contracts.trace import TraceScenario
-from agenteval.matching.patterns import is_glob, name_matches
 from agenteval.reading.documents import read_bytes
 from agenteval.shell.commands import Touch, touches
+from agenteval.text.names import is_glob, name_matches
 from agenteval.text.regexes import lazy
 from agenteval_nanoclaw.session.reading import Reading
 from agenteval_nanoclaw.session.runs import Run

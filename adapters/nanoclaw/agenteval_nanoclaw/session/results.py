@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from agenteval.matching.patterns import is_glob, name_matches
 from agenteval.matching.sends import OUTBOUND
 from agenteval.reading.documents import INTEGERS, read_bytes
+from agenteval.text.names import is_glob, name_matches
 from agenteval.text.regexes import lazy
 from agenteval_nanoclaw.session.source import Source
 from agenteval_nanoclaw.session.values import Record, record_of, records_in, text_of, without_reminders

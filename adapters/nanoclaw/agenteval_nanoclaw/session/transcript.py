@@ -14,8 +14,8 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
+from agenteval.contracts import time_limits
 from agenteval.contracts.errors import AdapterError
-from agenteval.matching import time_limits
 from agenteval.reading.documents import opened
 from agenteval_nanoclaw.session.prompts import (
     INTERRUPTED,
