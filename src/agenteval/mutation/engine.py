@@ -139,7 +139,7 @@ def _blamed(operator: type[Operator]) -> Iterator[None]:
     except (KeyboardInterrupt, GeneratorExit):
         raise
     except BaseException as error:
-        if operator.__module__.startswith("agenteval.mutation."):
+        if operator.__module__.startswith("agenteval.operators."):
             raise
         raise PluginError(
             f"the mutation operator {operator.name} crashed: {type(error).__name__}: {saying(error)}".rstrip(
