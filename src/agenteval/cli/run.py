@@ -1,11 +1,11 @@
 """The options of `agenteval run`: which contradict each other, and what they mean together."""
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext, redirect_stdout
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -44,16 +44,15 @@ from agenteval.cli.reporting import (
     shows_traces,
 )
 from agenteval.contracts import time_limits
-from agenteval.contracts.errors import ExitCode, SpecError, UsageError
+from agenteval.contracts.errors import ExitCode, UsageError
 from agenteval.judging.runner import RunOptions
 from agenteval.judging.verdicts import JudgingRules
 from agenteval.live.options import scratch_folder
 from agenteval.loading.config import SuiteConfig, from_here
 from agenteval.loading.project import OpenProject, open_project
 from agenteval.loading.selection import Selection
-from agenteval.openwop.suite import SuiteRequest
+from agenteval.openwop.suite import Parts, SuiteRequest
 from agenteval.openwop.summary import Scores, Suite, default_suite_id
-from agenteval.reading.documents import refuse_link_out
 from agenteval.reporters.artifacts import RunDirectory, new_run_id
 from agenteval.reporters.console import Console
 from agenteval.reporters.progress import LiveProgress, ReadingProgress
@@ -66,10 +65,6 @@ if TYPE_CHECKING:
     from agenteval.comparing.compare import Watch
     from agenteval.live.options import How, LiveOptions, Stale
     from agenteval.loading.config import LiveConfig
-    from agenteval.loading.testfile import LoadedTest
-    from agenteval.openwop.models import AgentEvalSuite
-    from agenteval.openwop.suite import Replays
-    from agenteval.plugins.registry import Registry
     from agenteval.running.shards import ShardLog
 
 
@@ -401,25 +396,6 @@ class RunRequest(Request):
         )
 
 
-REPLAYS = "replays"
-"""The folder of recordings beside a suite, when no other is named."""
-
-
-@dataclass(slots=True, kw_only=True, eq=False, repr=False)
-class Parts:
-    """What a run takes from a suite, or from the configuration when there is none: scores and registry.
-
-    Of a suite, `tests` are its tasks, `left_out` those of modes that are not asked for, and `words` the options for a
-    command line that runs it again.
-    """
-
-    scores: Scores
-    registry: "Registry"
-    tests: "Callable[[], Iterator[LoadedTest | SpecError]] | None" = None
-    left_out: Sequence[str] = ()
-    words: str | None = None
-
-
 def suite_among(paths: Sequence[str], request: SuiteRequest) -> Path | None:
     """The suite that the paths name, or None for tests.
 
@@ -448,92 +424,6 @@ def suite_among(paths: Sequence[str], request: SuiteRequest) -> Path | None:
             next_step="name the suite's file: agenteval run suite.json",
         )
     return None
-
-
-def suite_parts(path: Path, request: SuiteRequest, project: OpenProject, *, allow_outside: bool) -> Parts:
-    """Load the suite and everything that its run needs. Raises `SpecError` for what the suite does not allow."""
-    from agenteval.openwop.suite import SuiteRegistry, load_suite, modes_in_force, tasks_in
-    from agenteval.openwop.tasks import SuiteRun, SuiteScores
-
-    suite = load_suite(path, max_bytes=project.config.limits.max_file_bytes)
-    _check_model_class(request.model_class)
-    if request.modes and not request.mode_names:
-        raise UsageError(f"--modes {request.modes}: expected names of modes, with commas between")
-    modes = modes_in_force(suite, path, request)
-    replays = _replays(path, request, project, allow_outside=allow_outside)
-    tasks = tasks_in(suite, request)
-    scored = _scored(suite, request, modes)
-    judge = None
-    if request.judge:
-        from agenteval.openwop.judges import find_judge
-
-        judge = find_judge(request.judge, replays)
-    run = SuiteRun(
-        suite=suite,
-        path=path,
-        replays=replays,
-        tasks=tasks,
-        modes=modes,
-        pass_score=1.0 if scored.pass_score is None else scored.pass_score,
-        judge=judge,
-    )
-    registry = SuiteRegistry(project.root, project.config.plugins, replays, suite.tasks, project.rules)
-    return Parts(
-        tests=lambda: run.tests(registry),
-        scores=SuiteScores(scored),
-        registry=registry,
-        left_out=[task.taskId for task in suite.tasks if task not in tasks],
-        words=request.words(),
-    )
-
-
-def _check_model_class(name: str) -> None:
-    from agenteval.openwop.models import ModelClass
-
-    known = get_args(ModelClass)
-    if name and name not in known:
-        raise UsageError(f"--model-class {name}: expected one of {', '.join(known)}")
-
-
-def _replays(path: Path, request: SuiteRequest, project: OpenProject, *, allow_outside: bool) -> "Replays":
-    from agenteval.openwop.suite import Replays
-
-    folder = request.replays or path.parent / REPLAYS
-    refuse_link_out(folder)
-    if not folder.is_dir():
-        named = (
-            "there is no such folder"
-            if request.replays
-            else "--replays is not given, and this folder does not exist"
-        )
-        raise UsageError(
-            f"no recordings in {folder}: {named}",
-            reason_code="suite.no_replays",
-            next_step="name the folder that holds <taskId>/replay.json: --replays DIR",
-        )
-    inside = folder.resolve().is_relative_to(project.root.resolve())
-    return Replays(
-        folder=folder,
-        root=project.root if inside else folder,  # a folder that is named on the command line may be read
-        limits=project.config.limits,
-        allow_outside=allow_outside,
-    )
-
-
-def _scored(suite: "AgentEvalSuite", request: SuiteRequest, modes: Sequence[str]) -> Suite:
-    bars = suite.thresholds
-    pass_score = request.pass_score
-    if pass_score is None and bars is not None:
-        pass_score = bars.passScore
-    return Suite(
-        id=suite.suiteId,
-        version=suite.version,
-        pass_score=pass_score,
-        max_cost_usd=bars.maxCostUsd if bars else None,
-        max_p95_latency_ms=bars.maxP95LatencyMs if bars else None,
-        modes=list(modes),
-        model_class=request.model_class or None,
-    )
 
 
 @with_reports
@@ -591,6 +481,8 @@ def _parts(asked: RunRequest, project: OpenProject) -> Parts:
         return Parts(scores=Scores(_suite(asked, project.config.suite)), registry=project.registry)
     if asked.collect_only:
         request.judge = request.judge or "recorded"  # tasks are shown, and nobody judges
+    from agenteval.openwop.evaluation import suite_parts
+
     parts = suite_parts(suite, request, project, allow_outside=asked.allow_outside)
     if asked.part or asked.last_failed or asked.failed_first:
         raise UsageError("a suite always runs as a whole: --shard, --lf and --ff cannot be used")

@@ -1,7 +1,7 @@
 """What a command line asks of an AgentEvalSuite."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from shlex import quote
@@ -14,10 +14,10 @@ from agenteval.contracts.testcase import Message, Scenario, TestCase, Tools
 from agenteval.contracts.trace import Event, Trace
 from agenteval.loading.config import LimitsConfig
 from agenteval.loading.discovery import TEST_FILE
-from agenteval.loading.testfile import BoundAssertion, load_test
+from agenteval.loading.testfile import BoundAssertion, LoadedTest, load_test
 from agenteval.matching.differences import differences
 from agenteval.openwop.models import AgentEvalSuite, Task, ToolResponse
-from agenteval.openwop.summary import REGRESSION
+from agenteval.openwop.summary import REGRESSION, Scores
 from agenteval.plugins.registry import Registry
 from agenteval.reading.documents import checking, is_inside, read_text
 from agenteval.reading.jsonsource import load_model, parse_json, places
@@ -65,6 +65,21 @@ class SuiteRequest:
             "--judge": self.judge,
         }
         return {option: value for option, value in named.items() if value}
+
+
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class Parts:
+    """What a run takes from a suite, or from the configuration when there is none: scores and registry.
+
+    Of a suite, `tests` are its tasks, `left_out` those of modes that are not asked for, and `words` the options for a
+    command line that runs it again.
+    """
+
+    scores: Scores
+    registry: Registry
+    tests: Callable[[], Iterator[LoadedTest | SpecError]] | None = None
+    left_out: Sequence[str] = ()
+    words: str | None = None
 
 
 ADAPTER = "nanoclaw"
