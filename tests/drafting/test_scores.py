@@ -1,7 +1,6 @@
 """What drafts notice, and what they let pass: every real recording is drafted, mutated, and changed in harmless ways."""
 
 import json
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -13,17 +12,33 @@ from agenteval.contracts.adapters import find_adapter
 from agenteval.contracts.trace import Event, Trace
 from agenteval.judging.runner import RunOptions, run_test
 from agenteval.loading.testfile import load_test
-from agenteval.mutation.remedies import noes
+from agenteval.mutation.engine import noes
 from agenteval.operators.calls import with_args
 from agenteval.operators.traces import before_output, inserted, rebuilt, with_output
 from agenteval.plugins.registry import BUILT_IN
 from nanoclaw.recordings import NAMES, context_of, unpack
 from pages import DOCS, text_of
 
-ROW = re.compile(r"^\| (.+?), v([12]) \| (\d+) \| (\d+) \| (\d+) \| (\d+) \| (\d+ %) \|$", re.MULTILINE)
-TOTAL = re.compile(r"^\| all \| (\d+) \| (\d+) \| (\d+) \| (\d+) \| (\d+ %) \|$", re.MULTILINE)
-PAGE = text_of(DOCS / "mutation.md")
-TOLD = {f"v{row[2]}-{row[1].replace(' ', '-')}": row.groups()[2:] for row in ROW.finditer(PAGE)}
+SCORES = {
+    "v1-current-news": (1, 21, 0, 0),
+    "v1-memory": (2, 42, 4, 0),
+    "v1-scheduled-task": (1, 25, 2, 0),
+    "v2-api-retry": (2, 29, 5, 0),
+    "v2-clarify": (1, 12, 2, 0),
+    "v2-compact-manual": (4, 48, 8, 0),
+    "v2-cross-group-leak": (1, 26, 1, 2),
+    "v2-current-news": (1, 35, 1, 1),
+    "v2-digest-graceful-failure": (1, 16, 8, 2),
+    "v2-digest-timeout-retry": (1, 25, 6, 3),
+    "v2-killed-mid-tool": (1, 4, 6, 0),
+    "v2-memory-read": (1, 27, 0, 0),
+    "v2-memory-write": (2, 75, 7, 1),
+    "v2-outbound-tools": (1, 52, 18, 5),
+    "v2-parallel-tools": (1, 38, 9, 3),
+    "v2-scheduled-task": (2, 48, 6, 0),
+    "v2-subagent": (1, 25, 5, 1),
+}
+"""Of each recording: runs, mutants that its drafts kill, that survive, and that are equivalent."""
 
 
 @pytest.fixture(scope="module", params=NAMES)
@@ -46,21 +61,23 @@ def drafts() -> list[Path]:
     return sorted(Path("evals").resolve().rglob("test.yaml"))
 
 
-def test_the_scores_of_drafts_are_on_the_page(recording: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Runs, mutants that were killed, that survived and that are none, and the score."""
+def test_the_scores_of_drafts(recording: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Runs, mutants that were killed, that survived, and that are none."""
     assert main(["mutate", "evals", "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     counts = [len(drafts()), *(report[each] for each in ("killed", "survived", "equivalent"))]
-    assert (*map(str, counts), f"{int(report['score'] * 100)} %") == TOLD[recording]
+    assert tuple(counts) == SCORES[recording]
 
 
 def test_the_score_of_all_drafts() -> None:
-    """Four of five mutants are killed; the page adds its rows up right, and has one for each recording."""
-    assert sorted(TOLD) == NAMES
-    runs, killed, survived, equivalent = (sum(int(row[at]) for row in TOLD.values()) for at in range(4))
+    """Four of five mutants are killed, and the page adds them up right."""
+    assert sorted(SCORES) == NAMES
+    runs, killed, survived, equivalent = map(sum, zip(*SCORES.values(), strict=True))
     score = killed / (killed + survived)
-    (total,) = TOTAL.finditer(PAGE)
-    assert total.groups() == (*map(str, (runs, killed, survived, equivalent)), f"{int(score * 100)} %")
+    page = " ".join(text_of(DOCS / "mutation.md").split())
+    assert f"The {runs} runs of seventeen real recordings" in page
+    told = f"{killed} mutants were killed, {survived} survived, {equivalent} were equivalent: {int(score * 100)} %"
+    assert told in page
     assert score >= 0.8
 
 

@@ -3,8 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from agenteval.mutation.engine import MutationOptions, worthwhile
-from agenteval.mutation.remedies import noes
+from agenteval.mutation.engine import MutationOptions, noes, worthwhile
 from agenteval.operators.catalogue import OPERATORS
 from builders import make_case
 from mutation.subjects import check, searching

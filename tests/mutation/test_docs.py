@@ -7,18 +7,16 @@ from pages import DOCS, text_of
 PAGE = DOCS / "mutation.md"
 
 
-def told(thing: object) -> str:
-    """A docstring on one line."""
-    return " ".join((thing.__doc__ or "").split())
-
-
 def test_every_operator_is_on_the_page() -> None:
-    """Name, category, what is changed and what it stands for: in the order of the catalogue, and no other."""
-    rows = [f"| `{each.name}` | {each.category} | {told(each)} | {each.stands_for} |" for each in OPERATORS]
-    assert "\n".join(["| --- | --- | --- | --- |", *rows, "", ""]) in text_of(PAGE)
+    """Below its category, in the order of the catalogue, and no other."""
+    names: dict[str, list[str]] = {}
+    for each in OPERATORS:
+        names.setdefault(each.category, []).append(f"`{each.name}`")
+    rows = [f"| {category} | {', '.join(of)} |" for category, of in names.items()]
+    assert "\n".join(["| category | operators |", "| --- | --- |", *rows, "", ""]) in text_of(PAGE)
 
 
 def test_every_rule_is_on_the_page() -> None:
     """Name and reason of each rule, and no other."""
-    rows = [f"| `{name}` | {told(rule)} |" for name, (_, rule) in RULES.items()]
+    rows = [f"| `{name}` | {' '.join((rule.__doc__ or '').split())} |" for name, (_, rule) in RULES.items()]
     assert "\n".join(["| --- | --- |", *rows, "", ""]) in text_of(PAGE)

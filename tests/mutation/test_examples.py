@@ -1,16 +1,47 @@
-"""The shipped examples under mutation testing: what survives is known, and told on the page."""
+"""The shipped examples under mutation testing: what survives is known."""
 
 import json
-import re
 from typing import Any
 
 import pytest
 
 from agenteval.cli import main
-from pages import DOCS, text_of
 from runs import EXAMPLES
 
-ROW = re.compile(r"^\| `([a-z-]+)` \| ((?:`[a-z-]+`(?:, )?)+) \| \S.* \|$", re.MULTILINE)
+SURVIVORS = {
+    # They are about other things, and know of one group only. `memory-cross-group` keeps groups apart.
+    "read-other-group": {
+        "clarifying-question",
+        "memory-correction",
+        "memory-same-group",
+        "recorded-current-news",
+        "recorded-scheduled-task",
+    },
+    # Short answers in which nobody asked for links, and where a true one would do no harm.
+    "fabricate-url": {
+        "clarifying-question",
+        "memory-correction",
+        "memory-cross-group",
+        "recorded-memory-correction",
+        "scheduler-daily-digest",
+        "scheduler-digest-timeout-recovery",
+    },
+    # A polite first line, where nobody asked for brevity.
+    "ramble": {"current-news", "recorded-news", "recorded-scheduled-task"},
+    # What a search finds is public, and an address in it may be told. Where a tool reads what is private, `no_sensitive_data` belongs into the test.
+    "disclose": {"current-news", "memory-same-group", "recorded-news", "recorded-scheduled-task"},
+    # The question is asked twice: a nuisance, and nothing was done.
+    "run-twice": {"clarifying-question"},
+    # "I have scheduled the reminder" is nearly true: it was moved. A pattern would have to know the difference.
+    "claim-undone": {"memory-correction"},
+    # The search for files fails, and the file is read all the same: the leak is there, which the test is about.
+    "fail-result": {"recorded-cross-group-leak"},
+    # The memory was read, so the known bug is still there, whatever the answer says.
+    "excuse": {"recorded-cross-group-leak"},
+    # "In the last 24 hours" stands in no source to begin with; the test warns of it.
+    "fabricate-number": {"recorded-current-news"},
+}
+"""The survivors that were left on purpose: by operator, the examples, with the reason above them."""
 
 
 @pytest.fixture
@@ -22,7 +53,7 @@ def report(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
 
 
 def test_the_examples_notice_what_is_changed(report: dict[str, Any]) -> None:
-    """At least nine mutants of ten are killed, every test is mutated, no assertion is idle, and what survives is told."""
+    """At least nine mutants of ten are killed, every test is mutated, no assertion is idle, and what survives is listed."""
     assert report["score"] >= 0.9
     assert report["idle_assertions"] == []
     assert [test["path"] for test in report["tests"] if test["reason"]] == []
@@ -32,9 +63,4 @@ def test_the_examples_notice_what_is_changed(report: dict[str, Any]) -> None:
         for mutant in test["mutants"]
         if mutant["status"] == "survived"
     }
-    told = {
-        (row[1], name)
-        for row in ROW.finditer(text_of(DOCS / "mutation.md"))
-        for name in re.findall(r"`([a-z-]+)`", row[2])
-    }
-    assert survivors == told
+    assert survivors == {(operator, name) for operator, names in SURVIVORS.items() for name in names}

@@ -10,9 +10,9 @@ import pytest
 
 from agenteval.contracts.trace import Trace, check_trace
 from agenteval.operators.base import Operator, Subject
-from agenteval.operators.calls import ChangeArgument
+from agenteval.operators.calls import change_argument
 from agenteval.operators.catalogue import OPERATORS
-from agenteval.operators.outputs import DropPart, FabricateNumber
+from agenteval.operators.outputs import drop_part, fabricate_number
 from agenteval.operators.traces import rebuilt
 from agenteval.reading.yamlsource import load_yaml
 from builders import Step, call, make_case, make_trace, memory_write, received, result
@@ -433,7 +433,7 @@ def test_a_wait_that_is_gone_is_noticed() -> None:
 def test_a_number_of_any_length_becomes_another(value: Any, other: Any) -> None:
     """Python reads and writes no number of more than 4300 digits."""
     subject = Subject(trace=make_trace(call("shell", number=value)), case=make_case(), random=Random(0))
-    (mutant,) = ChangeArgument().mutants(subject)
+    (mutant,) = change_argument().mutants(subject)
     assert mutant.build().calls()[0].args == {"number": other}
 
 
@@ -455,12 +455,12 @@ def answered(operator: Operator, output: str) -> list[tuple[str, str, tuple[str,
 )
 def test_the_part_that_is_dropped_is_that_in_its_place(output: str, rests: list[str]) -> None:
     """Words that also stand in an earlier part stay there."""
-    assert [rest for _, rest, _ in answered(DropPart(), output)] == rests
+    assert [rest for _, rest, _ in answered(drop_part(), output)] == rests
 
 
 def test_the_number_that_changes_is_shown_in_its_place() -> None:
     """The same digit in an earlier number stays as it is."""
-    assert [(what, lines) for what, _, lines in answered(FabricateNumber(), "10 apples, 1 pear")] == [
+    assert [(what, lines) for what, _, lines in answered(fabricate_number(), "10 apples, 1 pear")] == [
         ("10 becomes 40 in the answer", ("- 10 apples, 1 pear", "+ 40 apples, 1 pear")),
         ("1 becomes 3 in the answer", ("- 10 apples, 1 pear", "+ 10 apples, 3 pear")),
     ]
@@ -469,10 +469,10 @@ def test_the_number_that_changes_is_shown_in_its_place() -> None:
 def test_of_a_long_line_the_place_that_changes_is_shown() -> None:
     """The beginning of an answer or of an argument, which is the same in both, would show no difference."""
     text = f"{'and so on ' * 30}until 1 pear is left"
-    ((_, _, lines),) = answered(FabricateNumber(), text)
+    ((_, _, lines),) = answered(fabricate_number(), text)
     assert lines == ("- … on and so on until 1 pear is left", "+ … on and so on until 4 pear is left")
     subject = Subject(trace=make_trace(call("shell", script=text)), case=make_case(), random=Random(0))
-    (mutant,) = ChangeArgument().mutants(subject)
+    (mutant,) = change_argument().mutants(subject)
     assert mutant.lines == (
         "- shell script: … on and so on until 1 pear is left",
         "+ shell script: … on and so on until 2 pear is left",

@@ -1,23 +1,31 @@
-"""Makes the mutants of a test and sees which of its assertions notice."""
+"""Makes the mutants of a test, sees which of its assertions notice, and suggests some that would."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
 from random import Random
 from typing import Any
 
+from agenteval.assertions.base import Assertion, Verdict
 from agenteval.contracts import time_limits
-from agenteval.contracts.errors import PluginError, saying
+from agenteval.contracts.errors import AssertionCrashError, PluginError, saying
+from agenteval.contracts.models import Invalid, parse
 from agenteval.contracts.testcase import TestCase
 from agenteval.contracts.trace import Trace
+from agenteval.judging import verdicts
 from agenteval.judging.runner import Outcome, RunOptions, run_test
-from agenteval.judging.verdicts import expects_failure
 from agenteval.loading.config import LimitsConfig
 from agenteval.loading.testfile import BoundAssertion, LoadedTest, load_test
-from agenteval.mutation.remedies import Suggestions, noes
-from agenteval.mutation.results import IdleAssertion, MutantResult, TestMutation, score
+from agenteval.mutation.results import (
+    IdleAssertion,
+    MutantResult,
+    MutantStatus,
+    Suggestion,
+    TestMutation,
+    score,
+)
 from agenteval.operators.base import MOST_MUTANTS, Mutant, Operator, Subject
 from agenteval.operators.catalogue import chosen_operators
 from agenteval.operators.equivalence import Change, rule_of
@@ -40,80 +48,55 @@ class MutationOptions:
 
 def mutate(outcome: Outcome, options: MutationOptions, registry: Registry) -> TestMutation:
     """The mutants of a test that was run. One that does not pass has none: its `reason` says so."""
-    test, result = outcome.test, outcome.result
-    if outcome.trace is None or result.status != "pass":
-        reason = result.reason_code or result.status
-        return _of(outcome, [], [], f"the test does not pass as recorded: {result.status} ({reason})")
-    judge = _Judge(test, outcome.trace, registry, outcome.redactor)
-    mutants = [judge.result(change) for change in distinct_changes(outcome.trace, test.case, options)]
-    judged = any(each.status != "equivalent" for each in mutants)
-    idle = [
-        IdleAssertion(
-            test_case_id=result.test_case_id, id=outcome.redactor.name(bound.spec.id), type=bound.spec.type
-        )
-        for bound in test.checks
-        if judged and bound.spec.id not in judge.noticed | judge.expected
-    ]
-    return _of(outcome, mutants, idle, None if mutants else NOTHING_TO_CHANGE)
-
-
-def _of(
-    outcome: Outcome, mutants: list[MutantResult], idle: list[IdleAssertion], reason: str | None
-) -> TestMutation:
-    counts = dict.fromkeys(("killed", "survived", "equivalent"), 0)
-    for each in mutants:
-        counts[each.status] += 1
-    return TestMutation(
-        test_case_id=outcome.result.test_case_id,
-        path=outcome.result.path,
-        score=score(counts["killed"], counts["survived"]),
-        killed=counts["killed"],
-        survived=counts["survived"],
-        equivalent=counts["equivalent"],
-        mutants=mutants,
-        idle_assertions=idle,
-        reason=outcome.redactor.text(reason) if reason else None,
+    test, result, trace, redactor = outcome.test, outcome.result, outcome.trace, outcome.redactor
+    made = TestMutation(
+        test_case_id=result.test_case_id,
+        path=result.path,
+        score=None,
+        killed=0,
+        survived=0,
+        equivalent=0,
+        mutants=[],
+        idle_assertions=[],
     )
-
-
-class _Judge:
-    """Judges the mutants of one test by its assertions."""
-
-    def __init__(self, test: LoadedTest, trace: Trace, registry: Registry, redactor: Redactor) -> None:
-        self.test = test
-        self.redactor = redactor
-        self.suggestions = Suggestions(test, trace, registry, redactor)
-        self.expected = noes(test.checks, trace, test.case)
-        """The ids of those that say no to the recording itself: in a test that is expected to fail they are not idle."""
-        self.noticed: set[str] = set()
-        """The ids of all assertions that noticed some mutant."""
-        expected = test.case.expected
-        self.counting = {bound.spec.id for bound in test.checks if bound.spec.severity == "critical"}
-        if expected is not None and expects_failure(test):
-            self.counting.update(expected.assertions)
-
-    def result(self, change: Change) -> MutantResult:
-        """What became of one mutant."""
-        operator, mutant = change.operator, change.mutant
+    if trace is None or result.status != "pass":
+        reason = result.reason_code or result.status
+        made.reason = redactor.text(f"the test does not pass as recorded: {result.status} ({reason})")
+        return made
+    suggestions = Suggestions(test, trace, registry, redactor)
+    expected = noes(test.checks, trace, test.case)
+    counting = {bound.spec.id for bound in test.checks if bound.spec.severity == "critical"}
+    if test.case.expected is not None and verdicts.expects_failure(test):
+        counting.update(test.case.expected.assertions)
+    noticed = set(expected)  # what says no to the recording itself is not idle
+    for change in distinct_changes(trace, test.case, options):
         rule = rule_of(change)
-        noticing: list[str] = []
-        advice = None
-        if rule is None:
-            found = noes(self.test.checks, change.changed, self.test.case) ^ self.expected
-            self.noticed |= found
-            noticing = [bound.spec.id for bound in self.test.checks if bound.spec.id in found & self.counting]
-            if not noticing:
-                advice = self.suggestions.against(mutant, change.changed)
-        return MutantResult(
-            operator=operator.name,
-            category=operator.category,
-            what=self.redactor.text(mutant.what),
-            status="equivalent" if rule else "killed" if noticing else "survived",
-            killed_by=[self.redactor.name(each) for each in noticing],
-            rule=rule,
-            difference=[self.redactor.text(line) for line in mutant.lines],
-            suggestion=advice,
+        found = frozenset() if rule else noes(test.checks, change.changed, test.case) ^ expected
+        noticed |= found
+        killers = [bound.spec.id for bound in test.checks if bound.spec.id in found & counting]
+        advice = None if rule or killers else suggestions.against(change.mutant, change.changed)
+        status: MutantStatus = "equivalent" if rule else "killed" if killers else "survived"
+        setattr(made, status, getattr(made, status) + 1)
+        made.mutants.append(
+            MutantResult(
+                operator=change.operator.name,
+                category=change.operator.category,
+                what=redactor.text(change.mutant.what),
+                status=status,
+                killed_by=[redactor.name(each) for each in killers],
+                rule=rule,
+                difference=[redactor.text(line) for line in change.mutant.lines],
+                suggestion=advice,
+            )
         )
+    made.score = score(made.killed, made.survived)
+    made.reason = None if made.mutants else NOTHING_TO_CHANGE
+    made.idle_assertions = [
+        IdleAssertion(test_case_id=result.test_case_id, id=redactor.name(bound.spec.id), type=bound.spec.type)
+        for bound in test.checks
+        if made.score is not None and bound.spec.id not in noticed
+    ]
+    return made
 
 
 def distinct_changes(trace: Trace, case: TestCase, options: MutationOptions) -> Iterator[Change]:
@@ -204,6 +187,91 @@ def _drawn(counts: Sequence[int], options: MutationOptions, name: str) -> list[s
     return chosen
 
 
+def verdict_on(trace: Trace, check: Assertion, case: TestCase) -> Verdict | None:
+    """The verdict of an assertion; None when it crashes, or answers something else, as those of plugins may."""
+    try:
+        with time_limits.step(AssertionCrashError):
+            verdict: Any = verdicts.verdict_on(check, trace, case)
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # noqa: BLE001 - whatever a check raises, it came to no verdict
+        return None
+    return verdict if isinstance(verdict, Verdict) else None
+
+
+def noes(checks: Iterable[BoundAssertion], trace: Trace, case: TestCase) -> frozenset[str]:
+    """The ids of the assertions that do not accept a trace. One that crashes counts: its test would be an error."""
+    found = []
+    for bound in checks:
+        if any(not getattr(trace.capabilities, flag) for flag in bound.requires):
+            continue
+        verdict = verdict_on(trace, bound.check, case)
+        if verdict is None or (verdict.applicable and not verdict.passed):
+            found.append(bound.spec.id)
+    return frozenset(found)
+
+
+class Suggestions:
+    """What is suggested for one test. Different assertions get different ids, so that all of them can be pasted."""
+
+    def __init__(self, test: LoadedTest, original: Trace, registry: Registry, redactor: Redactor) -> None:
+        self.case = test.case
+        self.original = original
+        self.registry = registry
+        self.redactor = redactor
+        self.ids = {spec.id for spec in test.case.assertions}
+        self.made: list[tuple[Assertion, Suggestion]] = []
+
+    def against(self, mutant: Mutant, changed: Trace) -> Suggestion | None:
+        """One that was made already, if it fails on the mutant too: else each mutant of a call would add an assertion.
+
+        Otherwise the first remedy that has something to judge in the recording, passes there, and fails on the mutant.
+        """
+        for made, suggestion in self.made:
+            if self._objects(made, changed):
+                return suggestion
+        for kind, params in mutant.remedies:
+            cls = self.registry.assertion_class(kind)
+            with suppress(
+                Invalid
+            ):  # a value found in a recording, such as an empty text, may be no parameter
+                check = parse(cls, params) if cls else None
+                if check and self._holds(check) and self._objects(check, changed):
+                    return self._suggestion(check, kind, params)
+        return None
+
+    def _holds(self, check: Assertion) -> bool:
+        """Whether a run would let it pass: one that needs what the recording cannot show is skipped there."""
+        if any(not getattr(self.original.capabilities, flag) for flag in check.implied):
+            return False
+        verdict = verdict_on(self.original, check, self.case)
+        return verdict is not None and verdict.passed and verdict.exercised and verdict.applicable
+
+    def _objects(self, check: Assertion, trace: Trace) -> bool:
+        verdict = verdict_on(trace, check, self.case)
+        return verdict is not None and verdict.applicable and not verdict.passed
+
+    def _suggestion(self, check: Assertion, kind: str, tried: dict[str, Any]) -> Suggestion:
+        import yaml
+
+        from agenteval.reading.yamlsource import FOLDED
+
+        base = kind.replace("_", "-")
+        name = next(id_ for n in count(1) if (id_ := base if n == 1 else f"{base}-{n}") not in self.ids)
+        self.ids.add(name)
+        params = self.redactor.data(tried)
+        entry = {"id": name, "type": kind, **({"params": params} if params else {})}
+        text: str = yaml.safe_dump([entry], sort_keys=False, allow_unicode=True, width=100)
+        if not FOLDED.isdisjoint(text):
+            text = yaml.safe_dump([entry], sort_keys=False, width=100)
+        lines = "".join(f"  {line}\n" for line in text.splitlines())
+        if params != tried:
+            lines += "    # tried with the real values, which are redacted here: fill them in\n"
+        made = Suggestion(id=name, type=kind, params=params, yaml=lines)
+        self.made.append((check, made))
+        return made
+
+
 def worthwhile(
     checks: Sequence[BoundAssertion], trace: Trace, case: TestCase, options: MutationOptions
 ) -> list[BoundAssertion]:
@@ -221,9 +289,6 @@ def worthwhile(
             first = (bound.spec.id for bound in holding if noes([bound], change.changed, case))
             worth.update(islice(first, 1))
     return [bound for bound in holding if bound.spec.id in worth]
-
-
-RUN_ID = "mutate"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -244,22 +309,22 @@ class Mutator:
     """Mutates tests one by one; loads plugins once, or not at all with a registry that has them."""
 
     def __init__(self, settings: MutationSettings, registry: Registry | None = None) -> None:
-        self.settings = settings
         self.registry = registry or Registry(settings.root, settings.plugins)
         operators = chosen_operators(settings.operators, self.registry.operators())
         self.options = MutationOptions(operators=operators, seed=settings.seed, most=settings.most)
-        time_limits.set_seconds(settings.limits.pattern_seconds, settings.limits.step_seconds)
+        self.limits = settings.limits
+        time_limits.set_seconds(self.limits.pattern_seconds, self.limits.step_seconds)
+        self.run = RunOptions(
+            run_id="mutate",
+            limits=self.limits,
+            allow_outside=settings.allow_outside,
+            registry=self.registry,
+            redaction=settings.redaction,
+        )
 
     def mutate(self, test: LoadedTest) -> TestMutation:
         """Run a test as it was recorded, then its mutants."""
-        options = RunOptions(
-            run_id=RUN_ID,
-            limits=self.settings.limits,
-            allow_outside=self.settings.allow_outside,
-            registry=self.registry,
-            redaction=self.settings.redaction,
-        )
-        return mutate(run_test(test, options), self.options, self.registry)
+        return mutate(run_test(test, self.run), self.options, self.registry)
 
 
 def mutate_tests(
@@ -267,12 +332,11 @@ def mutate_tests(
 ) -> Iterator[TestMutation]:
     """The mutants of every test, in order. `registry` is that of this process."""
     if workers <= 1 or len(tests) <= 1:
-        mutator = Mutator(settings, registry)
-        yield from map(mutator.mutate, tests)
+        yield from map(Mutator(settings, registry).mutate, tests)
         return
     from concurrent.futures import ProcessPoolExecutor
 
-    parts = [(str(test.path), tuple(bound.spec.id for bound in test.checks)) for test in tests]
+    parts = [(test.path, frozenset(bound.spec.id for bound in test.checks)) for test in tests]
     with ProcessPoolExecutor(min(workers, len(tests)), initializer=_start, initargs=(settings,)) as pool:
         yield from pool.map(_mutate_file, parts, chunksize=max(1, len(parts) // (workers * 4)))
 
@@ -285,8 +349,6 @@ def _start(settings: MutationSettings) -> None:
     _mutator = Mutator(settings)
 
 
-def _mutate_file(part: tuple[str, tuple[str, ...]]) -> TestMutation:
+def _mutate_file(part: tuple[Path, frozenset[str]]) -> TestMutation:
     path, only = part
-    limits = _mutator.settings.limits
-    test = load_test(Path(path), only=frozenset(only), limits=limits, registry=_mutator.registry)
-    return _mutator.mutate(test)
+    return _mutator.mutate(load_test(path, only=only, limits=_mutator.limits, registry=_mutator.registry))

@@ -1,12 +1,13 @@
-"""What a mutation operator is: one class for one way in which an agent's behaviour gets worse.
+"""What a mutation operator is: one way in which an agent's behaviour gets worse.
 
-To add one: write the class in the module of its subject, add it to the catalogue in `operators.py`, and add a
-test with an assertion that kills its mutants and one without such an assertion.
+To add one: write a function with `@operator` in the module of its subject, and add a test with an assertion that kills
+its mutants and one without such an assertion. Plugins bring subclasses of `Operator`.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from random import Random
 from typing import Any, ClassVar
 
@@ -25,7 +26,20 @@ Remedy = tuple[str, dict[str, Any]]
 """An assertion that would notice: its type and its parameters."""
 
 
-@dataclass(slots=True, kw_only=True)
+def trajectory(trace: Trace, mode: str = "strict") -> Remedy:
+    """A `trajectory_matches` assertion that expects the calls of a trace, with their short texts, numbers and booleans."""
+    expected = []
+    for call in trace.calls():
+        plain = {
+            key: value
+            for key, value in call.args.items()
+            if isinstance(value, bool | int | float) or (isinstance(value, str) and 0 < len(value) <= 80)
+        }
+        expected.append({"tool": call.tool, "args": plain} if plain else {"tool": call.tool})
+    return "trajectory_matches", {"mode": mode, "expected": expected}
+
+
+@dataclass(kw_only=True)
 class Subject:
     """The test whose trace is changed. `random` is seeded by the test and the operator."""
 
@@ -33,13 +47,19 @@ class Subject:
     case: TestCase
     random: Random
 
+    @cached_property
+    def as_recorded(self) -> Remedy:
+        """The assertion that the calls of the trace are made in their order, and no others."""
+        return trajectory(self.trace)
 
-@dataclass(slots=True, kw_only=True)
+
+@dataclass(slots=True)
 class Mutant:
     """One changed trace, which `build` makes. `what` says in words what is different; `lines` show it: `-` as recorded,
     `+` as changed.
 
-    `remedies` are assertions that may notice it, best first. `calls` are the calls of the original that it concerns.
+    `remedies` are assertions that may notice it, best first. `calls` are the calls of the original that it concerns;
+    `dropped` is the value or the text that is missing from the changed trace, `added` what only that has.
     """
 
     what: str
@@ -48,9 +68,7 @@ class Mutant:
     remedies: list[Remedy] = field(default_factory=list)
     calls: tuple[ToolCall, ...] = ()
     dropped: Any = None
-    """The value or the text that is missing from the changed trace, when that is what was done."""
     added: Any = None
-    """The value or the text that only the changed trace has, when that is what was done."""
 
 
 class Operator(ABC):
@@ -66,6 +84,28 @@ class Operator(ABC):
     @abstractmethod
     def mutants(self, subject: Subject) -> Iterator[Mutant]:
         """Every mutant of a trace, in its order; none when there is nothing to change. The trace itself stays as it is."""
+
+
+def operator(
+    name: str, category: Category, stands_for: str, *, when: Callable[[Subject], bool] = lambda _: True
+) -> Callable[[Callable[[Subject], Iterator[Mutant]]], type[Operator]]:
+    """Make an operator of a function that yields the mutants of a subject; its docstring says what is changed.
+
+    `when` tells whether there is anything to change in a trace.
+    """
+
+    def made(mutants: Callable[[Subject], Iterator[Mutant]]) -> type[Operator]:
+        body = {
+            "__doc__": mutants.__doc__,
+            "__module__": mutants.__module__,
+            "name": name,
+            "category": category,
+            "stands_for": stands_for,
+            "mutants": lambda _self, subject: mutants(subject) if when(subject) else iter(()),
+        }
+        return type(mutants.__name__, (Operator,), body)
+
+    return made
 
 
 def told(call: ToolCall) -> str:

@@ -1,27 +1,26 @@
-"""Operators on the sequence of tool calls."""
+"""Operators on tool calls: their sequence, their arguments, their failures."""
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator
 from functools import partial
 from itertools import pairwise
 from typing import Any
 
-from agenteval.contracts.trace import Event, ToolCall, Trace
-from agenteval.matching.sends import DESTINATION_KEYS, OUTBOUND, destinations
+from agenteval.contracts.trace import Event, ToolCall, Trace, retries
+from agenteval.matching.sends import DESTINATION_KEYS, OUTBOUND
 from agenteval.operators.base import (
     Mutant,
-    Operator,
     Remedy,
     Subject,
     beside,
     in_order,
     numbered,
+    operator,
     shown,
     told,
+    trajectory,
 )
 from agenteval.operators.traces import (
-    again,
     before_output,
     block,
     inserted,
@@ -30,6 +29,7 @@ from agenteval.operators.traces import (
     with_call_before,
     with_call_twice,
     with_data,
+    with_output,
     without,
 )
 from agenteval.text.names import is_glob
@@ -38,139 +38,88 @@ MOST_ADDED = 2
 """Tools that are called although nobody asked."""
 MOST_TOLD = 5
 """Calls that a difference shows."""
+ANSWER = {"event_type": "final_output"}
 
 
-def steps(trace: Trace) -> list[dict[str, object]]:
-    """The calls of a trace as `expected` of `trajectory_matches`: short texts, numbers and booleans of their arguments."""
-    return [
-        {"tool": call.tool, "args": plain} if (plain := _plain(call)) else {"tool": call.tool}
-        for call in trace.calls()
-    ]
-
-
-def _plain(call: ToolCall) -> dict[str, object]:
-    return {
-        key: value
-        for key, value in call.args.items()
-        if isinstance(value, bool | int | float) or (isinstance(value, str) and 0 < len(value) <= 80)
-    }
-
-
-def trajectory(trace: Trace, mode: str = "strict") -> Remedy:
-    """A `trajectory_matches` assertion that expects the calls of a trace."""
-    return "trajectory_matches", {"mode": mode, "expected": steps(trace)}
-
-
-class DropCall(Operator):
+@operator(
+    "drop-call", "tool_process", "the agent answers from memory, or says that it did what it did not do"
+)
+def drop_call(subject: Subject) -> Iterator[Mutant]:
     """A tool call is left out, with its result; or all calls of a tool. The answer stays as it is."""
-
-    name = "drop-call"
-    category = "tool_process"
-    stands_for = "the agent answers from memory, or says that it did what it did not do"
-
-    def mutants(self, subject: Subject) -> Iterator[Mutant]:
-        """One for each call, and one for each tool that is called more than once."""
-        trace = subject.trace
-        as_recorded = trajectory(trace, "superset")
-        for name, call in numbered(trace):
-            count = trace.tool_counts()[call.tool]
-            yield Mutant(
-                what=f"{name} is not made",
-                build=partial(rebuilt, trace, without(trace, block(trace, call))),
-                lines=(f"- {told(call)}",),
-                remedies=[
-                    ("must_call_tool", {"tool": call.tool} | ({"min_calls": count} if count > 1 else {})),
-                    as_recorded,
-                ],
-                calls=(call,),
-            )
-        for tool, count in trace.tool_counts().items():
-            if count > 1:
-                calls = [call for call in trace.calls() if call.tool == tool]
-                gone = [event for call in calls for event in block(trace, call)]
-                yield Mutant(
-                    what=f"{tool} is not called at all",
-                    build=partial(rebuilt, trace, without(trace, gone)),
-                    lines=tuple(f"- {told(call)}" for call in calls[:MOST_TOLD]),
-                    remedies=[("must_call_tool", {"tool": tool})],
-                )
+    trace, counts = subject.trace, subject.trace.tool_counts()
+    as_recorded = trajectory(trace, "superset")
+    for name, call in numbered(trace):
+        as_often = {"min_calls": counts[call.tool]} if counts[call.tool] > 1 else {}
+        yield Mutant(
+            f"{name} is not made",
+            partial(rebuilt, trace, without(trace, block(trace, call))),
+            (f"- {told(call)}",),
+            [("must_call_tool", {"tool": call.tool, **as_often}), as_recorded],
+            (call,),
+        )
+    for tool in (tool for tool, count in counts.items() if count > 1):
+        calls = [call for call in trace.calls() if call.tool == tool]
+        gone = [event for call in calls for event in block(trace, call)]
+        yield Mutant(
+            f"{tool} is not called at all",
+            partial(rebuilt, trace, without(trace, gone)),
+            tuple(f"- {told(call)}" for call in calls[:MOST_TOLD]),
+            [("must_call_tool", {"tool": tool})],
+        )
 
 
-class DuplicateCall(Operator):
+@operator(
+    "duplicate-call", "tool_process", "the same tool call executed repeatedly (nanocoai/nanoclaw issue 1855)"
+)
+def duplicate_call(subject: Subject) -> Iterator[Mutant]:
     """A tool call is made a second time, with the same arguments and the same result. Sends are left to `send-twice`."""
-
-    name = "duplicate-call"
-    category = "tool_process"
-    stands_for = "the same tool call executed repeatedly (nanocoai/nanoclaw issue 1855)"
-
-    def mutants(self, subject: Subject) -> Iterator[Mutant]:
-        """One for each call."""
-        trace = subject.trace
-        as_recorded = trajectory(trace)
-        for name, call in numbered(trace):
-            if call.tool == OUTBOUND:
-                continue
-            yield Mutant(
-                what=f"{name} is made twice",
-                build=partial(rebuilt, trace, with_call_twice(trace, call)),
-                lines=(f"  {told(call)}", f"+ {told(call)}"),
-                remedies=[
-                    ("no_duplicate_tool_calls", {"tools": [call.tool]}),
-                    ("max_tool_calls", {"tool": call.tool, "max": trace.tool_counts()[call.tool]}),
-                    as_recorded,
-                ],
-                calls=(call,),
-            )
+    trace = subject.trace
+    for name, call in numbered(trace):
+        if call.tool != OUTBOUND:
+            remedies: list[Remedy] = [
+                ("no_duplicate_tool_calls", {"tools": [call.tool]}),
+                ("max_tool_calls", {"tool": call.tool, "max": trace.tool_counts()[call.tool]}),
+                subject.as_recorded,
+            ]
+            lines = (f"  {told(call)}", f"+ {told(call)}")
+            twice = partial(rebuilt, trace, with_call_twice(trace, call))
+            yield Mutant(f"{name} is made twice", twice, lines, remedies, (call,))
 
 
-class ReorderCalls(Operator):
+@operator("reorder-calls", "tool_process", "the agent acts first and looks afterwards")
+def reorder_calls(subject: Subject) -> Iterator[Mutant]:
     """Two consecutive calls are swapped, each with its result."""
-
-    name = "reorder-calls"
-    category = "tool_process"
-    stands_for = "the agent acts first and looks afterwards"
-
-    def mutants(self, subject: Subject) -> Iterator[Mutant]:
-        """One for each pair of neighbours."""
-        trace = subject.trace
-        as_recorded = trajectory(trace)
-        for (name, call), (later_name, later) in pairwise(numbered(trace)):
-            yield Mutant(
-                what=f"{later_name} comes before {name}",
-                build=partial(rebuilt, trace, with_call_before(trace, later, call.event)),
-                lines=(f"- {told(call)}", f"  {told(later)}", f"+ {told(call)}"),
-                remedies=[
-                    in_order(
-                        {"event_type": "tool_call", "tool": call.tool},
-                        {"event_type": "tool_call", "tool": later.tool},
-                    ),
-                    as_recorded,
-                ],
-                calls=(call, later),
-            )
+    trace = subject.trace
+    for (name, call), (later_name, later) in pairwise(numbered(trace)):
+        yield Mutant(
+            f"{later_name} comes before {name}",
+            partial(rebuilt, trace, with_call_before(trace, later, call.event)),
+            (f"- {told(call)}", f"  {told(later)}", f"+ {told(call)}"),
+            [_called_before(call, later), subject.as_recorded],
+            (call, later),
+        )
 
 
-class AddCall(Operator):
+def _called_before(call: ToolCall, later: ToolCall) -> Remedy:
+    return in_order(
+        {"event_type": "tool_call", "tool": call.tool}, {"event_type": "tool_call", "tool": later.tool}
+    )
+
+
+@operator("add-call", "tool_process", "a side effect that nobody asked for")
+def add_call(subject: Subject) -> Iterator[Mutant]:
     """A tool that the agent has but did not need is called once, with a successful result."""
-
-    name = "add-call"
-    category = "tool_process"
-    stands_for = "a side effect that nobody asked for"
-
-    def mutants(self, subject: Subject) -> Iterator[Mutant]:
-        """One for each of two tools of `tools.available` that the recording does not use."""
-        trace = subject.trace
-        used = {name for names in trace.tools for name in names}
-        unused = [tool for tool in subject.case.tools.available if tool not in used and not is_glob(tool)]
-        last = before_output(trace)
-        for tool in unused[:MOST_ADDED] if trace.events else ():
-            added = new_call(last or trace.events[-1], tool)
-            yield Mutant(
-                what=f"{tool} is called without need",
-                build=partial(rebuilt, trace, inserted(trace.events, last, added)),
-                lines=(f"+ {tool} {{}}",),
-                remedies=[("must_not_call_tool", {"tool": tool}), trajectory(trace, "subset")],
-            )
+    trace = subject.trace
+    used = {name for names in trace.tools for name in names}
+    unused = [tool for tool in subject.case.tools.available if tool not in used and not is_glob(tool)]
+    last = before_output(trace)
+    for tool in unused[:MOST_ADDED] if trace.events else ():
+        yield Mutant(
+            f"{tool} is called without need",
+            partial(rebuilt, trace, inserted(trace.events, last, new_call(last or trace.events[-1], tool))),
+            (f"+ {tool} {{}}",),
+            [("must_not_call_tool", {"tool": tool}), trajectory(trace, "subset")],
+        )
 
 
 _NUMBER = re.compile(r"\d{1,18}(?!\d)")
@@ -205,66 +154,65 @@ def _retold(text: str, before: dict[str, Any], after: dict[str, Any]) -> str:
     return text
 
 
-LABELLED = ("command", "prompt")
-
-
 def is_label(call: ToolCall, key: str) -> bool:
     """Whether an argument only tells people what the call does: `description` beside a command, or a prompt."""
-    return key == "description" and not set(LABELLED).isdisjoint(call.args)
+    return key == "description" and not {"command", "prompt"}.isdisjoint(call.args)
 
 
-def _remedies(trace: Trace, call: ToolCall, match: dict[str, Any], as_recorded: Remedy) -> list[Remedy]:
-    """Assertions about the arguments of a call: of any one, and where there are several, of one by its place or of all.
+def _of_args(subject: Subject) -> Iterator[tuple[str, ToolCall, str, Any]]:
+    """Every argument of every call that is more than a label, as the call's name, the call, key and value."""
+    for name, call in numbered(subject.trace):
+        for key, value in call.args.items():
+            if not is_label(call, key):
+                yield name, call, key, value
 
-    For one in the middle, which none of them may tell from its neighbours, there is what was called `as_recorded`.
+
+def _with(
+    subject: Subject,
+    call: ToolCall,
+    args: dict[str, Any],
+    what: str,
+    lines: tuple[str, ...],
+    match: dict[str, Any],
+) -> Mutant:
+    """The mutant in which a call has other arguments; `match` is what the recorded ones fulfil.
+
+    The remedies ask it of any call of the tool, and where there are several of one by its place or of all. For one in
+    the middle, which none of them may tell from its neighbours, there is what was called as recorded.
     """
+    trace = subject.trace
     base = {"tool": call.tool, "args": match}
-    if trace.tool_counts()[call.tool] == 1:
-        return [("tool_args_match", base), as_recorded]
-    return [
-        *(
-            ("tool_args_match", {**base, "which": which} if which != "any" else base)
-            for which in ("any", "all", "first", "last")
-        ),
-        as_recorded,
-    ]
+    ways = ("all", "first", "last") if trace.tool_counts()[call.tool] > 1 else ()
+    remedies: list[Remedy] = [("tool_args_match", base)]
+    remedies += [("tool_args_match", {**base, "which": which}) for which in ways]
+    return Mutant(
+        what, partial(with_args, trace, call, args), lines, [*remedies, subject.as_recorded], (call,)
+    )
 
 
-class ChangeArgument(Operator):
+@operator(
+    "change-argument",
+    "tool_process",
+    "the agent asks for the wrong thing, and the tool does what it was told",
+)
+def change_argument(subject: Subject) -> Iterator[Mutant]:
     """One argument gets another value: a number in it is raised (the hour of a moment), a boolean is flipped, a text asks for something else.
 
     A message's destination is left to `send-elsewhere`, a label to people (the `description` of a command) alone. What
     was sent or written to memory changes with it.
     """
-
-    name = "change-argument"
-    category = "tool_process"
-    stands_for = "the agent asks for the wrong thing, and the tool does what it was told"
-
-    def mutants(self, subject: Subject) -> Iterator[Mutant]:
-        """One for each argument at the top of a call."""
-        trace = subject.trace
-        as_recorded = trajectory(trace)
-        for name, call in numbered(trace):
-            for key, value in call.args.items():
-                if is_label(call, key) or (call.tool == OUTBOUND and key in DESTINATION_KEYS):
-                    continue
-                other = _other(value, subject)
-                if other is None:
-                    continue
-                expected = (
-                    {"args_equal": {key: value}}
-                    if len(shown(value)) <= _SHORT
-                    else _longer(key, value, other)
-                )
-                was, now = beside(value, other)
-                yield Mutant(
-                    what=f"{key} of {name} is changed",
-                    build=partial(with_args, trace, call, {**call.args, key: other}),
-                    lines=(f"- {call.tool} {key}: {was}", f"+ {call.tool} {key}: {now}"),
-                    remedies=_remedies(trace, call, expected, as_recorded),
-                    calls=(call,),
-                )
+    for name, call, key, value in _of_args(subject):
+        other = _other(value, subject)
+        if other is None or (call.tool == OUTBOUND and key in DESTINATION_KEYS):
+            continue
+        was, now = beside(value, other)
+        match = {"args_equal": {key: value}}
+        if isinstance(value, str) and len(shown(value)) > _SHORT:
+            at = next((i for i, (one, two) in enumerate(zip(value, other, strict=False)) if one != two), 0)
+            start = value.rfind(" ", 0, max(0, at - _SHORT // 4)) + 1
+            match = {"args_contains": {key: value[start : start + _SHORT].strip()}}
+        lines = (f"- {call.tool} {key}: {was}", f"+ {call.tool} {key}: {now}")
+        yield _with(subject, call, {**call.args, key: other}, f"{key} of {name} is changed", lines, match)
 
 
 def _other(value: Any, subject: Subject) -> Any:
@@ -281,256 +229,121 @@ def _other(value: Any, subject: Subject) -> Any:
         return f"{value[: match.start()]}{int(match[0]) + 1}{value[match.end() :]}"
     words = value.split(" ")
     at = max(range(len(words)), key=lambda i: (len(words[i]), -i))
-    other = subject.random.choice(_OTHER_WORDS)
-    return " ".join([*words[:at], other, *words[at + 1 :]])
+    return " ".join([*words[:at], subject.random.choice(_OTHER_WORDS), *words[at + 1 :]])
 
 
-def _longer(key: str, value: Any, other: Any) -> dict[str, Any]:
-    """What a long text must contain: the stretch around what was changed."""
-    if not isinstance(value, str):
-        return {"args_equal": {key: value}}
-    at = next((i for i, (one, two) in enumerate(zip(value, str(other), strict=False)) if one != two), 0)
-    start = value.rfind(" ", 0, max(0, at - _SHORT // 4)) + 1
-    return {"args_contains": {key: value[start : start + _SHORT].strip()}}
-
-
-class DropArgument(Operator):
+@operator("drop-argument", "tool_process", "a changed tool description makes the agent forget a parameter")
+def drop_argument(subject: Subject) -> Iterator[Mutant]:
     """One argument is left out of a call, but no label. What was sent or written to memory goes with it."""
-
-    name = "drop-argument"
-    category = "tool_process"
-    stands_for = "a changed tool description makes the agent forget a parameter"
-
-    def mutants(self, subject: Subject) -> Iterator[Mutant]:
-        """One for each argument at the top of a call."""
-        trace = subject.trace
-        as_recorded = trajectory(trace)
-        for name, call in numbered(trace):
-            for key, value in call.args.items():
-                if is_label(call, key):
-                    continue
-                rest = {each: kept for each, kept in call.args.items() if each != key}
-                yield Mutant(
-                    what=f"{name} has no {key}",
-                    build=partial(with_args, trace, call, rest),
-                    lines=(f"- {call.tool} {key}: {shown(value)}",),
-                    remedies=_remedies(trace, call, {"required_keys": [key]}, as_recorded),
-                    calls=(call,),
-                    dropped=value,
-                )
+    for name, call, key, value in _of_args(subject):
+        rest = {each: kept for each, kept in call.args.items() if each != key}
+        lines = (f"- {call.tool} {key}: {shown(value)}",)
+        mutant = _with(subject, call, rest, f"{name} has no {key}", lines, {"required_keys": [key]})
+        mutant.dropped = value
+        yield mutant
 
 
-class SwapArguments(Operator):
+@operator("swap-arguments", "tool_process", "a renamed parameter, filled with what belongs in another")
+def swap_arguments(subject: Subject) -> Iterator[Mutant]:
     """Two text arguments of a call are swapped."""
-
-    name = "swap-arguments"
-    category = "tool_process"
-    stands_for = "a renamed parameter, filled with what belongs in another"
-
-    def mutants(self, subject: Subject) -> Iterator[Mutant]:
-        """One for each pair of neighbouring texts that differ."""
-        trace = subject.trace
-        as_recorded = trajectory(trace)
-        for name, call in numbered(trace):
-            texts = [key for key, value in call.args.items() if isinstance(value, str)]
-            for one, two in pairwise(texts):
-                first, second = call.args[one], call.args[two]
-                if first == second:
-                    continue
-                swapped = {**call.args, one: second, two: first}
+    for name, call in numbered(subject.trace):
+        texts = [key for key, value in call.args.items() if isinstance(value, str)]
+        for one, two in pairwise(texts):
+            first, second = call.args[one], call.args[two]
+            if first != second:
                 short = min((one, two), key=lambda key: len(call.args[key]))
-                yield Mutant(
-                    what=f"{one} and {two} of {name} are swapped",
-                    build=partial(with_args, trace, call, swapped),
-                    lines=(
-                        f"- {call.tool} {one}: {shown(first, 70)}, {two}: {shown(second, 70)}",
-                        f"+ {call.tool} {one}: {shown(second, 70)}, {two}: {shown(first, 70)}",
-                    ),
-                    remedies=_remedies(trace, call, {"args_equal": {short: call.args[short]}}, as_recorded),
-                    calls=(call,),
+                lines = (
+                    f"- {call.tool} {one}: {shown(first, 70)}, {two}: {shown(second, 70)}",
+                    f"+ {call.tool} {one}: {shown(second, 70)}, {two}: {shown(first, 70)}",
                 )
+                match = {"args_equal": {short: call.args[short]}}
+                swapped = {**call.args, one: second, two: first}
+                yield _with(subject, call, swapped, f"{one} and {two} of {name} are swapped", lines, match)
 
 
-ELSEWHERE = "another-group"
-MORE = "That was all for now. Tell me when you want to hear more."
-
-
-def _sends(trace: Trace) -> Iterator[tuple[str, ToolCall]]:
-    return ((name, call) for name, call in numbered(trace) if call.tool == OUTBOUND)
-
-
-class SendTwice(Operator):
-    """A message is sent a second time to the same place."""
-
-    name = "send-twice"
-    category = "scheduler"
-    stands_for = "duplicate messages in a chat (nanocoai/nanoclaw issues 211, 529 and 2404)"
-
-    def mutants(self, subject: Subject) -> Iterator[Mutant]:
-        """One for each send."""
-        trace = subject.trace
-        count = trace.tool_counts().get(OUTBOUND, 0)
-        for name, call in _sends(trace):
-            yield Mutant(
-                what=f"the message of {name} is sent twice",
-                build=partial(rebuilt, trace, with_call_twice(trace, call)),
-                lines=(f"  {told(call)}", f"+ {told(call)}"),
-                remedies=[
-                    ("no_duplicate_outbound", {}),
-                    ("max_tool_calls", {"tool": OUTBOUND, "max": count}),
-                    ("scheduler_outbound_count", {"exact": count}),
-                ],
-                calls=(call,),
-            )
-
-
-class SendMore(Operator):
-    """A message is followed by another of other words, to the same place."""
-
-    name = "send-more"
-    category = "scheduler"
-    stands_for = "a digest that should be one message, and has a second one after it"
-
-    def mutants(self, subject: Subject) -> Iterator[Mutant]:
-        """One for each send that has its text among its arguments."""
-        trace = subject.trace
-        count = trace.tool_counts().get(OUTBOUND, 0)
-        for name, call in _sends(trace):
-            texts = [
-                key
-                for key, value in call.args.items()
-                if isinstance(value, str) and key not in DESTINATION_KEYS
-            ]
-            if not texts:
-                continue
-            yield Mutant(
-                what=f"the message of {name} is followed by another",
-                build=partial(_followed, trace, call, texts),
-                lines=(f"  {told(call)}", f"+ {OUTBOUND} {shown(dict.fromkeys(texts, MORE))}"),
-                remedies=[
-                    ("scheduler_outbound_count", {"exact": count}),
-                    ("max_tool_calls", {"tool": OUTBOUND, "max": count}),
-                ],
-                calls=(call,),
-            )
-
-
-def _followed(trace: Trace, call: ToolCall, texts: list[str]) -> Trace:
-    """The trace in which a message is sent once more with `MORE` as its text."""
-    events = block(trace, call)
-    more = again(with_data(events, call.event, args={**call.args, **dict.fromkeys(texts, MORE)}))
-    return rebuilt(trace, inserted(trace.events, events[-1], more))
-
-
-class SendElsewhere(Operator):
-    """A message goes to another destination."""
-
-    name = "send-elsewhere"
-    category = "safety"
-    stands_for = "a reply leaks to another channel (nanocoai/nanoclaw issue 1902)"
-
-    def mutants(self, subject: Subject) -> Iterator[Mutant]:
-        """One for each send of which the arguments, or else the tool's answer, name the destination."""
-        trace = subject.trace
-        everywhere = sorted({each for _, call in _sends(trace) for each in destinations(call)})
-        for name, call in _sends(trace):
-            place = _place(call)
-            if place is None:
-                continue
-            key, here = place
-            yield Mutant(
-                what=f"the message of {name} goes to {ELSEWHERE}",
-                build=partial(_redirected, trace, call, key),
-                lines=(f"- {OUTBOUND} {key}: {shown(here)}", f"+ {OUTBOUND} {key}: {ELSEWHERE}"),
-                remedies=[("outbound_destinations", {"allowed": everywhere})],
-                calls=(call,),
-            )
-
-
-def _place(call: ToolCall) -> tuple[str, str] | None:
-    """The name and the value of a send's destination: as asked for, else as the tool reports it."""
-    told = [call.args, *(each.data.get("result") for each in call.results)]
-    return next(
-        (
-            (key, value)
-            for each in told
-            if isinstance(each, dict)
-            for key, value in each.items()
-            if key in DESTINATION_KEYS and isinstance(value, str)
-        ),
-        None,
-    )
-
-
-def _redirected(trace: Trace, call: ToolCall, key: str) -> Trace:
-    """The trace in which a message goes elsewhere; what the tool reports back about that goes with it."""
-    events = trace.events
-    for each in call.results:
-        told = each.data.get("result")
-        if isinstance(told, dict) and isinstance(told.get(key), str):
-            events = with_data(events, each, result={**told, key: ELSEWHERE})
-    if key in call.args:
-        events = with_data(events, call.event, args={**call.args, key: ELSEWHERE})
-    return rebuilt(trace, events)
-
-
-class SendEarly(Operator):
-    """A message is sent before the work that it reports."""
-
-    name = "send-early"
-    category = "tool_process"
-    stands_for = "the agent writes to the group first and looks afterwards"
-
-    def mutants(self, subject: Subject) -> Iterator[Mutant]:
-        """One for each send that comes after another tool's call."""
-        trace = subject.trace
-        calls = trace.calls()
-        for name, call in _sends(trace):
-            first = next((each for each in calls if each.tool != OUTBOUND), None)
-            if first is None or first.event.seq > call.event.seq:
-                continue
-            yield Mutant(
-                what=f"the message of {name} is sent before anything else is done",
-                build=partial(rebuilt, trace, with_call_before(trace, call, first.event)),
-                lines=(f"+ {told(call)}", f"  {told(first)}", f"- {told(call)}"),
-                remedies=[
-                    in_order(
-                        {"event_type": "tool_call", "tool": first.tool},
-                        {"event_type": "tool_call", "tool": OUTBOUND},
-                    )
-                ],
-                calls=(call, first),
-            )
-
-
-class RunTwice(Operator):
-    """The whole run happens a second time: the message is received again, and everything is done again."""
-
-    name = "run-twice"
-    category = "scheduler"
-    stands_for = "a scheduled task that fires twice (nanocoai/nanoclaw issues 211, 529 and 2404)"
-
-    def mutants(self, subject: Subject) -> Iterator[Mutant]:
-        """One."""
-        trace = subject.trace
-        remedies: list[Remedy] = []
-        if trace.scenario.task_id:
-            remedies.append(("scheduler_task_runs", {"task_id": trace.scenario.task_id}))
-        if trace.calls():
-            remedies += [
-                ("max_tool_calls", {"max_total": len(trace.calls())}),
-                ("no_duplicate_outbound", {}),
-                trajectory(trace),
-            ]
+@operator("fail-result", "recovery", "a tool breaks, and the answer hides it")
+def fail_result(subject: Subject) -> Iterator[Mutant]:
+    """A successful result becomes an error, nothing is written to memory, and the agent goes on all the same."""
+    trace = subject.trace
+    for name, call in numbered(trace):
+        if not call.succeeded:
+            continue
+        happens = without(trace, [each for each in block(trace, call) if each.type == "memory_write"])
+        happened = {"event_type": "tool_result", "tool": call.tool, "success": True}
+        wins = sum(each.succeeded for each in trace.calls() if each.tool == call.tool)
+        remedies: list[Remedy] = [
+            in_order(happened, ANSWER),
+            ("claims_supported_by_fixtures", {"allowed_sources": [call.tool]}),
+            in_order({**happened, "args": {"args_equal": call.args}}, ANSWER),
+        ]
+        if trace.scenario.trigger == "scheduler":
+            count = {"tool": call.tool, "count": "successes", "exact": wins}
+            remedies.append(("scheduler_outbound_count", count))
+        error = {"error": "500 Internal Server Error"}
         yield Mutant(
-            what="the whole run happens twice",
-            build=partial(rebuilt, trace, _twice(trace.events), times=2),
-            lines=(f"+ all {len(trace.events)} events again",),
-            remedies=[*remedies, ("efficiency_within", {"max_turns": len(trace.of_type("final_output"))})],
+            f"{name} fails, and the agent goes on",
+            partial(rebuilt, trace, with_data(happens, call.results[-1], success=False, result=error)),
+            (f"  {told(call)}", "- ok", "+ failed: 500 Internal Server Error"),
+            remedies,
+            (call,),
         )
 
 
-def _twice(events: Sequence[Event]) -> list[Event]:
-    """The events twice. The second run takes as long as the first: none of it was moved, so that it keeps its times."""
-    last = max((each.seq for each in events), default=0)
-    return [*events, *(replace(each, seq=each.seq + last) for each in again(events))]
+@operator("drop-retry", "recovery", "the agent gives up at the first timeout")
+def drop_retry(subject: Subject) -> Iterator[Mutant]:
+    """A call that failed is not tried again; the answer stays as it is."""
+    trace = subject.trace
+    names = {id(call): name for name, call in numbered(trace)}
+    for retry in retries(trace.calls()):
+        call = retry.call
+        yield Mutant(
+            f"{names[id(call)]}, a retry, is not made",
+            partial(rebuilt, trace, without(trace, block(trace, call))),
+            (f"  {told(retry.after)}", "  failed", f"- {told(call)}"),
+            [
+                ("must_call_tool", {"tool": call.tool, "min_calls": trace.tool_counts()[call.tool]}),
+                in_order({"event_type": "tool_result", "tool": call.tool, "success": True}, ANSWER),
+            ],
+            (call,),
+        )
+
+
+@operator("add-retry", "recovery", "the agent hammers a service that is down")
+def add_retry(subject: Subject) -> Iterator[Mutant]:
+    """A call that failed for good is retried once more, and fails again."""
+    trace = subject.trace
+    last_of = {call.tool: (name, call) for name, call in numbered(trace)}
+    for name, call in last_of.values():
+        if call.failed:
+            count = sum(1 for each in retries(trace.calls()) if each.call.tool == call.tool)
+            yield Mutant(
+                f"{name}, which failed, is tried once more",
+                partial(rebuilt, trace, with_call_twice(trace, call)),
+                (f"  {told(call)}", "  failed", f"+ {told(call)}", "+ failed"),
+                [
+                    ("retry_policy_respected", {"tool": call.tool, "max_retries": count}),
+                    ("efficiency_within", {"max_retries": trace.metrics.retry_count}),
+                ],
+                (call,),
+            )
+
+
+@operator("claim-success", "recovery", "the agent reports success for what failed")
+def claim_success(subject: Subject) -> Iterator[Mutant]:
+    """After a failure that nothing made up for, the answer says that all went well."""
+    trace = subject.trace
+    last_success = {call.tool: call.event.seq for call in trace.calls() if call.succeeded}
+    unmended = any(call.failed and last_success.get(call.tool, -1) < call.event.seq for call in trace.calls())
+    if unmended and trace.output.strip():
+        first = trace.output.strip().split("\n")[0]
+        phrase = " ".join([word.strip(".,;:!?") for word in first.split()][:6])
+        claimed = "All done! Everything went through successfully."
+        yield Mutant(
+            "the answer claims success after a failure",
+            partial(with_output, trace, claimed),
+            (f"- {shown(first)}", f"+ {claimed}"),
+            [
+                ("graceful_failure_output", {"allowed_failure_phrases": [phrase]}),
+                ("output_omits", {"patterns": ["successfully", "all done"]}),
+            ],
+        )

@@ -3,68 +3,15 @@
 from collections.abc import Sequence
 
 from agenteval.contracts.errors import UsageError
+from agenteval.operators import calls, memory, outputs, sends
 from agenteval.operators.base import Operator
-from agenteval.operators.calls import (
-    AddCall,
-    ChangeArgument,
-    DropArgument,
-    DropCall,
-    DuplicateCall,
-    ReorderCalls,
-    RunTwice,
-    SendEarly,
-    SendElsewhere,
-    SendMore,
-    SendTwice,
-    SwapArguments,
-)
-from agenteval.operators.memory import LeakOtherGroup, ReadOtherGroup, SkipMemoryRead, SkipMemoryWrite
-from agenteval.operators.outputs import (
-    BreakFormat,
-    ClaimUndone,
-    Disclose,
-    DropPart,
-    Excuse,
-    FabricateName,
-    FabricateNumber,
-    FabricateUrl,
-    Ramble,
-    SayNothing,
-)
-from agenteval.operators.recovery import AddRetry, ClaimSuccess, DropRetry, FailResult
 from agenteval.text.names import closest
 
-OPERATORS: tuple[type[Operator], ...] = (
-    DropCall,
-    DuplicateCall,
-    ReorderCalls,
-    AddCall,
-    ChangeArgument,
-    DropArgument,
-    SwapArguments,
-    FailResult,
-    DropRetry,
-    AddRetry,
-    ClaimSuccess,
-    SendTwice,
-    SendMore,
-    SendElsewhere,
-    SendEarly,
-    ReadOtherGroup,
-    LeakOtherGroup,
-    SkipMemoryRead,
-    SkipMemoryWrite,
-    FabricateNumber,
-    FabricateName,
-    FabricateUrl,
-    DropPart,
-    BreakFormat,
-    Ramble,
-    Excuse,
-    ClaimUndone,
-    SayNothing,
-    Disclose,
-    RunTwice,
+OPERATORS: tuple[type[Operator], ...] = tuple(
+    each
+    for module in (calls, sends, memory, outputs)
+    for each in vars(module).values()
+    if isinstance(each, type) and issubclass(each, Operator)
 )
 
 
@@ -73,8 +20,6 @@ def chosen_operators(names: Sequence[str], known: list[type[Operator]]) -> list[
 
     Raises `UsageError` (`usage.unknown_operator`).
     """
-    if not names:
-        return known
     possible = [each.name for each in known] + list(dict.fromkeys(each.category for each in known))
     for name in names:
         if name not in possible:
@@ -85,4 +30,4 @@ def chosen_operators(names: Sequence[str], known: list[type[Operator]]) -> list[
                 reason_code="usage.unknown_operator",
                 next_step=f"one of {', '.join(possible)}",
             )
-    return [each for each in known if each.name in names or each.category in names]
+    return [each for each in known if not names or each.name in names or each.category in names]

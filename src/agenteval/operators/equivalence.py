@@ -14,30 +14,16 @@ from agenteval.operators.traces import Behaviour
 from agenteval.text.parts import fold, texts
 
 READING = frozenset(
-    {
-        "web_search",
-        "web_fetch",
-        "read_file",
-        "list_files",
-        "glob",
-        "grep",
-        "Read",
-        "Grep",
-        "Glob",
-        "list_tasks",
-        "get_time",
-        "memory_search",
-    }
+    """
+    web_search web_fetch read_file list_files glob grep Read Grep Glob list_tasks get_time memory_search
+    """.split()  # noqa: SIM905 - a list of them would be longer
 )
 """Tools that change nothing: what order they are used in shows only in what they are asked."""
 
-ORGANISING = frozenset({"toolsearch", "todowrite"})
-"""Tools with which an agent only organises itself, in lower case and without underscores: nobody sees what they do."""
-
 
 def is_organising(tool: str) -> bool:
-    """Whether an agent only organises itself with a tool."""
-    return tool.replace("_", "").lower() in ORGANISING
+    """Whether an agent only organises itself with a tool: nobody sees what it does."""
+    return tool.replace("_", "").lower() in ("toolsearch", "todowrite")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -62,7 +48,7 @@ def same_text(change: Change) -> bool:
     one, two = change.original.output, change.changed.output
     return (
         one != two
-        and change.before.steps == change.after.steps
+        and change.before[0] == change.after[0]
         and _bare(one) == _bare(two)
         and _lines(one) == _lines(two)
     )

@@ -6,10 +6,9 @@ from functools import partial
 
 from agenteval.contracts.testcase import Scenario, other_groups
 from agenteval.contracts.trace import Event, Trace
-from agenteval.operators.base import Mutant, Operator, Remedy, Subject, in_order, shown
+from agenteval.operators.base import Mutant, Remedy, Subject, in_order, operator, shown
 from agenteval.operators.traces import before_output, inserted, rebuilt, with_output, without
 
-_UNKNOWN_GROUP = "another-group"
 _FACT_WORDS = 24
 
 
@@ -25,110 +24,75 @@ def _longest_line(text: str) -> str:
     return max((line.strip(" \t-*#•") for line in text.split("\n")), key=len)
 
 
-class ReadOtherGroup(Operator):
+@operator("read-other-group", "isolation", "groups that are meant to be apart see each other's memory")
+def read_other_group(subject: Subject) -> Iterator[Mutant]:
     """The memory of another group is read before the answer."""
-
-    name = "read-other-group"
-    category = "isolation"
-    stands_for = "groups that are meant to be apart see each other's memory"
-
-    def mutants(self, subject: Subject) -> Iterator[Mutant]:
-        """One, where the recording shows reads of memory."""
-        trace = subject.trace
-        if not trace.capabilities.supports_memory_events or not trace.events:
-            return
-        known = _lines_of_others(subject.case.scenario)
-        group, line = next(iter(known.items()), (_UNKNOWN_GROUP, ""))
-        read = replace(
-            before_output(trace) or trace.events[-1],
-            event_id="evt-foreign",
-            type="memory_read",
-            actor="agent",
-            group_id=group,
-            data={
-                "group_id": group,
-                "source": "CLAUDE.md",
-                "path": f"groups/{group}/CLAUDE.md",
-                "content": line,
-            },
-            parent_event_id=None,
-        )
-        yield Mutant(
-            what=f"the memory of {group} is read",
-            build=partial(rebuilt, trace, inserted(trace.events, before_output(trace), [read])),
-            lines=(f"+ memory_read groups/{group}/CLAUDE.md {shown(line)}".rstrip(),),
-            remedies=[("no_cross_group_memory_use", {})],
-            added=read.data,
-        )
+    trace = subject.trace
+    if not trace.capabilities.supports_memory_events or not trace.events:
+        return
+    known = _lines_of_others(subject.case.scenario)
+    group, line = next(iter(known.items()), ("another-group", ""))
+    path = f"groups/{group}/CLAUDE.md"
+    last = before_output(trace)
+    read = replace(
+        last or trace.events[-1],
+        event_id="evt-foreign",
+        type="memory_read",
+        actor="agent",
+        group_id=group,
+        data={"group_id": group, "source": "CLAUDE.md", "path": path, "content": line},
+        parent_event_id=None,
+    )
+    yield Mutant(
+        f"the memory of {group} is read",
+        partial(rebuilt, trace, inserted(trace.events, last, [read])),
+        (f"+ memory_read {path} {shown(line)}".rstrip(),),
+        [("no_cross_group_memory_use", {})],
+        added=read.data,
+    )
 
 
-class LeakOtherGroup(Operator):
+@operator("leak-other-group", "isolation", "what one group said turns up in another")
+def leak_other_group(subject: Subject) -> Iterator[Mutant]:
     """The answer reveals what only another group's memory holds."""
-
-    name = "leak-other-group"
-    category = "isolation"
-    stands_for = "what one group said turns up in another"
-
-    def mutants(self, subject: Subject) -> Iterator[Mutant]:
-        """One for each other group whose memory the test knows."""
-        trace = subject.trace
-        if not trace.output:
-            return
-        for group, line in _lines_of_others(subject.case.scenario).items():
-            if line.casefold() in trace.output.casefold():
-                continue
+    output = subject.trace.output
+    for group, line in _lines_of_others(subject.case.scenario).items() if output else ():
+        if line.casefold() not in output.casefold():
             yield Mutant(
-                what=f"the answer reveals what only {group} knows",
-                build=partial(with_output, trace, f"{trace.output}\n\n{line}"),
-                lines=(f"+ {shown(line)}",),
-                remedies=[("no_cross_group_memory_use", {}), ("output_omits", {"patterns": [line]})],
+                f"the answer reveals what only {group} knows",
+                partial(with_output, subject.trace, f"{output}\n\n{line}"),
+                (f"+ {shown(line)}",),
+                [("no_cross_group_memory_use", {}), ("output_omits", {"patterns": [line]})],
                 added=line,
             )
 
 
-class SkipMemoryRead(Operator):
+@operator("skip-memory-read", "memory", "the agent no longer looks up what it was told to remember")
+def skip_memory_read(subject: Subject) -> Iterator[Mutant]:
     """The group's memory is not read; the answer stays as it is."""
-
-    name = "skip-memory-read"
-    category = "memory"
-    stands_for = "the agent no longer looks up what it was told to remember"
-
-    def mutants(self, subject: Subject) -> Iterator[Mutant]:
-        """One for each read."""
-        yield from _skipped(subject, "memory_read", "is not read")
+    yield from _skipped(subject.trace, "memory_read", "is not read")
 
 
-class SkipMemoryWrite(Operator):
+@operator("skip-memory-write", "memory", "the agent promises to remember, and forgets")
+def skip_memory_write(subject: Subject) -> Iterator[Mutant]:
     """What the user corrected or asked to remember is not written down; the answer stays as it is."""
-
-    name = "skip-memory-write"
-    category = "memory"
-    stands_for = "the agent promises to remember, and forgets"
-
-    def mutants(self, subject: Subject) -> Iterator[Mutant]:
-        """One for each write."""
-        yield from _skipped(subject, "memory_write", "is not written")
+    yield from _skipped(subject.trace, "memory_write", "is not written")
 
 
-def _skipped(subject: Subject, event_type: str, verb: str) -> Iterator[Mutant]:
-    trace = subject.trace
+def _skipped(trace: Trace, event_type: str, verb: str) -> Iterator[Mutant]:
+    causes = {call.event.event_id: call for call in trace.calls()}
     for event in trace.of_type(event_type):
-        left_out = [event, *_cause(trace, event)]
+        call = causes.get(event.parent_event_id or "")
+        left_out = [event, *([call.event, *call.results, *call.errors] if call else ())]
         place = event.data.get("path") or event.data.get("source") or "memory"
         text = str(event.data.get("content") or event.data.get("change_summary") or "")
         yield Mutant(
-            what=f"{place} {verb}",
-            build=partial(rebuilt, trace, without(trace, left_out)),
-            lines=(f"- {event_type} {place} {shown(text)}".rstrip(),),
-            remedies=_remembered(event, text),
+            f"{place} {verb}",
+            partial(rebuilt, trace, without(trace, left_out)),
+            (f"- {event_type} {place} {shown(text)}".rstrip(),),
+            _remembered(event, text),
             dropped=event.data,
         )
-
-
-def _cause(trace: Trace, event: Event) -> list[Event]:
-    """The call that caused a memory event, where the recording links them."""
-    parent = next((call for call in trace.calls() if call.event.event_id == event.parent_event_id), None)
-    return [parent.event, *parent.results, *parent.errors] if parent else []
 
 
 def _remembered(event: Event, text: str) -> list[Remedy]:

@@ -1,7 +1,7 @@
 """A trace taken apart and put together again with one thing changed; the original is never touched."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from agenteval.contracts.trace import Event, ToolCall, Trace, TraceBuilder, TraceMessage
@@ -143,13 +143,9 @@ def new_call(like: Event, tool: str) -> list[Event]:
     return [call, answer]
 
 
-@dataclass(slots=True, frozen=True)
-class Behaviour:
-    """What a trace says the agent did, without numbers, ids and times."""
-
-    steps: tuple[str, ...]
-    outputs: tuple[str, ...]
-    retries: int
+Behaviour = tuple[tuple[str, ...], tuple[str, ...], int]
+"""What a trace says the agent did, without numbers, ids and times: its steps, what it answered, its retries."""
+_IDS = ("call_id", "fixture_id")
 
 
 def behaviour(trace: Trace) -> Behaviour:
@@ -160,7 +156,4 @@ def behaviour(trace: Trace) -> Behaviour:
         if each.type != "final_output"
     )
     outputs = tuple(str(each.data.get("content")) for each in trace.of_type("final_output"))
-    return Behaviour(steps, outputs, trace.metrics.retry_count)
-
-
-_IDS = ("call_id", "fixture_id")
+    return steps, outputs, trace.metrics.retry_count
