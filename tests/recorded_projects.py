@@ -15,7 +15,7 @@ ADAPTER = '''\
 import json
 from dataclasses import replace
 
-from agenteval.adapters import find_adapter
+from agenteval.contracts.adapters import find_adapter
 from agenteval.contracts.errors import AdapterError
 from agenteval.contracts.adapters import NOT_THIS_KIND, RecordedRun, RecordedTest, Recording
 from agenteval.contracts.testcase import TestCase
@@ -74,7 +74,7 @@ class Logbook:
         )
 
     def as_recorded(self, given, source):
-        from agenteval.adapters import AdapterContext
+        from agenteval.contracts.adapters import AdapterContext
         from tempfile import TemporaryDirectory
         from pathlib import Path
 

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from agenteval.comparing.behaviour import CallChange
 from agenteval.comparing.comparison import KINDS, Change, ComparedSide, Comparison, TestDifference
-from agenteval.comparing.trajectories import CallChange
 from agenteval.reporters.comparison import tell, totals
 from agenteval.reporters.terminal import Terminal
 from screen import Screen

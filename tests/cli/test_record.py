@@ -784,14 +784,14 @@ def test_a_test_is_recorded_anew(project: Logbooks, capsys: pytest.CaptureFixtur
     told = capsys.readouterr().out.splitlines()
     assert told[:7] == [
         "changes in the behaviour that evals/news/test.yaml records:",
-        "  tool calls:",
-        '    - web_search {"query": "AI news today"}',
-        '    + web_search {"query": "AI"}',
-        "  final output:",
+        "  calls:",
+        "    ~ call 1  web_search  different arguments",
+        '      query: "AI news today" → "AI"',
+        "  output:",
         "    - - Lab A released model X with a window of 2M tokens (https://news.example.com/a)",
         "    + I do not know.",
     ]
-    assert any(line.startswith("  assertion links-its-sources: pass -> fail: ") for line in told)
+    assert any(line.startswith("  assertion links-its-sources: pass → fail: ") for line in told)
     assert "result of the test with the new recording: fail" in told
     assert test.read_text(encoding="utf-8") == text
     assert (
@@ -824,19 +824,22 @@ def test_all_that_changes_is_told(project: Logbooks, capsys: pytest.CaptureFixtu
     capsys.readouterr()
     record(project.keep(data, name="later"), "--update", "evals/news")
     told = capsys.readouterr().out.splitlines()
-    assert told[1:16] == [
-        "  status: success -> partial",
-        "  trigger: user_message -> scheduler",
-        "  retries: 0 -> 1",
+    assert told[1:19] == [
+        "  status: success → partial",
+        "  trigger: user_message → scheduler",
+        "  retries: 0 → 1",
         "  messages received:",
         "    - What is new in AI?",
         "    + What else?",
-        "  tool calls:",
-        '    + web_search {"query": "AI news today"} failed',
+        "  calls:",
+        "    + call 2  web_search",
+        '      {"query": "AI news today"}',
+        "  failed calls:",
+        "    + call 1  web_search",
         "  memory:",
         "    + memory_read main CLAUDE.md",
         "    + memory_write main notes.md",
-        "  final output:",
+        "  output:",
         "    - --- a rule ---",
         "    + ++ none",
         "    + @@ x",
@@ -860,8 +863,8 @@ def test_a_recording_of_another_group_or_task_is_told(
     capsys.readouterr()
     record(project.keep(recorded("family", "digest"), name="later"), "--update", "evals/news", "--json")
     assert json.loads(capsys.readouterr().out)["changes"][:2] == [
-        "group: main -> family, so this is a test of another group",
-        "task: brief -> digest, so this is a test of another task",
+        "group: main → family, so this is a test of another group",
+        "task: brief → digest, so this is a test of another task",
     ]
 
 
@@ -891,29 +894,6 @@ def test_tests_that_share_a_recording_are_told(project: Logbooks, capsys: pytest
     assert json.loads(capsys.readouterr().out)["shared"] == {}
 
 
-def test_long_lines_show_where_they_differ(project: Logbooks, capsys: pytest.CaptureFixture[str]) -> None:
-    """Else both would be cut before the difference, and look the same; others are cut at their end."""
-    long = (
-        "AI news of today, from papers and pages in English, German and French, without rumours or adverts,"
-    )
-    news = changed("- Lab A released model X", f"{long} with 5 sources at least, please")
-    record(project.keep(news), "--out", "evals", "--name", "news")
-    capsys.readouterr()
-    later = changed("- Lab A released model X", f"{long} with 6 sources at least, please")
-    record(project.keep(later, name="later"), "--update", "evals/news")
-    other = changed("- Lab A released model X", f"Other {long * 2}")
-    record(project.keep(other, name="other"), "--update", "evals/news")
-    told = [line for line in capsys.readouterr().out.splitlines() if "web_search {" in line]
-    start = '{"query": "AI news of today,'
-    rest = "from papers and pages in English, German and French, without rumours or"
-    assert told == [
-        f'    - web_search {start} … without rumours or adverts, with 5 sources at least, please"}}',
-        f'    + web_search {start} … without rumours or adverts, with 6 sources at least, please"}}',
-        f"    - web_search {start} {rest} …",
-        f"    + web_search {start.replace('AI', 'Other AI')} {rest} …",
-    ]
-
-
 def test_a_recording_that_was_broken_is_recorded_anew(
     project: Logbooks, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -928,7 +908,7 @@ def test_a_recording_that_was_broken_is_recorded_anew(
             "  the old recording could not be replayed: evals/news/replay.json:1:2: error[bundle.syntax]: not valid JSON: "
             "expected a key in double quotes, got the end of the file"
         ),
-        "  assertion states-only-known-facts: not judged -> pass: the sources support all of 1 claim",
+        "  assertion states-only-known-facts: not judged → pass: the sources support all of 1 claim",
     ]
     assert main(["run", "evals"]) == 0
 
@@ -990,10 +970,10 @@ def test_what_changes_does_not_show_redacted_fields(
     capsys.readouterr()
     record(project.keep(changed("Nothing by Ann.", "by Ann"), name="later"), "--update", "evals/news")
     assert capsys.readouterr().out.splitlines()[1:7] == [
-        "  tool calls:",
-        '    - web_search {"query": "[redacted:field:39e02b50]"}',
-        '    + web_search {"query": "[redacted:field:dc90f7c1]"}',
-        "  final output:",
+        "  calls:",
+        "    ~ call 1  web_search  different arguments",
+        '      query: "[redacted:field:39e02b50]" → "[redacted:field:dc90f7c1]"',
+        "  output:",
         "    - The [redacted:field:39e02b50] are none.",
         "    + Nothing [redacted:field:dc90f7c1].",
     ]

@@ -11,15 +11,13 @@ from agenteval.comparing.baseline import (
     BaselineFile,
     TestFacts,
     load_baseline,
-    load_side,
     renewed,
     write_baseline,
 )
-from agenteval.comparing.comparison import ComparedSide
+from agenteval.comparing.comparison import load_side
 from agenteval.contracts.errors import FileError, UsageError
 
 SUITE: dict[str, Any] = {"suite_id": "local.example.evals.t", "suite_version": "0.1.0", "score": 0.5}
-RUN = ComparedSide(label="run", run_id="r", **SUITE)
 
 
 def entry(name: str, status: str = "pass", **more: Any) -> TestFacts:
@@ -58,14 +56,14 @@ def test_what_people_wrote_stays_as_long_as_the_test_fails() -> None:
     """An update renews states, and keeps owner, reason and expiry of what still fails."""
     known = {"owner": "ops", "reason": "a bug", "expires": "2027-01-31"}
     old = baseline(entry("a", "fail", **known), entry("b", "fail", **known), entry("c"), entry("d"))
-    new = renewed([entry("b"), entry("a", "fail")], RUN, old=old, kept=frozenset("c"))
+    new = renewed(baseline(entry("b"), entry("a", "fail")), old, frozenset("c"))
     assert new.tests == [entry("a", "fail", **known), entry("b"), entry("c")]
 
 
 def test_the_score_is_that_of_all_tests() -> None:
     """Also when only some of them were run."""
     old = baseline(entry("a", score=0.5), entry("b", score=1.0), entry("c", "skipped"))
-    new = renewed([entry("a", score=0.8)], RUN, old=old, kept=frozenset("bc"))
+    new = renewed(baseline(entry("a", score=0.8)), old, frozenset("bc"))
     assert new.score == 0.9
 
 

@@ -5,9 +5,8 @@ from typing import Any, get_args
 
 import pytest
 
-from agenteval.comparing.baseline import SideTest, TestFacts
-from agenteval.comparing.compare import changes_of, missing_test
-from agenteval.comparing.comparison import KINDS, Change
+from agenteval.comparing.baseline import TestFacts
+from agenteval.comparing.comparison import KINDS, SideTest, changes_of
 from agenteval.contracts.results import AssertionState
 
 STATES: tuple[str, ...] = get_args(AssertionState)
@@ -145,33 +144,26 @@ def test_a_test_that_fails_without_a_failing_assertion() -> None:
     assert told(side("fail", a="pass"), side("skipped", a="skip")) == [("newly_skipped", "a", True)]
 
 
-STRICT, UNMET, OTHER = "assertion.warning_strict", "xfail.unexpected_pass", "xfail.other_failure"
-
-
 @pytest.mark.parametrize(
-    ("code", "before", "after", "known"),
+    ("before", "after", "known"),
     [
-        (STRICT, {"a": "warn"}, {"a": "warn"}, True),
-        (STRICT, {"a": "warn", "b": "warn"}, {"a": "pass", "b": "warn"}, True),
-        (STRICT, {"a": "warn"}, {"a": "warn", "b": "pass"}, True),
-        (STRICT, {"a": "warn", "b": "pass"}, {"a": "pass", "b": "warn"}, False),
-        (STRICT, {"a": "warn"}, {"a": "warn", "b": "warn"}, False),
-        (STRICT, {"a": "warn", "b": "xfail"}, {"a": "warn", "b": "pass"}, True),
-        (UNMET, {"a": "pass"}, {"a": "pass", "b": "warn"}, True),
-        (UNMET, {"a": "pass", "b": "xfail"}, {"a": "xfail", "b": "pass"}, False),
-        (UNMET, {"a": "warn", "b": "xfail"}, {"a": "pass", "b": "vacuous"}, False),
-        (OTHER, {"a": "xfail", "b": "warn"}, {"a": "xfail", "b": "warn"}, True),
-        (OTHER, {"a": "xfail", "b": "warn"}, {"a": "pass", "b": "warn"}, False),
-        (None, {"a": "pass"}, {"a": "warn"}, False),
+        ({"a": "warn"}, {"a": "warn"}, True),
+        ({"a": "warn", "b": "warn"}, {"a": "pass", "b": "warn"}, True),
+        ({"a": "warn"}, {"a": "warn", "b": "pass"}, True),
+        ({"a": "warn", "b": "pass"}, {"a": "pass", "b": "warn"}, False),
+        ({"a": "warn"}, {"a": "warn", "b": "warn"}, False),
+        ({"a": "pass"}, {"a": "warn"}, False),
+        ({"a": "pass", "b": "xfail"}, {"a": "xfail", "b": "pass"}, False),
+        ({"a": "xfail", "b": "warn"}, {"a": "xfail", "b": "warn"}, True),
     ],
 )
 @pytest.mark.parametrize("left_out", [frozenset[str](), frozenset({"z"})])
 def test_a_known_failure_of_the_whole_test_is_known_for_its_causes(
-    code: str | None, before: dict[str, Any], after: dict[str, Any], known: bool, left_out: frozenset[str]
+    before: dict[str, Any], after: dict[str, Any], known: bool, left_out: frozenset[str]
 ) -> None:
     """Another warning under `--strict`, or another expected failure that did not happen, is another failure."""
     now = side("fail", **after)
-    now.reason_code, now.left_out = code, left_out
+    now.left_out = left_out
     kinds = [
         (kind, worse) for kind, assertion, worse in told(side("fail", **before), now) if assertion is None
     ]
@@ -190,16 +182,6 @@ def test_a_failure_of_a_part_of_the_test_is_a_regression_too() -> None:
     assert told(side("fail", a="warn", b="fail"), after) == [("newly_failing", None, True)]
     assert told(side("fail", a="warn", b="pass"), after) == [("still_failing", None, False)]
     assert told(None, after) == [("newly_failing", None, True)]
-
-
-@pytest.mark.parametrize(
-    ("status", "regression"), [("pass", True), ("fail", False), ("error", False), ("skipped", False)]
-)
-def test_a_missing_test_is_a_regression_when_it_passed(status: str, regression: bool) -> None:
-    """A test that failed may go."""
-    assert missing_test(side(status).facts) == Change(
-        kind="missing", test_case_id="t", before=status, regression=regression
-    )
 
 
 @pytest.mark.parametrize(

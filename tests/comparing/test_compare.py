@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from agenteval.comparing.baseline import BaselineFile, Side, SideTest, TestFacts, of_baseline
-from agenteval.comparing.compare import compare
-from agenteval.comparing.comparison import ComparedSide
-from agenteval.comparing.trajectories import MOST_CALLS, recorded
+from agenteval.comparing.baseline import BaselineFile, TestFacts
+from agenteval.comparing.behaviour import MOST_CALLS, recorded
+from agenteval.comparing.comparison import ComparedSide, Side, SideTest, compare, of_baseline
 from agenteval.redaction.redactor import Redactor
 from builders import call, make_trace
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agenteval.comparing.trajectories import (
+from agenteval.comparing.behaviour import (
     MOST_CALLS,
     Trajectory,
     call_changes,

@@ -108,7 +108,7 @@ def test_the_leak_is_found_and_its_mended_twin_passes(
     assert main(["run", "evals", "--no-artifacts"]) == 0
     capsys.readouterr()
     assert main(["record", "nanoclaw-fixed", "--update", "evals/party"]) == 0
-    assert "  assertion no-memory-of-others: fail -> pass: " in capsys.readouterr().out
+    assert "  assertion no-memory-of-others: fail → pass: " in capsys.readouterr().out
     assert main(["run", "evals", "--no-artifacts"]) == 1
     text = path.read_text(encoding="utf-8")
     path.write_text(text[: text.index("\nexpected:")], encoding="utf-8")

@@ -45,7 +45,7 @@ def test_replaying_a_valid_bundle_is_cheap(tmp_path: Path) -> None:
     code = (
         "import sys; sys.path.insert(0, 'tests'); from pathlib import Path\n"
         "from agenteval.contracts.testcase import TestCase; from agenteval.contracts.models import parse\n"
-        "from agenteval.adapters import AdapterContext; from agenteval_nanoclaw import NanoClawAdapter\n"
+        "from agenteval.contracts.adapters import AdapterContext; from agenteval_nanoclaw import NanoClawAdapter\n"
         "case = parse(TestCase, dict(schema_version='0.1', id='a', title='', adapter='nanoclaw', mode='replay',\n"
         "  scenario=dict(group_id='family', trigger='user_message', input_messages=[]),\n"
         "  tools=dict(available=[]), assertions=[], adapter_input=dict(replay_file='replay.json')))\n"

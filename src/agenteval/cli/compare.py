@@ -10,8 +10,7 @@ from agenteval.cli.options import ColorOption
 from agenteval.contracts.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
-    from agenteval.comparing.baseline import Side
-    from agenteval.comparing.comparison import Comparison
+    from agenteval.comparing.comparison import Comparison, Side
 
 
 def command(
@@ -34,8 +33,7 @@ def command(
 
     Exit codes: 0 no regression, 1 at least one, 2 the two cannot be compared, or a test of B could not be judged.
     """
-    from agenteval.comparing.baseline import load_side
-    from agenteval.comparing.compare import compare
+    from agenteval.comparing.comparison import compare, load_side
     from agenteval.judging.stored import find_run
     from agenteval.loading.project import open_project
     from agenteval.running.baselines import today

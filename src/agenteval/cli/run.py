@@ -62,7 +62,7 @@ from agenteval.running.session import Flow, Session
 from agenteval.running.shards import Shard
 
 if TYPE_CHECKING:
-    from agenteval.comparing.compare import Watch
+    from agenteval.comparing.comparison import Comparer
     from agenteval.live.options import How, LiveOptions, Stale
     from agenteval.loading.config import LiveConfig
     from agenteval.running.shards import ShardLog
@@ -557,7 +557,7 @@ def _log(asked: RunRequest) -> "ShardLog | None":
     return ShardLog(asked.part, asked.run_id)
 
 
-def _baseline(asked: RunRequest, project: OpenProject, artifacts: Path, scores: Scores) -> "Watch":
+def _baseline(asked: RunRequest, project: OpenProject, artifacts: Path, scores: Scores) -> "Comparer":
     """The comparison of the run with its baseline. Raises `UsageError`, `StoredRunError`, `FileError`."""
     from agenteval.judging.stored import find_run
     from agenteval.running.baselines import check_whole, refuse_shard, watch_for

@@ -1,32 +1,20 @@
-"""What a comparison needs of a test: states and digests, no content."""
+"""A baseline: a file in version control with the states and digests of tests, no content."""
 
 import os
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
-from functools import partial
 from math import fsum
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from agenteval.comparing.comparison import ComparedSide
-from agenteval.comparing.trajectories import MOST_CALLS, Trajectory, digested, stored
-from agenteval.contracts.errors import AgentEvalError, ExitCode, FileError, UsageError
+from agenteval.contracts.errors import AgentEvalError, FileError
 from agenteval.contracts.models import Between, Matching, Model, model, plain
 from agenteval.contracts.results import AssertionState, TestResult, TestStatus
-from agenteval.judging.stored import StoredRun, StoredRunError, is_run
-from agenteval.matching.digests import sha256
-from agenteval.openwop.summary import eval_summary_of, task_id
 from agenteval.reading.documents import leads_out, read_bytes, read_text
 from agenteval.reading.jsonsource import load_model, places
 from agenteval.reading.places import Fault, problems_at
 
 FAILING = ("fail", "error")
-SCORED_OTHERWISE = frozenset({"golden", "rubric"})
-"""Assertions of tasks of a suite, whose scores are not shares of passed assertions."""
-CLOSE = 1e-9
-"""How far two equal scores may be apart."""
+WRITE_AGAIN = "restore it from version control, or delete it and write it again with --update-baseline"
 
 
 @model
@@ -71,11 +59,6 @@ class TestFacts(Model):
         """Whether the test failed, or could not be judged."""
         return self.status in FAILING
 
-    @property
-    def explained(self) -> bool:
-        """Whether a person wrote something about it."""
-        return bool(self.owner or self.reason or self.expires)
-
 
 def facts_of(result: TestResult, score: float | None) -> TestFacts:
     """The facts of a result, except those that need a trace."""
@@ -98,33 +81,9 @@ def contradiction(facts: TestFacts) -> str:
         return "status is pass, and every assertion is skipped"
     if status == "skipped" and judged:
         return f"status is skipped, and the assertion {judged} is not: {states[judged]}"
-    if status == "skipped" and facts.score is not None:
-        return "status is skipped, and it has a score"
     if status == "error" and states and "skip" not in states.values():
         return "status is error, and every assertion came to a verdict"
-    if facts.score is not None and all(abs(facts.score - each) > CLOSE for each in _scores(facts)):
-        return f"score is {facts.score:g}, which a {status} with these assertions cannot have"
     return ""
-
-
-def _scores(facts: TestFacts) -> list[float]:
-    """The scores that a test may have: which assertions are critical is not known, but those that fail are."""
-    states = list(facts.assertions.values())
-    failed, passed = states.count("fail"), states.count("pass") + states.count("vacuous")
-    if facts.status == "error":
-        return [0]
-    if not states or facts.score is None or not SCORED_OTHERWISE.isdisjoint(facts.assertions):
-        return [facts.score or 0]
-    if facts.status == "pass":
-        return [1]
-    if failed:
-        return [most / (most + failed) for most in range(passed + 1)]
-    return (
-        [0, 1] if "warn" in states else [0]
-    )  # a warning costs no score; a failure that did not come costs all
-
-
-WRITE_AGAIN = "restore it from version control, or delete it and write it again with --update-baseline"
 
 
 class BaselineError(AgentEvalError):
@@ -170,59 +129,43 @@ class BaselineFile(Model):
 
 
 def load_baseline(path: Path) -> BaselineFile:
-    """A baseline from its file. Raises `FileError`: that of `load_model`, or `baseline.invalid` for what contradicts itself."""
+    """A baseline from its file.
+
+    Raises `FileError`: that of `load_model`, or `baseline.invalid` for what no run can have found: somebody has made it
+    known by hand, or a merge has mixed it.
+    """
     try:
         baseline = load_model(BaselineFile, path)
     except FileError as error:
         raise error.advising(WRITE_AGAIN) from None
-    if faults := list(_contradictions(baseline)) or list(_wrong_mean(baseline)):
+    faults = [
+        Fault("baseline.invalid", f"{test.test_case_id}: {told}", ("tests", index, "status"))
+        for index, test in enumerate(baseline.tests)
+        if (told := contradiction(test))
+    ]
+    if faults:
         problems = problems_at(faults, text=read_text(path), places=places, path=path)
         raise FileError(problems).advising(WRITE_AGAIN)
     return baseline
 
 
-def _contradictions(baseline: BaselineFile) -> Iterator[Fault]:
-    """What no run can have found: somebody has made it known, or a merge has mixed it."""
-    for index, test in enumerate(baseline.tests):
-        if told := contradiction(test):
-            key = told.partition(" ")[0]
-            yield Fault("baseline.invalid", f"{test.test_case_id}: {told}", ("tests", index, key))
+def renewed(new: BaselineFile, old: BaselineFile | None, kept: frozenset[str]) -> BaselineFile:
+    """The new baseline, with what people wrote about tests that still fail.
 
-
-def _wrong_mean(baseline: BaselineFile) -> Iterator[Fault]:
-    scores = [test.score for test in baseline.tests if test.score is not None]
-    mean = fsum(scores) / len(scores) if scores else baseline.score
-    if abs(baseline.score - mean) > CLOSE:
-        message = f"score is {baseline.score:g}, and the mean of the scores of its tests {mean:g}"
-        yield Fault("baseline.invalid", message, ("score",))
-
-
-def renewed(
-    facts: Iterable[TestFacts], run: ComparedSide, *, old: BaselineFile | None, kept: frozenset[str]
-) -> BaselineFile:
-    """The baseline of a run. What people wrote about a test stays as long as it fails.
-
-    `kept` are tests that this run did not select: they stay as they were.
+    `kept` are tests that the run did not select: they stay as they were.
     """
-    score = run.score
     before = {test.test_case_id: test for test in old.tests} if old else {}
-    tests = list(facts)
-    for test in tests:
-        known = before.get(test.test_case_id)
-        if known and test.failing:
+    tests = {test.test_case_id: test for test in new.tests}
+    for name, test in tests.items():
+        if name in before and test.failing:
+            known = before[name]
             test.owner, test.reason, test.expires = known.owner, known.reason, known.expires
-    kept -= {test.test_case_id for test in tests}  # an unselected file may have the id of one that ran
-    if others := [test for name, test in before.items() if name in kept]:
-        tests += others
-        scores = [test.score for test in tests if test.score is not None]
-        score = fsum(scores) / len(scores) if scores else 0.0
-    return BaselineFile(
-        schema_version="0.1",
-        suite_id=run.suite_id,
-        suite_version=run.suite_version,
-        score=score,
-        tests=sorted(tests, key=lambda test: test.test_case_id),
-    )
+    if others := {name: test for name, test in before.items() if name in kept and name not in tests}:
+        tests |= others
+        scores = [test.score for test in tests.values() if test.score is not None]
+        new.score = fsum(scores) / len(scores) if scores else 0.0
+    new.tests = [tests[name] for name in sorted(tests)]
+    return new
 
 
 def write_baseline(path: Path, content: bytes) -> bool:
@@ -242,155 +185,3 @@ def write_baseline(path: Path, content: bytes) -> bool:
             next_step="name another file with --baseline, or set `baseline` in agenteval.yaml",
         ) from error
     return True
-
-
-OF_THE_TEST = ""
-"""The key of the message about a test as a whole, among the ids of its assertions."""
-
-
-@dataclass(slots=True, kw_only=True)
-class SideTest:
-    """A test on one side. `tools` counts its calls by tool, None when they are not known; `messages` say why assertions, and the test, did not pass.
-
-    `trajectory` returns None when nothing of it was kept. `left_out` are assertions that were not selected.
-    `reason_code` is that of the result; a baseline has none.
-    """
-
-    facts: TestFacts
-    reason_code: str | None = None
-    tools: dict[str, int] | None = None
-    messages: dict[str, str] = field(default_factory=dict)
-    trajectory: Callable[[], Trajectory | None] = lambda: None
-    left_out: frozenset[str] = frozenset()
-
-
-@dataclass(slots=True, kw_only=True)
-class Side:
-    """A run or a baseline. `head` is what a comparison says of it; `partial`: some tests were not selected.
-
-    `broken` is how a run ended that could not judge everything; it has no result of an invalid test file.
-    """
-
-    head: ComparedSide
-    tests: dict[str, SideTest]
-    baseline: BaselineFile | None = None
-    partial: bool = False
-    broken: str = ""
-
-    def must_be_of(self, suite_id: str, version: str, label: str) -> None:
-        """Refuse to compare with another suite or version; `label` names the other side.
-
-        Raises `UsageError` (`baseline.other_suite`).
-        """
-        head = self.head
-        if (head.suite_id, head.suite_version) == (suite_id, version):
-            return
-        other = head.suite_id != suite_id
-        what = "suite" if other else "version of the suite"
-        raise UsageError(
-            f"{head.label} belongs to another {what}: it is of {head.suite_id} {head.suite_version}, "
-            f"{label} of {suite_id} {version}",
-            reason_code="baseline.other_suite",
-            next_step="compare runs of the same suite (suite.id in agenteval.yaml, else the directory that is run; or suiteId)"
-            if other
-            else "compare runs of the same version, or rewrite the baseline with --update-baseline",
-        )
-
-
-def load_side(path: Path) -> Side:
-    """The run in a directory, or the baseline in a file.
-
-    Raises `UsageError` (`baseline.missing`), `StoredRunError`, `FileError`.
-    """
-    if is_run(path) or path.is_dir():
-        return _of_run(StoredRun(path))
-    if not path.exists():
-        raise UsageError(
-            f"no run or baseline at {path}: there is no such directory or file",
-            reason_code="baseline.missing",
-            next_step="name the directory of a run, or a file that `agenteval run --update-baseline` has written",
-        )
-    return of_baseline(load_baseline(path), path)
-
-
-def of_baseline(baseline: BaselineFile, path: Path) -> Side:
-    """A baseline as a side; its id is a digest of its content."""
-    head = ComparedSide(
-        label=str(path),
-        run_id=f"baseline-{sha256(baseline.encoded())[:16]}",
-        suite_id=baseline.suite_id,
-        suite_version=baseline.suite_version,
-        score=baseline.score,
-    )
-    return Side(
-        head=head,
-        tests={facts.test_case_id: _of_facts(facts) for facts in baseline.tests},
-        baseline=baseline,
-    )
-
-
-def _of_facts(facts: TestFacts) -> SideTest:
-    calls = facts.calls
-    if calls is None:
-        return SideTest(facts=facts)
-    trajectory = digested(calls, facts.output)
-    all_told = len(calls) <= MOST_CALLS
-    tools = dict(Counter(call.tool for call in trajectory.calls)) if all_told else None
-    return SideTest(facts=facts, tools=tools, trajectory=lambda: trajectory)
-
-
-def _of_run(run: StoredRun) -> Side:
-    summary, ended = eval_summary_of(run), run.summary
-    scores = {task.taskId: task.score for task in summary.tasks}
-    tests = {}
-    for result in run.results():
-        name = result.test_case_id  # a task of a suite keeps its id
-        facts = facts_of(result, scores.get(name, scores.get(task_id(name))))
-        if told := contradiction(facts):
-            raise StoredRunError(
-                f"the run in {run.path} is damaged: {name} contradicts itself: {told}",
-                reason_code="run.damaged",
-                next_step="run the tests again",
-            )
-        tests[name] = side_test(result, facts, partial(_stored_trajectory, run, result))
-    head = ComparedSide(
-        label=str(run.path),
-        run_id=ended.test_run_id,
-        suite_id=summary.suiteId,
-        suite_version=summary.suiteVersion,
-        score=summary.aggregateScore,
-    )
-    return Side(
-        head=head,
-        tests=tests,
-        partial=bool(ended.counts.deselected or ended.stopped_after),
-        broken=f"exit {ended.exit_code}: {ended.exit_reason}" if ended.exit_code >= ExitCode.ERROR else "",
-    )
-
-
-def side_test(result: TestResult, facts: TestFacts, trajectory: Callable[[], Trajectory | None]) -> SideTest:
-    """One side's view of a test that was judged."""
-    messages = {each.id: each.message for each in result.assertions if each.state != "pass"}
-    messages[OF_THE_TEST] = result.error.message if result.error else result.next_step or ""
-    summary = result.trace_summary
-    return SideTest(
-        facts=facts,
-        reason_code=result.reason_code,
-        tools={each.tool: each.count for each in summary.tool_calls} if summary.trace_id else None,
-        messages=messages,
-        trajectory=trajectory,
-    )
-
-
-def _stored_trajectory(run: StoredRun, result: TestResult) -> Trajectory | None:
-    trace: Any = run.trace(result)
-    if trace is None:
-        return None
-    try:
-        return stored(trace)
-    except ValueError as error:
-        raise StoredRunError(
-            f"the run in {run.path} is damaged: {result.artifacts.trace} is not a trace",
-            reason_code="run.damaged",
-            next_step="run the tests again",
-        ) from error

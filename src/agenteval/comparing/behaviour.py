@@ -1,25 +1,230 @@
-"""What changed in behaviour between two runs of one test: calls, outcome, answer, verdicts."""
+"""What an agent did differently: its calls, its output, and what else two recordings show, in a few short lines."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
-from itertools import zip_longest
-from typing import Any
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
 
-from agenteval.contracts.json_values import args_key
-from agenteval.contracts.models import EXTENSION_PREFIX
-from agenteval.contracts.results import TestResult
-from agenteval.contracts.testcase import TestCase
+from agenteval.contracts.json_values import args_key, equal, json_in, show
+from agenteval.contracts.models import EXTENSION_PREFIX, Model, model, plain
 from agenteval.contracts.trace import Trace
-from agenteval.judging.runner import Outcome, RunOptions, run_test
-from agenteval.loading.testfile import LoadedTest
-from agenteval.matching.differences import first_difference
-from agenteval.text.fitting import around, cut
+from agenteval.matching.alignment import align_in_order
+from agenteval.matching.differences import ABSENT, LONGEST_VALUE, around_difference, brief, find_differences
+from agenteval.matching.digests import sha256
+from agenteval.redaction.redactor import Redactor
+from agenteval.text.fitting import clipped, cut
 
-LONGEST_LINE = 120
-LONGEST_START = 40
+if TYPE_CHECKING:
+    from agenteval.judging.runner import Outcome, RunOptions
+    from agenteval.loading.testfile import LoadedTest
+
+MOST_CALLS = 1000
+"""Calls of a trace that are compared one by one; the rest are compared as one."""
+MOST_WITH_ARGUMENTS = 40
+"""Changes of one test that come with their arguments: comparing large ones takes long."""
+MOST_LINES = 12
+LARGEST = 50_000
+"""The most characters of JSON that are compared part by part: more would take seconds."""
+_MOST_TEXT_LINES = 400
+_NOTHING_KNOWN = object()
+_SIGNS = {"added": "+", "removed": "-", "moved": ">", "arguments": "~"}
 
 
-def changes(before: Outcome, after: Outcome) -> list[str]:
+@dataclass(slots=True)
+class Call:
+    """A tool call. `key` is the tool's name, a colon, and a digest of the arguments."""
+
+    key: str
+    args: Any = _NOTHING_KNOWN
+
+    @property
+    def tool(self) -> str:
+        """The tool's name."""
+        return self.key.rpartition(":")[0]
+
+
+@dataclass(slots=True, kw_only=True)
+class Trajectory:
+    """The calls of a run, in order, and its output: the text where it is known, and a digest of it."""
+
+    calls: list[Call]
+    output: str | None
+    output_digest: str | None
+
+
+@model
+class CallChange(Model):
+    """One call that changed; `before` and `after` are its places among the calls, from 1.
+
+    `lines` have the arguments of a call that was added or removed, or how they differ.
+    """
+
+    change: Literal["added", "removed", "moved", "arguments"]
+    tool: str
+    before: int | None = None
+    after: int | None = None
+    lines: list[str]
+
+    @property
+    def heading(self) -> str:
+        """The change on a line: `~ call 2  outbound_send  different arguments`."""
+        places = dict.fromkeys(str(place) for place in (self.before, self.after) if place is not None)
+        what = {"moved": "  moved", "arguments": "  different arguments"}.get(self.change, "")
+        return f"{_SIGNS[self.change]} call {' → '.join(places)}  {self.tool}{what}"
+
+
+def recorded(trace: Trace, redactor: Redactor) -> Trajectory:
+    """The trajectory of a trace, redacted as the file of the trace is."""
+    data = _trajectory_data(trace)
+    return stored(redactor.swept(redactor.data(data)) if redactor.may_show_in(data) else data)
+
+
+def _trajectory_data(trace: Trace) -> Any:
+    return {
+        "events": [{"type": "tool_call", "data": call.event.data} for call in trace.calls()],
+        "final_output": plain(trace.final_output),
+    }
+
+
+def stored(trace: Any) -> Trajectory:
+    """The trajectory of a stored trace. Raises `ValueError` when the data is no trace."""
+    try:
+        datas = [event["data"] for event in trace["events"] if event["type"] == "tool_call"]
+        calls = [_call(str(data["tool"]), data.get("args")) for data in datas]
+        output = trace["final_output"]["content"] if trace["final_output"] else None
+    except (KeyError, TypeError) as error:
+        raise ValueError("not a trace") from error
+    if not isinstance(output, str | None):
+        raise ValueError("not a trace")  # noqa: TRY004 - what is wrong is the file
+    if rest := calls[MOST_CALLS:]:
+        digest = _digest("\n".join(call.key for call in rest))
+        calls[MOST_CALLS:] = [Call(f"({len(rest)} more calls):{digest[:8]}")]
+    return Trajectory(calls=calls, output=output, output_digest=None if output is None else _digest(output))
+
+
+def digested(calls: Sequence[str], output: str | None) -> Trajectory:
+    """The trajectory of which only digests are kept."""
+    return Trajectory(calls=[Call(key) for key in calls], output=None, output_digest=output)
+
+
+def _call(tool: str, args: Any) -> Call:
+    return Call(f"{tool}:{_digest(args_key(args))[:8]}", args)
+
+
+def _digest(text: str) -> str:
+    return sha256(text.encode(errors="surrogatepass"))[:16]
+
+
+def call_changes(before: Trajectory, after: Trajectory) -> list[CallChange]:
+    """How the calls differ, in the order of the later run.
+
+    Equal calls are matched first, as far as possible in order; then the others with calls of the same tool.
+    """
+    ones, others = before.calls, after.calls
+    if [call.key for call in ones] == [call.key for call in others]:
+        return []
+    bits: dict[str, int] = {}
+    for place, call in enumerate(others):
+        bits[call.key] = bits.get(call.key, 0) | 1 << place
+    aligned = align_in_order([bits.get(call.key, 0) for call in ones], len(others))
+    changes = [
+        CallChange(change="moved", tool=ones[one].tool, before=one + 1, after=other + 1, lines=[])
+        for one, other in aligned.out_of_order
+    ]
+    new = list(aligned.unexpected)
+    for one in aligned.missing:
+        call = ones[one]
+        change = CallChange(change="removed", tool=call.tool, before=one + 1, lines=_arguments(call))
+        other = next((each for each in new if others[each].tool == call.tool), None)
+        if other is not None:
+            new.remove(other)
+            known = len(changes) < MOST_WITH_ARGUMENTS and _NOTHING_KNOWN not in (
+                call.args,
+                others[other].args,
+            )
+            change.change, change.after = "arguments", other + 1
+            change.lines = change_lines(call.args, others[other].args) if known else []
+        changes.append(change)
+    changes += [
+        CallChange(change="added", tool=others[each].tool, after=each + 1, lines=_arguments(others[each]))
+        for each in new
+    ]
+    return sorted(changes, key=lambda each: (each.after or each.before or 0, each.after is not None))
+
+
+def _arguments(call: Call) -> list[str]:
+    return [] if call.args is _NOTHING_KNOWN else [brief(call.args, 100)]
+
+
+def output_lines(before: Trajectory, after: Trajectory) -> list[str]:
+    """How the outputs differ."""
+    if before.output_digest == after.output_digest:
+        return []
+    if before.output_digest is None:
+        return ["there was none before"]
+    if after.output_digest is None:
+        return ["there is none now"]
+    if before.output is None or after.output is None:
+        return ["it differs; a baseline keeps only a digest of it"]
+    return text_lines(before.output, after.output)
+
+
+def change_lines(before: Any, after: Any) -> list[str]:
+    """How two JSON values differ, a line for each part: `place: before → after`; for very large ones only their sizes."""
+    sizes = [len(show(value)) for value in (before, after)]
+    if max(sizes) > LARGEST:
+        return [f"too large to compare: {sizes[0]:,} → {sizes[1]:,} characters of JSON"]
+    lines = []
+    for place, one, other in find_differences(before, after):
+        if one is ABSENT:
+            said = f"added {brief(other)}"
+        elif other is ABSENT:
+            said = f"removed {brief(one)}"
+        else:
+            texts = isinstance(one, str) and isinstance(other, str)
+            said = " → ".join(map(brief, around_difference(one, other) if texts else (one, other)))
+        lines.append(f"{place}: {said}" if place else said)
+    return _few(lines)
+
+
+def text_lines(before: str, after: str) -> list[str]:
+    """How two texts differ: as JSON when both are, else line by line.
+
+    `- ` stands before a line that is gone, `+ ` before a new one.
+    """
+    one, other = json_in(before), json_in(after)
+    with suppress(RecursionError):  # what is nested too deeply for that is compared as a text
+        if one is not None and other is not None and not equal(one, other):
+            return change_lines(one, other)
+    if "\n" not in before and "\n" not in after:
+        return [f"{sign} {text}" for sign, text in zip("-+", around_difference(before, after), strict=True)]
+    return list_lines(before.splitlines(), after.splitlines()) or [
+        "only line endings and trailing blanks differ"
+    ]
+
+
+def list_lines(before: Sequence[str], after: Sequence[str]) -> list[str]:
+    """The lines that are gone, and those that are new; none when the lists are equal."""
+    from difflib import unified_diff
+
+    start, ones, others = 0, len(before), len(after)
+    while start < min(ones, others) and before[start] == after[start]:
+        start += 1
+    while min(ones, others) > start and before[ones - 1] == after[others - 1]:
+        ones, others = ones - 1, others - 1
+    one, other = (
+        side[start : min(end, start + _MOST_TEXT_LINES)] for side, end in ((before, ones), (after, others))
+    )
+    changed = [line for line in [*unified_diff(one, other, n=0, lineterm="")][2:] if line[0] != "@"]
+    return _few([f"{line[0]} {clipped(line[1:], LONGEST_VALUE * 2)}" for line in changed])
+
+
+def _few(lines: list[str]) -> list[str]:
+    rest = len(lines) - MOST_LINES
+    return [*lines[:MOST_LINES], f"… and {rest} more"] if rest > 0 else lines
+
+
+def changes(before: "Outcome", after: "Outcome") -> list[str]:
     """What a person should know before the new recording takes the place of the old one; empty when nothing changed.
 
     It is redacted before it is compared and cut, by what is known of both.
@@ -28,64 +233,66 @@ def changes(before: Outcome, after: Outcome) -> list[str]:
     def hidden(data: Any) -> Any:
         return after.redactor.data(before.redactor.data(data))
 
-    lines = [*_of_scenarios(before.test.case, after.test.case, hidden)]
+    lines = []
+    one, other = before.test.case.scenario, after.test.case.scenario
+    tasks = [(each.scheduler_context or {}).get("task_id") for each in (one, other)]
+    for name, was, now in (("group", one.group_id, other.group_id), ("task", *tasks)):
+        if was and now and was != now:  # a recording of the wrong run may pass as well
+            lines.append(f"{name}: {hidden(was)} → {hidden(now)}, so this is a test of another {name}")
     if before.trace and after.trace:
-        lines += _of_traces(before.trace, after.trace, hidden)
+        lines += _trace_changes(before.trace, after.trace, hidden)
     elif after.trace:
         error = before.result.error
         why = error.message.partition("\n")[0] if error else before.result.status
         lines.append(f"the old recording could not be replayed: {why}")
-    return [*lines, *_of_verdicts(before.result, after.result)]
+    old = {each.id: each.status for each in before.result.assertions}
+    lines += [
+        f"assertion {each.id}: {old.get(each.id, 'not judged')} → {each.status}: {cut(each.message)}"
+        for each in after.result.assertions
+        if old.get(each.id) != each.status
+    ]
+    if after.result.error:
+        lines.append(f"the test now ends in an error: {after.result.error.message}")
+    return lines
 
 
-def live_changes(test: LoadedTest, outcome: Outcome, options: RunOptions) -> list[str]:
-    """How a live run behaves otherwise than the recording of its test; empty where the test has none."""
+def live_changes(test: "LoadedTest", outcome: "Outcome", options: "RunOptions") -> list[str]:
+    """What a live run does differently from the recording of its test; empty where the test has none."""
+    from agenteval.judging.runner import run_test
+
     if all(key.startswith(EXTENSION_PREFIX) for key in test.case.adapter_input):
         return []
     replayed = replace(test, case=replace(test.case, mode="replay"))
     return changes(run_test(replayed, replace(options, live=None)), outcome)
 
 
-def _of_scenarios(before: TestCase, after: TestCase, hidden: Callable[[Any], Any]) -> Iterator[str]:
-    """Whether the test is now about something else: a recording of the wrong run may pass as well."""
-    for name, old, new in (
-        ("group", before.scenario.group_id, after.scenario.group_id),
-        ("task", _task(before), _task(after)),
-    ):
-        if old and new and old != new:
-            yield f"{name}: {hidden(old)} -> {hidden(new)}, so this is a test of another {name}"
-
-
-def _task(case: TestCase) -> object:
-    return (case.scenario.scheduler_context or {}).get("task_id")
-
-
-def _of_traces(before: Trace, after: Trace, hidden: Callable[[Any], Any]) -> Iterator[str]:
-    for name, old, new in (
+def _trace_changes(before: Trace, after: Trace, hidden: Callable[[Any], Any]) -> Iterator[str]:
+    for name, was, now in (
         ("status", before.status, after.status),
         ("trigger", before.scenario.trigger, after.scenario.trigger),
         ("retries", before.metrics.retry_count, after.metrics.retry_count),
     ):
-        if old != new:
-            yield f"{name}: {old} -> {new}"
-    for title, told in (
-        ("messages received", _messages),
-        ("tool calls", _calls),
-        ("memory", _memory),
-        ("final output", _output),
-    ):
-        yield from _titled(title, told(before, hidden), told(after, hidden))
+        if was != now:
+            yield f"{name}: {was} → {now}"
+    one, other = (stored(hidden(_trajectory_data(trace))) for trace in (before, after))
+    asked = ["\n".join(hidden(each.content) for each in trace.input_messages) for trace in (before, after)]
+    found = {
+        "messages received": text_lines(*asked) if asked[0] != asked[1] else [],
+        "calls": [
+            line for call in call_changes(one, other) for line in (call.heading, *_indented(call.lines))
+        ],
+        "failed calls": list_lines(*map(_failed_calls, (before, after))),
+        "memory": list_lines(*(_memory(trace, hidden) for trace in (before, after))),
+        "output": output_lines(one, other),
+    }
+    for title, lines in found.items():
+        if lines:
+            yield f"{title}:"
+            yield from _indented(lines)
 
 
-def _messages(trace: Trace, hidden: Callable[[Any], Any]) -> list[str]:
-    return [hidden(message.content) for message in trace.input_messages]
-
-
-def _calls(trace: Trace, hidden: Callable[[Any], Any]) -> list[str]:
-    return [
-        f"{call.tool} {args_key(hidden({'args': call.args})['args'])}{' failed' if call.failed else ''}"
-        for call in trace.calls()
-    ]
+def _failed_calls(trace: Trace) -> list[str]:
+    return [f"call {place}  {call.tool}" for place, call in enumerate(trace.calls(), 1) if call.failed]
 
 
 def _memory(trace: Trace, hidden: Callable[[Any], Any]) -> list[str]:
@@ -95,41 +302,5 @@ def _memory(trace: Trace, hidden: Callable[[Any], Any]) -> list[str]:
     ]
 
 
-def _output(trace: Trace, hidden: Callable[[Any], Any]) -> list[str]:
-    text: str = hidden(trace.output)
-    return text.splitlines()
-
-
-def _titled(title: str, before: Sequence[str], after: Sequence[str]) -> Iterator[str]:
-    """The lines that are gone and those that are new, under a title."""
-    import difflib
-
-    found = []
-    for kind, *ends in difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
-        if kind != "equal":
-            gone, new = before[ends[0] : ends[1]], after[ends[2] : ends[3]]
-            both = zip_longest(gone, new)
-            shown = [(old and _shown(old, other), other and _shown(other, old)) for old, other in both]
-            found += [f"- {old}" for old, _ in shown if old is not None]
-            found += [f"+ {other}" for _, other in shown if other is not None]
-    if found:
-        yield f"{title}:"
-        yield from (f"  {line}" for line in found)
-
-
-def _shown(line: str, other: str | None) -> str:
-    """A line, cut when it is long; one that would look like the other has what is different after its beginning."""
-    short = cut(line, LONGEST_LINE)
-    if other is None or short != cut(other, LONGEST_LINE):
-        return short
-    start = cut(line, LONGEST_START).removesuffix(" …")
-    return f"{start} {around(line, first_difference(line, other), LONGEST_LINE - LONGEST_START)}"
-
-
-def _of_verdicts(before: TestResult, after: TestResult) -> Iterator[str]:
-    old = {each.id: each.status for each in before.assertions}
-    for each in after.assertions:
-        if old.get(each.id) != each.status:
-            yield f"assertion {each.id}: {old.get(each.id, 'not judged')} -> {each.status}: {cut(each.message)}"
-    if after.error:
-        yield f"the test now ends in an error: {after.error.message}"
+def _indented(lines: Sequence[str]) -> Iterator[str]:
+    return (f"  {line}" for line in lines)

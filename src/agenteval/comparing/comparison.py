@@ -1,10 +1,40 @@
-"""A comparison as data: the changes of every assertion, and what the agent did differently."""
+"""Two runs of one suite, or a baseline and a run, compared: the changes of every assertion, and what the agent did differently."""
 
-from typing import Literal, get_args
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from agenteval.comparing.trajectories import CallChange
+from agenteval.comparing.baseline import (
+    FAILING,
+    BaselineFile,
+    TestFacts,
+    contradiction,
+    facts_of,
+    load_baseline,
+    renewed,
+)
+from agenteval.comparing.behaviour import (
+    MOST_CALLS,
+    CallChange,
+    Trajectory,
+    call_changes,
+    digested,
+    output_lines,
+    recorded,
+    stored,
+)
+from agenteval.contracts.errors import ExitCode, UsageError
 from agenteval.contracts.models import Model, model
-from agenteval.judging.stored import COMPARISON, StoredRun
+from agenteval.contracts.results import TestResult
+from agenteval.judging.stored import COMPARISON, StoredRun, StoredRunError, is_run
+from agenteval.matching.digests import sha256
+from agenteval.openwop.summary import eval_summary_of, score_delta, task_id
+
+if TYPE_CHECKING:
+    from agenteval.judging.runner import Outcome
 
 COMPARISON_SCHEMA_VERSION = "0.1"
 
@@ -132,7 +162,10 @@ def known_failures(run: StoredRun) -> dict[str, str]:
     known: dict[str, str] = {}
     for change in comparison.of_kind("still_failing"):
         if change.test_case_id not in worse:
-            known.setdefault(change.test_case_id, _told(comparison.before.label, change))
+            until = f"until {change.expires}" if change.expires else None
+            noted = " · ".join(each for each in (change.owner, change.reason, until) if each)
+            told = f"known failure of {comparison.before.label}{f': {noted}' if noted else ''}"
+            known.setdefault(change.test_case_id, told)
     return {
         row.test_case_id: known[row.test_case_id]
         for row in run.summary.tests
@@ -140,7 +173,7 @@ def known_failures(run: StoredRun) -> dict[str, str]:
     }
 
 
-def unseen_regressions(run: StoredRun) -> "list[Change]":
+def unseen_regressions(run: StoredRun) -> list[Change]:
     """The regressions of tests that did not fail: they are missing, or judge less than before. Raises `FileError`."""
     failed = {row.test_case_id for row in run.summary.tests if row.status in ("fail", "error")}
     comparison = comparison_of(run)
@@ -148,8 +181,380 @@ def unseen_regressions(run: StoredRun) -> "list[Change]":
     return [change for change in changes if change.regression and change.test_case_id not in failed]
 
 
-def _told(baseline: str, change: "Change") -> str:
-    """The baseline that knows a failure, and what people have written there."""
-    until = f"until {change.expires}" if change.expires else None
-    noted = " · ".join(each for each in (change.owner, change.reason, until) if each)
-    return f"known failure of {baseline}{f': {noted}' if noted else ''}"
+OF_THE_TEST = ""
+"""The key of the message about a test as a whole, among the ids of its assertions."""
+
+
+@dataclass(slots=True, kw_only=True)
+class SideTest:
+    """A test on one side. `tools` counts its calls by tool, None when they are not known; `messages` say why assertions, and the test, did not pass.
+
+    `trajectory` returns None when nothing of it was kept. `left_out` are assertions that were not selected.
+    """
+
+    facts: TestFacts
+    tools: dict[str, int] | None = None
+    messages: dict[str, str] = field(default_factory=dict)
+    trajectory: Callable[[], Trajectory | None] = lambda: None
+    left_out: frozenset[str] = frozenset()
+
+
+@dataclass(slots=True, kw_only=True)
+class Side:
+    """A run or a baseline. `head` is what a comparison says of it; `partial`: some tests were not selected.
+
+    `broken` is how a run ended that could not judge everything; it has no result of an invalid test file.
+    """
+
+    head: ComparedSide
+    tests: dict[str, SideTest]
+    baseline: BaselineFile | None = None
+    partial: bool = False
+    broken: str = ""
+
+    def must_be_of(self, suite_id: str, version: str, label: str) -> None:
+        """Refuse to compare with another suite or version; `label` names the other side.
+
+        Raises `UsageError` (`baseline.other_suite`).
+        """
+        head = self.head
+        if (head.suite_id, head.suite_version) == (suite_id, version):
+            return
+        other = head.suite_id != suite_id
+        what = "suite" if other else "version of the suite"
+        raise UsageError(
+            f"{head.label} belongs to another {what}: it is of {head.suite_id} {head.suite_version}, "
+            f"{label} of {suite_id} {version}",
+            reason_code="baseline.other_suite",
+            next_step="compare runs of the same suite (suite.id in agenteval.yaml, else the directory that is run; or suiteId)"
+            if other
+            else "compare runs of the same version, or rewrite the baseline with --update-baseline",
+        )
+
+
+def load_side(path: Path) -> Side:
+    """The run in a directory, or the baseline in a file.
+
+    Raises `UsageError` (`baseline.missing`), `StoredRunError`, `FileError`.
+    """
+    if is_run(path) or path.is_dir():
+        return _of_run(StoredRun(path))
+    if not path.exists():
+        raise UsageError(
+            f"no run or baseline at {path}: there is no such directory or file",
+            reason_code="baseline.missing",
+            next_step="name the directory of a run, or a file that `agenteval run --update-baseline` has written",
+        )
+    return of_baseline(load_baseline(path), path)
+
+
+def of_baseline(baseline: BaselineFile, path: Path) -> Side:
+    """A baseline as a side; its id is a digest of its content."""
+    head = ComparedSide(
+        label=str(path),
+        run_id=f"baseline-{sha256(baseline.encoded())[:16]}",
+        suite_id=baseline.suite_id,
+        suite_version=baseline.suite_version,
+        score=baseline.score,
+    )
+    return Side(
+        head=head,
+        tests={facts.test_case_id: _of_facts(facts) for facts in baseline.tests},
+        baseline=baseline,
+    )
+
+
+def _of_facts(facts: TestFacts) -> SideTest:
+    if facts.calls is None:
+        return SideTest(facts=facts)
+    trajectory = digested(facts.calls, facts.output)
+    tools = dict(Counter(call.tool for call in trajectory.calls)) if len(facts.calls) <= MOST_CALLS else None
+    return SideTest(facts=facts, tools=tools, trajectory=lambda: trajectory)
+
+
+def _of_run(run: StoredRun) -> Side:
+    summary, ended = eval_summary_of(run), run.summary
+    scores = {task.taskId: task.score for task in summary.tasks}
+    tests = {}
+    for result in run.results():
+        name = result.test_case_id  # a task of a suite keeps its id
+        facts = facts_of(result, scores.get(name, scores.get(task_id(name))))
+        if told := contradiction(facts):
+            raise _damaged(run, f"{name} contradicts itself: {told}")
+        tests[name] = _of_result(result, facts, partial(_stored_trajectory, run, result))
+    head = ComparedSide(
+        label=str(run.path),
+        run_id=ended.test_run_id,
+        suite_id=summary.suiteId,
+        suite_version=summary.suiteVersion,
+        score=summary.aggregateScore,
+    )
+    return Side(
+        head=head,
+        tests=tests,
+        partial=bool(ended.counts.deselected or ended.stopped_after),
+        broken=f"exit {ended.exit_code}: {ended.exit_reason}" if ended.exit_code >= ExitCode.ERROR else "",
+    )
+
+
+def _of_result(result: TestResult, facts: TestFacts, trajectory: Callable[[], Trajectory | None]) -> SideTest:
+    messages = {each.id: each.message for each in result.assertions if each.state != "pass"}
+    messages[OF_THE_TEST] = result.error.message if result.error else result.next_step or ""
+    summary = result.trace_summary
+    return SideTest(
+        facts=facts,
+        tools={each.tool: each.count for each in summary.tool_calls} if summary.trace_id else None,
+        messages=messages,
+        trajectory=trajectory,
+    )
+
+
+def _stored_trajectory(run: StoredRun, result: TestResult) -> Trajectory | None:
+    trace: Any = run.trace(result)
+    try:
+        return None if trace is None else stored(trace)
+    except ValueError as error:
+        raise _damaged(run, f"{result.artifacts.trace} is not a trace") from error
+
+
+def _damaged(run: StoredRun, what: str) -> StoredRunError:
+    return StoredRunError(
+        f"the run in {run.path} is damaged: {what}",
+        reason_code="run.damaged",
+        next_step="run the tests again",
+    )
+
+
+def seen(outcome: "Outcome", score: float | None) -> SideTest:
+    """What a comparison needs of a test that was just judged; `score` is None for a skipped one."""
+    trace, test = outcome.trace, outcome.test
+    facts = facts_of(outcome.result, score)
+    trajectory = recorded(trace, outcome.redactor) if trace is not None else None
+    if trajectory is not None:
+        facts.calls = [call.key for call in trajectory.calls]
+        facts.output = trajectory.output_digest
+    side = _of_result(outcome.result, facts, partial(_itself, trajectory))
+    judged = {bound.spec.id for bound in test.checks}
+    left_out = (each.id for each in test.case.assertions if each.id not in judged)
+    side.left_out = frozenset(map(outcome.redactor.name, left_out))
+    return side
+
+
+def _itself(trajectory: Trajectory | None) -> Trajectory | None:
+    """The trajectory; a partial of this can be sent to another process, and a lambda cannot."""
+    return trajectory
+
+
+def changes_of(before: SideTest | None, after: SideTest, today: str) -> list[Change]:
+    """The changes of one test of the second run. `today` is YYYY-MM-DD; known failures expire after their day."""
+    facts = after.facts
+    known = before.facts if before else None
+    found = list(_changes(known, after))
+    if known and not after.left_out and all(change.kind == "still_failing" for change in found):
+        found += _score_change(known, facts)
+    for change in found:
+        change.message = change.message or after.messages.get(change.assertion or OF_THE_TEST, "")
+        if known and change.kind == "still_failing":
+            change.owner, change.reason, change.expires = known.owner, known.reason, known.expires
+            if known.expires and known.expires < today:
+                change.kind, change.regression = "expired", True
+    return found
+
+
+def _changes(before: TestFacts | None, side: SideTest) -> Iterator[Change]:
+    after = side.facts
+    name, was = after.test_case_id, before.status if before else None
+    if after.status == "error":
+        yield _change("still_failing" if was == "error" else "newly_failing", name, None, was, "error")
+        return
+    judged_before = before is not None and before.status != "error"
+    states = before.assertions if before and judged_before else {}
+    changes = [
+        _change(kind, name, each, states.get(each), now)
+        for each, now in after.assertions.items()
+        if (kind := _assertion_kind(states.get(each), now, known_test=judged_before))
+    ]
+    yield from changes
+    gone = [each for each in states if each not in after.assertions and each not in side.left_out]
+    yield from (_change("missing", name, each, states[each], None) for each in gone)
+    if of_test := _test_kind(before, side, changes):
+        yield _change(of_test, name, None, was, after.status)
+
+
+def _score_change(before: TestFacts, after: TestFacts) -> Iterator[Change]:
+    """The change of a score that no other change explains: that of a rubric may change by itself."""
+    was, now = before.score, after.score
+    if was is not None and now is not None and was != now:
+        kind: ChangeKind = "lower_score" if now < was else "higher_score"
+        change = _change(kind, after.test_case_id, None, before.status, after.status)
+        change.message = f"score {was:.4g} → {now:.4g}"
+        yield change
+
+
+def _assertion_kind(was: str | None, now: str, *, known_test: bool) -> ChangeKind | None:
+    if now == "fail":
+        return "still_failing" if was == "fail" else "newly_failing"
+    if was is None:
+        return "new" if known_test else None
+    if was == now:
+        return None
+    if now == "xfail":
+        return "newly_expected"
+    if now == "warn":
+        return "newly_warning"
+    if was in ("vacuous", "skip"):
+        return None
+    if now == "vacuous":
+        return "newly_vacuous"
+    return "newly_skipped" if now == "skip" else "fixed"
+
+
+def _test_kind(before: TestFacts | None, side: SideTest, changes: Sequence[Change]) -> ChangeKind | None:
+    """The change of a test as a whole, if the changes of its assertions do not imply it.
+
+    A test may fail for a warning under `--strict`, or because an expected failure did not happen: either, when new, is
+    another failure than the one before.
+    """
+    after = side.facts
+    without_failure = before is not None and "fail" not in before.assertions.values()
+    if after.status == "fail":
+        if any(change.kind in ("newly_failing", "still_failing") for change in changes):
+            return None
+        other = any(change.after == "warn" or change.before == "xfail" for change in changes)
+        same = before is not None and before.status == "fail" and without_failure and not other
+        return "still_failing" if same else "newly_failing"
+    if side.left_out:
+        return None
+    if before is None:
+        return "new"
+    return "fixed" if before.failing and without_failure and after.status == "pass" else None
+
+
+def _change(kind: ChangeKind, test: str, assertion: str | None, was: str | None, now: str | None) -> Change:
+    lost = kind in ("newly_vacuous", "newly_skipped", "missing") and was == "pass"
+    return Change(
+        kind=kind,
+        test_case_id=test,
+        assertion=assertion,
+        before=was,
+        after=now,
+        regression=kind == "newly_failing" or lost,
+    )
+
+
+class Comparer:
+    """Compares the tests of a run with those of `before`, one by one, and collects what a new baseline needs.
+
+    `before` is None where there is nothing to compare with. `today` is YYYY-MM-DD, in UTC. `target` is the file for a new
+    baseline, `old` its present content.
+    """
+
+    def __init__(
+        self, before: Side | None, today: str, *, target: Path | None = None, old: BaselineFile | None = None
+    ) -> None:
+        self.target = target
+        self.known_failures = 0
+        """Failed tests whose failures the first side all knows, and accepts today."""
+        self._before = before
+        self._today = today
+        self._old = old
+        self._facts: list[TestFacts] = []
+        self._not_selected: set[str] = set()
+        self._changes: list[Change] = []
+        self._differences: list[TestDifference] = []
+        self._seen: set[str] = set()
+        self._failing: set[str] = set()
+        self._without_traces = 0
+
+    def add(self, test: SideTest) -> None:
+        """Compare a test that was judged."""
+        facts = test.facts
+        self._seen.add(facts.test_case_id)
+        if facts.failing:
+            self._failing.add(facts.test_case_id)
+        if self.target:
+            self._facts.append(facts)
+        if self._before is None:
+            return
+        before = self._before.tests.get(facts.test_case_id)
+        changes = changes_of(before, test, self._today)
+        self._changes += changes
+        self.known_failures += facts.status == "fail" and not any(change.regression for change in changes)
+        if before and (difference := self._difference(before, test)):
+            self._differences.append(difference)
+
+    def leave_out(self, test_id: str) -> None:
+        """Note a test that was not selected, and so is not missing."""
+        self._not_selected.add(test_id)
+
+    def _difference(self, before: SideTest, after: SideTest) -> TestDifference | None:
+        calls: list[CallChange] = []
+        output: list[str] = []
+        tools: dict[str, list[int]] = {}
+        if (one := before.trajectory()) is not None and (other := after.trajectory()) is not None:
+            calls, output = call_changes(one, other), output_lines(one, other)
+        elif before.tools is not None and after.tools is not None:
+            self._without_traces += 1
+            counts = {
+                tool: [before.tools.get(tool, 0), after.tools.get(tool, 0)]
+                for tool in (*before.tools, *after.tools)
+            }
+            tools = {tool: [was, now] for tool, (was, now) in counts.items() if was != now}
+        if not (calls or output or tools):
+            return None
+        name = after.facts.test_case_id
+        return TestDifference(test_case_id=name, calls=calls, output=output, tools=tools)
+
+    def close(self, after: ComparedSide, *, complete: bool) -> Comparison | None:
+        """The comparison, once all tests were added; None when there is nothing to compare with.
+
+        `complete`: every selected test was judged, and those that were not selected are known; else no test is missing.
+        """
+        if (before := self._before) is None:
+            return None
+        absent = [test.facts for name, test in before.tests.items() if name not in self._seen]
+        gone = [each for each in absent if complete and each.test_case_id not in self._not_selected]
+        missing = [_change("missing", each.test_case_id, None, each.status, None) for each in gone]
+        changes = [*self._changes, *missing]
+        changes.sort(key=lambda change: (KINDS.index(change.kind), not change.regression))
+        told = (self._seen | {each.test_case_id for each in gone}) - self._failing
+        return Comparison(
+            before=before.head,
+            after=after,
+            score_delta=score_delta(before.head.score, after.score),
+            regressions=sum(change.regression for change in changes),
+            counts={kind: sum(change.kind == kind for change in changes) for kind in KINDS},
+            changes=changes,
+            differences=self._differences,
+            not_selected=len(absent) - len(gone),
+            without_traces=self._without_traces,
+            unused=[
+                each.test_case_id
+                for each in (before.baseline.tests if before.baseline else ())
+                if each.test_case_id in told
+                and (each.status in FAILING or each.owner or each.reason or each.expires)
+            ],
+        )
+
+    def baseline(self, after: ComparedSide) -> BaselineFile:
+        """The baseline that this run makes."""
+        new = BaselineFile(
+            schema_version="0.1",
+            suite_id=after.suite_id,
+            suite_version=after.suite_version,
+            score=after.score,
+            tests=self._facts,
+        )
+        return renewed(new, self._old, frozenset(self._not_selected))
+
+
+def compare(before: Side, after: Side, today: str) -> Comparison:
+    """Two sides compared. Raises `UsageError` when they are not of one suite and version."""
+    head = after.head
+    before.must_be_of(head.suite_id, head.suite_version, head.label)
+    comparer = Comparer(before, today)
+    for test in after.tests.values():
+        comparer.add(test)
+    comparison = comparer.close(head, complete=not after.partial)
+    assert comparison is not None
+    return comparison

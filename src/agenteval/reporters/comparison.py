@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from agenteval.comparing.comparison import KINDS, Change, ChangeKind, Comparison, TestDifference
-from agenteval.comparing.trajectories import CallChange
 from agenteval.reporters.terminal import Terminal
 from agenteval.text.fitting import counted
 
@@ -28,7 +27,6 @@ _TITLES: dict[ChangeKind, tuple[str, str, str]] = {
     "higher_score": ("higher score", "pass", "green"),
     "new": ("new", "pass", "dim"),
 }
-_CALLS = {"added": "+", "removed": "-", "moved": ">", "arguments": "~"}
 
 
 def tell(terminal: Terminal, comparison: Comparison) -> None:
@@ -97,7 +95,9 @@ class _Telling:
         for difference in differences[:MOST_TESTS]:
             self.terminal.emit(f"    {difference.test_case_id}")
             for call in difference.calls[:MOST_CHANGES]:
-                self._call(call)
+                self._line(call.heading, 6)
+                for line in call.lines:
+                    self._line(line, 10)
             if len(difference.calls) > MOST_CHANGES:
                 self.terminal.emit(f"      and {len(difference.calls) - MOST_CHANGES} more calls")
             for tool, (one, other) in difference.tools.items():
@@ -108,16 +108,6 @@ class _Telling:
                 self._line(line, 8)
         if len(differences) > MOST_TESTS:
             self.terminal.emit(f"    and {len(differences) - MOST_TESTS} more tests")
-
-    def _call(self, call: CallChange) -> None:
-        places = [str(place) for place in (call.before, call.after) if place is not None]
-        where = f"call {f' {self.arrow} '.join(dict.fromkeys(places))}"
-        what = {"added": "", "removed": "", "moved": "  moved", "arguments": "  different arguments"}[
-            call.change
-        ]
-        self.terminal.emit(f"      {_CALLS[call.change]} {where}  {call.tool}{what}")
-        for line in call.lines:
-            self._line(line, 10)
 
     def _notes(self) -> None:
         comparison = self.comparison
@@ -140,4 +130,4 @@ class _Telling:
         )
 
     def _line(self, text: str, indent: int, style: str = "") -> None:
-        self.terminal.paragraph(text.replace("→", self.arrow), indent=indent, style=style)
+        self.terminal.paragraph(text, indent=indent, style=style)

@@ -38,7 +38,7 @@ def write(stream: TextIO, text: str) -> None:
     except BrokenPipeError:
         silence(stream)
     except UnicodeEncodeError:  # its own `encoding` may be "charmap", whatever the stream's is
-        spelled = text.replace("…", "...").encode(stream.encoding, "backslashreplace")
+        spelled = text.replace("…", "...").replace("→", "->").encode(stream.encoding, "backslashreplace")
         write(stream, spelled.decode(stream.encoding))
 
 

@@ -6,16 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agenteval.comparing.baseline import (
-    BaselineFile,
-    Side,
-    load_baseline,
-    load_side,
-    of_baseline,
-    write_baseline,
-)
-from agenteval.comparing.compare import Watch
-from agenteval.comparing.comparison import ComparedSide, Comparison
+from agenteval.comparing.baseline import BaselineFile, load_baseline, write_baseline
+from agenteval.comparing.comparison import ComparedSide, Comparer, Comparison, Side, load_side, of_baseline
 from agenteval.contracts.errors import Problem, UsageError
 from agenteval.judging.stored import is_run
 from agenteval.openwop.summary import Baseline, Scores
@@ -32,7 +24,7 @@ def today() -> str:
     return time.strftime("%Y-%m-%d", time.gmtime())
 
 
-def watch_for(given: Path | None, *, update: bool, default: Path, scores: Scores) -> Watch:
+def watch_for(given: Path | None, *, update: bool, default: Path, scores: Scores) -> Comparer:
     """The watch over a run of the suite of `scores`; sets their baseline.
 
     `given` is the run or file to compare with; None stands for the file `default`, if it is there. An update goes
@@ -58,7 +50,7 @@ def watch_for(given: Path | None, *, update: bool, default: Path, scores: Scores
     if before:
         before.must_be_of(suite.id, suite.version, "this run")
         scores.baseline = Baseline(run_id=before.head.run_id, score=before.head.score)
-    return Watch(before=before, today=today(), target=target, old=old)
+    return Comparer(before, today(), target=target, old=old)
 
 
 def check_whole(paths: Sequence[str], *, maxfail: int, part: bool, modes: str) -> None:
@@ -98,7 +90,7 @@ class Verdict:
     lines: list[str] = field(default_factory=list)
 
 
-def conclude(ledger: "Ledger", watch: Watch) -> Verdict:
+def conclude(ledger: "Ledger", watch: Comparer) -> Verdict:
     """Compare what was watched, let the tally judge by it, and write the new baseline. Raises `BaselineError`."""
     options, scores, tally = ledger.options, ledger.scores, ledger.tally
     after = ComparedSide(

@@ -25,7 +25,7 @@ from agenteval.running.files import Examiner, Judged
 from agenteval.text.fitting import counted
 
 if TYPE_CHECKING:
-    from agenteval.comparing.compare import Watch
+    from agenteval.comparing.comparison import Comparer
     from agenteval.running.shards import ShardLog
 
 
@@ -40,7 +40,7 @@ class Ledger:
     options: RunOptions
     console: Console
     scores: Scores
-    watch: "Watch | None" = None
+    watch: "Comparer | None" = None
     log: "ShardLog | None" = None
     directory: RunDirectory | None = None
     shows_files: bool = True
@@ -217,7 +217,7 @@ class Ledger:
         directory.close(self.scores.summary())
         self._leaked(directory.leaks[before:])
 
-    def _compare(self, watch: "Watch") -> None:
+    def _compare(self, watch: "Comparer") -> None:
         """Compare the run with its baseline and write a new one, whichever was asked for."""
         from agenteval.reporters.comparison import tell
         from agenteval.running.baselines import conclude

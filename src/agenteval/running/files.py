@@ -23,7 +23,7 @@ from agenteval.reporters.artifacts import Filed, packed, unfiled
 from agenteval.reporters.console import Console
 
 if TYPE_CHECKING:
-    from agenteval.comparing.baseline import SideTest
+    from agenteval.comparing.comparison import SideTest
 
 
 class UniqueIds:
@@ -160,7 +160,7 @@ class Examiner:
         judged = self.account(outcome.result, filed, scored=scored, metrics=metrics, looked=looked, told=told)
         judged.left_out = len(test.case.assertions) - len(test.checks)
         if self.compares:
-            from agenteval.comparing.compare import seen
+            from agenteval.comparing.comparison import seen
 
             judged.seen = seen(outcome, scored.task["score"] if scored else None)
         return judged

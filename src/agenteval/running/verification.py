@@ -4,13 +4,18 @@ import math
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
-from agenteval.comparing.baseline import CLOSE, SCORED_OTHERWISE, contradiction, facts_of
+from agenteval.comparing.baseline import contradiction, facts_of
 from agenteval.contracts.errors import AgentEvalError
 from agenteval.contracts.results import TestResult
 from agenteval.judging.stored import EVAL_SUMMARY, SHARD, SUMMARY, StoredRun
 from agenteval.openwop.models import EvalSummary, TaskScore
 from agenteval.openwop.summary import Scores, Suite, eval_summary_of, task_id
 from agenteval.text.fitting import counted
+
+CLOSE = 1e-9
+"""How far two equal scores may be apart."""
+SCORED_OTHERWISE = frozenset({"golden", "rubric"})
+"""Assertions of tasks of a suite, whose scores are not shares of passed assertions."""
 
 
 class VerificationError(AgentEvalError):
