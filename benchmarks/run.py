@@ -161,7 +161,7 @@ class Bench:
         suite = copies(self.plan.suite, self.folder / "many")
         runs = [
             (
-                self.agenteval(suite, "--save-traces").cpu,
+                self.agenteval(suite, "--save-traces", "-n", "1").cpu,
                 self.pytest(suite).cpu,
                 self.pytest(suite, redact=True).cpu,
                 self.pytest(suite, lean=True).cpu,
@@ -179,7 +179,7 @@ class Bench:
         """How much sooner a large suite is done in two processes."""
         suite = copies(self.plan.suite, self.folder / "workers")
         repeats = range(2 * self.plan.long_repeats)
-        pairs = [(self.agenteval(suite, "-n", "2"), self.agenteval(suite)) for _ in repeats]
+        pairs = [(self.agenteval(suite, "-n", "2"), self.agenteval(suite, "-n", "1")) for _ in repeats]
         what = f"{self.plan.suite} tests, wall time, -n 2 / one process"
         return wall_ratio(what, pairs, target=0.625)
 

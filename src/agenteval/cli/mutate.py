@@ -55,7 +55,7 @@ class MutateRequest(Request):
         int, typer.Option("--max", metavar="N", min=0, help="At most N mutants per test; 0 for all.")
     ] = MOST_MUTANTS
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="Seed for random choices.")] = 0
-    workers: WorkersOption = "1"
+    workers: WorkersOption = AUTO
     since: Annotated[
         str,
         typer.Option("--since", metavar="REV", help="Only tests whose files changed since a git revision."),

@@ -58,7 +58,7 @@ from agenteval.reporters.console import Console
 from agenteval.reporters.progress import LiveProgress, ReadingProgress
 from agenteval.reporters.terminal import in_github_actions
 from agenteval.running.bookkeeping import Ledger
-from agenteval.running.session import Flow, Session
+from agenteval.running.session import AUTO, Flow, Session
 from agenteval.running.shards import Shard
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ class RunRequest(Request):
             "--durations-from", metavar="RUN", help="Balance shards by how long tests took in this run."
         ),
     ] = None
-    workers: WorkersOption = "1"
+    workers: WorkersOption = AUTO
     strict: Annotated[
         bool, typer.Option("--strict", help="Treat all warnings as failures.", rich_help_panel=JUDGING)
     ] = False
@@ -521,8 +521,7 @@ def _session(
 def _ledger(asked: RunRequest, project: OpenProject, parts: Parts, console: Console, scratch: Path) -> Ledger:
     config = project.config
     live = asked.live_options(config.live, project.root, scratch)
-    if not asked.no_progress and asked.workers == "1":
-        live.tell = LiveProgress()
+    live.tell = None if asked.no_progress else LiveProgress()
     part = asked.part
     return Ledger(
         options=RunOptions(

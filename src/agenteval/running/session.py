@@ -41,7 +41,7 @@ class Flow:
     failed_first: bool = False
     shard: Shard | None = None
     durations_from: Path | None = None
-    workers: str = "1"
+    workers: str = AUTO
     progress: bool = True
     """Whether a terminal shows how far the run is."""
 
@@ -304,6 +304,17 @@ class Session:
             if number > 1:
                 from agenteval.running.workers import Workers
 
+                options = self.ledger.options
+                # the first is judged here: what it imports and compiles, each worker has from the start; but a plugin
+                # could end the process, and a live test takes long
+                every = bool(options.live and options.live.every)
+                if isinstance(found[0], Selected) and not (options.registry.modules or every):
+                    first = self.examiner.look(found[0])
+                    if not (first.test and first.test.case.mode == "live"):
+                        yield first
+                        del found[0]
+                if options.live:
+                    options.live.tell = None  # the agents of several workers would share a line
                 console.flush()  # or each worker would have what is not written yet
                 self.workers = Workers(found, self.examiner, number)
                 yield from self.workers
