@@ -6,9 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from agenteval.cli.options import AllowOutsideOption
+from agenteval.cli.options import AllowOutsideOption, argument
 from agenteval.contracts.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -20,16 +18,9 @@ _SHOWN = 100
 
 
 def command(
-    action: Annotated[
-        str, typer.Argument(metavar="ACTION", help="show, diff, status or drift.", show_default=False)
-    ],
+    action: Annotated[str, argument("ACTION", "show, diff, status or drift.")],
     paths: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="PATH...",
-            help="One cassette (show), two (diff), or tests (status, drift).",
-            show_default=False,
-        ),
+        list[Path], argument("PATH...", "One cassette (show), two (diff), or tests (status, drift).")
     ],
     allow_outside: AllowOutsideOption = False,
 ) -> ExitCode:

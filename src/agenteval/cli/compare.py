@@ -4,9 +4,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from agenteval.cli.options import ColorOption
+from agenteval.cli.options import ColorOption, argument, option
 from agenteval.contracts.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -14,19 +12,9 @@ if TYPE_CHECKING:
 
 
 def command(
-    before: Annotated[
-        Path,
-        typer.Argument(
-            metavar="A", help="The earlier run's directory or id, or a baseline file.", show_default=False
-        ),
-    ],
-    after: Annotated[
-        Path,
-        typer.Argument(
-            metavar="B", help="The later run's directory or id, or a baseline file.", show_default=False
-        ),
-    ],
-    as_json: Annotated[bool, typer.Option("--json", help="Print the comparison as JSON.")] = False,
+    before: Annotated[Path, argument("A", "The earlier run's directory or id, or a baseline file.")],
+    after: Annotated[Path, argument("B", "The later run's directory or id, or a baseline file.")],
+    as_json: Annotated[bool, option("--json", "Print the comparison as JSON.")] = False,
     color: ColorOption = None,
 ) -> ExitCode:
     """Show what got better or worse from one run to another, and what the agent did differently.

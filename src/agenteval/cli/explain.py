@@ -4,8 +4,7 @@ import sys
 from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
+from agenteval.cli.options import argument, option
 from agenteval.contracts.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -19,14 +18,13 @@ _LONGEST = 120
 
 def command(
     name: Annotated[
-        str | None,
-        typer.Argument(metavar="[TYPE]", help="An assertion type; if omitted, all types are listed."),
+        str | None, argument("[TYPE]", "An assertion type; if omitted, all types are listed.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
+    as_json: Annotated[bool, option("--json", "Print as JSON.")] = False,
     markdown: Annotated[
-        bool, typer.Option("--markdown", help="Print the whole reference as Markdown (docs/assertions.md).")
+        bool, option("--markdown", "Print the whole reference as Markdown (docs/assertions.md).")
     ] = False,
-    plugins: Annotated[bool, typer.Option("--plugins", help="Only types from plugins.")] = False,
+    plugins: Annotated[bool, option("--plugins", "Only types from plugins.")] = False,
 ) -> ExitCode:
     """List the assertion types, or show one with its parameters, its rules and an example to paste.
 

@@ -4,9 +4,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from agenteval.cli.options import a_number
+from agenteval.cli.options import a_number, argument, option
 from agenteval.contracts.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -15,25 +13,21 @@ if TYPE_CHECKING:
 
 
 def command(
-    run: Annotated[
-        Path, typer.Argument(metavar="RUN", help="The run's directory, or its id.", show_default=False)
-    ],
+    run: Annotated[Path, argument("RUN", "The run's directory, or its id.")],
     required: Annotated[
         float | None,
-        typer.Option(
-            "--required-pass-score",
-            metavar="X",
+        option(
+            "--required-pass-score X",
+            "Pass when the score is at least X, whatever thresholds the run had.",
             min=0,
             max=1,
             callback=a_number,
-            help="Pass when the score is at least X, whatever thresholds the run had.",
         ),
     ] = None,
     allow_partial: Annotated[
-        bool,
-        typer.Option("--allow-partial", help="Decide also by a run that left out tests or assertions."),
+        bool, option("--allow-partial", "Decide also by a run that left out tests or assertions.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the decision as JSON.")] = False,
+    as_json: Annotated[bool, option("--json", "Print the decision as JSON.")] = False,
 ) -> ExitCode:
     """Decide whether a stored run is good enough to deploy, by its scores (its EvalSummary).
 

@@ -9,8 +9,7 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-import typer
-
+from agenteval.cli.options import argument, option
 from agenteval.contracts.errors import ExitCode, UsageError
 from agenteval.reading.documents import read_bytes
 
@@ -39,18 +38,13 @@ class _File(NamedTuple):
 
 
 def command(
-    folder: Annotated[
-        Path, typer.Argument(metavar="[DIR]", help="The project to add tests to.", show_default="here")
-    ] = Path(),
+    folder: Annotated[Path, argument("[DIR]", "The project to add tests to.", show_default="here")] = Path(),
     source: Annotated[
         Path | None,
-        typer.Option(
-            "--from", metavar="SOURCE", help="Make the first test from a recording, as agenteval record does."
-        ),
+        option("--from SOURCE", "Make the first test from a recording, as agenteval record does."),
     ] = None,
     turn: Annotated[
-        int | None,
-        typer.Option("--turn", metavar="N", min=1, help="With --from: the run to make the test from."),
+        int | None, option("--turn N", "With --from: the run to make the test from.", min=1)
     ] = None,
 ) -> ExitCode:
     """Add a first test and its recording, a configuration file, a CI workflow, editor schemas and VS Code settings.

@@ -4,8 +4,6 @@ import sys
 from collections.abc import Sequence
 from typing import Annotated
 
-import typer
-
 from agenteval.cli.loaded import Collection, collect
 from agenteval.cli.options import (
     FROM_CONFIGURATION,
@@ -13,6 +11,7 @@ from agenteval.cli.options import (
     ExpressionOption,
     PathsArgument,
     TagOption,
+    option,
 )
 from agenteval.contracts.errors import ExitCode
 from agenteval.loading.project import open_project
@@ -27,7 +26,7 @@ def command(
     expression: ExpressionOption = "",
     tags: TagOption = None,
     exclude_tags: ExcludeTagOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the tests as JSON.")] = False,
+    as_json: Annotated[bool, option("--json", "Print the tests as JSON.")] = False,
 ) -> ExitCode:
     """List the tests that would run: id, number of assertions, tags, file.
 

@@ -5,8 +5,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from agenteval.cli.options import (
     FILES,
     ArtifactsDirOption,
@@ -14,6 +12,8 @@ from agenteval.cli.options import (
     JsonOption,
     QuietOption,
     VerboseOption,
+    argument,
+    option,
     with_reports,
 )
 from agenteval.cli.reporting import Reporting, ToldGithubOption, keep_out, prepare
@@ -29,21 +29,10 @@ IF_MERGED = "remove that run, or give the merged one another --run-id"
 
 @with_reports
 def command(
-    folders: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="DIR...", help="The directories of all shards of one run.", show_default=False
-        ),
-    ],
+    folders: Annotated[list[Path], argument("DIR...", "The directories of all shards of one run.")],
     artifacts_dir: ArtifactsDirOption = None,
     run_id: Annotated[
-        str,
-        typer.Option(
-            "--run-id",
-            metavar="ID",
-            help="The name of the merged run (default: the shards' --run-id).",
-            rich_help_panel=FILES,
-        ),
+        str, option("--run-id ID", "The name of the merged run (default: the shards' --run-id).", FILES)
     ] = "",
     json_output: JsonOption = False,
     quiet: QuietOption = False,

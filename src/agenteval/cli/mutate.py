@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from agenteval.cli.options import (
     FROM_CONFIGURATION,
     AllowOutsideOption,
@@ -21,6 +19,7 @@ from agenteval.cli.options import (
     TagOption,
     WorkersOption,
     a_number,
+    option,
     taking,
 )
 from agenteval.cli.reporting import prepare, write_report
@@ -46,43 +45,24 @@ class MutateRequest(Request):
     tags: TagOption = None
     exclude_tags: ExcludeTagOption = None
     operators: Annotated[
-        str,
-        typer.Option(
-            "--operators", metavar="NAMES", help="Only these operators or categories, comma-separated."
-        ),
+        str, option("--operators NAMES", "Only these operators or categories, comma-separated.")
     ] = ""
-    most: Annotated[
-        int, typer.Option("--max", metavar="N", min=0, help="At most N mutants per test; 0 for all.")
-    ] = MOST_MUTANTS
-    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Seed for random choices.")] = 0
+    most: Annotated[int, option("--max N", "At most N mutants per test; 0 for all.", min=0)] = MOST_MUTANTS
+    seed: Annotated[int, option("--seed N", "Seed for random choices.")] = 0
     workers: WorkersOption = AUTO
-    since: Annotated[
-        str,
-        typer.Option("--since", metavar="REV", help="Only tests whose files changed since a git revision."),
-    ] = ""
+    since: Annotated[str, option("--since REV", "Only tests whose files changed since a git revision.")] = ""
     min_score: Annotated[
         float | None,
-        typer.Option(
-            "--min-score",
-            metavar="X",
-            min=0,
-            max=1,
-            callback=a_number,
-            help="Exit 1 if the score is below X.",
-        ),
+        option("--min-score X", "Exit 1 if the score is below X.", min=0, max=1, callback=a_number),
     ] = None
     json_output: Annotated[
-        bool, typer.Option("--json", help="Print the report as JSON; everything else goes to stderr.")
+        bool, option("--json", "Print the report as JSON; everything else goes to stderr.")
     ] = False
-    html: Annotated[
-        Path | None, typer.Option("--html", metavar="FILE", help="Write the report as one HTML file.")
-    ] = None
-    list_operators: Annotated[
-        bool, typer.Option("--list-operators", help="List what can be changed, and stop.")
-    ] = False
+    html: Annotated[Path | None, option("--html FILE", "Write the report as one HTML file.")] = None
+    list_operators: Annotated[bool, option("--list-operators", "List what can be changed, and stop.")] = False
     allow_outside: AllowOutsideOption = False
     quiet: QuietOption = False
-    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Show every mutant of every test.")] = False
+    verbose: Annotated[bool, option("-v, --verbose", "Show every mutant of every test.")] = False
     color: ColorOption = None
 
     @property

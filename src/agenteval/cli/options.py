@@ -17,6 +17,18 @@ from agenteval.running.shards import Shard
 Command = Callable[..., ExitCode]
 
 
+def option(names: str, text: str, panel: str | None = None, **rest: Any) -> Any:
+    """An option with its help; `names` ends with the name of its value, if it takes one: `-n, --workers N`."""
+    words = names.replace(", ", " ").split()
+    metavar = None if words[-1].startswith("-") else words.pop()
+    return typer.Option(*words, metavar=metavar, help=text, rich_help_panel=panel, **rest)
+
+
+def argument(name: str, text: str, *, show_default: bool | str = False) -> Any:
+    """An argument with its help."""
+    return typer.Argument(metavar=name, help=text, show_default=show_default)
+
+
 class Request(SimpleNamespace):
     """The arguments and options of a command: the annotated fields of a subclass, in the order of the help.
 
@@ -58,12 +70,7 @@ def with_reports(command: Command) -> Command:
     added = [
         _option(
             _parameter(form.name),
-            Annotated[
-                Path | None,
-                typer.Option(
-                    f"--{form.name}", metavar="FILE", help=f"Write {form.help}.", rich_help_panel=REPORTS
-                ),
-            ],
+            Annotated[Path | None, option(f"--{form.name} FILE", f"Write {form.help}.", REPORTS)],
             None,
         )
         for form in FORMATS
@@ -97,26 +104,18 @@ FROM_CONFIGURATION: list[str] = []
 """No paths: those of the configuration are meant."""
 PathsArgument = Annotated[
     list[str],
-    typer.Argument(
-        metavar="PATH...",
-        help="Test files, directories (searched for test.yaml and *.test.yaml), or file::assertion-id. "
+    argument(
+        "PATH...",
+        "Test files, directories (searched for test.yaml and *.test.yaml), or file::assertion-id. "
         "Without any: the tests that the configuration names.",
-        show_default=False,
     ),
 ]
 ExpressionOption = Annotated[
-    str,
-    typer.Option(
-        "-k", metavar="EXPR", help="Only tests that match: words joined by and, or, not, parentheses."
-    ),
+    str, option("-k EXPR", "Only tests that match: words joined by and, or, not, parentheses.")
 ]
-TagOption = Annotated[
-    list[str] | None,
-    typer.Option("-t", "--tag", metavar="TAG", help="Only tests with this tag (repeatable)."),
-]
+TagOption = Annotated[list[str] | None, option("-t, --tag TAG", "Only tests with this tag (repeatable).")]
 ExcludeTagOption = Annotated[
-    list[str] | None,
-    typer.Option("--exclude-tag", metavar="TAG", help="Skip tests with this tag (repeatable)."),
+    list[str] | None, option("--exclude-tag TAG", "Skip tests with this tag (repeatable).")
 ]
 
 
@@ -128,18 +127,11 @@ def _known_workers(value: str) -> str:
 
 WorkersOption = Annotated[
     str,
-    typer.Option(
-        "-n",
-        "--workers",
-        metavar="N|auto",
-        help="Run tests in N processes; auto: one per processor.",
-        callback=_known_workers,
+    option(
+        "-n, --workers N|auto", "Run tests in N processes; auto: one per processor.", callback=_known_workers
     ),
 ]
-ShardOption = Annotated[
-    str | None,
-    typer.Option("--shard", metavar="I/N", help="Run part I of N; agenteval merge joins them."),
-]
+ShardOption = Annotated[str | None, option("--shard I/N", "Run part I of N; agenteval merge joins them.")]
 
 
 def shard_of(value: str | None) -> Shard | None:
@@ -158,28 +150,18 @@ def shard_of(value: str | None) -> Shard | None:
 
 
 JsonOption = Annotated[
-    bool, typer.Option("--json", help="Print the run summary as JSON; everything else goes to stderr.")
+    bool, option("--json", "Print the run summary as JSON; everything else goes to stderr.")
 ]
-QuietOption = Annotated[bool, typer.Option("-q", "--quiet", help="Show only the summary.")]
-VerboseOption = Annotated[bool, typer.Option("-v", "--verbose", help="Show every assertion of every test.")]
+QuietOption = Annotated[bool, option("-q, --quiet", "Show only the summary.")]
+VerboseOption = Annotated[bool, option("-v, --verbose", "Show every assertion of every test.")]
 AllowOutsideOption = Annotated[
-    bool,
-    typer.Option("--allow-outside", help="Allow tests to name files outside the project."),
+    bool, option("--allow-outside", "Allow tests to name files outside the project.")
 ]
 
 ArtifactsDirOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--artifacts-dir",
-        metavar="DIR",
-        help="Where to write runs (default: artifacts).",
-        rich_help_panel=FILES,
-    ),
+    Path | None, option("--artifacts-dir DIR", "Where to write runs (default: artifacts).", FILES)
 ]
-AdapterOption = Annotated[
-    str,
-    typer.Option("--adapter", metavar="NAME", help="The adapter to use, if several can read it."),
-]
+AdapterOption = Annotated[str, option("--adapter NAME", "The adapter to use, if several can read it.")]
 
 
 def a_number(value: float | None) -> float | None:
@@ -197,10 +179,5 @@ def _known_color(value: str | None) -> str | None:
 
 ColorOption = Annotated[
     str | None,
-    typer.Option(
-        "--color",
-        metavar="WHEN",
-        help="Colour: auto, always or never; auto honours NO_COLOR.",
-        callback=_known_color,
-    ),
+    option("--color WHEN", "Colour: auto, always or never; auto honours NO_COLOR.", callback=_known_color),
 ]

@@ -10,9 +10,7 @@ from shlex import quote
 from time import sleep
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from agenteval.cli.options import AdapterOption, Request, taking
+from agenteval.cli.options import AdapterOption, Request, argument, option, taking
 from agenteval.contracts.errors import AdapterError, ExitCode, UsageError
 from agenteval.contracts.models import plain
 from agenteval.redaction.redactor import redactor_in_force
@@ -181,49 +179,40 @@ class RecordRequest(Request):
 
     path: Annotated[
         Path | None,
-        typer.Argument(
-            metavar="SOURCE",
-            help="A recording: an install root, a session folder, a transcript or a file of spans; with --listen, the port.",
-            show_default=False,
+        argument(
+            "SOURCE",
+            "A recording: an install root, a session folder, a transcript or a file of spans; with --listen, the port.",
         ),
     ] = None
-    listing: Annotated[bool, typer.Option("--list", help="List the runs; write nothing.")] = False
+    listing: Annotated[bool, option("--list", "List the runs; write nothing.")] = False
     inspecting: Annotated[
-        bool,
-        typer.Option("--inspect", help="Show what the recording holds and what it lacks; write nothing."),
+        bool, option("--inspect", "Show what the recording holds and what it lacks; write nothing.")
     ] = False
     listening: Annotated[
         bool,
-        typer.Option(
+        option(
             "--listen",
-            help="Take OpenTelemetry spans from a running agent, on port SOURCE (default: 4318), until Ctrl-C; list the runs.",
+            "Take OpenTelemetry spans from a running agent, on port SOURCE (default: 4318), until Ctrl-C; list the runs.",
         ),
     ] = False
     turns: Annotated[
-        list[int] | None,
-        typer.Option("--turn", metavar="N", min=1, help="The run to make a test from (repeatable)."),
+        list[int] | None, option("--turn N", "The run to make a test from (repeatable).", min=1)
     ] = None
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", metavar="DIR", help="Where to write the tests, each in its own folder."),
-    ] = None
+    out: Annotated[Path | None, option("--out DIR", "Where to write the tests, each in its own folder.")] = (
+        None
+    )
     name: Annotated[
-        str,
-        typer.Option(
-            "--name", metavar="NAME", help="The name of the test's folder (default: from the first words)."
-        ),
+        str, option("--name NAME", "The name of the test's folder (default: from the first words).")
     ] = ""
-    force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False
+    force: Annotated[bool, option("--force", "Overwrite existing files.")] = False
     xfail: Annotated[
-        bool,
-        typer.Option("--xfail", help="Keep what the run does not pass as expected failures: the bug to fix."),
+        bool, option("--xfail", "Keep what the run does not pass as expected failures: the bug to fix.")
     ] = False
-    into: Annotated[
-        Path | None,
-        typer.Option("--update", metavar="TEST", help="Record this test again; its assertions stay."),
-    ] = None
-    yes: Annotated[bool, typer.Option("-y", "--yes", help="Write without asking.")] = False
-    as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False
+    into: Annotated[Path | None, option("--update TEST", "Record this test again; its assertions stay.")] = (
+        None
+    )
+    yes: Annotated[bool, option("-y, --yes", "Write without asking.")] = False
+    as_json: Annotated[bool, option("--json", "Print the report as JSON.")] = False
     adapter: AdapterOption = ""
 
     def check(self) -> None:

@@ -5,9 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from agenteval.cli.options import ColorOption, QuietOption, VerboseOption, with_reports
+from agenteval.cli.options import ColorOption, QuietOption, VerboseOption, argument, option, with_reports
 from agenteval.cli.reporting import Reporting, ToldGithubOption, compares, prepare
 from agenteval.comparing.comparison import comparison_of
 from agenteval.contracts.errors import ExitCode, UsageError
@@ -19,13 +17,10 @@ from agenteval.reporters.console import Console
 
 @with_reports
 def command(
-    run: Annotated[
-        Path, typer.Argument(metavar="RUN", help="The directory of a run, or its id.", show_default=False)
-    ],
+    run: Annotated[Path, argument("RUN", "The directory of a run, or its id.")],
     github: ToldGithubOption = False,
     baseline: Annotated[
-        Path | None,
-        typer.Option("--baseline", metavar="RUN", help="The run that --html compares with this one."),
+        Path | None, option("--baseline RUN", "The run that --html compares with this one.")
     ] = None,
     quiet: QuietOption = False,
     verbose: VerboseOption = False,

@@ -8,9 +8,7 @@ from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from agenteval.cli.options import REPORTS
+from agenteval.cli.options import REPORTS, option
 from agenteval.contracts.errors import AgentEvalError, ExitCode, UsageError
 from agenteval.redaction.redactor import Redactor
 from agenteval.reporters.formats import FORMATS
@@ -23,21 +21,18 @@ if TYPE_CHECKING:
 
 GithubOption = Annotated[
     bool | None,
-    typer.Option(
+    option(
         "--github/--no-github",
-        help="Annotations and a summary for GitHub Actions; on by default if GITHUB_ACTIONS is true.",
+        "Annotations and a summary for GitHub Actions; on by default if GITHUB_ACTIONS is true.",
+        REPORTS,
         show_default=False,
-        rich_help_panel=REPORTS,
     ),
 ]
 """Of `agenteval run`, which annotates by itself in GitHub Actions."""
 ToldGithubOption = Annotated[
     bool,
-    typer.Option(
-        "--github/--no-github",
-        help="Annotations and a summary for GitHub Actions.",
-        show_default=False,
-        rich_help_panel=REPORTS,
+    option(
+        "--github/--no-github", "Annotations and a summary for GitHub Actions.", REPORTS, show_default=False
     ),
 ]
 """Of commands about finished runs, which annotate only when asked: in GitHub Actions the run itself has done so."""

@@ -29,6 +29,7 @@ from agenteval.cli.options import (
     VerboseOption,
     WorkersOption,
     a_number,
+    option,
     shard_of,
     taking,
     with_reports,
@@ -76,207 +77,118 @@ class RunRequest(Request):
     expression: ExpressionOption = ""
     tags: TagOption = None
     exclude_tags: ExcludeTagOption = None
-    exit_first: Annotated[
-        bool, typer.Option("-x", "--exitfirst", help="Stop at the first failure or error.")
-    ] = False
+    exit_first: Annotated[bool, option("-x, --exitfirst", "Stop at the first failure or error.")] = False
     maxfail: Annotated[
-        int,
-        typer.Option(
-            "--maxfail",
-            metavar="N",
-            min=0,
-            help="Stop after N failures or errors (0: never).",
-            show_default=False,
-        ),
+        int, option("--maxfail N", "Stop after N failures or errors (0: never).", min=0, show_default=False)
     ] = 0
     last_failed: Annotated[
-        bool,
-        typer.Option("--lf", "--last-failed", help="Only tests that failed last time (all if none did)."),
+        bool, option("--lf, --last-failed", "Only tests that failed last time (all if none did).")
     ] = False
     failed_first: Annotated[
-        bool, typer.Option("--ff", "--failed-first", help="Run tests that failed last time first.")
+        bool, option("--ff, --failed-first", "Run tests that failed last time first.")
     ] = False
     shard: ShardOption = None
     durations_from: Annotated[
-        Path | None,
-        typer.Option(
-            "--durations-from", metavar="RUN", help="Balance shards by how long tests took in this run."
-        ),
+        Path | None, option("--durations-from RUN", "Balance shards by how long tests took in this run.")
     ] = None
     workers: WorkersOption = AUTO
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Treat all warnings as failures.", rich_help_panel=JUDGING)
-    ] = False
+    strict: Annotated[bool, option("--strict", "Treat all warnings as failures.", JUDGING)] = False
     fail_on_vacuous: Annotated[
-        bool,
-        typer.Option(
-            "--fail-on-vacuous",
-            help="Treat a pass that had nothing to judge as a failure.",
-            rich_help_panel=JUDGING,
-        ),
+        bool, option("--fail-on-vacuous", "Treat a pass that had nothing to judge as a failure.", JUDGING)
     ] = False
     strict_capabilities: Annotated[
         bool,
-        typer.Option(
+        option(
             "--strict-capabilities",
-            help="Fail, not skip, assertions for which the recording lacks something.",
-            rich_help_panel=JUDGING,
+            "Fail, not skip, assertions for which the recording lacks something.",
+            JUDGING,
         ),
     ] = False
     allow_outside: AllowOutsideOption = False
     artifacts_dir: ArtifactsDirOption = None
-    run_id: Annotated[
-        str,
-        typer.Option(
-            "--run-id", metavar="ID", help="The name of this run's directory.", rich_help_panel=FILES
-        ),
-    ] = ""
-    no_artifacts: Annotated[
-        bool, typer.Option("--no-artifacts", help="Write no files except reports.", rich_help_panel=FILES)
-    ] = False
-    save_traces: Annotated[
-        bool, typer.Option("--save-traces", help="Write every test's trace.", rich_help_panel=FILES)
-    ] = False
+    run_id: Annotated[str, option("--run-id ID", "The name of this run's directory.", FILES)] = ""
+    no_artifacts: Annotated[bool, option("--no-artifacts", "Write no files except reports.", FILES)] = False
+    save_traces: Annotated[bool, option("--save-traces", "Write every test's trace.", FILES)] = False
     baseline: Annotated[
         str | None,
-        typer.Option(
-            "--baseline",
-            metavar="RUN|FILE",
-            help="Compare with this run: only what got worse fails.",
-            rich_help_panel=JUDGING,
-        ),
+        option("--baseline RUN|FILE", "Compare with this run: only what got worse fails.", JUDGING),
     ] = None
     update_baseline: Annotated[
-        bool,
-        typer.Option(
-            "--update-baseline",
-            help="Write the baseline file: current failures become known.",
-            rich_help_panel=JUDGING,
-        ),
+        bool, option("--update-baseline", "Write the baseline file: current failures become known.", JUDGING)
     ] = False
     json_output: JsonOption = False
     quiet: QuietOption = False
     verbose: VerboseOption = False
     secrets: Annotated[
         list[str] | None,
-        typer.Option(
-            "--secret", metavar="NAME", help="Redact the value of this environment variable (repeatable)."
-        ),
+        option("--secret NAME", "Redact the value of this environment variable (repeatable)."),
     ] = None
     color: ColorOption = None
-    no_progress: Annotated[bool, typer.Option("--no-progress", help="Show no progress on a terminal.")] = (
+    no_progress: Annotated[bool, option("--no-progress", "Show no progress on a terminal.")] = False
+    watch: Annotated[bool, option("--watch", "Rerun affected tests when a file changes, until Ctrl-C.")] = (
         False
     )
-    watch: Annotated[
-        bool, typer.Option("--watch", help="Rerun affected tests when a file changes, until Ctrl-C.")
-    ] = False
-    collect_only: Annotated[
-        bool, typer.Option("--collect-only", help="Show what would run; run nothing.")
-    ] = False
+    collect_only: Annotated[bool, option("--collect-only", "Show what would run; run nothing.")] = False
     durations: Annotated[
-        int,
-        typer.Option("--durations", metavar="N", min=0, help="Show the N slowest tests.", show_default=False),
+        int, option("--durations N", "Show the N slowest tests.", min=0, show_default=False)
     ] = 0
     replays: Annotated[
-        Path | None,
-        typer.Option(
-            "--replays",
-            metavar="DIR",
-            help="Where the recordings are (default: replays next to it).",
-            rich_help_panel=SUITE,
-        ),
+        Path | None, option("--replays DIR", "Where the recordings are (default: replays next to it).", SUITE)
     ] = None
-    modes: Annotated[
-        str,
-        typer.Option(
-            "--modes", metavar="M,...", help="Only these modes of the suite.", rich_help_panel=SUITE
-        ),
-    ] = ""
-    agent_id: Annotated[
-        str | None,
-        typer.Option("--agent-id", metavar="ID", help="The agent that was recorded.", rich_help_panel=SUITE),
-    ] = None
+    modes: Annotated[str, option("--modes M,...", "Only these modes of the suite.", SUITE)] = ""
+    agent_id: Annotated[str | None, option("--agent-id ID", "The agent that was recorded.", SUITE)] = None
     model_class: Annotated[
-        str | None,
-        typer.Option(
-            "--model-class", metavar="C", help="The class of the agent's model.", rich_help_panel=SUITE
-        ),
+        str | None, option("--model-class C", "The class of the agent's model.", SUITE)
     ] = None
     judge: Annotated[
         str,
-        typer.Option(
-            "--judge",
-            metavar="J",
-            help="Who judges rubrics: recorded, 'command:PROGRAM ...', or a plugin's name.",
-            rich_help_panel=SUITE,
+        option(
+            "--judge J", "Who judges rubrics: recorded, 'command:PROGRAM ...', or a plugin's name.", SUITE
         ),
     ] = ""
     pass_score: Annotated[
         float | None,
-        typer.Option(
-            "--pass-score",
-            metavar="X",
-            min=0,
-            max=1,
-            callback=a_number,
-            help="The minimum score for the run.",
-            rich_help_panel=JUDGING,
-        ),
+        option("--pass-score X", "The minimum score for the run.", JUDGING, min=0, max=1, callback=a_number),
     ] = None
     live: Annotated[
         str,
-        typer.Option(
-            "--live",
-            metavar="[HOW]",
-            help="Run the agents again: play (the model, from cassettes; the default), record or real.",
+        option(
+            "--live [HOW]",
+            "Run the agents again: play (the model, from cassettes; the default), record or real.",
+            LIVE,
             show_default=False,
-            rich_help_panel=LIVE,
         ),
     ] = ""
     stale: Annotated[
         str,
-        typer.Option(
-            "--stale",
-            metavar="miss|mark",
-            help="Where instructions or tools differ from the recorded ones: an error (miss), or mark and play on.",
+        option(
+            "--stale miss|mark",
+            "Where instructions or tools differ from the recorded ones: an error (miss), or mark and play on.",
+            LIVE,
             show_default=False,
-            rich_help_panel=LIVE,
         ),
     ] = "miss"
     fail_on_approximate: Annotated[
         bool,
-        typer.Option(
+        option(
             "--fail-on-approximate",
-            help="Refuse a run in which a tool got only the nearest recorded result.",
-            rich_help_panel=LIVE,
+            "Refuse a run in which a tool got only the nearest recorded result.",
+            LIVE,
         ),
     ] = False
-    keep: Annotated[
-        bool, typer.Option("--keep", help="Keep the scratch folders of agents.", rich_help_panel=LIVE)
-    ] = False
+    keep: Annotated[bool, option("--keep", "Keep the scratch folders of agents.", LIVE)] = False
     runtime: Annotated[
-        str,
-        typer.Option(
-            "--runtime",
-            metavar="R",
-            help="The sandbox: auto, bwrap, docker or podman.",
-            show_default=False,
-            rich_help_panel=LIVE,
-        ),
+        str, option("--runtime R", "The sandbox: auto, bwrap, docker or podman.", LIVE, show_default=False)
     ] = ""
-    nanoclaw: Annotated[
-        Path | None,
-        typer.Option("--nanoclaw", metavar="DIR", help="The checkout of NanoClaw.", rich_help_panel=LIVE),
-    ] = None
+    nanoclaw: Annotated[Path | None, option("--nanoclaw DIR", "The checkout of NanoClaw.", LIVE)] = None
     max_cost: Annotated[
         float | None,
-        typer.Option(
-            "--max-cost",
-            metavar="USD",
+        option(
+            "--max-cost USD",
+            "The most that one run with the real model may cost.",
+            LIVE,
             min=0,
             callback=a_number,
-            help="The most that one run with the real model may cost.",
-            rich_help_panel=LIVE,
         ),
     ] = None
     github: GithubOption = None
@@ -609,18 +521,14 @@ def options_of(context: typer.Context) -> list[str]:
                 next_step="use one or the other",
             )
     given: list[str] = []
-    for option in context.command.params:
-        value = context.params.get(option.name or "")
-        if (
-            option.param_type_name != "option"
-            or option.name == "watch"
-            or value == option.get_default(context)
-        ):
+    for known in context.command.params:
+        value = context.params.get(known.name or "")
+        if known.param_type_name != "option" or known.name == "watch" or value == known.get_default(context):
             continue
-        name = max(option.opts, key=len)
-        if getattr(option, "is_flag", False):
-            given += [name] if value else option.secondary_opts[:1]
+        name = max(known.opts, key=len)
+        if getattr(known, "is_flag", False):
+            given += [name] if value else known.secondary_opts[:1]
         else:
-            for each in value or [] if option.multiple else [value]:
+            for each in value or [] if known.multiple else [value]:
                 given += [f"{name}={each}"] if name.startswith("--") else [name, str(each)]
     return given

@@ -5,28 +5,19 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
+from agenteval.cli.options import argument, option
 from agenteval.contracts.errors import ExitCode, UsageError
 
 
 def command(
     name: Annotated[
-        str | None,
-        typer.Argument(metavar="[NAME]", help="The schema to print; if omitted, all names are listed."),
+        str | None, argument("[NAME]", "The schema to print; if omitted, all names are listed.")
     ] = None,
-    write: Annotated[bool, typer.Option("--write", help="Update the files in schemas/.")] = False,
-    check: Annotated[
-        bool, typer.Option("--check", help="Exit 1 if a file in schemas/ is out of date.")
-    ] = False,
+    write: Annotated[bool, option("--write", "Update the files in schemas/.")] = False,
+    check: Annotated[bool, option("--check", "Exit 1 if a file in schemas/ is out of date.")] = False,
     folder: Annotated[
         Path | None,
-        typer.Option(
-            "--dir",
-            metavar="DIR",
-            help="The directory of the schema files.",
-            show_default="schemas/ of the project",
-        ),
+        option("--dir DIR", "The directory of the schema files.", show_default="schemas/ of the project"),
     ] = None,
 ) -> ExitCode:
     """Print a JSON Schema, generated from the models.

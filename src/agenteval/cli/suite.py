@@ -5,9 +5,7 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from agenteval.cli.options import FROM_CONFIGURATION, AllowOutsideOption, PathsArgument
+from agenteval.cli.options import FROM_CONFIGURATION, AllowOutsideOption, PathsArgument, argument
 from agenteval.contracts.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -19,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def command(
-    action: Annotated[str, typer.Argument(metavar="new", help="Make a suite.", show_default=False)],
+    action: Annotated[str, argument("new", "Make a suite.")],
     paths: PathsArgument = FROM_CONFIGURATION,
     allow_outside: AllowOutsideOption = False,
 ) -> ExitCode:

@@ -6,9 +6,7 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from agenteval.cli.options import AdapterOption, AllowOutsideOption
+from agenteval.cli.options import AdapterOption, AllowOutsideOption, argument, option
 from agenteval.contracts.errors import AdapterError, AgentEvalError, ExitCode, Problem, UsageError
 from agenteval.reporters.problems import remarks_of, tell
 
@@ -28,15 +26,13 @@ RUN_ID = "trace"
 def command(
     path: Annotated[
         Path,
-        typer.Argument(
-            metavar="INPUT",
-            help="A test, a replay bundle, or a recording: an install root, a session folder, a transcript or spans.",
-            show_default=False,
+        argument(
+            "INPUT",
+            "A test, a replay bundle, or a recording: an install root, a session folder, a transcript or spans.",
         ),
     ],
     turn: Annotated[
-        int | None,
-        typer.Option("--turn", metavar="N", min=1, help="Which run, if the recording holds several."),
+        int | None, option("--turn N", "Which run, if the recording holds several.", min=1)
     ] = None,
     adapter: AdapterOption = "",
     allow_outside: AllowOutsideOption = False,

@@ -4,10 +4,8 @@ import sys
 from contextlib import redirect_stdout
 from typing import Annotated
 
-import typer
-
 from agenteval.cli.loaded import Collection, check_inputs, collect
-from agenteval.cli.options import FROM_CONFIGURATION, AllowOutsideOption, ColorOption, PathsArgument
+from agenteval.cli.options import FROM_CONFIGURATION, AllowOutsideOption, ColorOption, PathsArgument, option
 from agenteval.contracts.errors import ExitCode
 from agenteval.loading.project import open_project
 from agenteval.reporters.problems import problem_as_json
@@ -16,7 +14,7 @@ from agenteval.text.fitting import counted
 
 def command(
     paths: PathsArgument = FROM_CONFIGURATION,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the problems as JSON.")] = False,
+    as_json: Annotated[bool, option("--json", "Print the problems as JSON.")] = False,
     allow_outside: AllowOutsideOption = False,
     color: ColorOption = None,
 ) -> ExitCode:
