@@ -428,6 +428,6 @@ def test_containers_get_a_bridge_and_the_images_own_programs(
     )
     line = container(NanoClawAdapter().live_agent(setup).sandbox, "name")
     assert line[line.index("--entrypoint") + 1] == "sh"
-    assert line[-4:] == ["sh", "bun", "run", "/app/src/index.ts"]
+    assert line[-5:] == ["/run/agenteval/proxy.sock", "8089", "bun", "run", "/app/src/index.ts"]
     assert "nanoclaw-agent:latest" in line
     assert not [word for word in line if "/pnpm/bun" in word or "/app/node_modules" in word]

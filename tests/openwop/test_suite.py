@@ -127,20 +127,26 @@ def test_a_suite_that_is_no_json(suite: SuiteProject, capsys: pytest.CaptureFixt
         (
             ["golden", "live-shadow"],
             [],
-            "error[suite.live_unsupported]: live-shadow needs an adapter that runs agents live, but there is none",
-            "   next: run the other modes: --modes golden",
+            "error[suite.live_unsupported]: live-shadow runs the agent with its real model and its real tools, and is run alone",
+            "   next: run it: --modes live-shadow --live real; or the other modes: --modes golden",
         ),
         (
             ["golden", "regression", "live-shadow"],
             [],
-            "error[suite.live_unsupported]: live-shadow needs an adapter that runs agents live, but there is none",
-            "   next: run the other modes: --modes golden",
+            "error[suite.live_unsupported]: live-shadow runs the agent with its real model and its real tools, and is run alone",
+            "   next: run it: --modes live-shadow --live real; or the other modes: --modes golden",
+        ),
+        (
+            ["golden", "live-shadow"],
+            ["--live", "real"],
+            "error[suite.live_unsupported]: live-shadow runs the agent with its real model and its real tools, and is run alone",
+            "   next: run it: --modes live-shadow --live real; or the other modes: --modes golden",
         ),
         (
             ["live-shadow"],
-            ["--modes", "live-shadow"],
-            "error[suite.live_unsupported]: live-shadow needs an adapter that runs agents live, but there is none",
-            "   next: declare another mode",
+            ["--live", "record"],
+            "error[suite.live_unsupported]: live-shadow runs the agent with its real model and its real tools, and is run alone",
+            "   next: run it: --modes live-shadow --live real",
         ),
         (
             ["golden"],

@@ -305,6 +305,7 @@ class RunRequest(Request):
             judge=self.judge,
             pass_score=self.pass_score,
             baseline="--baseline" if self.baseline else "--update-baseline" if self.update_baseline else "",
+            live=self.live,
         )
 
 
@@ -433,6 +434,7 @@ def _session(
 def _ledger(asked: RunRequest, project: OpenProject, parts: Parts, console: Console, scratch: Path) -> Ledger:
     config = project.config
     live = asked.live_options(config.live, project.root, scratch)
+    live.shadow = parts.shadow
     live.tell = None if asked.no_progress else LiveProgress()
     part = asked.part
     return Ledger(

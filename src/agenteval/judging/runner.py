@@ -90,9 +90,10 @@ def run_test(test: LoadedTest, options: RunOptions) -> Outcome:
     """Run one test."""
     attempt = _Attempt(test.case.adapter, test.case.mode)
     redactor = test.redactor(options.redaction)
+    base_dir = test.folder or test.path.parent
     context = AdapterContext(
-        base_dir=test.path.parent,
-        root=reach_of(test.path),
+        base_dir=base_dir,
+        root=reach_of(base_dir / test.path.name),
         run_id=options.run_id,
         max_file_bytes=options.limits.max_file_bytes,
         allow_outside=options.allow_outside,
@@ -282,6 +283,11 @@ def _of_live_run(
     asked = options.live or LiveOptions()
     made = run_live(adapter, test, context, asked, options.redaction)
     attempt.live, attempt.replay = made.info, made.replay
+    if asked.shadow:
+        attempt.mode = "live-shadow"
+        attempt.warnings.append(
+            "live-shadow: its tools really ran, with the network: neither deterministic nor isolated"
+        )
     attempt.warnings += [f"stale: {each}" for each in made.info.stale]
     attempt.warnings += [f"approximate: {each}" for each in made.info.approximate]
     if made.info.approximate and asked.fail_on_approximate:

@@ -53,6 +53,8 @@ class ToolAnswer:
     recorded_args: Mapping[str, Any] | None = None
     fixture_id: str = ""
     """The test's fixture that a recorded result is."""
+    once: bool = False
+    """Whether it answers one call only."""
     used: int = 0
 
 
@@ -104,8 +106,10 @@ class Fixtures:
         return _is_harness(tool) or self.is_let_run(tool)
 
     def is_let_run(self, tool: str) -> bool:
-        """Whether the test or the adapter lets a tool run."""
-        return any(name_matches(glob, name) for glob in self.runs for name in self.names(tool))
+        """Whether the test or the adapter lets a tool run; one that waits for a person never does."""
+        return not _waits(tool) and any(
+            name_matches(glob, name) for glob in self.runs for name in self.names(tool)
+        )
 
     def runs_own_code(self, tool: str) -> bool:
         """Whether code of the author's answers: what it gives is judged when it changes, and is no other conversation."""
@@ -123,15 +127,14 @@ class Fixtures:
         args = args if isinstance(args, dict) else {}
         with self._lock:
             self.asked.add(call_id)
-            if self.really_runs(tool):
+            answer, approximate = self._answer(tool, args)
+            if answer is None and self.really_runs(tool):
                 if not _is_harness(tool):
                     self.ran.add(tool)
                 return {}
-            answer, approximate = self._answer(tool, args)
             self.denied[call_id] = DeniedCall(call_id, tool, args, answer, approximate)
             if answer is None:
-                waits = any(name_matches(glob, tool) for glob in INTERACTIVE_TOOLS)
-                self.trouble.append(_waits(tool) if waits else self._no_fixture(tool, args))
+                self.trouble.append(_asks_a_person(tool) if _waits(tool) else self._no_fixture(tool, args))
         reason = f"{self.nonce} {tool} does not run in this test"
         decision = {"permissionDecision": "deny", "permissionDecisionReason": reason}
         return {"hookSpecificOutput": {"hookEventName": "PreToolUse", **decision}}
@@ -143,10 +146,18 @@ class Fixtures:
             self.ids[value] = f"<{kind} {number}>"
 
     def _answer(self, tool: str, args: Mapping[str, Any]) -> tuple[ToolAnswer | None, bool]:
-        """The answer to a call, and whether it is only the nearest; the one used least often comes first."""
-        own = [each for each in self._of(self.own, tool) if each.matches is None or each.matches(args)]
-        exact = [each for each in self._of(self.recorded, tool) if _same(each.recorded_args, args)]
-        nearest = self._of(self.recorded, tool) if self.match == "nearest" else []
+        """The answer to a call, and whether it is only the nearest; the one used least often comes first.
+
+        Of a tool that really runs, only what the test itself says is an answer.
+        """
+        own = [
+            each
+            for each in self._of(self.own, tool)
+            if (each.matches is None or each.matches(args)) and not (each.once and each.used)
+        ]
+        recorded = [] if self.really_runs(tool) else self._of(self.recorded, tool)
+        exact = [each for each in recorded if _same(each.recorded_args, args)]
+        nearest = recorded if self.match == "nearest" else []
         for found, approximate in ((own, False), (exact, False), (nearest, True)):
             if found:
                 answer = min(found, key=lambda each: each.used)
@@ -166,7 +177,7 @@ class Fixtures:
         near = [each for each in (*self.own, *self.recorded) if each in self._of([each], tool)]
         closest = "; no fixture or recorded result of this tool is there"
         if near:
-            closest = f"; the closest is {near[0].source}"
+            closest = f"; the closest is {near[0].source}{', which was used before' * near[0].once}"
         return Trouble(
             "live.no_fixture",
             f"the agent called {tool} with {json.dumps(args, ensure_ascii=False, sort_keys=True)}, "
@@ -304,6 +315,19 @@ def _content(fixture: Fixture, context: AdapterContext) -> Any:
         raise AdapterError.of(error.problems) from None
 
 
+def suite_answers(responses: Sequence[tuple[str, Any]]) -> list[ToolAnswer]:
+    """What a suite says that tools answer: by tool and in order, each once."""
+    return [
+        ToolAnswer(
+            tool=tool,
+            text=_as_text(response),
+            source=f"toolResponses[{index}] of the suite",
+            once=True,
+        )
+        for index, (tool, response) in enumerate(responses)
+    ]
+
+
 def recorded_answers(adapter: Adapter, case: TestCase, context: AdapterContext) -> list[ToolAnswer]:
     """What the tools answered in a test's recording; none where the test has none. Raises `AdapterError`."""
     if not any(not key.startswith(EXTENSION_PREFIX) for key in case.adapter_input):
@@ -332,7 +356,11 @@ def _as_text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _waits(tool: str) -> Trouble:
+def _waits(tool: str) -> bool:
+    return any(name_matches(glob, tool) for glob in INTERACTIVE_TOOLS)
+
+
+def _asks_a_person(tool: str) -> Trouble:
     return Trouble(
         "live.interactive",
         f"the agent called {tool}, which waits for a person",

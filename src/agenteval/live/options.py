@@ -22,6 +22,8 @@ CONTAINER = "container"
 class LiveOptions:
     """How tests are run live. `every` is true for all selected tests that can be, false for `mode: live` tests alone.
 
+    `shadow` has all tools really run, and the sandbox open to the network (the mode `live-shadow` of suites).
+
     `scratch` is the folder in which scratch folders are made, by default the system's temporary one; `keep` leaves them
     there. `tell` is called with what an agent is doing, in a few words, and with nothing once it is done.
     """
@@ -29,6 +31,7 @@ class LiveOptions:
     how: How = "play"
     every: bool = False
     stale: Stale = "miss"
+    shadow: bool = False
     fail_on_approximate: bool = False
     keep: bool = False
     scratch: Path | None = None

@@ -52,7 +52,8 @@ class Proxy:
     """Serves one run, from entering to leaving the context.
 
     `known` gives the values of this run that differ from run to run, with what stands for each in the parts of requests;
-    `skills` are the author's own; `redact` hides what is sensitive in a part, on both sides alike. `most_requests` and `most_cost_usd` bound the run; `tell` is called with what happens.
+    `skills` are the author's own; `redact` hides what is sensitive in a part, on both sides alike. `most_requests` and `most_cost_usd` bound the run; `hosted_tools` lets the provider
+    run tools itself; `tell` is called with what happens.
     """
 
     socket: Path
@@ -64,6 +65,7 @@ class Proxy:
     price: Callable[[str, Mapping[str, int]], float | None] = lambda model, tokens: None  # noqa: ARG005
     most_requests: int = 200
     most_cost_usd: float | None = None
+    hosted_tools: bool = False
     tell: Callable[[str], None] = lambda doing: None  # noqa: ARG005
     accounts: Accounts = field(default_factory=Accounts)
     trouble: list[Trouble] = field(default_factory=list)
@@ -184,7 +186,7 @@ class Proxy:
                 f"the run cost {cost:.2f} US dollars, and {self.most_cost_usd:.2f} are allowed",
                 "raise live.max_cost_usd, or test something smaller",
             )
-        elif hosted := _hosted(body):
+        elif not self.hosted_tools and (hosted := _hosted(body)):
             self._add(
                 "live.hosted_tool",
                 f"the agent asks its provider to run {hosted}, which no sandbox holds and no fixture answers",

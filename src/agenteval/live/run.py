@@ -25,7 +25,14 @@ from agenteval.contracts.testcase import LiveSpec, TestCase
 from agenteval.contracts.trace import AdapterInfo, Trace
 from agenteval.live import cassette as cassettes
 from agenteval.live.cassette import Cassette, Difference
-from agenteval.live.fixtures import Fixtures, Trouble, own_answers, recorded_answers
+from agenteval.live.fixtures import (
+    Fixtures,
+    ToolAnswer,
+    Trouble,
+    own_answers,
+    recorded_answers,
+    suite_answers,
+)
 from agenteval.live.model import (
     Model,
     PlayedModel,
@@ -37,7 +44,7 @@ from agenteval.live.model import (
 )
 from agenteval.live.options import How, LiveOptions, temporary_folder
 from agenteval.live.proxy import HOOK_PATH, Proxy
-from agenteval.live.sandbox import BASE_URL, Running, Sandbox, chosen, start
+from agenteval.live.sandbox import PORT, Running, Sandbox, chosen, free_port, start
 from agenteval.loading.config import LiveConfig
 from agenteval.loading.testfile import LoadedTest
 from agenteval.reading.documents import read_bytes
@@ -199,9 +206,18 @@ class _Live:
         self.rules = rules
         self.spec = test.case.live or LiveSpec()
         self.cassette_file = context.base_dir / self.spec.cassette
-        self.script = load_script(context, self.spec.script) if self.spec.script else []
-        self.recorded = recorded_answers(adapter, test.case, context)
-        self.own = own_answers(test.case, context, self.recorded)
+        self.script: Sequence[Any] = []
+        self.recorded: Sequence[ToolAnswer] = []
+        self.own: Sequence[ToolAnswer] = []
+        if options.shadow:
+            return
+        if self.spec.script:
+            self.script = load_script(context, self.spec.script)
+        if test.responses is None:
+            self.recorded = recorded_answers(adapter, test.case, context)
+            self.own = own_answers(test.case, context, self.recorded)
+        else:
+            self.own = suite_answers(test.responses)
 
     def run(self) -> LiveRun:
         try:
@@ -220,6 +236,9 @@ class _Live:
             ended = self._once(self._after_script(self._real()))
         else:
             ended = self._record()
+        for answer in ended.proxy.fixtures.own:
+            if answer.once and not answer.used:
+                self.context.warn(f"{answer.source}, of {answer.tool}, was never used")
         return LiveRun(trace=ended.trace, replay=ended.replay, info=self._info(ended))
 
     # Who answers for the model -------------------------------------------------------------------------------
@@ -293,6 +312,9 @@ class _Live:
                 "or report it",
                 where=(),
             ) from error
+        self.cassette_file.parent.mkdir(
+            parents=True, exist_ok=True
+        )  # a suite's task may have had nothing there
         part = self.cassette_file.with_suffix(".part")
         part.write_text(text, encoding="utf-8")
         part.replace(self.cassette_file)
@@ -315,6 +337,7 @@ class _Live:
         with self._scratch() as scratch:
             case, config = self.test.case, self.options.config
             socket = scratch / "proxy.sock"
+            port = free_port() if self.options.shadow else PORT
             (scratch / "agent").mkdir()
             agent: LiveAgent = self.adapter.live_agent(
                 LiveSetup(
@@ -324,14 +347,15 @@ class _Live:
                     root=self.options.root.resolve(),
                     scratch=scratch / "agent",
                     socket=socket,
-                    env=environment(),
-                    read_only={_MANAGED: _managed_settings(scratch)},
+                    env=environment(port),
+                    read_only={_MANAGED: _managed_settings(scratch, port)},
                 )
             )
+            agent.sandbox.port, agent.sandbox.network = port, self.options.shadow
             fixtures = Fixtures(
                 own=[replace(each, used=0) for each in self.own],
                 recorded=[replace(each, used=0) for each in self.recorded],
-                runs=[*agent.runs, *self.spec.run_tools],
+                runs=["*"] if self.options.shadow else [*agent.runs, *self.spec.run_tools],
                 match=self.spec.match,
                 names=agent.names,
             )
@@ -345,6 +369,7 @@ class _Live:
                 price=partial(price_of, config.prices),
                 most_requests=config.max_requests,
                 most_cost_usd=None if self.options.how == "play" else config.max_cost_usd,
+                hosted_tools=self.options.shadow,
                 tell=self._tell,
             )
             with proxy:
@@ -471,16 +496,17 @@ def _told(differences: Sequence[Difference]) -> list[str]:
     return list(dict.fromkeys(each.told() for each in differences))
 
 
-def environment() -> dict[str, str]:
-    """The environment that leads any agent to the proxy."""
+def environment(port: int = PORT) -> dict[str, str]:
+    """The environment that leads any agent to the proxy, by way of a port in its sandbox."""
+    url = f"http://127.0.0.1:{port}"
     return {
-        "ANTHROPIC_BASE_URL": BASE_URL,
+        "ANTHROPIC_BASE_URL": url,
         "ANTHROPIC_API_KEY": KEY,
         "ANTHROPIC_AUTH_TOKEN": "",
-        "OPENAI_BASE_URL": f"{BASE_URL}/v1",
-        "OPENAI_HOST": BASE_URL,
+        "OPENAI_BASE_URL": f"{url}/v1",
+        "OPENAI_HOST": url,
         "OPENAI_API_KEY": KEY,
-        "OTEL_EXPORTER_OTLP_ENDPOINT": BASE_URL,
+        "OTEL_EXPORTER_OTLP_ENDPOINT": url,
         "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf",
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
         "DISABLE_AUTOUPDATER": "1",
@@ -488,11 +514,11 @@ def environment() -> dict[str, str]:
     }
 
 
-def _managed_settings(scratch: Path) -> Path:
+def _managed_settings(scratch: Path, port: int) -> Path:
     """A folder with settings that no agent can override: its harness asks the proxy before each call."""
     folder = scratch / "managed"
     folder.mkdir()
-    hook = {"type": "http", "url": BASE_URL + HOOK_PATH}
+    hook = {"type": "http", "url": f"http://127.0.0.1:{port}{HOOK_PATH}"}
     hooks = {event: [{"matcher": "*", "hooks": [hook]}] for event in ("PreToolUse", "SubagentStart")}
     (folder / "managed-settings.json").write_text(json.dumps({"hooks": hooks}))
     return folder

@@ -8,6 +8,7 @@ import os
 import secrets
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import sysconfig
@@ -25,14 +26,14 @@ Runtime = Literal["auto", "bwrap", "docker", "podman"]
 RUNTIMES = ("bwrap", "docker", "podman")
 SOCKET = "/run/agenteval/proxy.sock"
 PORT = 8089
-BASE_URL = f"http://127.0.0.1:{PORT}"
+"""Where the agent finds the proxy; in a sandbox that shares the network of this machine it is another."""
 _PROBE_SECONDS = 20
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/opt")
 """What of the system is visible: programs and libraries, no homes and no data."""
 _ETC = (
     "alternatives", "ca-certificates", "fonts", "group", "host.conf", "hosts", "java", "ld.so.cache", "ld.so.conf",
     "ld.so.conf.d", "locale.conf", "localtime", "magic", "mime.types", "nsswitch.conf", "os-release", "passwd", "pki",
-    "profile", "protocols", "python3", "resolv.conf", "services", "ssl", "timezone",
+    "profile", "protocols", "python3", "services", "ssl", "timezone",
 )  # fmt: skip
 """What of /etc is visible: programs need it, and it holds no secrets."""
 
@@ -66,8 +67,9 @@ while True:
 class Sandbox:
     """What a run sees and may use. Paths inside are absolute; `read_only` and `writable` map paths inside to ours.
 
-    `command` is what runs there; `memory_bytes` and `processes` bound it. `bridge` is a program that listens at PORT,
-    leads it to SOCKET and becomes the command that follows it; None for one in Python. `image` is for containers.
+    `command` is what runs there; `memory_bytes` and `processes` bound it. `bridge` are words to which a socket, a port and
+    the command are added: it listens at the port, leads it to the socket, and becomes the command; None for one in
+    Python. `image` is for containers. With `network`, there is more to be reached than the proxy.
     """
 
     command: Sequence[str]
@@ -82,12 +84,14 @@ class Sandbox:
     bridge: Sequence[str] | None = None
     runtime: str = "bwrap"
     image: str = ""
+    network: bool = False
+    port: int = PORT
 
     def bridged(self) -> list[str]:
         """The command behind the bridge."""
         python = sys.executable if self.runtime == "bwrap" else "python3"
-        bridge = self.bridge or [python, "-c", _BRIDGE, SOCKET, str(PORT)]
-        return [*bridge, *self.command]
+        bridge = self.bridge or [python, "-c", _BRIDGE]
+        return [*bridge, SOCKET, str(self.port), *self.command]
 
     def environment(self) -> dict[str, str]:
         """The whole environment of the command."""
@@ -101,11 +105,14 @@ def bubblewrap(sandbox: Sandbox) -> list[str]:
         "--unshare-pid",
         "--unshare-ipc",
         "--unshare-uts",
-        "--unshare-net",
         "--unshare-cgroup-try",
         "--cap-drop",
         "ALL",
     ]
+    if not sandbox.network:
+        line.append("--unshare-net")
+    if os.path.exists("/etc/resolv.conf"):  # noqa: PTH110 - it may be a link to where nothing is visible
+        line += ["--ro-bind", os.path.realpath("/etc/resolv.conf"), "/etc/resolv.conf"]
     for path in (*_SYSTEM, *(f"/etc/{name}" for name in _ETC)):
         line += _system(path)
     line += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--dir", "/run", "--dir", sandbox.home]  # noqa: S108
@@ -151,8 +158,7 @@ def container(sandbox: Sandbox, name: str) -> list[str]:
         "--user",
         f"{os.getuid()}:{os.getgid()}",
         "--interactive",
-        "--network",
-        "none",
+        *(() if sandbox.network else ("--network", "none")),
         "--cap-drop",
         "ALL",
     ]
@@ -167,6 +173,13 @@ def container(sandbox: Sandbox, name: str) -> list[str]:
         line += ["--env", f"{variable}={value}"]
     entry, *rest = sandbox.bridged()
     return [*line, "--entrypoint", entry, sandbox.image, *rest]
+
+
+def free_port() -> int:
+    """A port of this machine that nothing listens at."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port: int = server.getsockname()[1]
+        return port
 
 
 @dataclass(slots=True)

@@ -468,7 +468,9 @@ class Written(NamedTuple):
 class LoadedTest:
     """A valid test, ready to run. `warnings` are about the file, not about the agent.
 
-    `written` is the content of the file; None for a test that is made of anything else, such as a task of a suite.
+    `written` is the content of the file; None for a test that is made of anything else, such as a task of a suite, whose
+    recording and cassette are in `folder`. `responses` are what tools answer in a live run of such a task, by tool and in
+    order, each once; None where the fixtures of the case and its recording do.
     """
 
     case: TestCase
@@ -476,6 +478,8 @@ class LoadedTest:
     checks: list[BoundAssertion]
     warnings: list[Problem] = field(default_factory=list)
     written: Written | None = None
+    folder: Path | None = None
+    responses: Sequence[tuple[str, Any]] | None = None
 
     def redactor(self, rules: RedactionRules) -> Redactor:
         """The redactor of the test. It has learned the file with the author's `x-` keys, but no recording."""

@@ -8,6 +8,8 @@ from agenteval.contracts.errors import UsageError
 from agenteval.loading.project import OpenProject
 from agenteval.openwop.models import AgentEvalSuite, ModelClass
 from agenteval.openwop.suite import (
+    ADAPTER,
+    LIVE,
     Parts,
     Replays,
     SuiteRegistry,
@@ -48,13 +50,16 @@ def suite_parts(path: Path, request: SuiteRequest, project: OpenProject, *, allo
         pass_score=1.0 if scored.pass_score is None else scored.pass_score,
         judge=judge,
     )
-    registry = SuiteRegistry(project.root, project.config.plugins, replays, suite.tasks, project.rules)
+    registry = project.registry
+    if not request.live:
+        registry = SuiteRegistry(project.root, project.config.plugins, replays, suite.tasks, project.rules)
     return Parts(
         tests=lambda: run.tests(registry),
         scores=SuiteScores(scored),
         registry=registry,
         left_out=[task.taskId for task in suite.tasks if task not in tasks],
         words=request.words(),
+        shadow=LIVE in modes,
     )
 
 
@@ -67,7 +72,7 @@ def _check_model_class(name: str) -> None:
 def _replays(path: Path, request: SuiteRequest, project: OpenProject, *, allow_outside: bool) -> Replays:
     folder = request.replays or path.parent / REPLAYS
     refuse_link_out(folder)
-    if not folder.is_dir():
+    if not folder.is_dir() and not request.live:
         named = (
             "there is no such folder"
             if request.replays
@@ -84,6 +89,8 @@ def _replays(path: Path, request: SuiteRequest, project: OpenProject, *, allow_o
         root=project.root if inside else folder,  # a folder that is named on the command line may be read
         limits=project.config.limits,
         allow_outside=allow_outside,
+        adapter="command" if request.live and project.config.live.command.run else ADAPTER,
+        live=bool(request.live),
     )
 
 

@@ -1,8 +1,9 @@
 """What a command line asks of an AgentEvalSuite."""
 
+import json
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -31,8 +32,8 @@ from agenteval.text.names import closest
 class SuiteRequest:
     """The options of `agenteval run` for a suite; empty or None where they are not given.
 
-    `replays` is the folder of recordings, `modes` are names with commas between, and `baseline` is the option that
-    asks for a comparison.
+    `replays` is the folder of recordings, `modes` are names with commas between, `baseline` is the option that
+    asks for a comparison, and `live` says how the agent is run again.
     """
 
     replays: Path | None = None
@@ -42,6 +43,7 @@ class SuiteRequest:
     judge: str = ""
     pass_score: float | None = None
     baseline: str = ""
+    live: str = ""
 
     @property
     def mode_names(self) -> list[str]:
@@ -54,7 +56,8 @@ class SuiteRequest:
 
     def words(self) -> str:
         """The same with their values, quoted for a shell."""
-        return "".join(f" {option} {quote(str(value))}" for option, value in self._named().items())
+        named = self._named() | ({"--live": self.live} if self.live else {})
+        return "".join(f" {option} {quote(str(value))}" for option, value in named.items())
 
     def _named(self) -> dict[str, Path | str]:
         named: dict[str, Path | str | None] = {
@@ -71,8 +74,8 @@ class SuiteRequest:
 class Parts:
     """What a run takes from a suite, or from the configuration when there is none: scores and registry.
 
-    Of a suite, `tests` are its tasks, `left_out` those of modes that are not asked for, and `words` the options for a
-    command line that runs it again.
+    Of a suite, `tests` are its tasks, `left_out` those of modes that are not asked for, `words` the options for a
+    command line that runs it again, and `shadow` says whether it is run in the mode `live-shadow`.
     """
 
     scores: Scores
@@ -80,6 +83,7 @@ class Parts:
     tests: Callable[[], Iterator[LoadedTest | SpecError]] | None = None
     left_out: Sequence[str] = ()
     words: str | None = None
+    shadow: bool = False
 
 
 ADAPTER = "nanoclaw"
@@ -97,12 +101,17 @@ class Recording:
 
 @dataclass(slots=True, kw_only=True)
 class Replays:
-    """The folder of all recordings. `root` bounds what may be read, as the project's root does for tests."""
+    """The folder of all recordings. `root` bounds what may be read, as the project's root does for tests.
+
+    `adapter` is that of tasks without a test file; `live` says that their agent is run again, and none needs a recording.
+    """
 
     folder: Path
     root: Path
     limits: LimitsConfig
     allow_outside: bool = False
+    adapter: str = ADAPTER
+    live: bool = False
 
     def recording(self, task: Task, registry: Registry) -> Recording:
         """The case of a task: that of its test file, or what its replay shows. Raises `SpecError`."""
@@ -116,13 +125,33 @@ class Replays:
 
     def _shown(self, task: Task) -> TestCase:
         """The case that a replay shows; nearly empty for one that cannot be read, of which the run tells the reason."""
-        case = _case(task, Scenario(group_id=UNKNOWN_GROUP, trigger="user_message", input_messages=[]), [])
+        case = self._case(
+            task, Scenario(group_id=UNKNOWN_GROUP, trigger="user_message", input_messages=[]), []
+        )
+        if self.live:
+            text = task.input if isinstance(task.input, str) else json.dumps(task.input, ensure_ascii=False)
+            case.scenario.input_messages.append(Message(role="user", content=text))
+            if not (self.folder / task.taskId / REPLAY_FILE).is_file():
+                return replace(case, adapter_input={})
         try:
             # by the adapter itself, not the one of the suite: a stale recording shows a situation too
-            trace = find_adapter(ADAPTER).trace(case, self.context(task.taskId, run_id="suite"))
+            trace = find_adapter(self.adapter).trace(case, self.context(task.taskId, run_id="suite"))
         except Exception:  # noqa: BLE001 - whatever it is, the run meets it again and reports it
             return case
-        return _case(task, _situation(task, trace), sorted(trace.tool_counts()))
+        return self._case(task, _situation(task, trace), sorted(trace.tool_counts()))
+
+    def _case(self, task: Task, scenario: Scenario, tools: list[str]) -> TestCase:
+        return TestCase(
+            schema_version="0.1",
+            id=task.taskId,
+            title="",
+            adapter=self.adapter,
+            mode="replay",
+            scenario=scenario,
+            tools=Tools(available=tools),
+            assertions=[],
+            adapter_input={"replay_file": REPLAY_FILE},
+        )
 
     def context(self, task_id: str, *, run_id: str) -> AdapterContext:
         """The context in which an adapter reads a task's recording."""
@@ -133,20 +162,6 @@ class Replays:
             max_file_bytes=self.limits.max_file_bytes,
             allow_outside=self.allow_outside,
         )
-
-
-def _case(task: Task, scenario: Scenario, tools: list[str]) -> TestCase:
-    return TestCase(
-        schema_version="0.1",
-        id=task.taskId,
-        title="",
-        adapter=ADAPTER,
-        mode="replay",
-        scenario=scenario,
-        tools=Tools(available=tools),
-        assertions=[],
-        adapter_input={"replay_file": REPLAY_FILE},
-    )
 
 
 def _situation(task: Task, trace: Trace) -> Scenario:
@@ -372,16 +387,19 @@ def _wrong_modes(suite: AgentEvalSuite, modes: Sequence[str], request: SuiteRequ
                 allowed=suite.modes,
                 next_step="ask for modes of the suite, or declare it there",
             )
-    if LIVE in modes and LIVE in suite.modes:
+    if (
+        LIVE in modes
+        and LIVE in suite.modes
+        and (request.live != "real" or any(mode not in (LIVE, REGRESSION) for mode in modes))
+    ):
         impossible = (LIVE,) if request.baseline else (LIVE, REGRESSION)
         others = [mode for mode in suite.modes if mode not in impossible]
         yield Fault(
             code="suite.live_unsupported",
-            message=f"{LIVE} needs an adapter that runs agents live, but there is none",
+            message=f"{LIVE} runs the agent with its real model and its real tools, and is run alone",
             data_path=("modes", suite.modes.index(LIVE)),
-            next_step=f"run the other modes: --modes {','.join(others)}"
-            if others
-            else "declare another mode",
+            next_step=f"run it: --modes {LIVE} --live real"
+            + (f"; or the other modes: --modes {','.join(others)}" if others else ""),
         )
     if REGRESSION in request.mode_names and not request.baseline:
         yield Fault(

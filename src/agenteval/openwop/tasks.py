@@ -21,8 +21,8 @@ from agenteval.contracts.testcase import AssertionSpec, TestCase
 from agenteval.contracts.trace import Trace
 from agenteval.loading.testfile import BoundAssertion, LoadedTest
 from agenteval.matching.differences import around_difference, brief, differences, first_difference
-from agenteval.openwop.models import AgentEvalSuite, Criterion, Score, Strategy, Task, Text
-from agenteval.openwop.suite import Replays
+from agenteval.openwop.models import AgentEvalSuite, Criterion, Fixtures, Score, Strategy, Task, Text
+from agenteval.openwop.suite import LIVE, Replays
 from agenteval.openwop.summary import SAFETY_FINDINGS, TASK_ID, Scores, is_finding, task_id
 from agenteval.plugins.registry import Registry
 
@@ -251,7 +251,10 @@ ADVERSARIAL = "adversarial"
 
 @dataclass(slots=True, kw_only=True)
 class SuiteRun:
-    """A suite that is run: its file, its recordings, the tasks and modes in force, the threshold of a task, and the judge."""
+    """A suite that is run: its file, its recordings, the tasks and modes in force, the threshold of a task, and the judge.
+
+    In the mode `live-shadow` the tasks' fixtures do not count.
+    """
 
     suite: AgentEvalSuite
     path: Path
@@ -274,20 +277,32 @@ class SuiteRun:
             safety = list(_safety(task, recording.checks)) if ADVERSARIAL in self.suite.modes else []
             case.assertions = [check.spec for check in (expectation, *safety)]
             checks = [expectation, *(safety if ADVERSARIAL in self.modes else ())]
-            yield LoadedTest(case=case, path=self.path, checks=checks)
+            loaded = LoadedTest(case=case, path=self.path, checks=checks)
+            if self.replays.live:
+                loaded.folder = self.replays.folder / task.taskId
+                if (fixtures := self._fixtures(task)) and fixtures.toolResponses is not None:
+                    loaded.responses = [
+                        (each.tool.rpartition(":")[2], each.response) for each in fixtures.toolResponses
+                    ]
+            yield loaded
+
+    def _fixtures(self, task: Task) -> Fixtures | None:
+        return None if LIVE in self.modes else task.fixtures
 
     def _case(self, task: Task, case: TestCase) -> TestCase:
         scenario, tools = case.scenario, case.tools
-        if task.fixtures and task.fixtures.memorySeed is not None:
-            scenario = replace(scenario, memory_snapshot=task.fixtures.memorySeed)
-        if task.fixtures and task.fixtures.toolResponses is not None:
-            names = [each.tool for each in task.fixtures.toolResponses]
+        fixtures = self._fixtures(task)
+        if fixtures and fixtures.memorySeed is not None:
+            scenario = replace(scenario, memory_snapshot=fixtures.memorySeed)
+        if fixtures and fixtures.toolResponses is not None:
+            names = [each.tool for each in fixtures.toolResponses]
             available = dict.fromkeys([*names, *(name.rpartition(":")[2] for name in names)])
             tools = replace(tools, available=list(available))
         return replace(
             case,
             id=task.taskId,
             title=_title(task),
+            mode="live" if self.replays.live else case.mode,
             scenario=scenario,
             tools=tools,
             tags=[],

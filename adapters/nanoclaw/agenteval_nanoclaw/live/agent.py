@@ -14,7 +14,7 @@ from agenteval.live.fixtures import FILE_TOOLS
 from agenteval.live.model import RealModel
 from agenteval.live.proxy import Proxy
 from agenteval.live.run import LiveAgent, LiveSetup, last_lines, standalone
-from agenteval.live.sandbox import PORT, SOCKET, Sandbox
+from agenteval.live.sandbox import Sandbox
 from agenteval.reading.documents import read_bytes
 from agenteval_nanoclaw.live.checkout import Checkout, open_checkout
 from agenteval_nanoclaw.live.workspace import Workspace, build, far_from_today
@@ -29,11 +29,11 @@ IDLE_SECONDS = 0.3
 """How long nothing must be asked before a run is over: an answer that could not be sent makes the agent speak again."""
 FAR_DAYS = 2
 """Days from today after which a real model is told of two times that do not fit each other."""
-RUNS = (*FILE_TOOLS, "mcp__nanoclaw__[!a]*", "mcp__nanoclaw__a[!s]*")
-"""Tools that really run: those for files, on scratch files, and NanoClaw's own, but for the one that asks a person."""
+RUNS = (*FILE_TOOLS, "mcp__nanoclaw__*")
+"""Tools that really run: those for files, on scratch files, and NanoClaw's own."""
 _SILENT = "Query completed after 0 SDK messages"
 _OURS = Path(__file__).parent
-_BRIDGE = ("sh", "-c", f'bun /agenteval/bridge.mjs {SOCKET} {PORT} & exec "$@"', "sh")
+_BRIDGE = ("sh", "-c", 'bun /agenteval/bridge.mjs "$0" "$1" & shift; exec "$@"')
 """For containers, whose image has no Python."""
 
 
