@@ -91,12 +91,12 @@ def test_mistakes_are_marked_where_they_are(server: LanguageServer) -> None:
     ("text", "labels"),
     [
         (TEST + "mode: ‸", {"replay", "live"}),
-        (TEST + "adapter: ‸", {"nanoclaw", "otel"}),
+        (TEST + "adapter: ‸", {"command", "nanoclaw", "otel"}),
         (TEST + "tools:\n  ‸", {"Tools", "available", "fixtures", "policy"}),
         (ASSERTION.format("‸", ""), set(assertion_types())),
         (
             ASSERTION.format("must_call_tool", "params:\n      ‸"),
-            {"must_call_tool", "tool", "min_calls", "args"},
+            {"must_call_tool", "tool", "min_calls", "args", "result"},
         ),
         (ASSERTION.format("max_tool_calls", "params:\n      tool: x\n      ‸"), {"max", "max_total"}),
         (ASSERTION.format("tool_call_order", "params:\n      every: ‸"), {"true", "false"}),
@@ -113,7 +113,7 @@ def test_what_can_stand_there_is_offered(server: LanguageServer, text: str, labe
 def test_a_new_file_and_a_new_assertion_can_be_filled_in(server: LanguageServer) -> None:
     """All keys of a test are offered, and all of an assertion; `params` once its type is known."""
     assert set(make_spec()) <= set(server.offered(TEST + CURSOR))
-    envelope = {"id", "type", "severity", "description", "requires_capabilities"}
+    envelope = {"id", "type", "severity", "description", "requires_capabilities", "needs"}
     assert set(server.offered(TEST + "assertions:\n  - ‸")) == {"Assertion", *envelope}
     assert server.offered(ASSERTION.format("must_call_tool", CURSOR))["params"].startswith(
         "params:\n  tool: "

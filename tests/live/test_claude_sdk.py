@@ -122,7 +122,7 @@ def test_tools_that_run(project: LiveProject) -> None:
     project.recorded(TURNS)
     result = only(project)
     assert (result["status"], result["live"]["ran"]) == ("pass", [LOOKUP])
-    settle(project, answer="order 42: lost")
+    settle(project, answer="order 42 does not ship tomorrow")
     result = only(project)
     assert result["status"] == "fail"
     assert [each["id"] for each in result["assertions"] if each["status"] == "fail"] == ["grounded"]
