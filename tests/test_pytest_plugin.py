@@ -323,8 +323,8 @@ def test_a_strict_project_allows_no_warnings(pytester: pytest.Pytester) -> None:
 def test_the_configuration_of_the_project_holds(pytester: pytest.Pytester) -> None:
     """Plugins, strictness and limits are those of agenteval.yaml, and they are not those of other tests."""
     pytester.makeini("[pytest]\nagenteval = true\n")
-    telling = SHOUTS.replace("got {text!r}", "got {text!r} within {budget.SECONDS} s")
-    telling = telling.replace("from typing", "from agenteval import budget\nfrom typing")
+    telling = SHOUTS.replace("got {text!r}", "got {text!r} within {time_limits.SECONDS} s")
+    telling = telling.replace("from typing", "from agenteval.contracts import time_limits\nfrom typing")
     project = plugged(pytester.path, telling, "checks/gone.py")
     with (project.root / "agenteval.yaml").open("a", encoding="utf-8") as file:
         file.write("strict: true\nlimits: {pattern_seconds: 7}\nredaction: {kinds: []}\n")
@@ -333,11 +333,11 @@ def test_the_configuration_of_the_project_holds(pytester: pytest.Pytester) -> No
     project.add("pass", "silent", assertions=[VACUOUS], replay=SILENT)
     pytester.makepyfile(
         test_zz="""
-        from agenteval import budget
+        from agenteval.contracts import time_limits
         from agenteval.redaction.redactor import redactor_in_force
 
         def test_others():
-            assert budget.SECONDS == 2
+            assert time_limits.SECONDS == 2
             assert redactor_in_force().rules.kinds == {"secrets", "email"}
         """
     )
