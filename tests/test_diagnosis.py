@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 import pytest
 
-from agenteval.contracts.explaining import MAX_FINDINGS, json_schema, parse_slowly
+from agenteval.contracts.explaining import MAX_FINDINGS, json_schema
 from agenteval.contracts.models import (
     Between,
     Invalid,
@@ -17,6 +17,7 @@ from agenteval.contracts.models import (
     describe,
     dotted,
     model,
+    parse,
 )
 
 
@@ -78,7 +79,7 @@ QUOTE_IT = "(YAML reads yes, no, on and off as booleans: quote it)"
 def said(data: Any) -> list[str]:
     """`code: sentence` of each finding."""
     with pytest.raises(Invalid) as caught:
-        parse_slowly(Drawing, data)
+        parse(Drawing, data)
     return [f"{finding.code}: {finding.sentence}" for finding in caught.value.findings]
 
 
@@ -152,7 +153,7 @@ def test_one_thing_wrong(data: Any, expected: str) -> None:
 def test_a_misspelt_key_is_not_missing_as_well(data: Any, expected: list[str]) -> None:
     """One mistake is one finding, with the name that is meant; what is not clear is told in full."""
     with pytest.raises(Invalid) as caught:
-        parse_slowly(Drawing, data)
+        parse(Drawing, data)
     assert [f"{each.sentence}: {each.suggestion}" for each in caught.value.findings] == expected
 
 
@@ -177,7 +178,7 @@ def test_everything_wrong_is_said_in_the_order_of_the_data() -> None:
 def test_an_unknown_key_comes_with_the_names_allowed() -> None:
     """Those of the mapping that it stands in, and the one that was meant."""
     with pytest.raises(Invalid) as caught:
-        parse_slowly(Drawing, {"shape": {"kind": "line", "nam": "x"}, "shapes": [{"kind": "circle"}]})
+        parse(Drawing, {"shape": {"kind": "line", "nam": "x"}, "shapes": [{"kind": "circle"}]})
     unknown, missing = caught.value.findings
     assert (missing.path, missing.at_key, missing.name) == (("shapes", 0), True, "radius")
     assert (unknown.path, unknown.at_key, unknown.name) == (("shape", "nam"), True, "nam")
@@ -187,7 +188,7 @@ def test_an_unknown_key_comes_with_the_names_allowed() -> None:
 def test_a_wrong_choice_comes_with_the_choices() -> None:
     """And the one that was meant."""
     with pytest.raises(Invalid) as caught:
-        parse_slowly(Drawing, {"shape": {"kind": "cirle", "radius": 1}, "choice": "y or zz"})
+        parse(Drawing, {"shape": {"kind": "cirle", "radius": 1}, "choice": "y or zz"})
     tag, choice = caught.value.findings
     assert (tag.suggestion, tag.allowed) == ("circle", ["circle", "line", "ray"])
     assert (choice.suggestion, choice.allowed) == ("y or z", ["x", "y or z"])
@@ -196,7 +197,7 @@ def test_a_wrong_choice_comes_with_the_choices() -> None:
 def test_keys_of_the_author_are_let_through() -> None:
     """Keys with x- mean nothing here, in any mapping, and hide no other finding."""
     data = {"x-a": 1, "shape": {"kind": "circle", "radius": 1, "x-b": []}}
-    assert parse_slowly(Drawing, data) == Drawing(shape=Circle(kind="circle", radius=1))
+    assert parse(Drawing, data) == Drawing(shape=Circle(kind="circle", radius=1))
     assert data["x-a"] == 1
     assert said({"x-a": 1, "scale": 9}) == ["wrong_value: scale: expected at most 5, got the number 9"]
 
@@ -204,14 +205,14 @@ def test_keys_of_the_author_are_let_through() -> None:
 def test_data_that_is_wrong_throughout_is_judged_in_good_time() -> None:
     """The number of findings is bounded."""
     with pytest.raises(Invalid) as caught:
-        parse_slowly(Drawing, {f"key-{n}": n for n in range(20_000)})
+        parse(Drawing, {f"key-{n}": n for n in range(20_000)})
     assert len(caught.value.findings) == MAX_FINDINGS
 
 
 def test_invalid_lists_its_findings() -> None:
     """As text, for whoever does not look at them one by one."""
     with pytest.raises(Invalid, match=r"^unknown key 'a'; unknown key 'b'$"):
-        parse_slowly(Drawing, {"a": 1, "b": 2})
+        parse(Drawing, {"a": 1, "b": 2})
 
 
 def test_values_as_messages_name_them() -> None:
@@ -274,5 +275,5 @@ def test_the_json_schema_of_a_model() -> None:
 def test_what_lacks_brackets_or_has_quotes_too_many(data: Any, step: str) -> None:
     """The finding says how it is written; where that is not sure, it says nothing."""
     with pytest.raises(Invalid) as caught:
-        parse_slowly(Drawing, data)
+        parse(Drawing, data)
     assert [finding.next_step for finding in caught.value.findings] == [step]

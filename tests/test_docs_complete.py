@@ -16,7 +16,7 @@ from agenteval.cli.app import COMMANDS, _app
 from agenteval.comparing import baseline, comparison
 from agenteval.contracts import results, testcase, trace
 from agenteval.contracts.errors import ExitCode
-from agenteval.contracts.models import Finding
+from agenteval.contracts.explaining import Finding
 from agenteval.loading import config
 from agenteval.loading.config import Config
 from agenteval_nanoclaw import bundle

@@ -357,10 +357,7 @@ def test_rules_that_break_down(rule: str, tmp_path: Path, capsys: pytest.Capture
 
 def test_parameters_without_a_schema(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """`explain` and `schema` need pydantic: what it does not understand is found by them and by `doctor`."""
-    mark = (
-        "class Mark:\n    def __call__(self, value):\n        return value\n\n"
-        "    def __get_pydantic_core_schema__(self, source, handler):\n        raise LookupError('no')\n\n\n@model\n"
-    )
+    mark = "class Mark:\n    def __get_pydantic_core_schema__(self, source, handler):\n        raise LookupError('no')\n\n\n@model\n"
     plugged(tmp_path, SHOUTS.replace("@model\n", mark).replace("Between(1)", "Mark()"))
     error = f"the plugin {PLUGIN} is broken: Shouts has parameters without a JSON Schema: LookupError: no"
     assert main(["schema", "test-case"]) == 0

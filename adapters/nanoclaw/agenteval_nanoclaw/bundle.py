@@ -8,34 +8,22 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from agenteval.contracts.errors import AdapterError, FileError, Problem
-from agenteval.contracts.models import Between, DataPath, Model, NotEmpty, NotNull, Tagged, explained, model
+from agenteval.contracts.models import Between, DataPath, Model, NotEmpty, NotNull, Rule, Tagged, model
 from agenteval.reading.jsonsource import load_json, load_model
 from agenteval.reading.places import MAX_PROBLEMS, Fault, problem_at
 from agenteval.text.names import closest
 
 
-class Iso8601:
+class Iso8601(Rule):
     """A date and time that ISO 8601 allows: `Annotated[str, Iso8601()]`."""
 
-    def __call__(self, value: str) -> bool:
-        return _is_time(value)
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-        return explained(handler(source), self._objection)
-
-    def _objection(self, value: str) -> str:
-        if _is_time(value):
-            return ""
-        return f"{value!r} is not an ISO 8601 date and time, such as '2026-01-31T08:00:00Z'"
-
-
-def _is_time(value: str) -> bool:
-    try:
-        datetime.fromisoformat(value)
-        in_utc(value)
-    except (ValueError, OverflowError):  # overflow: a time that is before the year 1 in UTC
-        return False
-    return True
+    def fault(self, value: str) -> str:
+        try:
+            datetime.fromisoformat(value)
+            in_utc(value)
+        except (ValueError, OverflowError):  # overflow: a time that is before the year 1 in UTC
+            return f"{value!r} is not an ISO 8601 date and time, such as '2026-01-31T08:00:00Z'"
+        return ""
 
 
 def in_utc(timestamp: str) -> str:

@@ -77,7 +77,7 @@ allow: [Acme Support, "24 hours"]
     """Whether memory that was read, and the scenario's `memory_snapshot`, may support claims."""
     include_input: bool = True
     """Whether what the user said may support claims."""
-    min_support: Annotated[float | None, Between(0, 1)] = None
+    min_support: Annotated[float, Between(0, 1)] | None = None
     """The minimum wording score of each claim, for outputs that stay close to their sources, as summaries do: 0.66 suits most.
     Without it, wording is judged only where `check` lists it."""
     check: Annotated[list[Check], NotEmpty()] = field(  # type: ignore[assignment]

@@ -1,10 +1,11 @@
-"""What is wrong with data that does not fit a strict model, told by the path to it."""
+"""Strict models of plain data: declared as dataclasses, checked in one pass that says all that is wrong."""
 
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cache
 from typing import (
+    TYPE_CHECKING,
     Annotated,
     Any,
     ClassVar,
@@ -19,33 +20,11 @@ from typing import (
 
 from agenteval.text.names import slip_of
 
+if TYPE_CHECKING:
+    from agenteval.contracts.explaining import Finding
+
 DataPath = tuple[str | int, ...]
 """Where in the data: keys and list indices from the top."""
-
-
-class Finding(NamedTuple):
-    """One thing wrong with the data, at `path` (keys and list indices from the top).
-
-    `message` says what, and `sentence` also where. `at_key` says that the key itself is at fault, not its
-    value; `name` is the key that is unknown or missing, `next_step` what to do where that is known.
-    """
-
-    code: Literal["unknown_key", "missing_key", "wrong_type", "wrong_value"]
-    path: DataPath
-    message: str
-    allowed: Sequence[str] = ()
-    suggestion: str | None = None
-    at_key: bool = False
-    name: str = ""
-    next_step: str = ""
-
-    @property
-    def sentence(self) -> str:
-        """The message with the place in words, such as `scenario.group_id: expected a string …`."""
-        if not self.name:
-            return f"{dotted(self.path)}: {self.message}" if self.path else self.message
-        owner = self.path[:-1] if self.code == "unknown_key" else self.path
-        return f"{self.message} in {dotted(owner)}" if owner else self.message
 
 
 def dotted(path: DataPath) -> str:
@@ -57,7 +36,7 @@ def dotted(path: DataPath) -> str:
 class Invalid(Exception):  # noqa: N818 - what it is, not what it does
     """The data does not fit the model; `findings` says everything that is wrong, in document order."""
 
-    def __init__(self, findings: Sequence[Finding]) -> None:
+    def __init__(self, findings: Sequence["Finding"]) -> None:
         super().__init__("; ".join(finding.message for finding in findings))
         self.findings = list(findings)
 
@@ -87,15 +66,26 @@ def describe(value: Any) -> str:
             return "a mapping"
 
 
-Check = Callable[[Any], Any]
-T = TypeVar("T")
+Steps = tuple[Any, ...]
+"""The way to a value: the steps before, a key or index, and the model that has the key; empty at the top."""
+
+
+class Flaw(NamedTuple):
+    """What the check notes of a value that does not fit; `explaining` makes findings of it.
+
+    `about` is the kind or the words that the value fails, the key or the text that it is about.
+    """
+
+    steps: Steps
+    code: Literal["unknown_key", "missing_key", "wrong_tag", "wrong_type", "wrong_value"]
+    about: Any
+    value: Any = None
+
+
+Check = Callable[[Any, Steps, list[Flaw]], Any]
 M = TypeVar("M", bound="Model")
 
 EXTENSION_PREFIX = "x-"
-
-
-class NotPlain(Exception):  # noqa: N818 - a signal between two functions, never shown
-    """The quick look does not accept the value; pydantic has to judge it."""
 
 
 class Model:
@@ -107,7 +97,6 @@ class Model:
     __slots__ = ()
     extensible: ClassVar[bool] = True
     __pydantic_config__: ClassVar[Mapping[str, Any]] = {
-        "strict": True,
         "extra": "forbid",
         "use_attribute_docstrings": True,
     }
@@ -130,127 +119,88 @@ def model(cls: type[M]) -> type[M]:
     return dataclass(slots=True, kw_only=True, eq=False, repr=False)(cls)
 
 
-class Between:
+class Rule:
+    """What a value has to fulfil beside its kind: a mark of a field, `Annotated[int, Between(1)]`. `keywords` say it in JSON Schema."""
+
+    keywords: Mapping[str, Any] = {}
+
+    def fault(self, value: Any) -> str:
+        """What is wrong with a value of the right kind; empty when nothing is."""
+        raise NotImplementedError
+
+    def flaws(self, value: Any, steps: Steps) -> Sequence[Flaw]:
+        """The same, and where."""
+        why = self.fault(value)
+        return (Flaw(steps, "wrong_value", why),) if why else ()
+
+    def __get_pydantic_json_schema__(self, core_schema: Any, handler: Any) -> Any:
+        return {**handler(core_schema), **self.keywords}
+
+
+class Between(Rule):
     """Bounds of a number, both inclusive: `Annotated[int, Between(1)]`."""
 
     def __init__(self, low: float, high: float | None = None) -> None:
         self.low = low
         self.high = high
+        self.keywords = {"minimum": low} if high is None else {"minimum": low, "maximum": high}
 
-    def __call__(self, value: Any) -> bool:
-        return bool(value >= self.low and (self.high is None or value <= self.high))
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-        return _limited(source, handler, ge=self.low, le=self.high)
-
-
-class NotEmpty:
-    """At least one item or character: `Annotated[list[str], NotEmpty()]`."""
-
-    def __call__(self, value: Any) -> bool:
-        return bool(value)
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-        return _limited(source, handler, min_length=1)
+    def fault(self, value: Any) -> str:
+        if not value >= self.low:
+            return f"expected at least {self.low:g}, got {describe(value)}"
+        if self.high is not None and value > self.high:
+            return f"expected at most {self.high:g}, got {describe(value)}"
+        return ""
 
 
-class OneOrMore:
-    """A list of mappings; one alone needs no list: `Annotated[list[Selector], OneOrMore()]`. The last mark of a field."""
-
-    def listed(self, value: Any) -> Any:
-        """The value as a list, where it is a mapping."""
-        return [value] if isinstance(value, dict) else value
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-        from pydantic_core import core_schema
-
-        return core_schema.no_info_before_validator_function(self._explain, handler(source))
-
-    def _explain(self, value: Any) -> Any:
-        from pydantic_core import PydanticCustomError
-
-        if not isinstance(value, dict | list):
-            raise PydanticCustomError("one_or_more", "neither a list nor a mapping")
-        return self.listed(value)
-
-    def __get_pydantic_json_schema__(self, core_schema: Any, handler: Any) -> Any:
-        several = handler(core_schema)
-        return {"anyOf": [several["items"], several]}
-
-
-class Whole:
+class Whole(Between):
     """A number without a fraction, `1.0` among them, of at least `low`: `Annotated[float, Whole(0)]`."""
 
     def __init__(self, low: float) -> None:
-        self.low = low
+        super().__init__(low)
+        self.keywords = {"type": "integer", "minimum": low}
 
-    def __call__(self, value: Any) -> bool:
-        return bool(value >= self.low and value % 1 == 0)
+    def fault(self, value: Any) -> str:
+        return f"expected an integer, got the number {value}" if value % 1 else super().fault(value)
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-        return explained(_limited(source, handler, ge=self.low), self._objection)
 
-    def _objection(self, value: Any) -> str:
-        return f"expected an integer, got the number {value}" if value % 1 else ""
+class NotEmpty(Rule):
+    """At least one item or character: `Annotated[list[str], NotEmpty()]`."""
+
+    def fault(self, value: Any) -> str:
+        return "" if value else f"expected a non-empty value, got {describe(value)}"
 
     def __get_pydantic_json_schema__(self, core_schema: Any, handler: Any) -> Any:
-        return {"type": "integer", "minimum": self.low}
+        schema = handler(core_schema)
+        return {**schema, "minItems" if schema["type"] == "array" else "minLength": 1}
 
 
-class NotNull:
-    """A value that may be left out, but not be null: `Annotated[str | None, NotNull()] = None`."""
-
-    def __call__(self, value: Any) -> bool:
-        return value is not None
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-        kinds = tuple(kind for kind in get_args(source) if kind is not types.NoneType)
-        return handler.generate_schema(Union[kinds])  # noqa: UP007 - not known before
-
-
-class Unique:
+class Unique(Rule):
     """No item twice: `Annotated[list[str], Unique()]`."""
 
-    def __call__(self, value: Any) -> bool:
-        return len(set(value)) == len(value)
+    keywords: Mapping[str, Any] = {"uniqueItems": True}
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-        return explained(handler(source), self._objection)
-
-    def _objection(self, value: Any) -> str:
+    def fault(self, value: Any) -> str:
         twice = [item for index, item in enumerate(value) if item in value[:index]]
         return f"{twice[0]!r} is listed twice" if twice else ""
 
-    def __get_pydantic_json_schema__(self, core_schema: Any, handler: Any) -> Any:
-        return {**handler(core_schema), "uniqueItems": True}
 
-
-class Matching:
+class Matching(Rule):
     """A pattern that a string matches from end to end: `Annotated[str, Matching("[a-z]+")]`."""
 
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
+        self.keywords = {"pattern": f"^{pattern}$"}
 
-    def __call__(self, value: Any) -> bool:
+    def fault(self, value: Any) -> str:
         import re
 
-        return re.fullmatch(self.pattern, value, re.ASCII) is not None
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-        return _limited(source, handler, pattern=f"^{self.pattern}$")
-
-
-class Tagged:
-    """A union of models told apart by one Literal field: `Annotated[A | B, Tagged("type")]`."""
-
-    def __init__(self, key: str) -> None:
-        self.key = key
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-        return _limited(source, handler, discriminator=self.key)
+        if re.fullmatch(self.pattern, value, re.ASCII):
+            return ""
+        return f"expected a string that matches ^{self.pattern}$, got {describe(value)}"
 
 
-class OpenMapping:
+class OpenMapping(Rule):
     """A mapping whose shape is the author's, with some keys that have a meaning here.
 
     Unknown keys are allowed, but not one that is a known key with a typing slip: nothing would read it. The same
@@ -260,76 +210,62 @@ class OpenMapping:
     def __init__(self, *known: str) -> None:
         self.known = known
 
-    def __call__(self, value: Any) -> bool:
-        return next(self._slips(value), None) is None
+    def flaws(self, value: Any, steps: Steps) -> Sequence[Flaw]:
+        return [*self._slips(value, steps)]
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-        from pydantic_core import core_schema
-
-        return core_schema.no_info_after_validator_function(self._explain, handler(source))
-
-    def _explain(self, value: Any) -> Any:
-        from pydantic_core import PydanticCustomError
-
-        for path, near in self._slips(value):
-            raise PydanticCustomError("misspelt_key", "a misspelt key", {"path": path, "near": near})
-        return value
-
-    def _slips(self, value: Any) -> Iterator[tuple[DataPath, str]]:
-        """The path of each misspelt key, and the known key that it is a slip of."""
+    def _slips(self, value: Any, steps: Steps) -> Iterator[Flaw]:
         if isinstance(value, list):
             for index, item in enumerate(value):
                 if isinstance(item, dict):
-                    yield from (((index, *path), near) for path, near in self._slips(item))
+                    yield from self._slips(item, (steps, index, None))
         elif isinstance(value, dict):
             for key, item in value.items():
                 if key in self.known:
                     if isinstance(item, list):
-                        yield from (((key, *path), near) for path, near in self._slips(item))
+                        yield from self._slips(item, (steps, key, None))
                 elif not key.startswith(EXTENSION_PREFIX) and (near := slip_of(key, self.known)):
-                    yield (key,), near
+                    yield Flaw((steps, key, None), "unknown_key", near)
 
 
-def _limited(source: Any, handler: Any, **limits: Any) -> Any:
-    """The schema of a rule that pydantic has too, added to the schema of the marks before it."""
-    from pydantic import Field
+class OneOrMore:
+    """A list of mappings; one alone needs no list: `Annotated[list[Selector], OneOrMore()]`. The last mark of a field."""
 
-    return handler.generate_schema(Annotated[source, _Given(handler(source)), Field(**limits)])
-
-
-class _Given:
-    """Stands for a schema that is already made: pydantic adds limits to types only."""
-
-    def __init__(self, schema: Any) -> None:
-        self.schema = schema
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-        return self.schema
+    def __get_pydantic_json_schema__(self, core_schema: Any, handler: Any) -> Any:
+        several = handler(core_schema)
+        return {"anyOf": [several["items"], several]}
 
 
-def explained(schema: Any, objection: Callable[[Any], str]) -> Any:
-    """The schema of a rule that pydantic lacks: `objection` says what is wrong with a value; empty when nothing is."""
-    from pydantic_core import core_schema
+class NotNull:
+    """A value that may be left out, but not be null: `Annotated[str | None, NotNull()] = None`."""
 
-    def explain(value: Any) -> Any:
-        if why := objection(value):
-            raise ValueError(why)
-        return value
+    def __get_pydantic_json_schema__(self, core_schema: Any, handler: Any) -> Any:
+        schema = handler(core_schema)
+        members = [member for member in schema["anyOf"] if member != {"type": "null"}]
+        return members[0] if len(members) == 1 else {**schema, "anyOf": members}
 
-    return core_schema.no_info_after_validator_function(explain, schema)
+
+class Tagged:
+    """A union of models told apart by one Literal field: `Annotated[A | B, Tagged("type")]`."""
+
+    def __init__(self, key: str) -> None:
+        self.key = key
+
+    def __get_pydantic_json_schema__(self, core_schema: Any, handler: Any) -> Any:
+        schema = handler(core_schema)
+        return {"oneOf": schema.pop("anyOf"), **schema}
 
 
 def parse(cls: type[M], data: Any) -> M:
     """Build a model from plain data (dict, list, str, int, float, bool, None).
 
-    Raises `findings.Invalid`, which lists everything that is wrong, each with the path to it.
+    Raises `Invalid`, which lists everything that is wrong, each with the path to it.
     """
-    try:
-        built: M = _checker(cls)(data)
-    except NotPlain:
-        from agenteval.contracts.explaining import parse_slowly
+    flaws: list[Flaw] = []
+    built: M = _checker(cls)(data, (), flaws)
+    if flaws:
+        from agenteval.contracts.explaining import findings
 
-        return parse_slowly(cls, data)
+        raise Invalid(findings(flaws))
     return built
 
 
@@ -369,21 +305,21 @@ def _make_checker(kind: Any) -> Check:
     origin = get_origin(kind)
     args = get_args(kind)
     if kind is Any:
-        return lambda value: value
-    if kind in (str, int, bool, types.NoneType):
+        return _anything
+    if kind in (str, int, bool):
         return _exactly(kind)
     if kind is float:
         return _number
     if origin is Literal:
-        return _one_of(args)
+        return _one_of(kind, args)
     if origin is Annotated:
         return _annotated(args[0], args[1:])
     if origin in (Union, types.UnionType):
         return _union(args)
     if origin is list:
-        return _list_of(_checker(args[0]))
+        return _list_of(kind, _checker(args[0]), _simple_kind(args[0]))
     if origin is dict:
-        return _dict_of(_checker(args[1]))
+        return _dict_of(kind, _checker(args[1]))
     if isinstance(kind, type) and issubclass(kind, Model):
         return _model(kind)
     known = (
@@ -392,140 +328,177 @@ def _make_checker(kind: Any) -> Check:
     raise TypeError(f"strict models do not know {kind!r}: expected {known}")
 
 
+def _anything(value: Any, _steps: Steps, _flaws: list[Flaw]) -> Any:
+    return value
+
+
 def _exactly(kind: type) -> Check:
-    def check(value: Any) -> Any:
+    def check(value: Any, steps: Steps, flaws: list[Flaw]) -> Any:
         if type(value) is not kind:
-            raise NotPlain
+            flaws.append(Flaw(steps, "wrong_type", kind, value))
         return value
 
     return check
 
 
-def _number(value: Any) -> Any:
+def _number(value: Any, steps: Steps, flaws: list[Flaw]) -> Any:
     if type(value) is int:
-        return value if -(2**53) <= value <= 2**53 else float(value)  # as pydantic, which makes all floats
+        return value if -(2**53) <= value <= 2**53 else float(value)
     if type(value) is not float:
-        raise NotPlain
+        flaws.append(Flaw(steps, "wrong_type", float, value))
     return value
 
 
-def _one_of(values: tuple[Any, ...]) -> Check:
+def _one_of(kind: Any, values: tuple[Any, ...]) -> Check:
     allowed = frozenset(values)
 
-    def check(value: Any) -> Any:
+    def check(value: Any, steps: Steps, flaws: list[Flaw]) -> Any:
         if type(value) is not str or value not in allowed:
-            raise NotPlain
+            flaws.append(Flaw(steps, "wrong_value", kind, value))
         return value
 
     return check
 
 
 def _annotated(kind: Any, marks: tuple[Any, ...]) -> Check:
-    tag = next((mark for mark in marks if isinstance(mark, Tagged)), None)
-    check = _tagged(kind, tag.key) if tag else _checker(kind)
-    rules = [mark for mark in marks if callable(mark)]
-    either = next((mark for mark in marks if isinstance(mark, OneOrMore)), None)
-    if not rules and not either:
+    if any(isinstance(mark, NotNull) for mark in marks):
+        kind = Union[tuple(each for each in get_args(kind) if each is not types.NoneType)]  # noqa: UP007 - not known before
+    tag = next((mark.key for mark in marks if isinstance(mark, Tagged)), "")
+    check = _tagged(kind, tag) if tag else _checker(kind)
+    rules = [mark for mark in marks if isinstance(mark, Rule)]
+    if odd := next((mark for mark in marks if callable(mark) and mark not in rules), None):
+        raise TypeError(f"strict models do not know the mark {odd!r}: expected a subclass of Rule")
+    if one_or_more := any(isinstance(mark, OneOrMore) for mark in marks):
+        one = _checker(get_args(kind)[0])
+    if not rules and not one_or_more:
         return check
 
-    def check_all(value: Any) -> Any:
-        value = check(either.listed(value) if either else value)
+    def check_all(value: Any, steps: Steps, flaws: list[Flaw]) -> Any:
+        before = len(flaws)
+        if one_or_more and type(value) is dict:
+            value = [one(value, steps, flaws)]
+        elif one_or_more and type(value) is not list:
+            flaws.append(Flaw(steps, "wrong_type", "a list or a mapping", value))
+        else:
+            value = check(value, steps, flaws)
         for rule in rules:
-            if not rule(value):
-                raise NotPlain
+            if value is not None and len(flaws) == before:
+                flaws += rule.flaws(value, steps)
         return value
 
     return check_all
 
 
 def _tagged(kind: Any, key: str) -> Check:
-    by_tag = {}
-    for member in get_args(kind):
-        for tag in get_args(member.__dataclass_fields__[key].type):
-            by_tag[tag] = _checker(member)
+    members = {
+        tag: _checker(member)
+        for member in get_args(kind)
+        for tag in get_args(member.__dataclass_fields__[key].type)
+    }
 
-    def check(value: Any) -> Any:
+    def check(value: Any, steps: Steps, flaws: list[Flaw]) -> Any:
         if type(value) is not dict:
-            raise NotPlain
-        tag = value.get(key)
-        member = by_tag.get(tag) if type(tag) is str else None
-        if member is None:
-            raise NotPlain
-        return member(value)
+            flaws.append(Flaw(steps, "wrong_type", dict, value))
+        elif key not in value:
+            misspelt = slip_of(key, value)
+            flaws.append(
+                Flaw((steps, misspelt, None), "unknown_key", key)
+                if misspelt
+                else Flaw(steps, "missing_key", key)
+            )
+        elif type(tag := value[key]) is str and tag in members:
+            return members[tag](value, steps, flaws)
+        else:
+            flaws.append(Flaw((steps, key, None), "wrong_tag", list(members), tag))
+        return None
 
     return check
 
 
 def _union(members: tuple[Any, ...]) -> Check:
-    checks = [_checker(member) for member in members if member is not types.NoneType]
+    first, *others = [_checker(member) for member in members if member is not types.NoneType]
     optional = types.NoneType in members
 
-    def check(value: Any) -> Any:
+    def check(value: Any, steps: Steps, flaws: list[Flaw]) -> Any:
         if value is None and optional:
             return None
-        for member in checks:
-            try:
-                return member(value)
-            except NotPlain:
-                continue
-        raise NotPlain
+        before = len(flaws)
+        built = first(value, steps, flaws)
+        for member in others:
+            seen = len(flaws)
+            if seen == before:
+                break
+            built = member(value, steps, flaws)
+            if len(flaws) == seen:
+                del flaws[before:]
+        return built
 
     return check
 
 
-def _list_of(item: Check) -> Check:
-    def check(value: Any) -> Any:
+def _list_of(kind: Any, item: Check, simple: type | None) -> Check:
+    def check(value: Any, steps: Steps, flaws: list[Flaw]) -> Any:
         if type(value) is not list:
-            raise NotPlain
-        return [item(each) for each in value]
+            flaws.append(Flaw(steps, "wrong_type", kind, value))
+            return None
+        return [
+            each if each and type(each) is simple else item(each, (steps, index, None), flaws)
+            for index, each in enumerate(value)
+        ]
 
     return check
 
 
-def _dict_of(item: Check) -> Check:
-    anything = item is _checker(Any)
-
-    def check(value: Any) -> Any:
-        if type(value) is not dict:
-            raise NotPlain
-        for key in value:
-            if type(key) is not str:
-                raise NotPlain
-        return dict(value) if anything else {key: item(each) for key, each in value.items()}
+def _dict_of(kind: Any, item: Check) -> Check:
+    def check(value: Any, steps: Steps, flaws: list[Flaw]) -> Any:
+        if type(value) is not dict or not set(map(type, value)) <= {str}:
+            flaws.append(Flaw(steps, "wrong_type", kind, value))
+            return None
+        if item is _anything:
+            return dict(value)
+        return {key: item(each, (steps, key, None), flaws) for key, each in value.items()}
 
     return check
 
 
 def _model(cls: type[Model]) -> Check:
-    plans: dict[str, tuple[type | None, Check]] | None = None
+    plans: dict[str, tuple[type | None, Check]] = {}
     required: frozenset[str] = frozenset()
 
-    def check(value: Any) -> Any:
-        nonlocal plans, required
-        if plans is None:  # on first use, so that a model may refer to itself
+    def check(value: Any, steps: Steps, flaws: list[Flaw]) -> Any:
+        nonlocal required
+        if not plans:  # on first use, so that a model may refer to itself
             declared = [f for f in fields(cls) if f.init]  # type: ignore[arg-type]
+            plans.update({f.name: (_simple_kind(f.type), _checker(f.type)) for f in declared})
             required = frozenset(
                 f.name for f in declared if f.default is MISSING and f.default_factory is MISSING
             )
-            plans = {f.name: (_simple_kind(f.type), _checker(f.type)) for f in declared}
         if type(value) is not dict:
-            raise NotPlain
+            flaws.append(Flaw(steps, "wrong_type", cls, value))
+            return None
+        before = len(flaws)
+        if not required <= value.keys():
+            missing = [name for name in plans if name in required and name not in value]
+            flaws += [Flaw(steps, "missing_key", name) for name in missing]
         given = {}
         for key, item in value.items():
             plan = plans.get(key)
             if plan is None:
                 if type(key) is not str or not (cls.extensible and key.startswith(EXTENSION_PREFIX)):
-                    raise NotPlain
+                    flaws.append(Flaw((steps, key, cls), "unknown_key", None))
             elif item and type(item) is plan[0]:  # most values: no function has to be called
                 given[key] = item
             else:
-                given[key] = plan[1](item)
-        if not required <= given.keys():
-            raise NotPlain
+                given[key] = plan[1](item, (steps, key, cls), flaws)
+        if len(flaws) > before:
+            return None
         try:
             return cls(**given)
-        except ValueError:
-            raise NotPlain from None
+        except ValueError as error:
+            for step in error.path if isinstance(error, WrongPart) else ():
+                steps = (steps, step, None)
+            flaws.append(Flaw(steps, "wrong_value", str(error) or "rejected without a reason"))
+            return None
 
     return check
 

@@ -15,7 +15,7 @@ from agenteval.contracts.models import (
     Matching,
     Model,
     NotEmpty,
-    explained,
+    Rule,
     model,
     parse,
 )
@@ -78,17 +78,14 @@ class RedactionConfig(Model):
     """`secrets`: keys, tokens and passwords; `email`: addresses. An empty list turns this off."""
 
 
-class _Rule:
+class _Rule(Rule):
     """A rule for a text: a function that says what is wrong with it, and nothing when it fits."""
 
     def __init__(self, fault: Callable[[str], str]) -> None:
-        self.fault = fault
+        self._fault = fault
 
-    def __call__(self, value: Any) -> bool:
-        return not self.fault(value)
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-        return explained(handler(source), self.fault)
+    def fault(self, value: Any) -> str:
+        return self._fault(value)
 
 
 def _plugin_fault(name: str) -> str:

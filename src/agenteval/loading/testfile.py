@@ -12,12 +12,12 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agenteval.assertions.base import AGENTS, EXEMPT, GROUPS, LOOKED_AT, TASKS, Assertion, names_in
 from agenteval.contracts.errors import FileError, PluginError, Problem, SpecError
 from agenteval.contracts.json_values import MISSING, lookup
-from agenteval.contracts.models import DataPath, Finding, Invalid, dotted, parse
+from agenteval.contracts.models import DataPath, Invalid, dotted, parse
 from agenteval.contracts.testcase import SCHEMA_VERSION, AssertionSpec, TestCase, ToolPolicy, other_groups
 from agenteval.contracts.trace import CAPABILITY_FLAGS, Trace, tool_names
 from agenteval.loading.config import LimitsConfig, reach_of
@@ -39,6 +39,9 @@ from agenteval.text.names import (
     same_but_for_separators,
     slip_of,
 )
+
+if TYPE_CHECKING:
+    from agenteval.contracts.explaining import Finding
 
 
 def misspelt_names(case: TestCase, checks: Sequence[tuple[int, Assertion]]) -> Iterator[Fault]:
@@ -591,7 +594,7 @@ class _Loader:
             self.fault("spec.no_assertions", "a test needs at least one assertion", "assertions", at_key=True)
         return case
 
-    def envelope_fault(self, finding: Finding) -> Fault:
+    def envelope_fault(self, finding: "Finding") -> Fault:
         """The fault of a finding about anything but parameters."""
         if finding.path != ("schema_version",):
             fault = fault_of(finding, "spec")
@@ -602,7 +605,7 @@ class _Loader:
             message = f'schema_version is a number here: quote it, "{SCHEMA_VERSION}"'
         return Fault(code="spec.unsupported_version", message=message, data_path=finding.path)
 
-    def is_parameter(self, finding: Finding) -> bool:
+    def is_parameter(self, finding: "Finding") -> bool:
         """Whether an unknown key of an assertion is a parameter of its type."""
         match finding.path:
             case ("assertions", int(index), str(name)) if finding.code == "unknown_key":
@@ -709,7 +712,7 @@ class _Loader:
         self.faults.append(Fault(code=code, message=message, data_path=path, **rest))
 
 
-def _parameter_fault(kind: str, finding: Finding, params: DataPath) -> Fault:
+def _parameter_fault(kind: str, finding: "Finding", params: DataPath) -> Fault:
     """The fault of a finding about the parameters of a type."""
     name, step = dotted(finding.path), finding.next_step
     match finding.code:

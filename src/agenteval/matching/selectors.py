@@ -6,7 +6,7 @@ from functools import partial
 from typing import Annotated, Any, ClassVar
 
 from agenteval.contracts.json_values import MISSING, equal, held_in, lookup, moment, seconds_between, show
-from agenteval.contracts.models import Model, OneOrMore, WrongPart, describe, explained, model
+from agenteval.contracts.models import Model, OneOrMore, Rule, WrongPart, describe, model
 from agenteval.contracts.trace import ALWAYS_RECORDED, Event, EventType, ToolCall, Trace, tool_names
 from agenteval.matching.json_schemas import schema_differences, schema_error
 from agenteval.matching.patterns import pattern_error, search, shown
@@ -15,35 +15,27 @@ from agenteval.text.names import is_glob, name_matches
 from agenteval.text.parts import composed, fold, holds, readings
 
 
-class Moment:
-    """A moment in ISO 8601, or a mapping with it under `is` and how far off a value may be under `within_s`; a mark of fields."""
+class Moment(Rule):
+    """A moment in ISO 8601, or a mapping with it under `is` and how far off a value may be under `within_s`."""
 
-    def __call__(self, value: Any) -> bool:
-        return not _no_moment(value)
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-        return explained(handler(source), _no_moment)
+    def fault(self, value: Any) -> str:
+        given = value if isinstance(value, dict) else {"is": value}
+        if unknown := [key for key in given if key not in ("is", "within_s")]:
+            return f"unknown key {unknown[0]!r} (allowed: is, within_s)"
+        if moment(given.get("is")) is None:
+            return (
+                "expected a moment in ISO 8601, such as 2026-01-31T08:00:00+01:00, or {is: …, within_s: …}, "
+                f"got {describe(given.get('is'))}"
+            )
+        most = given.get("within_s", 0)
+        if isinstance(most, bool) or not isinstance(most, int | float) or not 0 <= most < float("inf"):
+            return f"within_s: expected seconds, at least 0, got {describe(most)}"
+        return ""
 
     def __get_pydantic_json_schema__(self, core_schema: Any, handler: Any) -> Any:
         parts = {"is": {"type": "string"}, "within_s": {"type": "number", "minimum": 0}}
         full = {"type": "object", "properties": parts, "required": ["is"], "additionalProperties": False}
         return {"anyOf": [{"type": "string"}, full]}
-
-
-def _no_moment(value: Any) -> str:
-    """What keeps a value from being a moment with a tolerance; empty when nothing does."""
-    given = value if isinstance(value, dict) else {"is": value}
-    if unknown := [key for key in given if key not in ("is", "within_s")]:
-        return f"unknown key {unknown[0]!r} (allowed: is, within_s)"
-    if moment(given.get("is")) is None:
-        return (
-            "expected a moment in ISO 8601, such as 2026-01-31T08:00:00+01:00, or {is: …, within_s: …}, "
-            f"got {describe(given.get('is'))}"
-        )
-    most = given.get("within_s", 0)
-    if isinstance(most, bool) or not isinstance(most, int | float) or not 0 <= most < float("inf"):
-        return f"within_s: expected seconds, at least 0, got {describe(most)}"
-    return ""
 
 
 @model

@@ -2,10 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from agenteval.contracts.errors import Problem
-from agenteval.contracts.models import DataPath, Finding
+from agenteval.contracts.models import DataPath
+
+if TYPE_CHECKING:
+    from agenteval.contracts.explaining import Finding
 
 MAX_PROBLEMS = 100
 """The most problems of one file that are reported."""
@@ -87,7 +90,7 @@ class Fault(NamedTuple):
     severity: Literal["error", "warning"] = "error"
 
 
-def fault_of(finding: Finding, family: str) -> Fault:
+def fault_of(finding: "Finding", family: str) -> Fault:
     """The fault of a model's finding in a file; `family` begins its reason code."""
     return Fault(
         code=f"{family}.{finding.code}",
