@@ -123,10 +123,6 @@ READING: dict[tuple[str, str], list[Callable[[], list[str]]]] = {
         lambda: (linked("agenteval-baseline.json"), ["run", "tests", "--update-baseline"])[1],
         lambda: ["run", "tests", "--baseline", f"{linked('l', 'r')}/../text"],
     ],
-    ("run", "--durations-from"): [
-        lambda: ["run", "tests", "--shard", "1/1", "--durations-from", inside_the_run("summary.json")],
-        lambda: ["run", "tests", "--shard", "1/1", "--durations-from", linked("artifacts/r", "r")],
-    ],
     ("run", "--replays"): [
         lambda: (with_replays(), linked("replays"), with_suite())[2],
         lambda: (with_replays(), linked("replays", "replays"), with_suite())[2],

@@ -1,11 +1,9 @@
 """`agenteval init`: what it makes works at once, and what is there is kept."""
 
 import importlib.metadata
-import io
 import json
 import re
 import subprocess
-import sys
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +12,7 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
-from agenteval.cli import main, record
+from agenteval.cli import main
 from agenteval.contracts.models import parse
 from agenteval.loading.config import SETTINGS_FILE, Config, load_config
 from agenteval.reference.schemas import build_schema, schema_text
@@ -397,54 +395,30 @@ def git(folder: Path, *words: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("origin", "pushed", "installs"),
+    ("origin", "installs"),
     [
-        ("https://code.example/agenteval", True, "git+https://code.example/agenteval@COMMIT"),
-        ("git@code.example:team/agenteval.git", True, "git+https://code.example/team/agenteval.git@COMMIT"),
-        ("ssh://git@code.example/agenteval", False, "git+https://code.example/agenteval"),
-        ("/srv/git/agenteval", True, ""),
-        (None, False, ""),
+        ("https://code.example/agenteval", "git+https://code.example/agenteval"),
+        ("git@code.example:team/agenteval.git", "git+https://code.example/team/agenteval.git"),
+        ("ssh://git@code.example/agenteval", "git+https://code.example/agenteval"),
+        ("/srv/git/agenteval", ""),
+        (None, ""),
     ],
 )
 def test_a_checkout_stands_for_its_repository(
-    origin: str | None,
-    pushed: bool,
-    installs: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    origin: str | None, installs: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With the commit, if others have that; a checkout within the project is installed as it is."""
+    """A checkout within the project is installed as it is."""
     source = tmp_path / "a b" / "agenteval"
     source.mkdir(parents=True)
     git(source, "init", "--quiet")
-    git(source, "commit", "--allow-empty", "--quiet", "-m", "one")
-    commit = git(source, "rev-parse", "HEAD")
     if origin:
         git(source, "remote", "add", "origin", origin)
-    if pushed:
-        git(source, "update-ref", "refs/remotes/origin/main", commit)
     noted = Noted({"url": source.as_uri(), "dir_info": {"editable": True}})
     monkeypatch.setattr(importlib.metadata, "distribution", lambda _: noted)
     assert main(["init", str(tmp_path / "project")]) == 0
-    assert workflow(tmp_path / "project")["env"] == {"AGENTEVAL": installs.replace("COMMIT", commit)}
+    assert workflow(tmp_path / "project")["env"] == {"AGENTEVAL": installs}
     assert main(["init", str(tmp_path)]) == 0
     assert workflow(tmp_path)["env"] == {"AGENTEVAL": "./a b/agenteval"}
-
-
-def test_a_person_is_asked_what_to_install(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """At a terminal, when nothing says it, and only while there is no workflow."""
-    monkeypatch.setattr(importlib.metadata, "distribution", lambda _: Noted(None))
-    monkeypatch.setattr(record, "at_a_terminal", lambda: True)
-    monkeypatch.setattr(sys, "stdin", io.StringIO("./vendor/agenteval\n"))
-    assert main(["init", str(tmp_path)]) == 0
-    assert capsys.readouterr().out.startswith(
-        "what can CI install agenteval from: a path in the repository, or a URL?"
-    )
-    assert workflow(tmp_path)["env"] == {"AGENTEVAL": "./vendor/agenteval"}
-    assert main(["init", str(tmp_path)]) == 0
-    assert "what can CI install" not in capsys.readouterr().out
 
 
 def test_a_run_without_a_path_runs_what_was_made(

@@ -2,7 +2,6 @@
 
 import json
 import re
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -273,74 +272,6 @@ def test_workers_and_seed_change_nothing_else(tmp_path: Path, capsys: pytest.Cap
     assert alone == shared
     assert all(len(test["mutants"]) <= 8 for test in alone["tests"])
     assert alone["tests"] != other["tests"]
-
-
-def in_git(root: Path) -> None:
-    """Make a directory a repository, with all that is in it."""
-    git = ["git", "-c", "user.name=A", "-c", "user.email=a@example.org"]
-    for arguments in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "tests"]):
-        subprocess.run([*git, *arguments], cwd=root, check=True)
-
-
-def test_since_takes_what_changed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Only a test of which a file differs from the revision; no change is said, and no failure."""
-    project = Project(tmp_path)
-    project.add("pass", "one")
-    project.add("pass", "two")
-    in_git(tmp_path)
-    assert main(["mutate", str(tmp_path), "--since", "HEAD", "-q"]) == 0
-    assert capsys.readouterr().out.endswith("exit 0: no test changed since HEAD\n")
-    assert main(["mutate", str(tmp_path), "--since", "HEAD", "-k", "three", "-q"]) == 3
-    assert capsys.readouterr().out.endswith("exit 3: the selection leaves none of 2 tests\n")
-    assert main(["mutate", str(tmp_path / "tests" / "one"), "-k", "three", "-q"]) == 3
-    assert capsys.readouterr().out.endswith("exit 3: the selection leaves none of 1 test\n")
-    replay = make_replay(metrics={"timing_ms_total": 1300})
-    (tmp_path / "tests" / "two" / "replay.json").write_text(json.dumps(replay), encoding="utf-8")
-    _, data = report(capsys, str(tmp_path), "--since", "HEAD", "--operators", "drop-call")
-    assert [test["test_case_id"] for test in data["tests"]] == ["nanoclaw.t.two.x"]
-
-
-def test_since_knows_files_that_tests_name_elsewhere(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """A fixture, and a file in a recorded session: outside of the test's folder, and one that was moved away."""
-    project = Project(tmp_path)
-    fixture = {"id": "fx.news", "tool": "web_search", "file": "../../shared/news.json"}
-    project.add("pass", "fixture", tools={"available": ["web_search"], "fixtures": [fixture]})
-    project.add("pass", "session", adapter_input={"session": "../../recordings/monday", "turn": 1})
-    project.add("pass", "other")
-    moved = project.add("pass", "moved").parent / "replay.json"
-    shared, recorded = (
-        tmp_path / "shared" / "news.json",
-        tmp_path / "recordings" / "monday" / "s" / "inbound.db",
-    )
-    for path in (shared, recorded):
-        path.parent.mkdir(parents=True)
-        path.write_text("{}", encoding="utf-8")
-    in_git(tmp_path)
-    shared.write_text("[]", encoding="utf-8")
-    recorded.write_text("[]", encoding="utf-8")
-    moved.rename(tmp_path / "shared" / "moved.json")
-    subprocess.run(["git", "add", "."], cwd=tmp_path, check=True)
-    _, data = report(capsys, str(tmp_path), "--since", "HEAD", "--operators", "drop-call")
-    assert [test["test_case_id"].split(".")[2] for test in data["tests"]] == ["fixture", "moved", "session"]
-
-
-def test_since_needs_a_revision_that_there_is(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
-    """What git says is told; the exit code is that of an error."""
-    assert main(["mutate", str(project.root), "--since", "nope"]) == 2
-    assert capsys.readouterr().err.startswith("error[usage.git]: --since nope: git says: ")
-
-
-def test_since_hands_git_no_option(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
-    """Git would write the file that `--output` names."""
-    written = project.root / "written"
-    assert main(["mutate", str(project.root), f"--since=--output={written}"]) == 2
-    assert capsys.readouterr().err == (
-        f"error[usage.git]: --since --output={written}: no revision begins with a dash\n"
-        "  next: name a commit, a branch or a tag of the project's repository\n"
-    )
-    assert not written.exists()
 
 
 def test_secrets_of_the_recording_are_not_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

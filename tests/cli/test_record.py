@@ -606,7 +606,7 @@ def test_a_run_that_passes_nothing(project: Logbooks, capsys: pytest.CaptureFixt
     record(book, "--out", "evals", "--xfail")
 
 
-@pytest.mark.parametrize("how", [["--list"], [], ["--json"], ["--turn", "1"]])
+@pytest.mark.parametrize("how", [["--list"], [], ["--json"]])
 def test_a_list_of_nothing(how: list[str], project: Logbooks, capsys: pytest.CaptureFixture[str]) -> None:
     """It is an error, which says what was passed over: a script that counts runs would see success."""
     record(project.keep(), *how, code=2)
@@ -694,34 +694,6 @@ def type_in(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
 
 
-def test_a_person_is_asked(
-    project: Logbooks, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """On a terminal the list ends in a question; the folder has a default."""
-    type_in(monkeypatch, "1, 2\n\n")
-    record(project.keep(NEWS, ASKED))
-    assert sorted(path.name for path in Path("evals").iterdir()) == ["and-the-weather", "what-is-new-in-ai"]
-    out = capsys.readouterr().out
-    assert "make tests from which runs?" in out
-    assert "next: agenteval record" not in out
-
-
-@pytest.mark.parametrize(("answers", "options"), [("7\nevals\n", []), ("evals\n", ["--turn", "7"])])
-def test_an_unknown_run_is_refused_before_the_next_question(
-    answers: str,
-    options: list[str],
-    project: Logbooks,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    """Nobody is asked for a folder that nothing is written to."""
-    type_in(monkeypatch, answers)
-    assert main(["record", str(project.keep(NEWS, ASKED)), *options]) == 2
-    told = capsys.readouterr()
-    assert "which folder" not in told.out
-    assert "error[record.unknown_run]: " in told.err
-
-
 def test_runs_that_begin_alike_get_ids_of_their_own(project: Logbooks, tmp_path: Path) -> None:
     """Recorded into one folder of the project or folders in it, they are one valid suite; again gives the same bytes."""
     first = project.keep(NEWS)
@@ -753,13 +725,6 @@ def test_an_error_lists_no_more_runs_than_can_be_read(
     lines = capsys.readouterr().err.splitlines()
     assert lines[20] == "  20  2026-11-21T20:53:01.527Z  user_message  What is new in AI?"
     assert lines[21:] == ["  and 2 more: --list shows them", "  next: choose one with --turn N"]
-
-
-def test_a_person_who_types_nothing(project: Logbooks, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leaves with nothing written."""
-    type_in(monkeypatch, "\n")
-    record(project.keep(NEWS, ASKED))
-    assert not Path("evals").exists()
 
 
 def changed(output: str, query: str = "AI news today") -> dict[str, Any]:
@@ -1178,7 +1143,7 @@ def test_an_update_asks_at_a_terminal(
     later = project.keep(changed("I do not know."), name="later")
     type_in(monkeypatch, "\n")
     record(later, "--update", "evals/news")
-    assert capsys.readouterr().out.endswith("write it? [y/N] nothing was written\n")
+    assert capsys.readouterr().out.endswith("write it? [y/N]\nnothing was written\n")
     assert contents(Path("evals")) == before
     type_in(monkeypatch, "y\n")
     record(later, "--update", "evals/news")

@@ -226,46 +226,6 @@ def test_a_shard_without_a_failure_runs_all_its_tests(
     assert "settings or options differ" in told(capsys, *folders(2))
 
 
-def test_durations_of_another_run(four: Project, capsys: pytest.CaptureFixture[str]) -> None:
-    """`--durations-from RUN` says how long tests took, whatever the cache says."""
-    main(["run", "tests", "--run-id", "timed"])
-    path = Path("artifacts/timed/summary.json")
-    summary = json.loads(path.read_text(encoding="utf-8"))
-    for row, ms in zip(summary["tests"], (50, 1, 1, 1), strict=True):
-        row["duration_ms"] = ms
-    path.write_text(json.dumps(summary), encoding="utf-8")
-    durations(a=1, b=1, c=1, d=1)
-    shard(2, 2, "--durations-from", "artifacts/timed")
-    assert in_shard(2) == "bcd"
-    shard(2, 2, "--durations-from", "timed", run_id="by-id")
-    assert in_shard(2, "by-id") == "bcd"
-    capsys.readouterr()
-    assert shard(1, 2, "--durations-from", "nowhere", run_id="t") == 2
-    assert capsys.readouterr().err == (
-        "error[run.missing]: no run in nowhere: there is no such directory\n"
-        "  next: name the directory of a run, for instance artifacts/run-20260102T030405Z-1a2b3c4d\n"
-    )
-
-
-def test_durations_without_shards(four: Project, capsys: pytest.CaptureFixture[str]) -> None:
-    """They would be read for nothing: what was meant is another option."""
-    assert main(["run", "tests", "--durations-from", "artifacts/timed"]) == 2
-    assert capsys.readouterr().err == (
-        "error[usage.invalid]: --durations-from balances shards, but there is no --shard\n"
-        "  next: add --shard I/N, or leave it out; --durations N shows what was slow\n"
-    )
-
-
-def test_durations_of_strangers(four: Project, capsys: pytest.CaptureFixture[str]) -> None:
-    """A run of other tests is of no use, and that is said."""
-    main(["run", "tests/a", "--run-id", "timed"])
-    capsys.readouterr()
-    main(["run", "tests/b", "tests/c", "--shard", "1/2", "--durations-from", "artifacts/timed"])
-    assert capsys.readouterr().out.startswith(
-        "artifacts/timed: has none of these tests; shards get equal numbers of tests\nshard 1/2: 1 of 2 tests\n"
-    )
-
-
 def test_an_empty_shard_is_no_success(four: Project, capsys: pytest.CaptureFixture[str]) -> None:
     """A shard without tests is not green; merged with the others it does no harm."""
     codes = [shard(number, 5) for number in range(1, 6)]

@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -103,8 +104,8 @@ def _drafted(source: Path, turn: int | None, folder: Path) -> "Draft":
 def _installable(folder: Path) -> str:
     """What pip can install this agenteval from, wherever the project is checked out; empty when nobody knows.
 
-    Found where pip noted from what it was installed: a repository with its commit, a file of the web, or a local checkout,
-    which stands for its own repository unless it is inside the project. A person at a terminal is asked for the rest.
+    That is what pip noted: a repository with its commit, a file of the web, or a local checkout, which stands for the
+    repository it was cloned from unless it is inside the project.
     """
     from importlib.metadata import PackageNotFoundError, distribution
     from urllib.parse import unquote, urlsplit
@@ -112,64 +113,36 @@ def _installable(folder: Path) -> str:
     try:
         noted = json.loads(distribution("agenteval").read_text("direct_url.json") or "{}")
     except (PackageNotFoundError, ValueError):
-        noted = {}
+        return ""
     url, vcs = str(noted.get("url", "")), noted.get("vcs_info")
-    if vcs:
-        return _on_the_web(url, vcs.get("commit_id", ""))
     if "dir_info" not in noted:
-        return _on_the_web(url) if "archive_info" in noted else _asked_for()
+        return _on_the_web(url, f"@{vcs['commit_id']}" if vcs else None)
     source = Path(unquote(urlsplit(url).path)).resolve()
     if source.is_relative_to(folder.resolve()):
         return f"./{source.relative_to(folder.resolve()).as_posix()}"
-    origin = _git(source, "config", "--get", "remote.origin.url")
-    known = _git(source, "branch", "--remotes", "--contains", "HEAD")
-    return _on_the_web(origin, _git(source, "rev-parse", "HEAD") if known else "", git=True) or _asked_for()
+    words = ["git", "-C", str(source), "config", "--get", "remote.origin.url"]
+    try:
+        origin = subprocess.run(words, capture_output=True, text=True, check=False).stdout.strip()  # noqa: S603
+    except OSError:
+        return ""
+    return _on_the_web(origin, "")
 
 
-def _on_the_web(url: str, commit: str = "", *, git: bool = False) -> str:
-    """The address as pip takes it, without anybody's password; empty for one that only this machine knows."""
-    import re
-    from urllib.parse import urlsplit, urlunsplit
+def _on_the_web(url: str, revision: str | None) -> str:
+    """The address as pip takes it, without anybody's password; empty for one that only this machine knows.
 
-    if scp := re.fullmatch(r"[\w.-]+@([\w.-]+):(?!/)(.+)", url):
-        url = f"https://{scp[1]}/{scp[2]}"
+    `revision` is what pip needs behind the address of a git repository, None for that of a file.
+    """
+    from urllib.parse import urlsplit
+
+    if "://" not in url and "@" in url:  # as git writes it: git@HOST:OWNER/REPOSITORY
+        url = f"ssh://{url.replace(':', '/', 1)}"
     parts = urlsplit(url)
     if parts.scheme not in ("https", "http", "ssh") or not parts.hostname:
         return ""
-    host = parts.netloc.rpartition("@")[2]
-    plain = urlunsplit(("https" if parts.scheme == "ssh" else parts.scheme, host, parts.path, "", ""))
-    if not (git or commit):
-        return plain
-    return f"git+{plain}@{commit}" if commit else f"git+{plain}"
-
-
-def _git(folder: Path, *words: str) -> str:
-    """What git says about a folder; empty without git, and for a folder that is no checkout."""
-    import subprocess
-
-    try:
-        done = subprocess.run(  # noqa: S603 - words of our own
-            ["git", "-C", str(folder), *words],  # noqa: S607 - whichever git the person has
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-    except OSError:
-        return ""
-    return done.stdout.strip() if done.returncode == 0 else ""
-
-
-def _asked_for() -> str:
-    """What a person at a terminal answers; empty without one."""
-    from agenteval.cli.record import answer, at_a_terminal
-    from agenteval.reporters.terminal import Terminal
-
-    if not at_a_terminal():
-        return ""
-    question = (
-        "what can CI install agenteval from: a path in the repository, or a URL? (Enter: fill it in later) "
-    )
-    return answer(Terminal(sys.stdout), question)
+    scheme = "https" if parts.scheme == "ssh" else parts.scheme
+    plain = f"{scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+    return plain if revision is None else f"git+{plain}{revision}"
 
 
 def _make_all(folder: Path, tests: Sequence[_File], installs: str) -> Iterator[tuple[Path, str]]:

@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Sequence
 from contextlib import redirect_stdout
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -29,7 +28,6 @@ from agenteval.running.session import AUTO, processors
 from agenteval.text.fitting import counted
 
 if TYPE_CHECKING:
-    from agenteval.cli.loaded import Collection
     from agenteval.loading.project import OpenProject
     from agenteval.loading.testfile import LoadedTest
     from agenteval.mutation.results import MutationReport, TestMutation
@@ -50,7 +48,6 @@ class MutateRequest(Request):
     most: Annotated[int, option("--max N", "At most N mutants per test; 0 for all.", min=0)] = MOST_MUTANTS
     seed: Annotated[int, option("--seed N", "Seed for random choices.")] = 0
     workers: WorkersOption = AUTO
-    since: Annotated[str, option("--since REV", "Only tests whose files changed since a git revision.")] = ""
     min_score: Annotated[
         float | None,
         option("--min-score X", "Exit 1 if the score is below X.", min=0, max=1, callback=a_number),
@@ -71,22 +68,15 @@ class MutateRequest(Request):
         return tuple(name.strip() for name in self.operators.split(",") if name.strip())
 
 
-@dataclass(slots=True, kw_only=True)
-class Wanted:
-    """The tests at the paths, those of them that are selected, and those of these that are to be mutated."""
-
-    collection: "Collection"
-    selected: "Sequence[LoadedTest]"
-    tests: "Sequence[LoadedTest]"
-
-
 @taking(MutateRequest)
 def command(asked: MutateRequest) -> ExitCode:
     """Change recorded runs, one realistic regression at a time, and see which assertions notice.
 
     Exit codes: 0 every mutant was judged, 1 the score is below --min-score or a test fails as recorded, 2 an error, 3 an invalid file or nothing to mutate.
     """
+    from agenteval.cli.loaded import collect
     from agenteval.loading.project import open_project
+    from agenteval.loading.selection import Selection
     from agenteval.mutation.results import report
     from agenteval.operators.catalogue import chosen_operators
     from agenteval.reporters.console import Console
@@ -106,33 +96,29 @@ def command(asked: MutateRequest) -> ExitCode:
     console = Console(stream, verbosity=asked.verbose - asked.quiet, color=color)
     if asked.list_operators:
         return _listed(console, chosen)
-    wanted = _wanted(asked, project, console)
-    results = _mutated(wanted.tests, asked, project, console)
-    total = report(asked.seed, results)
-    _tell(total, asked, project, console)
-    code, why = _verdict(asked, wanted, results, total.score)
-    console.ending(code, why)
-    console.flush()
-    return code
-
-
-def _wanted(asked: MutateRequest, project: "OpenProject", console: "Console") -> Wanted:
-    """The tests to mutate; problems of test files are printed. Raises `UsageError`."""
-    from agenteval.cli.loaded import collect
-    from agenteval.loading.selection import Selection
-
     selection = Selection(asked.expression, asked.tags or (), asked.exclude_tags or ())
     collection = collect(project.paths(asked.paths, "mutate"), project)
-    selected = tests = [test for test in collection.tests if selection.wants(test)]
+    tests = [test for test in collection.tests if selection.wants(test)]
     collection.problems += selection.unknown_tags()
     for problem in collection.problems:
         console.problem(problem)
-    if asked.since:
-        from agenteval.running.watching import changed_since, touches
-
-        changed = changed_since(asked.since, project.root)
-        tests = [test for test in selected if touches(test, changed)]
-    return Wanted(collection=collection, selected=selected, tests=tests)
+    results = _mutated(tests, asked, project, console)
+    total = report(asked.seed, results)
+    _tell(total, asked, project, console)
+    if collection.errors:
+        invalid = bool(collection.invalid)
+        code, why = (
+            ExitCode.INVALID,
+            "a test file is invalid" if invalid else "not every path has a test file",
+        )
+    elif collection.tests and not tests:
+        every = counted(len(collection.tests), "test")
+        code, why = ExitCode.INVALID, f"the selection leaves none of {every}"
+    else:
+        code, why = _judged(results, total.score, picked=bool(asked.names), least=asked.min_score)
+    console.ending(code, why)
+    console.flush()
+    return code
 
 
 def _mutated(
@@ -176,21 +162,6 @@ def _tell(total: "MutationReport", asked: MutateRequest, project: "OpenProject",
         from agenteval.reporters.html import render_mutants
 
         write_report(asked.html, render_mutants(total, Redactor(rules=project.rules)))
-
-
-def _verdict(
-    asked: MutateRequest, wanted: Wanted, results: "Sequence[TestMutation]", score: float | None
-) -> tuple[ExitCode, str]:
-    """How the command ends, and why."""
-    if wanted.collection.errors:
-        broken = wanted.collection.invalid
-        return ExitCode.INVALID, "a test file is invalid" if broken else "not every path has a test file"
-    if wanted.collection.tests and not wanted.selected:
-        every = counted(len(wanted.collection.tests), "test")
-        return ExitCode.INVALID, f"the selection leaves none of {every}"
-    if asked.since and wanted.selected and not wanted.tests:
-        return ExitCode.PASSED, f"no test changed since {asked.since}"
-    return _judged(results, score, picked=bool(asked.names), least=asked.min_score)
 
 
 def _judged(

@@ -1,4 +1,4 @@
-"""What `agenteval record` prints: the runs in a recording, what it holds, the tests that were made of it."""
+"""`agenteval record SOURCE`: lists the runs in a recording, or makes tests of them."""
 
 import os
 import sys
@@ -31,16 +31,15 @@ HEADINGS = ("run", "time", "group", "trigger", "first words", "tools", "status")
 LONGEST_WORDS = 48
 
 
-def listed(source: "Source", terminal: "Terminal", *, as_json: bool, asking: bool = False) -> None:
-    """Print the runs, a line each, and how to choose one, unless a question about that comes next (`asking`)."""
+def listed(source: "Source", terminal: "Terminal", *, as_json: bool) -> None:
+    """Print the runs, a line each, and how to choose one."""
     runs = source.recording.runs
     if as_json:
         write_json(sys.stdout, {"kind": source.recording.kind, "runs": [plain(run) for run in runs]})
         return
     terminal.emit(f"{source.recording.kind}, {counted(len(runs), 'run')}")
     terminal.rows([HEADINGS, *(_row(run, terminal) for run in runs)], lead=4)
-    if not asking:
-        terminal.emit(f"next: agenteval record {quote(str(source.path))} --turn N --out DIR")
+    terminal.emit(f"next: agenteval record {quote(str(source.path))} --turn N --out DIR")
     terminal.flush()
 
 
@@ -231,6 +230,11 @@ class RecordRequest(Request):
                 "--list and --inspect write nothing: they cannot be combined with --turn, --out or --update",
                 next_step="use one or the other",
             )
+        if self.turns and not (self.out or self.into):
+            raise UsageError(
+                "--turn chooses a run to make a test from, but nothing says where to write it",
+                next_step="add --out DIR, or --update TEST; agenteval trace SOURCE --turn N shows what the run did",
+            )
         if self.out and self.into:
             raise UsageError(
                 "--out makes a new test, --update records into one", next_step="use one or the other"
@@ -264,41 +268,35 @@ def _check_name(name: str, turns: Sequence[int]) -> None:
 def command(asked: RecordRequest) -> ExitCode:
     """List the runs in a recording, or turn some into tests: redacted, with assertions that they pass.
 
-    Without --out and --update, the runs are listed; on a terminal, you are then asked which to turn into tests.
+    Without --out and --update, the runs are listed.
 
     Exit codes: 0 done, 2 the recording cannot be read, holds no runs, or the test cannot be written, 3 a test file is invalid.
     """
-    from agenteval.recording.source import chosen_runs, runs_in
+    from agenteval.recording.source import runs_in
 
     asked.check()
     if asked.listening:
         return _listen(asked)
-    chosen, out, as_json = list(asked.turns or ()), asked.out, asked.as_json
-    path = asked.path or Path()
     if asked.into and (code := _taken_over(asked, asked.into)) is not None:
         return code
     recording = OpenRecording.open(
-        path, out or asked.into, adapter=asked.adapter, xfail=asked.xfail, as_json=as_json
+        asked.path or Path(),
+        asked.out or asked.into,
+        adapter=asked.adapter,
+        xfail=asked.xfail,
+        as_json=asked.as_json,
     )
-    source, terminal = recording.drafting.source, recording.terminal
+    source, turns = recording.drafting.source, asked.turns or []
     if asked.inspecting:
-        inspected(source, terminal, as_json=as_json)
+        inspected(source, recording.terminal, as_json=asked.as_json)
         return ExitCode.PASSED
     runs_in(source)  # a list of none would look like success
     if asked.into:
-        return recording.update(chosen, asked.into, ask=at_a_terminal() and not asked.yes)
-    if out is None:
-        asking = at_a_terminal() and not (asked.listing or as_json)
-        if not (chosen and at_a_terminal()):
-            listed(source, terminal, as_json=as_json, asking=asking)
-        if not asking:
-            return _told_only(chosen)
-        chosen = chosen or _asked_for_runs(recording)
-        if not chosen:
-            return ExitCode.PASSED
-        chosen_runs(source, chosen)  # an unknown number is refused before the next question
-        out = Path(answer(terminal, "write the tests to which folder? [evals] ") or "evals")
-    return recording.record(chosen, out, asked.name, force=asked.force)
+        return recording.update(turns, asked.into, ask=not asked.yes)
+    if asked.out:
+        return recording.record(turns, asked.out, asked.name, force=asked.force)
+    listed(source, recording.terminal, as_json=asked.as_json)
+    return ExitCode.PASSED
 
 
 def _listen(asked: RecordRequest) -> ExitCode:
@@ -370,7 +368,7 @@ def _taken_over(asked: RecordRequest, into: Path) -> ExitCode | None:
     if made is None:
         return None
     terminal = Terminal(sys.stderr if asked.as_json else sys.stdout, color=project.config.color)
-    return _written(made, file, terminal, ask=at_a_terminal() and not asked.yes, as_json=asked.as_json)
+    return _written(made, file, terminal, ask=not asked.yes, as_json=asked.as_json)
 
 
 def _written(made: "Update", file: Path, terminal: "Terminal", *, ask: bool, as_json: bool) -> ExitCode:
@@ -378,46 +376,16 @@ def _written(made: "Update", file: Path, terminal: "Terminal", *, ask: bool, as_
     from agenteval.recording.draft import write_files
 
     updated(made, file, terminal, as_json=as_json)
-    if ask and answer(terminal, "write it? [y/N] ").lower() not in ("y", "yes"):
-        terminal.emit("nothing was written")
-        return ExitCode.PASSED
+    if ask and sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty():
+        terminal.emit("write it? [y/N]")
+        terminal.flush()
+        if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+            terminal.emit("nothing was written")
+            return ExitCode.PASSED
     for written in write_files(made.folder, made.files):
         terminal.emit(f"written  {written}")
     terminal.flush()
     return ExitCode.PASSED
-
-
-def _told_only(chosen: list[int]) -> ExitCode:
-    """Exit 0 for a list; refuse --turn without a target, which would do nothing."""
-    if chosen:
-        raise UsageError(
-            "--turn chooses a run to make a test from, but nothing says where to write it",
-            next_step="add --out DIR, or --update TEST; agenteval trace SOURCE --turn N shows what the run did",
-        )
-    return ExitCode.PASSED
-
-
-def at_a_terminal() -> bool:
-    """Whether a person can be asked."""
-    return sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
-
-
-def answer(terminal: "Terminal", question: str) -> str:
-    """What a person types after a question."""
-    from agenteval.reporters.terminal import flush, write
-
-    write(terminal.stream, question)
-    flush(terminal.stream)
-    return sys.stdin.readline().strip()
-
-
-def _asked_for_runs(recording: "OpenRecording") -> list[int]:
-    """The numbers that a person types; an empty line means none."""
-    typed = answer(recording.terminal, "make tests from which runs? (numbers, or Enter for none) ")
-    words = typed.replace(",", " ").split()
-    if not all(word.isdecimal() for word in words):
-        raise UsageError(f"expected numbers of runs, got {typed!r}", next_step="for instance: 1 3")
-    return [int(word) for word in words]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -509,7 +477,6 @@ class OpenRecording:
         with redirect_stdout(sys.stderr):
             made = update(self.drafting, runs[0], file)
         self.remarks()
-        return _written(made, file, self.terminal, ask=ask, as_json=self.as_json)
         return _written(made, file, self.terminal, ask=ask, as_json=self.as_json)
 
     def remarks(self) -> None:

@@ -88,9 +88,6 @@ class RunRequest(Request):
         bool, option("--ff, --failed-first", "Run tests that failed last time first.")
     ] = False
     shard: ShardOption = None
-    durations_from: Annotated[
-        Path | None, option("--durations-from RUN", "Balance shards by how long tests took in this run.")
-    ] = None
     workers: WorkersOption = AUTO
     strict: Annotated[bool, option("--strict", "Treat all warnings as failures.", JUDGING)] = False
     fail_on_vacuous: Annotated[
@@ -196,11 +193,6 @@ class RunRequest(Request):
 
     def check(self) -> None:
         """Refuse contradictions that show before anything is read. Raises `UsageError`."""
-        if self.durations_from and not self.shard:
-            raise UsageError(
-                "--durations-from balances shards, but there is no --shard",
-                next_step="add --shard I/N, or leave it out; --durations N shows what was slow",
-            )
         if self.collect_only:
             outcomes = [f"--{name}" for name in self.reports]
             outcomes += ["--json"] * self.json_output + ["--update-baseline"] * self.update_baseline
@@ -289,7 +281,6 @@ class RunRequest(Request):
             last_failed=self.last_failed,
             failed_first=self.failed_first,
             shard=self.part,
-            durations_from=self.durations_from,
             workers="1" if self.collect_only else self.workers,
             progress=not (self.no_progress or self.collect_only),
         )
@@ -417,15 +408,10 @@ def _suite(asked: RunRequest, suite: SuiteConfig) -> Suite:
 def _session(
     asked: RunRequest, project: OpenProject, parts: Parts, console: Console, scratch: Path
 ) -> Session:
-    flow = asked.flow
-    if flow.durations_from:
-        from agenteval.judging.stored import find_run
-
-        flow.durations_from = find_run(flow.durations_from, asked.artifacts_dir or project.runs)
     return Session(
         ledger=_ledger(asked, project, parts, console, scratch),
         selection=asked.selection,
-        flow=flow,
+        flow=asked.flow,
         save_traces=asked.save_traces or project.config.save_traces or shows_traces(asked.reports),
         tests=parts.tests,
     )

@@ -5,7 +5,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agenteval.contracts.errors import ExitCode, Problem, SpecError
@@ -35,12 +34,11 @@ FEWEST_FOR_AUTO = 100
 
 @dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Flow:
-    """The options. `workers` is a number of processes, or auto; `durations_from` is a run to divide by."""
+    """The options. `workers` is a number of processes, or auto."""
 
     last_failed: bool = False
     failed_first: bool = False
     shard: Shard | None = None
-    durations_from: Path | None = None
     workers: str = AUTO
     progress: bool = True
     """Whether a terminal shows how far the run is."""
@@ -99,7 +97,7 @@ def arranged(found: Iterable[Found], flow: Flow, *, examiner: Examiner, settings
     made = Arrangement(found=all_found, positions=list(range(len(all_found))), total=len(all_found))
     if flow.shard:
         settings = [settings, flow.last_failed, flow.failed_first]
-        _shard(made, flow.shard, flow.durations_from, examiner=examiner, settings=settings)
+        _shard(made, flow.shard, examiner=examiner, settings=settings)
     if made.found and (flow.last_failed or flow.failed_first):
         _failed(made, examiner.options, only=flow.last_failed)
     return made
@@ -140,7 +138,6 @@ def _keep(made: Arrangement, indexes: Sequence[int]) -> None:
 def _shard(
     made: Arrangement,
     shard: Shard,
-    durations_from: Path | None,
     *,
     examiner: Examiner,
     settings: Any,
@@ -153,10 +150,8 @@ def _shard(
     else:
         _keep(made, [index for index, each in enumerate(made.found) if _is_wanted(each, made, examiner)])
     names = [key(str(each.path)) if isinstance(each, Selected) else "" for each in made.found]
-    known = _durations_of(durations_from, key) if durations_from else recall(root).duration_ms
+    known = recall(root).duration_ms
     durations = [known.get(name) if name else 0.0 for name in names]
-    if durations_from and not any(durations):
-        made.said.append(f"{durations_from}: has none of these tests; shards get equal numbers of tests")
     shards = divided(durations, shard.of)
     made.plan = _plan(made, names, shards, examiner=examiner, settings=settings)
     _keep(made, [index for index, number in enumerate(shards) if number == shard.number])
@@ -184,14 +179,6 @@ def _is_wanted(found: Found, made: Arrangement, examiner: Examiner) -> bool:
     made.wanted += candidate.choice.wanted
     made.deselected += not candidate.choice.wanted
     return candidate.choice.wanted
-
-
-def _durations_of(run: Path, key: Callable[[str], str]) -> dict[str, float]:
-    """How long each test took in another run, by its file."""
-    from agenteval.judging.stored import StoredRun
-
-    summary = StoredRun(run).summary
-    return {key(row.path): row.duration_ms for row in summary.tests}
 
 
 def _plan(

@@ -1,4 +1,4 @@
-"""Which tests a changed file affects: for `run --watch` and `mutate --since`."""
+"""Which tests a changed file affects: for `run --watch`."""
 
 import os
 import subprocess
@@ -12,7 +12,7 @@ from agenteval.loading.adapter_input import names_in
 from agenteval.loading.config import SETTINGS_FILE, Config, config_files
 from agenteval.loading.discovery import Selected, discover
 from agenteval.loading.project import OpenProject
-from agenteval.loading.testfile import LoadedTest, load_test
+from agenteval.loading.testfile import load_test
 from agenteval.reading.documents import read_bytes
 from agenteval.reporters.terminal import Terminal
 from agenteval.running.history import FOLDER
@@ -77,14 +77,6 @@ class Dependencies:
             return set()
 
 
-def touches(test: LoadedTest, changed: set[Path]) -> bool:
-    """Whether a changed file is the test itself, or lies in its folder or in something that it names."""
-    folder = test.path.parent
-    named = [test.path, folder, *(folder / text for text in _named_in(test.case))]
-    places = {each.resolve() for each in named}
-    return any(not places.isdisjoint((each, *each.parents)) for each in changed)
-
-
 def _named_files(path: Path) -> Iterator[str]:
     for text in _named_in(load_test(path).case):
         if (named := path.parent / text).is_file():
@@ -111,43 +103,6 @@ def _real(path: Path) -> str:
 
 def _is_below(path: str, other: str) -> bool:
     return path != other and path.startswith(other.rstrip(os.sep) + os.sep)
-
-
-NAME_A_REVISION = "name a commit, a branch or a tag of the project's repository"
-
-
-def changed_since(revision: str, root: Path) -> set[Path]:
-    """The files that differ from a revision, untracked ones among them, as absolute paths.
-
-    Raises `UsageError` (`usage.git`).
-    """
-    if revision.startswith("-"):  # git would take it for an option, of which some write files
-        raise UsageError(
-            f"--since {revision}: no revision begins with a dash",
-            reason_code="usage.git",
-            next_step=NAME_A_REVISION,
-        )
-    folder = Path(os.fsdecode(_git(["rev-parse", "--show-toplevel"], root, revision)).rstrip("\n"))
-    asked = (
-        ["diff", "--name-only", "--no-renames", "-z", revision, "--"],
-        ["ls-files", "--others", "--exclude-standard", "-z"],
-    )
-    names = [name for arguments in asked for name in _git(arguments, folder, revision).split(b"\0") if name]
-    return {folder / os.fsdecode(name) for name in names}
-
-
-def _git(arguments: list[str], folder: Path, revision: str) -> bytes:
-    try:
-        return subprocess.run(["git", *arguments], cwd=folder, capture_output=True, check=True).stdout  # noqa: S603, S607
-    except FileNotFoundError as error:
-        raise UsageError("--since needs git, which is not installed", reason_code="usage.git") from error
-    except subprocess.CalledProcessError as error:
-        said = os.fsdecode(error.stderr).strip().split("\n")[0]
-        raise UsageError(
-            f"--since {revision}: git says: {said}",
-            reason_code="usage.git",
-            next_step=NAME_A_REVISION,
-        ) from error
 
 
 MOST_NAMES = 5
