@@ -295,11 +295,5 @@ def test_all_that_is_read_goes_through_one_door() -> None:
         ("terminal.py", "os.open(os.devnull, os.O_WRONLY)"),
         # no files
         ("terminal.py", "os.open(os.devnull, os.O_WRONLY)"),
-        (
-            "record.py",
-            "OpenRecording.open(path, out or asked.into, adapter=asked.adapter, xfail=asked.xfail, as_json=as_json)",
-        ),
-        ("record.py", "OpenRecording.open(file, folder, adapter=adapter.name, as_json=asked.as_json)"),
-        ("init.py", "OpenRecording.open(source, folder)"),
     }
     assert sum(name == "documents.py" for name, _ in found) == 2

@@ -94,7 +94,7 @@ def _drafted(source: Path, turn: int | None, folder: Path) -> "Draft":
     from agenteval.cli.record import OpenRecording
     from agenteval.recording.source import chosen_runs
 
-    recording = OpenRecording.open(source, folder)
+    recording = OpenRecording.of(source, folder)
     (run,) = chosen_runs(recording.drafting.source, [turn] if turn else [])
     draft = recording.drafting.draft(run, header=_HEADER)
     recording.remarks()

@@ -279,7 +279,7 @@ def command(asked: RecordRequest) -> ExitCode:
         return _listen(asked)
     if asked.into and (code := _taken_over(asked, asked.into)) is not None:
         return code
-    recording = OpenRecording.open(
+    recording = OpenRecording.of(
         asked.path or Path(),
         asked.out or asked.into,
         adapter=asked.adapter,
@@ -335,7 +335,7 @@ def _listen(asked: RecordRequest) -> ExitCode:
         )
     terminal.emit(f"written  {file}  (as it came: not redacted)")
     terminal.flush()
-    recording = OpenRecording.open(file, folder, adapter=adapter.name, as_json=asked.as_json)
+    recording = OpenRecording.of(file, folder, adapter=adapter.name, as_json=asked.as_json)
     listed(recording.drafting.source, recording.terminal, as_json=asked.as_json)
     return ExitCode.PASSED
 
@@ -399,7 +399,7 @@ class OpenRecording:
     as_json: bool
 
     @classmethod
-    def open(
+    def of(
         cls,
         path: Path,
         target: Path | None,
