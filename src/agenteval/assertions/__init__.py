@@ -32,7 +32,7 @@ CATALOGUE: tuple[Entry, ...] = (
     Entry("trajectory_matches", f"{_HERE}.trajectory", "TrajectoryMatches"),
     Entry("no_duplicate_tool_calls", f"{_HERE}.outbound", "NoDuplicateToolCalls"),
     Entry("output_contains", f"{_HERE}.output", "OutputContains"),
-    Entry("output_matches_format", f"{_HERE}.output_format", "OutputMatchesFormat"),
+    Entry("output_matches_format", f"{_HERE}.output", "OutputMatchesFormat"),
     Entry("output_omits", f"{_HERE}.output", "OutputOmits"),
     Entry("ask_clarifying_when_ambiguous", f"{_HERE}.output", "AskClarifyingWhenAmbiguous"),
     Entry("claims_supported_by_fixtures", f"{_HERE}.groundedness", "ClaimsSupportedByFixtures"),

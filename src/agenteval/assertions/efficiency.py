@@ -49,12 +49,10 @@ class Measure(NamedTuple):
 class EfficiencyWithin(Assertion):
     """The run stays within limits of time, tokens, cost, turns and retries.
 
-    Passes if every given limit is kept; at least one is required. Time, tokens and cost are those that the
-    recording states, tokens as `input_tokens`, `output_tokens` or `total_tokens`; those of a prompt cache
-    count as input. A turn is one stretch of agent activity up to a final output. A retry is a call that is
-    repeated with equal arguments after it failed. A limit for which the trace has no measure (0 ms
-    is none) is not judged, and `observed` says so; if that is so for every limit, the assertion is skipped.
-    Vacuous if only retries are judged, and there was no tool call.
+    Time, tokens and cost are those that the recording states; those of a prompt cache count as input. A turn is one stretch of
+    agent activity up to a final output, a retry a call that is repeated with equal arguments after it failed. A limit
+    without a measure is not judged; if that is so for every limit, the assertion is skipped. Vacuous if only retries are judged,
+    and there was no tool call.
     """
 
     type: ClassVar[str] = "efficiency_within"
@@ -68,9 +66,9 @@ class EfficiencyWithin(Assertion):
     max_total_tokens: Limit | None = None
     """The maximum number of tokens in total."""
     max_input_tokens: Limit | None = None
-    """The maximum number of tokens that the model may read, including cached ones."""
+    """The maximum number of tokens read, cached ones included."""
     max_output_tokens: Limit | None = None
-    """The maximum number of tokens that the model may write."""
+    """The maximum number of tokens written."""
     max_cost_usd: Annotated[float, Between(0)] | None = None
     """The maximum cost of the run, in US dollars."""
     max_turns: Limit | None = None

@@ -4,8 +4,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import field
 from typing import Annotated, Any, ClassVar
 
-from agenteval.assertions.base import Assertion, Category, Proof, Verdict, failed, passed, vacuous
-from agenteval.assertions.telling import failed_calls, has_output, nothing_said, one_a_line, output_events
+from agenteval.assertions.base import (
+    Assertion,
+    Category,
+    Proof,
+    Verdict,
+    failed,
+    failed_calls,
+    has_output,
+    nothing_said,
+    one_a_line,
+    output_events,
+    passed,
+    vacuous,
+)
 from agenteval.contracts.models import Between, NotEmpty, WrongPart, model
 from agenteval.contracts.testcase import TestCase
 from agenteval.contracts.trace import Event, Trace
@@ -41,24 +53,13 @@ MIN_SUPPORT = 0.66
 class ClaimsSupportedByFixtures(Assertion):
     """Everything the final output claims is supported by what the tools returned.
 
-    A claim is a bullet, a numbered item or a table row, otherwise a sentence. Questions, greetings, headings, code blocks
-    and lists of sources claim nothing. The sources are the successful results of `allowed_sources`, what the user said
-    and, if asked for, memory.
+    A claim is a bullet, a numbered item, a table row or else a sentence; questions, greetings, headings, code and lists of sources
+    claim nothing. Its hard facts must occur in the sources, near its words and in the object that it names: numbers by value
+    (`41%` is `41 percent`), dates as far as they are stated, URLs, names word by word, quotes literally. It fails, too, when the
+    nearest passage contradicts it: a denial, an opposite, another name, number or date in the place of one, another object or field.
 
-    Hard facts must occur in the sources: numbers by value (`41%` is `41 percent`, `$58bn` is `58 billion dollars`), near
-    words of the claim and in the object that it names; dates by day, month and year, as far as they are stated; URLs
-    without tracking parameters and the like; names word by word; quotes of three words or more literally. A claim fails,
-    too, when the nearest passage contradicts it: when it denies what that says, has the opposite of one of its words
-    ("rose" for "fell"), another name, number or date in the place of one, names that changed places, or a value of
-    another object or field.
-
-    The wording is the agent's own unless `min_support` is given. Then each claim gets a score from 0 to 1: the share of
-    its content words that the sources have, reduced by up to 30% if they are not in the order of the sources. What the agent says about its own work ("I searched …", "Report sent.") and what
-    introduces a list are judged only by their hard facts.
-
-    Passes if every claim is supported. Fails if there is no successful result of an allowed source. Vacuous if the
-    output is missing or empty, claims nothing, or claims nothing of the kinds in `check`. These are rules, not
-    understanding: docs/groundedness.md says what they find and what not.
+    Fails if there is no successful result of an allowed source. Vacuous if the output claims nothing of the kinds in
+    `check`. docs/groundedness.md says what these rules find and what not.
     """
 
     type: ClassVar[str] = "claims_supported_by_fixtures"
@@ -72,20 +73,19 @@ allow: [Acme Support, "24 hours"]
 """
 
     allowed_sources: list[str] = field(default_factory=list)
-    """Tools (names or globs) whose successful results may support claims; all tools when empty."""
+    """Tools (names or globs) whose successful results support claims; all when empty."""
     include_memory: bool = False
-    """Whether memory that was read, and the scenario's `memory_snapshot`, may support claims."""
+    """Whether memory that was read, and `memory_snapshot`, support claims."""
     include_input: bool = True
-    """Whether what the user said may support claims."""
+    """Whether what the user said supports claims."""
     min_support: Annotated[float, Between(0, 1)] | None = None
-    """The minimum wording score of each claim, for outputs that stay close to their sources, as summaries do: 0.66 suits most.
-    Without it, wording is judged only where `check` lists it."""
+    """How much of the wording of each claim its sources must have, in order, for outputs such as summaries: 0.66 suits most. Wording is not judged without it."""
     check: Annotated[list[Check], NotEmpty()] = field(  # type: ignore[assignment]
         default_factory=lambda: list(UNASKED)
     )
-    """What is judged: any of numbers, dates, urls, names, quotes, contradictions and wording."""
+    """What is judged."""
     allow: list[str] = field(default_factory=list)
-    """Texts whose facts need no source: names, numbers, dates, links that the agent may know by itself."""
+    """Names, numbers, dates and links that need no source."""
 
     @property
     def _checks(self) -> list[Check]:
@@ -216,18 +216,13 @@ def _no_results(purpose: str, allowed: Sequence[str], trace: Trace, **observed: 
 class NoFabricatedSourceOrCitation(Assertion):
     """Every source that the final output cites occurs in what the tools returned.
 
-    Citations are URLs, domains, DOIs and arXiv ids; numbered citations such as [1]; and named sources:
-    "according to X", "X reports", "(Source: X)". References are compared without scheme, `www.`, fragment,
-    trailing slash and tracking parameters. They must occur in a successful result of `allowed_sources`, in
-    the arguments of its call (a page that was fetched; no query, nor any text that the agent wrote), in what
-    the user said, or in `allow`. A named source must occur in a result, by
-    name or in the host of a URL, or be the tool that returned one, its MCP server, or a file that it was
-    asked for. A numbered citation needs a line in the output that says what it stands for, and whose URL or
-    title is in a result; if the output has no such lines, there must be at least as many sources as its
-    number: references, or else results of four words or more, except those of `outbound_send`.
+    Citations are URLs, domains, DOIs and arXiv ids; numbers such as [1]; and named sources: "according to X", "(Source: X)".
+    References, compared without `www.`, fragment and tracking parameters, must occur in a successful result, in the
+    arguments of its call, in what the user said, or in `allow`. A named source must occur in a result, by name or as a host, or
+    be the tool that returned one, its MCP server, or a file that it was asked for. A number needs a line in the output that says
+    what it stands for, whose URL or title is in a result; without such lines, at least as many sources as its number.
 
-    Passes if every citation is known. Vacuous if the output cites nothing. Fails if there are citations but
-    no successful result.
+    Fails if there are citations but no successful result. Vacuous if the output cites nothing.
     """
 
     type: ClassVar[str] = "no_fabricated_source_or_citation"
@@ -241,9 +236,9 @@ allow: [docs.example.com]
 """
 
     allowed_sources: list[str] = field(default_factory=list)
-    """Tools (names or globs) whose successful results may be cited; all tools when empty."""
+    """Tools (names or globs) whose successful results may be cited; all when empty."""
     allow: list[str] = field(default_factory=list)
-    """URLs (including everything below them) or domains (including subdomains) that may always be cited."""
+    """URLs, with all below them, or domains, with subdomains, that may always be cited."""
 
     def __post_init__(self) -> None:
         for index, entry in enumerate(self.allow):

@@ -4,23 +4,55 @@ A memory event belongs to the group that owns the memory (`data.group_id`), not 
 for. Memory of another group is never evidence here.
 """
 
-# ruff: noqa: RUF001 - curly quotation marks are meant
+# ruff: noqa: RUF001 - curly quotation marks and en dashes are meant
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple
 
-from agenteval.assertions.base import Assertion, Category, Looks, Proof, Verdict, failed, passed, unsupported
+from agenteval.assertions.base import (
+    Assertion,
+    Category,
+    Looks,
+    Proof,
+    Verdict,
+    failed,
+    failed_calls,
+    has_output,
+    no_output,
+    output_events,
+    passed,
+    unsupported,
+)
 from agenteval.assertions.output import OutputContains
-from agenteval.assertions.telling import failed_calls, has_output, no_output, output_events
+from agenteval.contracts.json_values import json_in
 from agenteval.contracts.models import WrongPart, model
 from agenteval.contracts.testcase import Name, TestCase
 from agenteval.contracts.trace import ASSISTANT, Event, Trace
 from agenteval.text.fitting import around
-from agenteval.text.parts import blocks, composed, sentences, texts
+from agenteval.text.parts import (
+    blocks,
+    bullets,
+    composed,
+    numbered_items,
+    paragraphs,
+    sentences,
+    texts,
+    words,
+)
 from agenteval.text.regexes import lazy
-from agenteval.text.words import find_phrase
+from agenteval.text.values import Comparison, spellings, told
+from agenteval.text.words import (
+    bare_words,
+    carries_content,
+    content_words,
+    find_phrase,
+    is_function_word,
+    is_german,
+    plain_form,
+    words_or_pairs,
+)
 
 TAKEN_OUT = "instead of: "
 """How the summary of a change begins that tells what is no longer there."""
@@ -38,23 +70,15 @@ class MemoryRecallSameGroup(Assertion):
     """The agent used what the group's memory holds.
 
     `evidence` says what counts:
-    `event`: a `memory_read` of the group's memory before the answer; an `output` block is not judged.
-    `output`: the final output honours the fact. If there is an `output` block, it decides. Otherwise the fact
-    does: if it states a form (bullets, their number, sentences, words, numbered lists, tables, JSON, a language,
-    brevity, no preamble), the output must have that form, where brief means at most 120 words; for any other fact,
-    the output must contain half of its content words, not counting those in the messages being answered, unless all
-    are in them, nor those that the fact rules out ("Postgres, not MySQL"); where words are not separated by spaces,
-    as in Chinese, every two characters in a row count as a word. If the fact names a day of the week, a date, a time
-    or a number, any spelling of it counts, all of them together suffice if one has two digits or more, and the output
-    must not name only others of the same kind (for a number: of the same unit, or counting the same thing), unless
-    those messages name it too.
+    `event`: a `memory_read` of the group's memory, not just of a file's name, before the answer.
+    `output`: the final output honours the fact: the `output` block, if there is one. Else a fact that states the form of
+    answers (how many bullets, sentences, words, paragraphs or lines, a numbered list, a table, JSON, a language,
+    brevity of 120 words, no preamble) asks for that form; any other for half of its content words, without those of the
+    message that is answered and those it rules out, and for no other day, date, time or number in the place of its own.
     `both`: both of these.
-    `auto`: `event` if the adapter supports memory events, plus the `output` block if given; otherwise
-    `output`.
+    `auto`: `event`, and the `output` block if given, where the adapter supports memory events; else `output`.
 
-    A `memory_read` of another group is not evidence, nor is one that shows only the file's name
-    (`names_only`). With `event` or `both`, the assertion is skipped if the adapter does not support memory
-    events and the recording holds no `memory_read`; one that it holds is judged all the same.
+    `event` and `both` are skipped if the adapter does not support memory events and none is recorded.
     """
 
     type: ClassVar[str] = "memory_recall_same_group"
@@ -69,13 +93,13 @@ output:
 """
 
     expected_memory_fact: Name
-    """The fact that the memory holds and the answer should honour, in words."""
+    """The fact that the answer should honour, in words."""
     group_id: Name | None = None
     """The group whose memory counts; the scenario's, when left out."""
     evidence: Literal["auto", "event", "output", "both"] = "auto"
     """What shows that the fact was recalled."""
     output: OutputContains | None = None
-    """What the final output must contain to honour the fact: the parameters of `output_contains`."""
+    """What the final output must contain to honour the fact."""
 
     def looks_at(self) -> Looks:
         """Reads of memory, the final output, or both."""
@@ -141,8 +165,6 @@ output:
             if not verdict.passed:
                 verdict.message = f'"{fact}" is not honoured: {verdict.message}'
             return verdict
-        from agenteval.assertions.remembered import requests
-
         found = requests(fact, trace.output, [message.content for message in trace.input_messages])
         events = output_events(trace)
         if not found:
@@ -187,14 +209,12 @@ def _joined(verdicts: Sequence[Verdict], **observed: Any) -> Verdict:
 class MemoryUpdateOnCorrection(Assertion):
     """After the user corrected the agent, the agent corrected its memory.
 
-    The correcting message is the first one received that contains `new_value`, otherwise the last one
-    received. Passes if, after it, a `memory_write` of the group's memory contains `new_value` (in `content`
-    or `change_summary`, in which "instead of: " introduces what was removed), no later write removes it, and
-    the final output does not use `old_value`. A later write of the same file that repeats a line of it, or has it with
-    the old value, replaces the file; any other adds to it. Values are found as whole words in any case: `5` is not in
-    `15`; a date, a time or a number in any spelling; the new value also with an `s`. An old value that the output
-    itself corrects does not count: "not Tuesday", "instead of Tuesday", "I had noted Tuesday", or "moved from Tuesday
-    to Thursday".
+    The correcting message is the first one received that contains `new_value`, otherwise the last one. Passes if,
+    after it, a `memory_write` of the group's memory contains `new_value`, no later write of that file takes it out
+    again, and the final output does not use `old_value`. A later write takes out what its `change_summary` tells
+    behind "instead of: "; one without it is of the whole file if it repeats a line, or has it with the old value.
+    Values are whole words in any case; dates, times and numbers in any spelling. The output may deny the old value or
+    put it into the past: "not Tuesday", "I had noted Tuesday", "moved from Tuesday to Thursday".
     """
 
     type: ClassVar[str] = "memory_update_on_correction"
@@ -274,8 +294,6 @@ class MemoryUpdateOnCorrection(Assertion):
 
     def _places_of_new(self, text: str) -> Iterator[int]:
         """Where a text has the new value, in any spelling or as a plural."""
-        from agenteval.text.values import spellings
-
         text, new = composed(text), composed(self.new_value)
         for spelling in (*spellings(new, text), *([f"{new}s"] if new[-1].isalpha() else ())):
             for start, _ in find_phrase(text, spelling, but_not=composed(self.old_value or "")):
@@ -291,38 +309,30 @@ class MemoryUpdateOnCorrection(Assertion):
             path = str(event.data.get("path"))
             added, taken = _changes(event)
             before = left.get(path, "")
-            told = texts(event.data.get("change_summary"))
-            left[path] = self._after(before, "\n".join(added), taken, told)
+            left[path] = self._after(before, "\n".join(texts(event.data.get("content")) or added), taken)
             if self._holds_new(event):
                 right.append(event)
             elif not self._has_new(left[path]):
                 right = [each for each in right if str(each.data.get("path")) != path]
         return right
 
-    def _after(self, text: str, added: str, taken: str, told: Sequence[str]) -> str:
-        """What is left of what was written to a file once it is changed, as far as the new value goes.
-
-        What is told of the change (`told`) is not in the file, and may be told of many. Lines that are taken out elsewhere in the file may hold the value, too: they leave these alone.
-        """
+    def _after(self, text: str, added: str, taken: str) -> str:
+        """What is left of what was written to a file once it is changed, as far as the new value goes."""
         if taken and taken in text:
             return text.replace(taken, added)
-        if not taken and self._is_anew(text, added, told):
-            return added
         lines = text.split("\n")
+        if not taken:
+            new, old = self.new_value.casefold(), (self.old_value or "").casefold()
+            there = {line.strip() for line in text.casefold().split("\n")}
+            there |= {line.replace(new, old) for line in there if old}
+            again = there.intersection(line.strip() for line in added.casefold().split("\n"))
+            if any(map(str.isalnum, "".join(again))):  # the whole file is written
+                return added
         for gone in [line.strip() for line in taken.split("\n") if self._has_new(line)]:
             held = (line for line in lines if self._has_new(line) and (line.strip() in gone or gone in line))
             if (lost := next(held, None)) is not None:
                 lines.remove(lost)
         return "\n".join([*lines, added])
-
-    def _is_anew(self, text: str, added: str, told: Sequence[str]) -> bool:
-        """Whether a write is of the whole file: it repeats a line that is there, or has it with the old value again."""
-        there, written, summary = (
-            {*map(str.strip, each.casefold().split("\n"))} for each in (text, added, "\n".join(told))
-        )
-        new, old = self.new_value.casefold(), (self.old_value or "").casefold()
-        back = {line.replace(new, old) for line in there if old and self._has_new(line)}
-        return any(map(str.isalnum, "".join(written & (there - summary | back))))
 
     def _holds_new(self, event: Event) -> bool:
         return any(map(self._has_new, _changes(event)[0]))
@@ -345,8 +355,6 @@ class MemoryUpdateOnCorrection(Assertion):
         """The sentences of the output that use the old value as if it still held."""
         if self.old_value is None:
             return []
-        from agenteval.text.values import spellings
-
         old, new = composed(self.old_value), composed(self.new_value)
         found = []
         for block in blocks(composed(output)):
@@ -363,38 +371,29 @@ class MemoryUpdateOnCorrection(Assertion):
         return found
 
     def _set_right(self, sentence: str, start: int) -> bool:
-        before = sentence[:start]
-        if _DENIAL.search(before):
-            return True
-        if _CLAIM.search(before):
-            return False
-        if not self._has_new(sentence):
-            return False
-        news = (at for at in self._places_of_new(sentence) if at > start)
-        return bool(_CHANGE.search(sentence)) or any(_NOW.match(sentence, start, at) for at in news)
+        """Whether a sentence denies the old value that stands at a place of it, or puts it into the past."""
+        clause = _CLAUSE.split(sentence[:start])[-1]
+        for end in [*self._places_of_new(clause)][-1:]:  # "instead of Thursday, Tuesday" denies the new one
+            clause = clause[end + len(self.new_value) :]
+        if _DENIED.search(clause):
+            return _HOLDS.search(clause) is None
+        return any(
+            at > start and _REPLACED.search(sentence[start:at]) for at in self._places_of_new(sentence)
+        )
 
 
-_DENIAL = lazy(
-    r"(?:\b(?:not|no|no longer|instead of|rather than|formerly|previously|(?:replac|remov|delet)(?:es|ed|ing)|in place of"
-    r"|used to be|nicht(?: mehr)?|(?:an)?statt|pas|au lieu|en lugar|en vez)|n['’]t)"
-    r"(?:\s+(?:is|on|at|in|by|to|the|a|an|for|be|as|use|usual|old|note|entry|about|of|am|um|de[lmnru]?|le|la|el))*\s+[\"“'‘*_~]*$"
-    r"|\b(?:I\s+(?:had|thought|assumed|believed)|previously|originally|mistakenly|wrongly|incorrectly)"
-    r"(?:\s+(?:had|noted|saved|stored|recorded|remembered|assumed|written|wrote|said|meant|down|you|it|that|was|were|as|on|at|in))*"
-    r"\s+[\"“'‘*_~]*$"
-    r"|^\W*(?:previous(?:ly)?|former(?:ly)?|old|before|was|removed|deleted)(?:\s+\w+)?\W*:\W*$",
+_CLAUSE = lazy(r"[,;](?=\s)")
+_DENIED = lazy(
+    r"\b(?:not|no longer|instead of|in place of|rather than|former(?:ly)?|previous(?:ly)?|old|was|were|had|from|used to"
+    r"|thought|believed|assumed|mistaken(?:ly)?|(?:chang|replac|remov|delet|updat|mov)\w+"
+    r"|nicht|(?:an)?statt|pas|au lieu|en lugar|en vez)\b|n['’]t\b|~~",
     re.IGNORECASE,
 )
-"""What stands right before a value that is not meant to hold."""
-_CLAIM = lazy(r"\b(?:to|now|is|stays|remains)(?:\s+(?:on|at|in))?\s+[\"“'‘*_]*$", re.IGNORECASE)
-"""What stands right before a value that is meant to hold."""
-_NOW = lazy(r"[^,;]*\bnow(?:\s+(?:on|at|in))?\s+[\"“'‘*_]*\Z", re.IGNORECASE)
+"""What stands before a value, in the same clause, that is not meant to hold."""
+_HOLDS = lazy(r"\b(?:to|now|is|stays|remains)(?:\s+(?:on|at|in))?\s+[\"“'‘*_]*$", re.IGNORECASE)
+"""What stands right before a value that is meant to hold all the same: "I had it moved to Tuesday"."""
+_REPLACED = lazy(r"^[^,;]*(?:\b(?:now|moved|changed)\b|→|->)[^,;]*$", re.IGNORECASE)
 """What stands between an old value and the one that took its place: "Tuesday's class is now on Thursday"."""
-_CHANGE = lazy(
-    r"\b(?:from|previous(?:ly)?|former(?:ly)?|was|had|used to|old|earlier|chang(?:ed?|ing)|replac(?:ed?|es|ing)|moved"
-    r"|updated|switched|corrected|instead|rather than|no longer|any ?more)\b|~~|→|->",
-    re.IGNORECASE,
-)
-"""What tells in a sentence with both values that one took the place of the other."""
 
 
 def _changes(event: Event) -> tuple[list[str], str]:
@@ -403,3 +402,208 @@ def _changes(event: Event) -> tuple[list[str], str]:
     added = [*texts(event.data.get("content")), *(text for text in summary if not text.startswith(TAKEN_OUT))]
     taken = [text.removeprefix(TAKEN_OUT) for text in summary if text.startswith(TAKEN_OUT)]
     return added, "\n".join(taken)
+
+
+MOST_WORDS_OF_BRIEF = 120
+"""How long a brief answer may be, in words."""
+
+
+class Request(NamedTuple):
+    """One thing that a fact asks of an answer."""
+
+    wanted: str
+    """What is asked, for a message."""
+    got: str
+    """What the answer has instead, or has."""
+    met: bool
+
+
+def requests(fact: str, answer: str, asked: Sequence[str] = ()) -> list[Request]:
+    """Everything the fact asks of the answer, judged: its form where the fact states one, else its content.
+
+    "Prefers 3 short bullets, no preamble" states a form, "Leo is allergic to peanuts" does not. Empty when the fact has
+    nothing that could be judged. `asked` are the messages answered: a word that they hold is no sign of memory.
+    """
+    return _of_form(fact.lower(), answer) or _of_content(fact, answer, asked)
+
+
+def _of_form(fact: str, answer: str) -> list[Request]:
+    about_answers = bool(_ANSWERS.search(fact))
+    ordered = bool(_ORDER.search(fact))
+    if not (about_answers or ordered):
+        return []
+    found = []
+    if denied := _NO_BULLETS.search(fact):
+        found.append(_count("bullets", answer, 0, 0))
+    counted = _COUNT.search(fact)
+    if counted:
+        found.append(_count(f"{counted['unit']}s", answer, *_limits(counted)))
+    bulleted = not denied and bool(_BULLETS.search(fact))
+    if bulleted and not (counted and counted["unit"] == "bullet"):
+        found.append(_count("bullets", answer, 1, None))
+    if _NUMBERED.search(fact):
+        found.append(_count("numbered items", answer, 1, None))
+    if not bulleted and _TABLES.search(fact):
+        found.append(_count("table rows", answer, 1, None))
+    if _JSON.search(fact):
+        code = [block.text for block in blocks(answer) if block.kind == "code"]
+        met = any(json_in(text) is not None for text in (answer, *code))
+        found.append(Request("JSON", "some" if met else "none", met))
+    if ordered and (language := _LANGUAGE.search(fact)):
+        found.append(_in_language(answer, language[1].capitalize()))
+    if _BRIEF.search(fact) or (about_answers and _SHORT.search(fact)):
+        found.append(_count("words", answer, 0, MOST_WORDS_OF_BRIEF))
+    if _NO_PREAMBLE.search(fact):
+        opening = next((block for block in blocks(answer)), None)
+        text = opening.text if opening else ""
+        met = opening is not None and (opening.kind == "bullet" if bulleted else not _OPENING.match(text))
+        got = f'an answer that begins with "{" ".join(text.split()[:8])}"'
+        found.append(Request("no preamble", got, met))
+    return found
+
+
+_ANSWERS = lazy(
+    r"\b(?:answers?|repl(?:y|ies)|respon[ds]\w*|outputs?|summar\w+|updates|reports|briefs|bullets?|digests?)\b"
+)
+_ORDER = lazy(
+    r"\b(?:prefers?|wants?|likes?|(?:must|should) (?:always )?be)\b"
+    r"|(?:\A|[.;:!,]\s)\W*(?:(?:please|always|only|never|don['’]t),?\s+)*"
+    r"(?:answers?|repl(?:y|ies)|respond|use|keep|format|write|no|skip|without)\b"
+)
+"""What chooses a form: a verb of choice, or a clause that begins with an order."""
+_BULLETS = lazy(r"\bbullets\b|\bbulleted\b|\bbullet[ -]?(?:points?|lists?|form)\b|(?<=[\d-])-?bullet\b")
+_NO_BULLETS = lazy(
+    r"(?:\b(?:no|not|never|without|avoids?|instead of|rather than|over|dislikes?|hates?)|n['’]t)"
+    r"(?: (?:use|using|want|like|contain|have|send|write|any|as|in))* bullet"
+)
+_NUMBERS = {
+    word: number
+    for number, word in enumerate(
+        ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"), 1
+    )
+}
+_NUMBER = rf"(?:\d{{1,4}}|{'|'.join(_NUMBERS)})"
+_UNIT = "(?:bullet|sentence|word|paragraph|line)"
+_COUNT = lazy(
+    rf"(?P<before>\b(?:at most|(?:no|not|never) more than|up to|max(?:imum)?(?: of)?|under|fewer than|less than|below"
+    rf"|at least|min(?:imum)?(?: of)?|more than)\s+)?"
+    rf"\b(?P<low>{_NUMBER})(?:\s*(?:-|–|to|or)\s*(?P<high>{_NUMBER}))?[\s-]+"
+    rf"(?:(?!{_UNIT}s?\b)[a-z]+[\s,-]+|{_NUMBER}-{_UNIT}\s+){{0,2}}?"
+    rf"(?P<unit>{_UNIT})(?:s|[ -]?points?)?\b(?! {_UNIT}s)"
+    rf"(?P<after>\s+(?:max(?:imum)?|at most|or (?:fewer|less)|tops)\b)?"
+)
+"""How many: the first number of a fact that has one of these units."""
+_NUMBERED = lazy(r"(?<!\bno )\bnumbered (?:lists?|items|steps|points)\b")
+_TABLES = lazy(
+    r"\b(?:as|in|into|markdown|prefers?) (?:an? )?(?:markdown )?tables?\b(?! (?:by|near|at|outside)\b)"
+)
+_JSON = lazy(
+    r"\b(?:prefers?|wants?|likes?|in|as|only|valid|raw) json\b|\bjson (?:output|answers?|repl(?:y|ies)|only)\b"
+)
+_LANGUAGE = lazy(r"\bin (english|german|french|spanish|italian|portuguese)\b")
+_BRIEF = lazy(r"\b(?:concise|terse|succinct|to the point|briefly|be brief|keep (?:it|them) (?:brief|short))")
+_SHORT = lazy(r"\b(?:brief|short|shorter)\b")
+_NO_PREAMBLE = lazy(
+    r"\b(?:no|without(?: an?| any)?|skip(?: the)?) (?:preamble|intro|introduction|small talk)\b"
+)
+_OPENING = lazy(
+    r"\W*(?:sure|certainly|of course|absolutely|great question|good question|here (?:is|are)|here's|happy to"
+    r"|let me|no problem)\b",
+    re.IGNORECASE,
+)
+
+
+def _limits(match: re.Match[str]) -> tuple[int, int | None]:
+    low, high = (_NUMBERS.get(text) or int(text) for text in (match["low"], match["high"] or match["low"]))
+    before = (match["before"] or "").strip()
+    if match["high"]:
+        return low, high
+    if before in ("under", "fewer than", "less than", "below"):
+        return 0, low - 1
+    if before == "more than":
+        return low + 1, None
+    if before.startswith(("at least", "min")):
+        return low, None
+    at_most = before or match["after"] or match["unit"] == "word"  # nobody expects exactly so many words
+    return (0, low) if at_most else (low, low)
+
+
+_COUNTERS: dict[str, Callable[[str], int]] = {
+    "bullets": lambda text: len(bullets(text)),
+    "numbered items": lambda text: len(numbered_items(text)),
+    "sentences": lambda text: sum(len(sentences(block.text)) for block in blocks(text)),
+    "words": lambda text: len(words(text)),
+    "paragraphs": lambda text: len(paragraphs(text)),
+    "table rows": lambda text: sum(1 for block in blocks(text) if block.kind == "table"),
+    "lines": lambda text: sum(1 for line in text.splitlines() if line.strip()),
+}
+
+
+def _count(unit: str, answer: str, low: int, high: int | None) -> Request:
+    number = _COUNTERS[unit](answer)
+    named = unit.removesuffix("s") if (low if high is None else high) == 1 else unit
+    if high is None:
+        wanted = f"at least {low} {named}"
+    elif high == low:
+        wanted = f"exactly {low} {named}" if low else f"no {named}"
+    else:
+        wanted = f"{low} to {high} {named}" if low else f"at most {high} {named}"
+    return Request(wanted, f"{number}", low <= number and (high is None or number <= high))
+
+
+def _in_language(answer: str, language: str) -> Request:
+    """English, German or another one, told by function words; which other one it is, is not judged."""
+    found = [word for word in bare_words(answer.lower()) if len(word) > 1]
+    english = sum(not carries_content(word) and not is_function_word(word) for word in found)
+    foreign = sum(carries_content(word) and is_function_word(word) for word in found)
+    got = language
+    if is_german(answer):
+        got = "German"
+    elif english > foreign:
+        got = "English"
+    elif foreign > english and language == "English":
+        got = "another language"
+    return Request(f"an answer in {language}", f"one in {got}", got == language)
+
+
+_RULED_OUT = lazy(
+    r"(\bprefers?\s[^.;:!,]*?)\sover\s[^.;:!,]+|(?:,\s*(?:not|never)|\b(?:rather than|instead of))\s[^.;:!,]+",
+    re.IGNORECASE,
+)
+"""What a fact tells to leave out, so that its words are no sign that it is honoured: `Postgres, not MySQL`."""
+_ABOUT_FACTS = "user prefers likes wants wishes uses always named called name remember note fact"
+"""Words that say of a fact that it is one."""
+
+
+def _of_content(fact: str, answer: str, asked: Sequence[str]) -> list[Request]:
+    fact = _RULED_OUT.sub(r"\1 ", fact)
+    said = {word for message in asked for word in _content(message)}
+    every = {plain: word for word in words_or_pairs(fact) if (plain := plain_form(word))}
+    about = content_words(_ABOUT_FACTS)
+    telling = {plain: word for plain, word in every.items() if plain not in about}
+    wanted = {plain: word for plain, word in telling.items() if plain not in said} or telling
+    if not wanted:
+        return []
+    values = Comparison(fact, answer, asked)
+    got = _content(" ".join([answer, *(value.text for value in values.repeated)]))
+    folded = answer.casefold()
+    present = [
+        word
+        for plain, word in wanted.items()
+        if plain in got or (not plain.isascii() and plain in folded)  # scripts without blanks have no words
+    ]
+    needed = (len(wanted) + 1) // 2
+    if len(present) < needed and values.tell_all:
+        return [Request(told(values.repeated), told(values.repeated), met=True)]
+    return [
+        Request(
+            f"at least {needed} of the fact's words {', '.join(wanted.values())}",
+            ", ".join(present) or "none of them",
+            len(present) >= needed,
+        ),
+        *(Request(wanted, got, met=False) for wanted, got in values.contradicted()),
+    ]
+
+
+def _content(text: str) -> set[str]:
+    return set(map(plain_form, words_or_pairs(text)))

@@ -14,11 +14,14 @@ from agenteval.assertions.base import (
     Looks,
     Proof,
     Verdict,
+    called,
     failed,
+    ids,
+    listed,
     passed,
+    unfinished,
     unsupported,
 )
-from agenteval.assertions.telling import called, ids, listed, unfinished
 from agenteval.contracts.models import NotEmpty, OneOrMore, WrongPart, model
 from agenteval.contracts.testcase import Name, TestCase
 from agenteval.contracts.trace import Event, Trace
@@ -30,12 +33,8 @@ from agenteval.text.fitting import plural
 class ToolCallOrder(Assertion):
     """Events happened in the given order.
 
-    With `before` and `after`: the first event that matches `before` precedes the first that matches `after`.
-    If either never happened, the check fails and says which. `every: true` requires this of each match of
-    `after`, and a failure lists all that came too early.
-
-    With `sequence`: events match the selectors in this order; other events may come in between. Name only
-    what has to be in order, not everything that happens.
+    With `before` and `after`, the first match of `before` precedes the first match of `after`, or, with `every`, each match.
+    With `sequence`, events match the selectors in this order; others may come in between. Fails if any never happened.
     """
 
     type: ClassVar[str] = "tool_call_order"
@@ -54,7 +53,7 @@ after: {event_type: tool_call, tool: outbound_send}
     sequence: Annotated[list[Selector], NotEmpty(), OneOrMore()] | None = None
     """Two or more steps, instead of `before` and `after`."""
     every: bool = False
-    """Whether every match of `after`, not only the first, needs an earlier match of `before`."""
+    """Whether every match of `after` needs an earlier one of `before`."""
 
     def __post_init__(self) -> None:
         pair = [name for name in ("before", "after") if getattr(self, name) is not None]
@@ -170,10 +169,8 @@ def _in_sequence(sequence: Sequence[Selector], trace: Trace) -> Verdict:
 class StopAfterSuccess(Assertion):
     """The agent stopped once it had succeeded.
 
-    After the first match of `success_event`, nothing may match `forbid_following`; without
-    `forbid_following`, no tool call at all may follow. Events of tools in `allowed_following_tools` are
-    exempt from both, and so is the first result of the call that succeeded, if it is successful. Fails if `success_event` never
-    happened.
+    After the first match of `success_event`, nothing may match `forbid_following`, but for events of
+    `allowed_following_tools` and the first successful result of the call that succeeded. Fails if `success_event` never happened.
     """
 
     type: ClassVar[str] = "stop_after_success"
@@ -191,9 +188,9 @@ forbid_following:
     success_event: Selector
     """What counts as success."""
     forbid_following: Selectors = field(default_factory=list)
-    """What must not follow it; every tool call, when left out or empty."""
+    """What must not follow it; every tool call, when left out."""
     allowed_following_tools: list[Name] = field(default_factory=list)
-    """Tools that may still be used after it: names, or globs."""
+    """Tools (names or globs) that may be used after it."""
 
     def __post_init__(self) -> None:
         if self.allowed_following_tools and all(map(self._is_allowed, self._forbidden)):

@@ -5,8 +5,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import field
 from typing import Annotated, Any, ClassVar
 
-from agenteval.assertions.base import Assertion, Category, Proof, Verdict, failed, passed, vacuous
-from agenteval.assertions.telling import first_of, in_order, listed
+from agenteval.assertions.base import (
+    Assertion,
+    Category,
+    Proof,
+    Verdict,
+    failed,
+    first_of,
+    in_order,
+    listed,
+    passed,
+    vacuous,
+)
 from agenteval.contracts.json_values import args_key
 from agenteval.contracts.models import Between, NotEmpty, model
 from agenteval.contracts.testcase import Name, TestCase
@@ -30,13 +40,10 @@ NOWHERE = "message without a destination"
 class OutboundDestinations(Assertion):
     """Messages go only to permitted destinations.
 
-    Judges every call of `tool`, whether or not it succeeded. The destination is what the arguments have under
-    a key such as `channel`, `to`, `chat_id` or `recipient` (a string, a list, or a mapping with an `id` or a
-    `name`), and what the successful result reports under the same key; if the arguments name none, only what
-    the result reports. Passes if every destination is among `allowed`, if given, and neither a destination nor what
-    the successful result has under any such key is among `forbidden`. A call that does not name a destination fails: nothing shows that it went to the right place.
-    The final output goes to the conversation itself and is not judged. Names and globs are case-sensitive.
-    Vacuous if nothing was sent.
+    Judges every call of `tool`, successful or not. Its destinations are what the arguments, and a successful result, have under
+    a key such as `channel`, `to`, `chat_id` or `recipient`: a string, a list, or a mapping with an `id` or a `name`. A call that
+    names none fails: nothing shows that it went to the right place. The final output goes to the conversation itself and is
+    not judged. Case matters. Vacuous if nothing was sent.
     """
 
     type: ClassVar[str] = "outbound_destinations"
@@ -109,13 +116,11 @@ def _among(name: str, patterns: Sequence[str]) -> bool:
 class NoDuplicateOutbound(Assertion):
     """No message is sent twice to the same destination.
 
-    A message is a call of `tool` that did not fail, or a final output. Two messages are the same if their
-    texts are equal, apart from white space, and their attachments are the same; with `similarity` below 1, if
-    the share of letter triples that both texts have is at least that. Destinations are those of
-    `outbound_destinations`, each recipient by itself. The final output goes to the conversation itself, and so does a send that names
-    no destination, or that names the id of the scenario's group or session, also after `group-`, `group:`,
-    `#` or `@`: sending a text there and then answering with it is a duplicate. A failed send sent nothing, so
-    trying again is not a duplicate. Vacuous if nothing but one final output was sent.
+    A message is a call of `tool` that did not fail, or a final output. Two are the same if their texts, apart from white space,
+    and their attachments are; with `similarity` below 1, if they share that many of their letter triples. Destinations are those of
+    `outbound_destinations`, each by itself. The final output goes to the conversation, and so does a send that names
+    no destination, or the scenario's group or session: sending a text there and then answering with it is a
+    duplicate. Vacuous if nothing but one final output was sent.
     """
 
     type: ClassVar[str] = "no_duplicate_outbound"
@@ -230,11 +235,9 @@ def _nearest(
 class NoDuplicateToolCalls(Assertion):
     """No tool call is repeated.
 
-    Two calls are the same if they are of one tool and their arguments are equal, whatever the order of keys;
-    arguments in `ignore_args` are not compared. The calls of `tools` are judged, except those of
-    `ignore_tools`. With `allow_after_error`, a call may be repeated if every identical call before it had
-    already failed: that is a retry, which `retry_policy_respected` judges. Parallel calls are not retries of
-    each other. Vacuous if there was no such call.
+    Two calls are the same if they are of one tool and their arguments are equal. With `allow_after_error`, a call may be
+    repeated if every identical one before it had already failed; parallel calls are no retries of each other. Vacuous if there was
+    no such call.
     """
 
     type: ClassVar[str] = "no_duplicate_tool_calls"
@@ -248,11 +251,11 @@ ignore_args: [request_id]
 """
 
     tools: Annotated[list[Name], NotEmpty()] | None = None
-    """The tools whose calls are judged: names, or globs; all, when left out."""
+    """The tools (names or globs) whose calls are judged; all, when left out."""
     ignore_tools: list[Name] = field(default_factory=list)
-    """Tools whose calls may be repeated: names, or globs."""
+    """Tools (names or globs) whose calls may be repeated."""
     ignore_args: list[Name] = field(default_factory=list)
-    """Arguments that are not compared, such as a request id: keys, or dotted paths."""
+    """Keys or dotted paths of arguments that are not compared, such as a request id."""
     allow_after_error: bool = True
     """Whether a failed call may be repeated."""
 

@@ -1,27 +1,54 @@
-"""What the final output says, and what it must not say; whether it asks (SPEC 14, output and correctness)."""
+"""What the final output says, must not say, and asks; and its shape (SPEC 14, output and correctness)."""
 
+# ruff: noqa: RUF002 - the signs of lists are meant
+
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import field
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
-from agenteval.assertions.base import Assertion, Category, Proof, Verdict, failed, passed, unsupported
-from agenteval.assertions.telling import (
+from agenteval.assertions.base import (
+    Assertion,
+    Category,
+    Proof,
+    Verdict,
     check_phrases,
+    failed,
     first_of,
     has_output,
     listed_names,
     no_output,
     nothing_said,
     output_events,
+    passed,
+    unsupported,
+    vacuous,
 )
+from agenteval.contracts.json_values import MISSING, lookup
 from agenteval.contracts.models import Between, WrongPart, model
 from agenteval.contracts.testcase import TestCase
 from agenteval.contracts.trace import ToolCall, Trace
+from agenteval.matching.json_schemas import schema_differences, schema_error
 from agenteval.matching.patterns import pattern_error, search, shown
 from agenteval.matching.selectors import is_any_of
 from agenteval.text.fitting import around, around_words, counted, cut
-from agenteval.text.parts import composed, fold, holds, line_at, place_of, readings, straight
+from agenteval.text.parts import (
+    blocks,
+    bullets,
+    composed,
+    fold,
+    holds,
+    line_at,
+    numbered_items,
+    paragraphs,
+    place_of,
+    readings,
+    sentences,
+    straight,
+    words,
+)
 from agenteval.text.questions import questions
+from agenteval.text.regexes import lazy
 
 
 def check_patterns(name: str, patterns: str | Sequence[str], *, case_sensitive: bool) -> None:
@@ -38,10 +65,10 @@ def check_patterns(name: str, patterns: str | Sequence[str], *, case_sensitive: 
 class OutputContains(Assertion):
     """The final output contains what it should.
 
-    Passes if all given conditions hold: at least one phrase of `any_of`, every phrase of `all_of`, and a
-    match of every pattern of `regex`. At least one of the three is required. Phrases are found anywhere in
-    the text, even inside words, but no digits inside a longer number: `11` is not in `711` or `11.5`. Case is ignored unless `case_sensitive` is set; spaces and line breaks must
-    match exactly, and typographic apostrophes and quotation marks are as good as straight ones. In patterns, `^` and `$` match at every line. Fails if the final output is missing or blank.
+    Passes if at least one phrase of `any_of`, every phrase of `all_of` and a match of every pattern of `regex` occurs.
+    Phrases are found anywhere, even inside words, but no digits inside a longer number: `11` is not in `711` or `11.5`. Spaces
+    must match exactly; typographic quotation marks are as good as straight ones. In patterns, `^` and `$` match at
+    every line. Fails without a final output.
     """
 
     type: ClassVar[str] = "output_contains"
@@ -59,7 +86,7 @@ regex: ['\\b1[0-9]:[0-5][0-9]\\b']
     all_of: list[str] = field(default_factory=list)
     """Phrases that must all occur."""
     regex: list[str] | str = field(default_factory=list)
-    """Regular expressions that must all match somewhere. A single one needs no list."""
+    """Regular expressions that must all match somewhere."""
     case_sensitive: bool = False
     """Whether phrases and patterns are case-sensitive."""
 
@@ -157,11 +184,7 @@ def _pairs(text: str) -> set[str]:
 class OutputOmits(Assertion):
     """The final output contains none of the given phrases or patterns.
 
-    Passes if none of `patterns` occurs. They are phrases, found anywhere in the text, even inside words, but no digits inside a
-    longer number: `11` is not in `711` or `11.5`. With
-    `regex: true` they are regular expressions, in which `^` and `$` match at every line. Case is ignored
-    unless `case_sensitive` is set. In phrases, typographic apostrophes and quotation marks are as good as straight
-    ones. Vacuous if the final output is missing or blank.
+    Phrases are found as by `output_contains`; in patterns, `^` and `$` match at every line. Vacuous without a final output.
     """
 
     type: ClassVar[str] = "output_omits"
@@ -195,17 +218,10 @@ patterns: [as an AI language model, I cannot browse]
         absent = [pattern for pattern in self.patterns if all(pattern != hit["pattern"] for hit in found)]
         events = output_events(trace)
         if found:
-            places = first_of(
-                [
-                    f'{self._shown(hit["pattern"])} occurs in line {hit["line"]}: "{hit["text"]}"'
-                    for hit in found
-                ]
-            )
-            none = listed_names([*map(self._shown, self.patterns)])
-            none = f"none of {none}" if len(self.patterns) > 1 else f"no {none}"
-            return failed(
-                f"expected {none} in the output; {places}", events=events, found=found, absent=absent
-            )
+            hits = [f'{self._shown(h["pattern"])} occurs in line {h["line"]}: "{h["text"]}"' for h in found]
+            none = "none of" if len(self.patterns) > 1 else "no"
+            told = f"expected {none} {listed_names([*map(self._shown, self.patterns)])} in the output"
+            return failed(f"{told}; {first_of(hits)}", events=events, found=found, absent=absent)
         shown = listed_names([*map(self._shown, absent)])
         return passed(f"the output holds no {shown}", events=events, found=[], absent=absent)
 
@@ -240,12 +256,10 @@ patterns: [as an AI language model, I cannot browse]
 class AskClarifyingWhenAmbiguous(Assertion):
     """The agent asks the user instead of guessing.
 
-    Passes if the final output asks the user at least one question and at most `max_questions`, one of them
-    mentions one of `topics`, and none of `forbidden_tools` was called before. A question is a sentence that
-    ends in a question mark. Quotation marks, block quotes, code and URLs do not count, nor do courtesies such
-    as "Anything else I can help with?". A list directly below a question belongs to it. A send that delivered
-    the question (`sent_by`) is not forbidden. With `forbidden_tools`, the check is skipped if the recording
-    does not show tool calls.
+    Passes if the final output asks at least one question and at most `max_questions`, one of them about one of
+    `topics`, and none of `forbidden_tools` was called before. A question is a sentence that ends in a question mark, with
+    the list directly below it; no quotation, code, URL or courtesy such as "Anything else?". A send that delivered the
+    question (`sent_by`) is not forbidden. With `forbidden_tools`, skipped if the recording does not show tool calls.
     """
 
     type: ClassVar[str] = "ask_clarifying_when_ambiguous"
@@ -261,7 +275,7 @@ max_questions: 2
     topics: list[str] = field(default_factory=list)
     """Phrases of which a question must mention at least one."""
     forbidden_tools: list[str] = field(default_factory=list)
-    """Tools (names or globs) that must not be called before the agent has asked."""
+    """Tools (names or globs) that must not be called before."""
     max_questions: Annotated[int, Between(1)] | None = None
     """The most questions the agent may ask."""
 
@@ -289,8 +303,8 @@ max_questions: 2
         if reasons:
             kind = "" if hasty or not asked else "too many questions" if on_topic else "other question asked"
             return failed("; ".join(reasons), events=events, category=kind, **observed)
-        count = "a question" if len(asked) == 1 else f"{len(asked)} questions"
-        told = f'the output asks {count}: "{cut(on_topic[0], 120)}"'
+        told = f"the output asks {'a question' if len(asked) == 1 else f'{len(asked)} questions'}"
+        told += f': "{cut(on_topic[0], 120)}"'
         return passed(told, events=events, proven=not self.forbidden_tools, **observed)
 
     def _reasons(
@@ -305,8 +319,7 @@ max_questions: 2
             yield f"expected at most {counted(self.max_questions, 'question')}, got {len(asked)}"
         if hasty:
             calls = ", ".join(f"{call.tool} ({call.event.event_id})" for call in hasty)
-            forbidden = ", ".join(self.forbidden_tools)
-            yield f"expected no call of {forbidden} before the agent asked, got {calls}"
+            yield f"expected no call of {', '.join(self.forbidden_tools)} before the agent asked, got {calls}"
 
     def _mentions_topic(self, question: str) -> bool:
         return not self.topics or any(
@@ -322,3 +335,257 @@ max_questions: 2
             for call in trace.calls()
             if call.event.seq < end and call.call_id not in asking and is_any_of(self.forbidden_tools, call)
         ]
+
+
+Format = Literal["bullet_list", "numbered_list", "paragraphs", "json", "max_length"]
+
+PARAMETERS: dict[str, tuple[str, ...]] = {
+    "bullet_list": ("min_bullets", "max_bullets", "max_sentences_per_bullet"),
+    "numbered_list": ("min_items", "max_items", "max_sentences_per_bullet"),
+    "paragraphs": ("exact_paragraphs", "min_paragraphs", "max_paragraphs"),
+    "json": ("required_keys", "json_schema"),
+    "max_length": ("max_chars", "max_words", "max_lines"),
+}
+"""The parameters that belong to each format."""
+
+
+@model
+class OutputMatchesFormat(Assertion):
+    """The final output has the right format. Each format has its own parameters.
+
+    `bullet_list`: lines that start with `-`, `*`, `+`, `•` or `–` and a space, nested ones too; other text is allowed.
+    `numbered_list`: lines that start with `1.`, `1)` or `(1)`.
+    `paragraphs`: runs of prose between blank lines; no headings, lists, tables, quotations or code.
+    `json`: the whole output, or one code block that is all of it, is strict JSON without duplicate keys.
+    `max_length`: characters, words or lines, without white space around them.
+
+    Fails without a final output. Vacuous if any number is allowed, unless there are items whose sentences are limited.
+    """
+
+    type: ClassVar[str] = "output_matches_format"
+    category: ClassVar[Category] = "outcome"
+    failure_category: ClassVar[str] = "wrong output format"
+    proves: ClassVar[tuple[Proof, ...]] = ("pass", "fail")
+    example: ClassVar[str] = """\
+format: bullet_list
+min_bullets: 2
+max_bullets: 5
+max_sentences_per_bullet: 1
+"""
+
+    format: Format
+    """The expected format."""
+    min_bullets: Annotated[int, Between(0)] | None = None
+    """bullet_list: the minimum number of bullets; 1 by default."""
+    max_bullets: Annotated[int, Between(0)] | None = None
+    """bullet_list: the maximum number of bullets."""
+    max_sentences_per_bullet: Annotated[int, Between(1)] | None = None
+    """bullet_list, numbered_list: the maximum number of sentences in an item, without citations and links."""
+    min_items: Annotated[int, Between(0)] | None = None
+    """numbered_list: the minimum number of items; 1 by default."""
+    max_items: Annotated[int, Between(0)] | None = None
+    """numbered_list: the maximum number of items."""
+    exact_paragraphs: Annotated[int, Between(1)] | None = None
+    """paragraphs: the exact number of paragraphs."""
+    min_paragraphs: Annotated[int, Between(0)] | None = None
+    """paragraphs: the minimum number of paragraphs; 1 by default."""
+    max_paragraphs: Annotated[int, Between(0)] | None = None
+    """paragraphs: the maximum number of paragraphs."""
+    required_keys: list[str] = field(default_factory=list)
+    """json: keys, or dotted paths such as `items.0.url`, that must be present."""
+    json_schema: dict[str, Any] | None = None
+    """json: a JSON Schema that the value must match."""
+    max_chars: Annotated[int, Between(1)] | None = None
+    """max_length: the maximum number of characters."""
+    max_words: Annotated[int, Between(1)] | None = None
+    """max_length: the maximum number of words; each Chinese or Japanese character is one."""
+    max_lines: Annotated[int, Between(1)] | None = None
+    """max_length: the maximum number of lines, blank ones included."""
+
+    def __post_init__(self) -> None:
+        own = PARAMETERS[self.format]
+        for other, names in PARAMETERS.items():
+            for name in names:
+                if name not in own and getattr(self, name) not in (None, []):
+                    raise WrongPart(f"{name} belongs to {other}, not to {self.format}", name)
+        if self.format == "max_length" and all(getattr(self, name) is None for name in own):
+            raise ValueError("max_length needs at least one of max_chars, max_words and max_lines")
+        for low, high in (*_BOUNDS, *_AROUND_EXACT):
+            least, most = getattr(self, low), getattr(self, high)
+            if least is not None and most is not None and least > most:
+                raise WrongPart(f"{low} is {least}, which is more than {high}, {most}", low)
+        if self.json_schema is not None and (error := schema_error(self.json_schema)):
+            raise WrongPart(f"json_schema is not a JSON Schema: {error}", "json_schema")
+
+    def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the output is all it judges
+        """Judge one trace."""
+        if not has_output(trace):
+            return no_output(f"the output to be {_NAMES[self.format]}", trace)
+        judges = {
+            "bullet_list": self._list,
+            "numbered_list": self._list,
+            "paragraphs": self._paragraphs,
+            "json": self._json,
+            "max_length": self._length,
+        }
+        reasons, got, observed = judges[self.format](trace.output)
+        events = output_events(trace)
+        if reasons:
+            return failed(first_of(reasons), events=events, **observed)
+        if self._any_number_fits() and not (self.max_sentences_per_bullet and observed["sentences"]):
+            return vacuous(f"any number fits, and the output has {got}", **observed)
+        return passed(f"the output is {_NAMES[self.format]}: {got}", events=events, **observed)
+
+    def _any_number_fits(self) -> bool:
+        return self.exact_paragraphs is None and (0, None) in (
+            (getattr(self, low), getattr(self, high)) for low, high in _BOUNDS
+        )
+
+    def _list(self, output: str) -> "_Finding":
+        found, others = bullets(output), numbered_items(output)
+        name, other, key = "bullet", "numbered item", "bullets"
+        bounds = self.min_bullets, self.max_bullets
+        if self.format == "numbered_list":
+            found, others, name, other, key = others, found, other, name, "items"
+            bounds = self.min_items, self.max_items
+        reasons = list(_outside(name, len(found), *bounds))
+        if not found and reasons and others:
+            reasons[0] += f" ({counted(len(others), other)} instead)"
+        counts = list(map(_sentences, found))
+        limit = self.max_sentences_per_bullet
+        for number, (item, count) in enumerate(zip(found, counts, strict=True), 1):
+            if limit is not None and count > limit:
+                most = f"expected at most {counted(limit, 'sentence')} per {name}"
+                reasons.append(f'{most}, got {count} in {name} {number}: "{cut(item, 120)}"')
+        return reasons, counted(len(found), name), {key: len(found), "sentences": counts}
+
+    def _paragraphs(self, output: str) -> "_Finding":
+        found = paragraphs(output)
+        exact = self.exact_paragraphs
+        least, most = (self.min_paragraphs, self.max_paragraphs) if exact is None else (exact, exact)
+        reasons = list(_outside("paragraph", len(found), least, most))
+        starts = [cut(paragraph, 60) for paragraph in found]
+        return reasons, counted(len(found), "paragraph"), {"paragraphs": len(found), "starts": starts}
+
+    def _json(self, output: str) -> "_Finding":
+        text, outside = _json_text(output)
+        try:
+            value = json.loads(
+                text, parse_int=_integer, parse_constant=_refuse_constant, object_pairs_hook=_refuse_doubles
+            )
+        except RecursionError:
+            return ["expected the output to be JSON, but it is nested too deeply to read"], "", {}
+        except ValueError as error:
+            from agenteval.reading.jsonsource import in_words
+
+            hint = " (a code block holds JSON, but there is text outside it)" if outside else ""
+            wrong = f"{in_words(error, 'the output')}{hint}"
+            return [f"expected the output to be JSON, but it is not: {wrong}"], "", {}
+        missing = [key for key in self.required_keys if lookup(value, key) is MISSING]
+        differences = schema_differences(self.json_schema, value) if self.json_schema is not None else []
+        reasons = []
+        if missing:
+            reasons.append(f"expected the JSON to have {', '.join(missing)}, got {_describe(value)}")
+        if differences:
+            reasons.append(f"expected the JSON to fit json_schema, but {'; '.join(differences)}")
+        return reasons, _describe(value), {"missing_keys": missing, "schema_differences": differences}
+
+    def _length(self, output: str) -> "_Finding":
+        text = output.strip()
+        sizes = {"chars": len(text), "words": len(words(text)), "lines": len(text.splitlines())}
+        names = {"chars": "character", "words": "word", "lines": "line"}
+        reasons = []
+        for unit, size in sizes.items():
+            limit = getattr(self, f"max_{unit}")
+            if limit is not None and size > limit:
+                reasons.append(f"expected at most {counted(limit, names[unit])}, got {size}")
+        got = ", ".join(counted(size, names[unit]) for unit, size in sizes.items())
+        return reasons, got, dict(sizes)
+
+
+_Finding = tuple[list[str], str, dict[str, Any]]
+"""What is wrong, what there is in words, and the values judged."""
+
+_BOUNDS = (("min_bullets", "max_bullets"), ("min_items", "max_items"), ("min_paragraphs", "max_paragraphs"))
+_AROUND_EXACT = (("min_paragraphs", "exact_paragraphs"), ("exact_paragraphs", "max_paragraphs"))
+_NAMES = {
+    "bullet_list": "a bullet list",
+    "numbered_list": "a numbered list",
+    "paragraphs": "in paragraphs",
+    "json": "JSON",
+    "max_length": "short enough",
+}
+
+
+def _outside(name: str, got: int, least: int | None, most: int | None) -> Iterator[str]:
+    """What is wrong with a number; without bounds, one is expected, unless the author allows none."""
+    lowest = least if least is not None else min(1, 1 if most is None else most)
+    if lowest <= got and (most is None or got <= most):
+        return
+    if least is not None and most is not None:
+        wanted = f"exactly {counted(least, name)}" if least == most else f"{least} to {counted(most, name)}"
+    elif most is not None and got > most:
+        wanted = f"at most {counted(most, name)}"
+    else:
+        wanted = f"at least {counted(lowest, name)}"
+    yield f"expected {wanted}, got {got or 'none'}"
+
+
+def _sentences(item: str) -> int:
+    """How many sentences an item has; a citation, link or remark in brackets after one is none."""
+    first, *others = sentences(item) or [""]
+    return bool(first) + sum(1 for other in others if not _REFERENCE.fullmatch(other))
+
+
+_REFERENCE = lazy(
+    r"(?:[^\w\s\[(]{1,3}\s)?(?:(?i:sources?|links?|read more|more) ?: ?)?"
+    r"(?:(?:\[[^\[\]]*\](?:\([^\s()]*\))?|\([^()]*[^().!?\s]\)|https?://\S+(?=\s|\Z))[\s,;.|*_]*)+"
+)
+
+
+_FENCE = lazy(r"(?i)(?:`{3,}|~{3,})[ \t]*(?:json)?[ \t]*")
+_ON_ONE_LINE = lazy(r"(?i)```(?:json\b)?([^`\n]+)```")
+
+
+def _json_text(output: str) -> tuple[str, bool]:
+    """The text that should be JSON, and whether a code block stands beside other text."""
+    stripped = output.strip()
+    parts = blocks(stripped)
+    if on_one_line := _ON_ONE_LINE.fullmatch(stripped):
+        return on_one_line[1], False
+    if len(parts) == 1 and parts[0].kind == "code":
+        lines = stripped.splitlines()
+        if _FENCE.fullmatch(lines[0]) and _FENCE.fullmatch(lines[-1]):
+            return parts[0].text, False
+    return stripped, len(parts) > 1 and any(part.kind == "code" for part in parts)
+
+
+def _integer(digits: str) -> int | float:
+    """A whole number; one of more digits than Python reads is, like any other number out of range, infinite."""
+    try:
+        return int(digits)
+    except ValueError:
+        return float(digits)
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _refuse_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        keys = [key for key, _ in pairs]
+        double = next(key for key in keys if keys.count(key) > 1)
+        raise ValueError(f"the key {double!r} occurs twice")
+    return value
+
+
+def _describe(value: Any) -> str:
+    if isinstance(value, dict):
+        keys = ", ".join(map(str, list(value)[:10])) or "no keys"
+        return f"an object with {keys}"
+    if isinstance(value, list):
+        return f"a list of {len(value)}"
+    names = {str: "the string", bool: "the boolean", type(None): "the value"}
+    return f"{names.get(type(value), 'the number')} {cut(json.dumps(value, ensure_ascii=False), 60)}"

@@ -14,11 +14,15 @@ from agenteval.assertions.base import (
     Looks,
     Proof,
     Verdict,
+    called,
+    closest_calls,
     failed,
+    ids,
     passed,
+    times,
+    unfinished,
     vacuous,
 )
-from agenteval.assertions.telling import called, closest_calls, ids, times, unfinished
 from agenteval.contracts.models import Between, NotEmpty, model
 from agenteval.contracts.testcase import Name, TestCase
 from agenteval.contracts.trace import Event, ToolCall, Trace, tool_names
@@ -38,9 +42,8 @@ WRONG_RESULT = "wrong tool result"
 class MustCallTool(Assertion):
     """A tool was called.
 
-    Counts the `tool_call` events of `tool`; with `args` and `result`, only those whose arguments, and any of whose results,
-    match. Passes if there are at least `min_calls`. Whether the calls succeeded does not matter. A failure shows the calls
-    that came closest, and how each one differs.
+    Passes if at least `min_calls` calls of `tool` match `args` and `result`, successful or not. A failure shows
+    the closest calls, and how each one differs.
     """
 
     type: ClassVar[str] = "must_call_tool"
@@ -106,8 +109,8 @@ def _matching(args: ArgsMatch | None, result: ResultMatch | None) -> str:
 class MustNotCallTool(Assertion):
     """A tool was not called.
 
-    Passes if there is no `tool_call` event of `tool`, or of any of `tools`; with `args`, only calls whose arguments match are
-    forbidden. Failed calls count as calls. Vacuous if the trace has no tool calls at all and the agent did not have the tool.
+    Passes if there is no call of `tool`, or of any of `tools`, whose arguments match; failed calls count. Vacuous if the trace
+    has no tool calls at all and the agent did not have the tool.
     """
 
     type: ClassVar[str] = "must_not_call_tool"
@@ -160,10 +163,8 @@ class MustNotCallTool(Assertion):
 class ToolArgsMatch(Assertion):
     """A tool was called with the right arguments, or came to the right result.
 
-    `args` says what the arguments must be, `result` what any result of the call must be; all matchers given must hold.
-    `which` says which calls of `tool` have to match: `any` (at least one), `all`, the `first` or the `last`. Fails
-    if the tool was not called. Keys may be dotted paths (`filters.0.name`). `args_contains` and `contains` compare
-    strings by substring, ignoring case, and everything else by equality.
+    `which` says which calls of `tool` have to match `args` and `result`: `any` (at least one), `all`, the `first` or the
+    `last`. Fails if the tool was not called.
     """
 
     type: ClassVar[str] = "tool_args_match"
@@ -273,8 +274,8 @@ args:
 class MaxToolCalls(Assertion):
     """A tool, or all tools together, were not called too often.
 
-    Passes if there are at most `max` calls of `tool`, and at most `max_total` calls in total. Failed calls
-    and retries count. Vacuous if there was no such call.
+    Passes if there are at most `max` calls of `tool`, and at most `max_total` in total; failed calls and retries count.
+    Vacuous if there was no such call.
     """
 
     type: ClassVar[str] = "max_tool_calls"

@@ -8,10 +8,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import field
 from typing import Annotated, Any, ClassVar
 
-from agenteval.assertions.base import Assertion, Category, Proof, Verdict, failed, passed, vacuous
-from agenteval.assertions.telling import (
+from agenteval.assertions.base import (
+    Assertion,
+    Category,
+    Proof,
+    Verdict,
     called,
     check_phrases,
+    failed,
     first_of,
     has_output,
     in_order,
@@ -19,6 +23,8 @@ from agenteval.assertions.telling import (
     listed_names,
     no_output,
     output_events,
+    passed,
+    vacuous,
 )
 from agenteval.contracts.json_values import moment, seconds_between, time_zone
 from agenteval.contracts.models import Between, NotEmpty, model
@@ -39,12 +45,9 @@ NO_FAILURE = "expected failure missing"
 class RetryPolicyRespected(Assertion):
     """Failed calls were retried only as often, and for such reasons, as the policy allows.
 
-    Each failed call of `tool` begins a chain of retries, which ends with a success. Passes if no chain is
-    longer than `max_retries`, no error of a type outside `retry_on_error_types` was retried, and each retry came
-    at least `min_backoff_ms` after the failure. Calls with other arguments are not retries, so list arguments that
-    change each time in `ignore_args`. An error without a type, and a pause without times, cannot be judged: the pass
-    is vacuous if that holds for all retries. Fails if the tool had no error; with `require_error: false`, it is
-    vacuous instead.
+    Each failed call of `tool` begins a chain of retries with equal arguments, which ends with a success. Passes if no chain is
+    longer than `max_retries`, no error of a type outside `retry_on_error_types` was retried, and each retry came at least
+    `min_backoff_ms` after the failure. Vacuous if the recording lacks the types or times to judge any retry.
     """
 
     type: ClassVar[str] = "retry_policy_respected"
@@ -68,9 +71,9 @@ min_backoff_ms: 1000
     min_backoff_ms: Annotated[float, Between(0)] | None = None
     """The minimum wait before a retry, in milliseconds."""
     ignore_args: list[Name] = field(default_factory=list)
-    """Arguments that may differ between a call and its retry: keys, or dotted paths."""
+    """Keys or dotted paths of arguments that may differ between a call and its retry."""
     require_error: bool = True
-    """Whether the assertion fails if the tool had no error."""
+    """Whether it fails, and is not vacuous, if the tool had no error."""
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace tells all
         """Judge one trace."""
@@ -247,13 +250,10 @@ def _begins(phrase: str, text: str) -> bool:
 class GracefulFailureOutput(Assertion):
     """When something failed, the final output says so and claims no success.
 
-    Needs an `error` event or a `tool_result` with `success: false`; fails if there is none, since there is no
-    failure to report. Passes if the output contains at least one of `allowed_failure_phrases`, and does not
-    claim any of `forbidden_success_phrases`. A phrase is not a claim if it is denied ("was not sent",
-    "nothing was sent", "could not be completed", `[ ] sent`, "Sent: no"), lies in the future ("once it is
-    done", "will be sent") or the past ("the last digest sent"), or is part of a question. Failure phrases are
-    found wherever a word begins with them, except in "no errors", "error-free", "did not fail" and the like, which
-    admit nothing; success phrases as whole words.
+    Passes if the output contains at least one of `allowed_failure_phrases`, and claims none of `forbidden_success_phrases`. It is
+    no claim if it is denied ("was not sent", `[ ] sent`), lies in the future ("once it is done") or the past ("the last digest
+    sent"), or is part of a question; "no errors" and the like admit nothing. Fails if there is no `error` event or failed
+    `tool_result`: there is no failure to report.
     """
 
     type: ClassVar[str] = "graceful_failure_output"
@@ -270,13 +270,13 @@ must_not_claim_success: true
     allowed_failure_phrases: Annotated[list[str], NotEmpty()] = field(
         default_factory=lambda: [*FAILURE_PHRASES]
     )
-    """What admits the failure; at least one must occur. Common phrases by default."""
+    """What admits the failure, at the beginning of a word. Common phrases by default."""
     must_not_claim_success: bool = True
-    """Whether claims of success make it fail; if not, `forbidden_success_phrases` are not looked for."""
+    """Whether claims of success make it fail."""
     forbidden_success_phrases: Annotated[list[str], NotEmpty()] = field(
         default_factory=lambda: [*SUCCESS_PHRASES]
     )
-    """What claims success. Common phrases by default."""
+    """What claims success, as whole words. Common phrases by default."""
 
     def __post_init__(self) -> None:
         check_phrases("allowed_failure_phrases", self.allowed_failure_phrases)

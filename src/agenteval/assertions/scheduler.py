@@ -9,13 +9,15 @@ from agenteval.assertions.base import (
     Category,
     Proof,
     Verdict,
+    called,
+    closest_calls,
     failed,
     passed,
+    times,
     unsupported,
     vacuous,
 )
 from agenteval.assertions.process import is_available
-from agenteval.assertions.telling import called, closest_calls, times
 from agenteval.contracts.json_values import moment, seconds_between, time_zone
 from agenteval.contracts.models import Between, model
 from agenteval.contracts.testcase import Name, TestCase, Trigger
@@ -36,11 +38,9 @@ LATE_S = 900
 class SchedulerTaskRuns(Assertion):
     """The scheduled task ran, and not too often.
 
-    Passes if `trigger_must_equal` triggered the run; the scenario's task id is `task_id`; at least one event
-    has that id and none has another; and the task ran at least once and at most `max_runs` times. Runs are
-    counted by how often the same message is received under that task id, and by the final outputs under it;
-    the larger number counts. With `max_delay_s`, the first event of the task comes at most so long after `scheduled_for` of the
-    scheduler context; the assertion is skipped if the recording does not tell both times.
+    Passes if `trigger_must_equal` triggered the run; the scenario's task id is `task_id`; events have that id and none has
+    another; and the task ran at most `max_runs` times, by how often the same message is received or a final output follows.
+    With `max_delay_s`, it is skipped if the recording does not tell when the run was due and began.
     """
 
     type: ClassVar[str] = "scheduler_task_runs"
@@ -57,7 +57,7 @@ class SchedulerTaskRuns(Assertion):
     max_runs: Annotated[int, Between(1)] = 1
     """How often the task may run."""
     max_delay_s: Annotated[float, Between(0)] | None = None
-    """How long after `scheduled_for` the run may begin, in seconds. Without it, a pass tells when it was more than 15 minutes late."""
+    """How many seconds after `scheduled_for` the run may begin. Without it, a pass tells when it was 15 minutes late."""
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:
         """Judge one trace."""
@@ -150,11 +150,9 @@ def _article(trigger: str) -> str:
 class SchedulerOutboundCount(Assertion):
     """A scheduled run sent as many messages as it should.
 
-    Counts the `tool_call` events of `tool`, or with `count: successes` only those with a successful result.
-    Passes if there are `exact` of them, or at least `min` and at most `max`. Fails if the scheduler did not
-    trigger the run. Skipped if the recording does not show tool calls. Vacuous with `max` alone if nothing
-    was sent; if nothing may be sent, the agent did not have the tool, and no tool was called; and with
-    `min: 0` alone, which allows any number.
+    Passes if the calls of `tool` are `exact` many, or at least `min` and at most `max`. Fails if the scheduler did not
+    trigger the run. Skipped if the recording does not show tool calls. Vacuous with `max` alone if nothing was sent; if nothing
+    may be sent, and the agent neither had the tool nor called any; and with `min: 0` alone.
     """
 
     type: ClassVar[str] = "scheduler_outbound_count"
@@ -167,7 +165,7 @@ class SchedulerOutboundCount(Assertion):
     tool: Name = "outbound_send"
     """The tool that sends: a name, or a glob."""
     exact: Count | None = None
-    """The exact number of messages, whatever `min` and `max` allow besides."""
+    """The exact number of messages."""
     min: Count | None = None
     """The minimum number of messages."""
     max: Count | None = None

@@ -60,20 +60,14 @@ NOT_ALLOWED: dict[Mode, tuple[str, ...]] = {
 class TrajectoryMatches(Assertion):
     """The tool calls are the expected ones.
 
-    Each expected call is matched with at most one `tool_call` event, and each event with at most one expected
-    call. What passes depends on `mode`:
+    Each expected call is matched with at most one call, so that as many as possible match. What passes depends on `mode`:
     `strict`: the same calls in the same order, and no others.
     `in_order`: the expected calls in this order; others may come in between.
     `unordered`: the same calls in any order, and no others.
-    `subset`: no calls beyond the expected ones, which need not all happen; with an empty list, no call at
-    all.
+    `subset`: no calls beyond the expected ones, which need not all happen; with an empty list, no call at all.
     `superset`: every expected call, in any order; others may happen.
 
-    The matching is optimal. Where order counts, as many calls as possible are matched in order, and as many
-    of the others as possible are shown as out of order; otherwise, as many as possible are matched. A failure
-    shows the alignment. For a missing call it shows the closest call of that tool and how it differs or, if
-    none is left and order counts, the matched calls around the gap. Whether calls succeeded does not matter;
-    each retry is a call.
+    A failure shows the alignment, and the closest call for each that is missing. Failed calls and retries are calls.
     """
 
     type: ClassVar[str] = "trajectory_matches"
@@ -93,7 +87,7 @@ expected:
     expected: list[ExpectedCall]
     """The expected calls."""
     mode: Mode = "strict"
-    """Whether order counts, whether calls may be missing, and whether there may be others."""
+    """What passes."""
 
     def __post_init__(self) -> None:
         if not self.expected and self.mode != "subset":

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from agenteval.assertions.base import Assertion, Verdict
-from agenteval.assertions.telling import listed
+from agenteval.assertions.base import Assertion, Verdict, listed
 from agenteval.contracts import time_limits
 from agenteval.contracts.errors import AssertionCrashError, saying
 from agenteval.contracts.models import plain

@@ -4,7 +4,7 @@ The same as in PyYAML's safe loader, except that dates and base-60 numbers (12:3
 JSON cannot hold are refused.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NoReturn
@@ -101,9 +101,6 @@ _TAGS = {
 }
 _VALUES = frozenset((AliasEvent, MappingStartEvent, ScalarEvent, SequenceStartEvent))
 """The events that begin a value or a key."""
-
-_DEEPER = {MappingStartEvent: 1, SequenceStartEvent: 1, MappingEndEvent: -1, SequenceEndEvent: -1}
-"""How many levels deeper what follows an event is."""
 _COLLECTION_TAGS = {"tag:yaml.org,2002:map": MappingStartEvent, "tag:yaml.org,2002:seq": SequenceStartEvent}
 
 
@@ -172,25 +169,6 @@ def events(text: str) -> NextEvent:
     """A function that returns the parser's next event."""
     next_event: NextEvent = _parser()(text).get_event
     return next_event
-
-
-def quoted_scalars(text: str, lines: int) -> Iterator[tuple[str, str]]:
-    """The scalars in quotes that begin in the first lines, as what they mean and as they are written.
-
-    Ends before what cannot be read, or is nested too deep.
-    """
-    next_event, event, depth = events(text), None, 0
-    while type(event) is not StreamEndEvent:
-        try:
-            event = next_event()
-        except yaml.YAMLError:
-            return
-        depth += _DEEPER.get(type(event), 0)
-        if event.start_mark.line >= lines or depth > MAX_DEPTH:
-            return
-        if type(event) is ScalarEvent and event.style in ("'", '"'):
-            start, length = _stretch(event)
-            yield event.value, text[start + 1 : start + length - 1]
 
 
 def loader_of_texts() -> Any:

@@ -27,7 +27,6 @@ _MANY = 64
 """With more beginnings of values than this, reading a text once is faster than looking for each."""
 _ELLIPSIS = r"…|\.\.\."
 _REDACTED = r"\[redacted:(?:part|[a-z-]+:[0-9a-f]{8})\]"
-_PLAIN_IN_ADDRESSES = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 _PLAIN_EVERYWHERE = lazy("[A-Za-z0-9._~-]+")
 """What is written in the same way wherever it stands."""
 _BLANKS = str.maketrans("\n\r\t\u00a0", "    ")
@@ -222,20 +221,16 @@ def _spellings(text: str) -> Iterator[str]:
         yield whole.replace("'", "''")  # in YAML
     for line in text.splitlines():
         yield line.strip()
-    yield from _encodings(text.strip())
+    from html import escape
+    from urllib.parse import quote, quote_plus
 
-
-def _encodings(text: str) -> Iterator[str]:
-    """A text as URLs, forms, HTML, and base64 encode it."""
-    data = text.encode(errors="surrogatepass")
-    percent = "".join(chr(sign) if chr(sign) in _PLAIN_IN_ADDRESSES else f"%{sign:02x}" for sign in data)
-    yield percent
-    yield percent.replace("%20", "+")
-    yield percent.replace("%2f", "/")
-    html = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    yield html
-    yield html.replace('"', "&quot;").replace("'", "&#x27;")
-    yield b2a_base64(data, newline=False).decode().rstrip("=")
+    whole = text.strip()
+    yield quote(whole, safe="", errors="surrogatepass")
+    yield quote(whole, errors="surrogatepass")
+    yield quote_plus(whole, errors="surrogatepass")
+    yield escape(whole)
+    yield escape(whole, quote=False)
+    yield b2a_base64(whole.encode(errors="surrogatepass"), newline=False).decode().rstrip("=")
 
 
 def _folded(text: str) -> str:

@@ -12,7 +12,6 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
-from pathlib import Path
 from typing import Any
 
 from agenteval.contracts.errors import FileError, Problem
@@ -25,7 +24,6 @@ from agenteval.redaction.occurrences import (
     is_token,
     token,
     tokens_in,
-    without_tokens,
 )
 from agenteval.redaction.secrets import (
     CREDENTIAL,
@@ -46,8 +44,6 @@ from agenteval.text.parts import texts
 SECRETS, EMAIL, FIELD, ENVIRONMENT = "secrets", "email", "field", "env"
 _CHUNK = 1 << 20
 _OVERLAP = 1 << 12
-_MESSAGE = 256
-"""How much of the end of a message, and of the beginning of the next, is read as one text."""
 _LONG_NUMBER = 8
 """From this many digits on a number under the name of a secret is hidden wherever it stands; a shorter one may be a count."""
 
@@ -132,27 +128,12 @@ class Redactor:
 
     def learn_files(self, problems: Iterable[Problem]) -> None:
         """Remember the secrets of the files that problems are about: an excerpt may show a part of a line."""
-        lines: dict[Path, int] = {}
-        for problem in problems:
-            if problem.path and problem.excerpt:
-                lines[problem.path] = max(lines.get(problem.path, 0), problem.excerpt[-1][0])
-        for path, last in lines.items():
+        for path in {problem.path for problem in problems if problem.path and problem.excerpt}:
             try:
                 text = read_data(path, sys.maxsize, a_test=True).decode("utf-8-sig", errors="replace")
             except FileError:
                 continue
             self.learn_secrets(text)
-            self._learn_spellings(text, last)
-
-    def _learn_spellings(self, text: str, lines: int) -> None:
-        """Remember how the first lines of a file write what is sensitive, where YAML writes it with escapes of its own."""
-        if "\\" not in text and "''" not in text:
-            return
-        from agenteval.reading.yamlsource import quoted_scalars
-
-        for value, written in quoted_scalars(text, lines):
-            if written != value and (kinds := self.leaks(value, value)):
-                self._secrets.add(written, kinds[0], shown=self._token(value, kinds[0]))
 
     def learn_fields(self, data: Any) -> None:
         """Remember the texts under redacted fields."""
@@ -189,38 +170,21 @@ class Redactor:
             self._learn_fields(held, path)
 
     def _learn_secrets(self, data: Any) -> None:
-        before = ""
         for key, text in _strings(data):
+            found = self.rules.found(text)
             if self._is_credential(key, text):
                 self._credentials = True
-                self._learn_credential(key, text)
-            for found in self.rules.found(text):
-                self._learn_found(text, found)
-            if key == "content":
-                self._learn_over_two(before.rstrip()[-_MESSAGE:], text.lstrip()[:_MESSAGE])
-                before = text
-
-    def _learn_found(self, text: str, found: Found) -> None:
-        value = text[found.start : found.end]
-        meant = found.plain or value
-        if found.kind == CREDENTIAL and meant in self._fields.tokens:
-            return
-        self._secrets.add(meant, found.kind, in_pieces=found.kind != EMAIL)
-        if value != meant:
-            self._secrets.add(value, found.kind, shown=self._token(meant, found.kind))
-
-    def _learn_over_two(self, end: str, start: str) -> None:
-        """Remember what two messages tell together: the parts of a key, or the answer to the question for a password."""
-        text = f"{end}\n{start}"
-        if SECRETS in self.rules.kinds and end and might_hold(text.encode(errors="replace")):
-            for found in detect(text):
-                if found.end > len(end):
-                    self._learn_found(text, found)
-
-    def _learn_credential(self, name: str, text: str) -> None:
-        telling = is_telling(name, text) or (len(text) >= _LONG_NUMBER and text.isdigit())
-        if telling and text not in self._fields.tokens and not self.rules.found(text):
-            self._secrets.add(text, CREDENTIAL)
+                telling = is_telling(key, text) or (len(text) >= _LONG_NUMBER and text.isdigit())
+                if telling and text not in self._fields.tokens and not found:
+                    self._secrets.add(text, CREDENTIAL)
+            for each in found:
+                value = text[each.start : each.end]
+                meant = each.plain or value
+                if each.kind == CREDENTIAL and meant in self._fields.tokens:
+                    continue
+                self._secrets.add(meant, each.kind, in_pieces=each.kind != EMAIL)
+                if value != meant:
+                    self._secrets.add(value, each.kind, shown=self._token(meant, each.kind))
 
     def _is_credential(self, key: str, text: str) -> bool:
         if SECRETS not in self.rules.kinds:
@@ -283,24 +247,14 @@ class Redactor:
         return data
 
     def _text(self, text: str, path: DataPath) -> str:
-        """A text; one that is JSON as other data, when a redacted field would keep something."""
+        """A text; one that is JSON is written anew when a redacted field would keep something."""
+        shown = self.text(text)
         if self.names and (held := json_in(text)) is not None:
             with suppress(RecursionError):  # nested too deeply for more than reading it
-                if self._stays_in_text(held, path):
-                    return json.dumps(self._data(held, path), ensure_ascii=False)
-        return self.text(text)
-
-    def _stays_in_text(self, held: Any, path: DataPath) -> bool:
-        """Whether JSON has a redacted field of which `text` leaves something: short values, true and false."""
-        if path and self._named(path):
-            left = without_tokens(self.text(json.dumps(held)))
-            return held is not None and any(map(str.isalnum, left))
-        if isinstance(held, dict):
-            return any(self._stays_in_text(each, (*path, *name.split("."))) for name, each in held.items())
-        if isinstance(held, list):
-            return any(self._stays_in_text(each, (*path, place)) for place, each in enumerate(held))
-        inner = json_in(held) if isinstance(held, str) else None
-        return inner is not None and self._stays_in_text(inner, path)
+                hidden = self._data(held, path)
+                if hidden != held and hidden != json_in(shown):
+                    return json.dumps(hidden, ensure_ascii=False)
+        return shown
 
     def swept(self, data: Any, key: str = "") -> Any:
         """Plain data that was not learned from, without secrets, addresses and values of the run."""
