@@ -458,7 +458,7 @@ def test_a_policy_that_nothing_judges_is_a_warning(tmp_path: Path, monkeypatch: 
         f"{path}:12:11: warning[spec.policy_not_judged]: "
         "no assertion of the test checks tools.policy: breaking it would fail nothing"
     )
-    monkeypatch.setattr("agenteval.loading.testfile.JUDGES_POLICY", "called")
+    monkeypatch.setattr("agenteval.loading.consistency.JUDGES_POLICY", "called")
     assert load_test(path).warnings == []
 
 

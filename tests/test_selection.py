@@ -8,11 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agenteval.contracts.errors import ExitCode, UsageError
-from agenteval.loading.selection import MAX_DEPTH, Selection, compile_expression
+from agenteval.loading.selection import Selection, compile_expression
 from run_builders import make_test
 
 MEMORY = make_test(id="nanoclaw.memory.recall.brief", title="Remembers Tea", tags=["memory", "fast"])
-NEXT_STEP = "write words joined by and, or, not and parentheses, for instance -k 'memory and not leak'"
+NEXT_STEP = (
+    "write words joined by and, or, not and parentheses (at most 50), for instance -k 'memory and not leak'"
+)
 
 
 @pytest.mark.parametrize(
@@ -48,31 +50,22 @@ def test_expressions(expression: str, selected: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("expression", "what"),
-    [
-        ("and", "unexpected 'and', expected a word"),
-        ("a and", "the expression ends where a word is expected"),
-        ("not", "the expression ends where a word is expected"),
-        ("a or or b", "unexpected 'or', expected a word"),
-        ("(a", "a closing parenthesis is missing"),
-        ("a)", "unexpected ')'"),
-        ("()", "unexpected ')', expected a word"),
-        ("a b", "unexpected 'b'"),
-        ("(" * 51 + "a" + ")" * 51, f"more than {MAX_DEPTH} parentheses"),
-    ],
+    "expression",
+    ["and", "a and", "not", "a or or b", "(a", "a)", "()", "a ()", "a (b)", "a b", "(" * 51 + "a" + ")" * 51],
 )
-def test_expressions_that_make_no_sense(expression: str, what: str) -> None:
-    """A slip in an expression is a usage error that says what it is, never a selection of something else."""
+def test_expressions_that_make_no_sense(expression: str) -> None:
+    """A slip in an expression is a usage error, never a selection of something else."""
     with pytest.raises(UsageError) as caught:
         Selection(expression)
-    assert caught.value.message == f"-k {expression!r}: {what}"
+    assert caught.value.message == f"-k {expression!r} makes no sense"
     assert (caught.value.reason_code, caught.value.next_step) == ("usage.expression", NEXT_STEP)
     assert caught.value.exit_code == ExitCode.ERROR
 
 
-def test_fifty_parentheses_are_fine() -> None:
-    """The limit is on nesting that nobody writes."""
+def test_long_expressions() -> None:
+    """Fifty parentheses are fine, and so are a thousand words."""
     assert compile_expression("(" * 50 + "a" + ")" * 50)("a")
+    assert compile_expression(" or ".join(["b"] * 1000 + ["a"]))("a")
 
 
 @pytest.mark.parametrize(

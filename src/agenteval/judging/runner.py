@@ -40,7 +40,8 @@ from agenteval.judging.verdicts import (
 )
 from agenteval.loading.adapter_input import part_at_fault
 from agenteval.loading.config import LimitsConfig, reach_of
-from agenteval.loading.testfile import LoadedTest, misspelt_in_run
+from agenteval.loading.consistency import misspelt_in_run
+from agenteval.loading.testfile import LoadedTest
 from agenteval.plugins.registry import BUILT_IN, Registry
 from agenteval.reading.places import problem_at, problems_at
 from agenteval.reading.yamlsource import places

@@ -112,70 +112,27 @@ def _unknown_tag(tag: str, option: str, known: set[str]) -> Problem:
 
 def _words(expression: str) -> list[str]:
     """The words of an expression, without operators and parentheses."""
-    return [token for token in _TOKEN.findall(expression) if token not in ("and", "or", "not", "(", ")")]
+    return [token for token in _TOKEN.findall(expression) if token not in _SHAPES]
+
+
+_SHAPES = {"and": "o", "or": "o", "not": "n", "(": "(", ")": ")"}
 
 
 def compile_expression(expression: str) -> Predicate:
-    """A `-k` expression as a predicate over case-folded text."""
-    tokens = _TOKEN.findall(expression)
-    parser = _Parser(expression, tokens)
-    if tokens.count("(") > MAX_DEPTH:
-        raise parser.error(f"more than {MAX_DEPTH} parentheses")
-    predicate = parser.either()
-    if parser.rest:
-        raise parser.error(f"unexpected {parser.rest[0]!r}")
-    return predicate
-
-
-class _Parser:
-    """Recursive descent over: either = both ('or' both)*, both = unary ('and' unary)*, unary = 'not'* atom."""
-
-    def __init__(self, expression: str, tokens: list[str]) -> None:
-        self.expression = expression
-        self.rest = tokens
-
-    def error(self, what: str) -> UsageError:
-        return UsageError(
-            f"-k {self.expression!r}: {what}",
+    """A `-k` expression as a predicate over case-folded text: Python's own `and`, `or` and `not` over what is found."""
+    tokens, words = _TOKEN.findall(expression), [word.casefold() for word in _words(expression)]
+    shape = "".join(_SHAPES.get(token, "w") for token in tokens)
+    nested = shape.count("(") + shape.count("n") > MAX_DEPTH
+    while not nested and shape != (shorter := re.sub(r"n+w|wow|\(w\)", "w", shape)):
+        shape = shorter
+    if shape != "w":
+        raise UsageError(
+            f"-k {expression!r} makes no sense",
             reason_code="usage.expression",
-            next_step="write words joined by and, or, not and parentheses, for instance -k 'memory and not leak'",
+            next_step="write words joined by and, or, not and parentheses (at most 50), for instance -k 'memory and not leak'",
         )
-
-    def either(self) -> Predicate:
-        options = [self.both()]
-        while self._take("or"):
-            options.append(self.both())
-        return options[0] if len(options) == 1 else lambda text: any(option(text) for option in options)
-
-    def both(self) -> Predicate:
-        parts = [self.unary()]
-        while self._take("and"):
-            parts.append(self.unary())
-        return parts[0] if len(parts) == 1 else lambda text: all(part(text) for part in parts)
-
-    def unary(self) -> Predicate:
-        negated = False
-        while self._take("not"):
-            negated = not negated
-        atom = self.atom()
-        return (lambda text: not atom(text)) if negated else atom
-
-    def atom(self) -> Predicate:
-        if not self.rest:
-            raise self.error("the expression ends where a word is expected")
-        if self._take("("):
-            inner = self.either()
-            if not self._take(")"):
-                raise self.error("a closing parenthesis is missing")
-            return inner
-        token = self.rest.pop(0)
-        if token in ("and", "or", ")"):
-            raise self.error(f"unexpected {token!r}, expected a word")
-        word = token.casefold()
-        return lambda text: word in text
-
-    def _take(self, token: str) -> bool:
-        if self.rest and self.rest[0] == token:
-            self.rest.pop(0)
-            return True
-        return False
+    numbers = iter(range(len(words)))
+    code = compile(
+        " ".join(token if token in _SHAPES else f"found[{next(numbers)}]" for token in tokens), "-k", "eval"
+    )
+    return lambda text: bool(eval(code, {"found": [word in text for word in words]}))  # noqa: S307 - no word of the author's is in it

@@ -1,448 +1,30 @@
-"""Names that refer to what a test declares: tools, groups, the scheduled task, assertions.
+"""Loads a test file: what it says, with every problem it has, and its assertions ready to judge."""
 
-An undeclared name may be right: a tool that the agent must not have, a group that must not leak. But one that
-differs from a declared name by a typing slip is refused as a misspelling: a check for a tool that does not exist
-would pass for ever. A tool that the agent need not have may be the twin of a declared one, as `set_reminder` is of
-`get_reminder`: there it is a warning. The scenario's own group is refused where the groups whose memory is
-forbidden are named.
-"""
-
-import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from agenteval.assertions.base import AGENTS, EXEMPT, GROUPS, LOOKED_AT, TASKS, Assertion, names_in
+from agenteval.assertions.base import Assertion
 from agenteval.contracts.errors import FileError, PluginError, Problem, SpecError
-from agenteval.contracts.json_values import MISSING, lookup
 from agenteval.contracts.models import DataPath, Invalid, dotted, parse
-from agenteval.contracts.testcase import SCHEMA_VERSION, AssertionSpec, TestCase, ToolPolicy, other_groups
-from agenteval.contracts.trace import CAPABILITY_FLAGS, Trace, tool_names
+from agenteval.contracts.testcase import SCHEMA_VERSION, AssertionSpec, TestCase
+from agenteval.contracts.trace import CAPABILITY_FLAGS
 from agenteval.loading.config import LimitsConfig, reach_of
+from agenteval.loading.consistency import misspelt_names, remarks
 from agenteval.loading.discovery import TEST_FILE
-from agenteval.matching.patterns import shown
-from agenteval.matching.selectors import ArgsMatch, agents_of, is_named
 from agenteval.plugins.contract import told
 from agenteval.plugins.registry import BUILT_IN, Registry
 from agenteval.reading.documents import checking, is_inside, read_text
 from agenteval.reading.places import Fault, fault_of, problem_at, problems_at
 from agenteval.reading.yamlsource import Starts, load_yaml, places
 from agenteval.redaction.redactor import RedactionRules, Redactor
-from agenteval.text.names import (
-    closest,
-    glob_slip_of,
-    is_glob,
-    may_be_twins,
-    name_matches,
-    same_but_for_separators,
-    slip_of,
-)
+from agenteval.text.names import closest
 
 if TYPE_CHECKING:
     from agenteval.contracts.explaining import Finding
 
-
-def misspelt_names(case: TestCase, checks: Sequence[tuple[int, Assertion]]) -> Iterator[Fault]:
-    """The faults of a test whose parts are each valid; `checks` come with their index in the file."""
-    named = _named(case, checks)
-    yield from _tools(case, _of_tools(case, named))
-    yield from _groups(case, [each for each in named if each[1] in GROUPS])
-    yield from _own_group(case, checks)
-    yield from _tasks(case, [each for each in named if each[1] in TASKS])
-    yield from _assertions(case)
-
-
-def misspelt_in_run(case: TestCase, checks: Sequence[tuple[int, Assertion]], trace: Trace) -> Iterator[Fault]:
-    """The faults that only a run shows: names that neither the test nor the run has, though one of them has a name like it."""
-    named = _named(case, checks)
-    yield from _tools_in_run(case, _of_tools(case, named), trace)
-    yield from _forbidden_arguments(case, checks, trace)
-    of_agents = [(path, name) for path, where, name in named if where in AGENTS]
-    agents = (
-        dict.fromkeys(name for event in trace.events for name in agents_of(event, trace)) if of_agents else {}
-    )
-    for path, name in of_agents:
-        fits = any(name_matches(name, agent) for agent in agents)
-        if not fits and (meant := _slip(name, agents)):
-            yield Fault(
-                code="spec.unknown_agent",
-                message=f"the recording has no agent {name!r}",
-                data_path=path,
-                suggestion=meant,
-                allowed=list(agents),
-                next_step=f"correct it; if that is really the agent's name, write it as a glob: {_in_brackets(name)}",
-            )
-
-
-def _forbidden_arguments(
-    case: TestCase, checks: Sequence[tuple[int, Assertion]], trace: Trace
-) -> Iterator[Fault]:
-    """Arguments of what is forbidden that no call has, though one has an argument like it: nothing would ever be forbidden."""
-    selectors: list[tuple[int, DataPath, Any]] = [
-        (index, ("args",), check) for index, check in checks if check.type in _LIMITING
-    ]
-    selectors += [
-        (index, ("forbid_following", number, "args"), each)
-        for index, check in checks
-        for number, each in enumerate(getattr(check, "forbid_following", ()))
-    ]
-    every: list[dict[str, Any]] | None = None
-    for index, path, holder in selectors:
-        match = getattr(holder, "args", None)
-        params = case.assertions[index].params
-        if not isinstance(match, ArgsMatch) or path[0] not in params:
-            continue
-        every = [call.args for call in trace.calls()] if every is None else every
-        for place, key in match.named():
-            known = {name: None for args in every for name in args}
-            if all(lookup(args, key) is MISSING for args in every) and (meant := slip_of(key, known)):
-                yield Fault(
-                    code="spec.unknown_argument",
-                    message=f"no call of the recording has the argument {key!r}",
-                    data_path=("assertions", index, "params", *_in_file((*path, *place), params)),
-                    at_key=isinstance(place[-1], str),
-                    suggestion=meant,
-                    next_step="correct it; an argument that calls may have all the same can stand in json_schema",
-                )
-
-
-Named = tuple[DataPath, str, str]
-"""The path to a name, the parameter it stands in, and the name."""
-
-
-def _named(case: TestCase, checks: Sequence[tuple[int, Assertion]]) -> list[Named]:
-    """What the parameters name that stand in the file, where they do."""
-    return [
-        (("assertions", index, "params", *_in_file(path, params)), parameter, name)
-        for index, check in checks
-        for path, parameter, name in names_in(check)
-        if path[0] in (params := case.assertions[index].params)
-    ]
-
-
-def _in_file(path: DataPath, data: Any) -> Iterator[str | int]:
-    """The steps to a part of a parameter in the file, where a mapping may stand for a list of one."""
-    for step in path:
-        if not (isinstance(step, int) and isinstance(data, dict)):
-            yield step
-            data = data[step]
-
-
-_LIMITING = ("must_not_call_tool", "max_tool_calls")
-"""The types of assertion that pass when the tool they name is not called."""
-
-
-def _need_not_be_had(case: TestCase, path: DataPath) -> bool:
-    """Whether the tool at a path is forbidden, limited, passed over, or of a policy, so that the agent need not have it."""
-    if path[0] == "tools":
-        return path[1] == "policy"
-    limits = case.assertions[int(path[1])].type in _LIMITING
-    return limits or any(step in EXEMPT or str(step).startswith("forbid") for step in path[3:])
-
-
-Place = tuple[DataPath, str, bool]
-"""The path to the name of a tool, the name, and whether it stands there as a key."""
-
-
-def _of_tools(case: TestCase, named: Sequence[Named]) -> list[Place]:
-    """Where a test names tools: in parameters, fixtures and the policy."""
-    places = [(path, name, False) for path, where, name in named if where in LOOKED_AT or where in EXEMPT]
-    for index, fixture in enumerate(case.tools.fixtures):
-        places.append((("tools", "fixtures", index, "tool"), fixture.tool, False))
-    if policy := case.tools.policy:
-        for key in ("allow", "deny"):
-            items = getattr(policy, key) or ()
-            places += [(("tools", "policy", key, index), name, False) for index, name in enumerate(items)]
-        if isinstance(policy.max_calls, dict):
-            places += [(("tools", "policy", "max_calls", name), name, True) for name in policy.max_calls]
-    return places
-
-
-def _tools(case: TestCase, named: Sequence[Place]) -> Iterator[Fault]:
-    available = case.tools.available
-    answering = {fixture.tool for fixture in case.tools.fixtures}
-    for path, name, at_key in named:
-        if is_glob(name) or _is_available(name, case) or (name in answering and path[0] != "tools"):
-            continue
-        meant = slip_of(name, available)
-        if meant and not _may_be_recorded(name, meant):
-            message = f"the tool {name!r} is not in tools.available"
-            yield _unknown_tool(case, (path, name, at_key), message, meant, available)
-
-
-def _tools_in_run(case: TestCase, named: Sequence[Place], trace: Trace) -> Iterator[Fault]:
-    """Names that mean no tool of `tools.available` or of the run; what `_tools` has told is not told again."""
-    available = case.tools.available
-    had = [*map(tool_names, available), *sorted(trace.tools)]
-    known = [*dict.fromkeys(name for names in had for name in names)]
-    for path, name, at_key in named:
-        if path[:2] == ("tools", "fixtures") or _is_available(name, case) or is_named(name, known):
-            continue
-        told = None if is_glob(name) else slip_of(name, available)
-        if (told is None or _may_be_recorded(name, told)) and (meant := _slip(name, known)):
-            message = f"neither tools.available nor the recording has a tool {name!r}"
-            yield _unknown_tool(case, (path, name, at_key), message, meant, known)
-
-
-def _is_available(name: str, case: TestCase) -> bool:
-    return any(name in tool_names(tool) or name_matches(tool, name) for tool in case.tools.available)
-
-
-def _may_be_recorded(name: str, meant: str) -> bool:
-    """Whether a name may be what the runtime calls the tool that is meant, as `WebSearch` for `web_search`: the run tells."""
-    return name != name.lower() and same_but_for_separators(name, meant)
-
-
-def _slip(name: str, known: Collection[str]) -> str | None:
-    return glob_slip_of(name, known) if is_glob(name) else slip_of(name, known)
-
-
-def _unknown_tool(case: TestCase, place: Place, message: str, meant: str, allowed: Sequence[str]) -> Fault:
-    path, name, at_key = place
-    step = (
-        f"correct it; if it is really meant, put a letter in brackets: {_in_brackets(name)}"
-        if is_glob(name)
-        else "correct it, or add it to tools.available if the agent has that tool; "
-        f"of a tool that the agent must not even have, write the name as a glob: {_in_brackets(name)}"
-    )
-    return Fault(
-        code="spec.unknown_tool",
-        message=message,
-        data_path=path,
-        at_key=at_key,
-        suggestion=meant,
-        allowed=allowed,
-        next_step=step,
-        severity="warning" if _need_not_be_had(case, path) and may_be_twins(name, meant) else "error",
-    )
-
-
-def _in_brackets(name: str) -> str:
-    """A name, or a glob, that is meant as it is written: its last letter is in brackets."""
-    at = max((place for place, sign in enumerate(name) if sign.isalnum()), default=len(name) - 1)
-    return f"{name[:at]}[{name[at]}]{name[at + 1 :]}"
-
-
-def _groups(case: TestCase, named: Sequence[Named]) -> Iterator[Fault]:
-    scenario = case.scenario
-    known = dict.fromkeys([scenario.group_id, *other_groups(scenario)])
-    given = [(path, name) for path, _, name in named]
-    given += _group_ids(scenario.memory_snapshot, ("scenario", "memory_snapshot"))
-    given += [
-        (path, name)
-        for path, name in _group_ids(scenario.other_group_state, ("scenario", "other_group_state"))
-        if "memory_snapshot" in path or "memory" in path
-    ]
-    for path, name in given:
-        if name not in known and (meant := slip_of(name, known)):
-            yield Fault(
-                code="spec.unknown_group",
-                message=f"the scenario has no group {name!r}",
-                data_path=path,
-                suggestion=meant,
-                allowed=list(known),
-                next_step="correct it; if that is really the group's name, add it to scenario.other_group_state",
-            )
-
-
-def _own_group(case: TestCase, checks: Sequence[tuple[int, Assertion]]) -> Iterator[Fault]:
-    """The scenario's group among forbidden ones, where no `current_group_id` takes its place."""
-    own = case.scenario.group_id
-    for index, check in checks:
-        forbidden = getattr(check, "forbidden_group_ids", None) or []
-        if own in forbidden and getattr(check, "current_group_id", own) is None:
-            yield Fault(
-                code="spec.wrong_parameter",
-                message=f"the scenario's group {own!r} is among forbidden_group_ids: a group may use its own memory",
-                data_path=("assertions", index, "params", "forbidden_group_ids", forbidden.index(own)),
-                next_step="remove it, or name the group that the agent acts for in current_group_id",
-            )
-
-
-def _group_ids(state: Any, path: DataPath) -> Iterator[tuple[DataPath, str]]:
-    """The group ids in memory, however it is arranged."""
-    if isinstance(state, dict):
-        for key, value in state.items():
-            if key == "group_id" and isinstance(value, str):
-                yield (*path, key), value
-            else:
-                yield from _group_ids(value, (*path, key))
-    elif isinstance(state, list):
-        for index, value in enumerate(state):
-            yield from _group_ids(value, (*path, index))
-
-
-def _tasks(case: TestCase, named: Sequence[Named]) -> Iterator[Fault]:
-    scheduled = (case.scenario.scheduler_context or {}).get("task_id")
-    for path, _, name in named:
-        if isinstance(scheduled, str) and slip_of(name, [scheduled]):
-            yield Fault(
-                code="spec.unknown_task",
-                message=f"the task {name!r} is not the one in scenario.scheduler_context",
-                data_path=path,
-                suggestion=scheduled,
-                allowed=[scheduled],
-            )
-
-
-def _assertions(case: TestCase) -> Iterator[Fault]:
-    if case.expected is None:
-        return
-    ids = [spec.id for spec in case.assertions]
-    for index, name in enumerate(case.expected.assertions):
-        if name not in ids:
-            yield Fault(
-                code="spec.unknown_assertion_id",
-                message=f"no assertion of the test has the id {name!r}",
-                data_path=("expected", "assertions", index),
-                suggestion=closest(name, ids),
-                allowed=ids,
-            )
-
-
-JUDGES_POLICY = "tools_within_policy"
-"""The type of assertion that judges `tools.policy`."""
-FEWEST_PARTS = 3
-"""Of an id: with fewer, it cannot tell the adapter, what is tested and what is expected."""
-_FORBIDS_PHRASES = "output_omits"
-_CONTAINS_ARGS = ("trajectory_matches", "args")
-"""The type and its parameter that compare arguments as `args_contains` does, without saying so."""
-_VALUES = frozenset({"const", "enum", "default", "examples"})
-"""Keywords of a JSON Schema that hold values, not schemas."""
-_SIGNS = re.compile(r"\\[bdsw](?![a-z])|\.[*+]")
-"""Signs of regular expressions that phrases hardly ever have: `\\b`, `\\d+`, `.*`; not `C:\\docs`."""
-
-
-def remarks(case: TestCase) -> Iterator[Fault]:
-    """What to warn of.
-
-    `spec.id_convention`, `spec.policy_not_judged`, `spec.phrase_like_pattern`, `spec.empty_text`, `spec.format_not_judged`,
-    `spec.parameter_not_judged`.
-    """
-    if unconventional := _unconventional(case):
-        message, example = unconventional
-        yield Fault(
-            code="spec.id_convention",
-            message=f"the id {case.id!r} {message}",
-            data_path=("id",),
-            next_step=f"for instance {example}",
-        )
-    if case.tools.policy not in (None, ToolPolicy()) and all(
-        spec.type != JUDGES_POLICY for spec in case.assertions
-    ):
-        yield Fault(
-            code="spec.policy_not_judged",
-            message="no assertion of the test checks tools.policy: breaking it would fail nothing",
-            data_path=("tools", "policy"),
-            next_step=f"add an assertion of the type {JUDGES_POLICY}",
-        )
-    yield from _phrases_like_patterns(case)
-    yield from _not_judged(case)
-    yield from _idle_parameters(case)
-
-
-def _phrases_like_patterns(case: TestCase) -> Iterator[Fault]:
-    """Forbidden phrases that look like regular expressions, and so would never be found."""
-    for index, spec in enumerate(case.assertions):
-        if spec.type != _FORBIDS_PHRASES or spec.params.get("regex"):
-            continue
-        for number, phrase in enumerate(spec.params["patterns"]):
-            if _SIGNS.search(phrase):
-                yield Fault(
-                    code="spec.phrase_like_pattern",
-                    message=f"{shown(phrase)} looks like a regular expression, but is matched literally",
-                    data_path=("assertions", index, "params", "patterns", number),
-                    next_step="set `regex: true` next to patterns",
-                )
-
-
-def _not_judged(case: TestCase) -> Iterator[Fault]:
-    """Texts that require less than they seem to: an empty one, which every text contains, and `format` in a JSON Schema."""
-    for index, spec in enumerate(case.assertions):
-        for path, text in _texts(spec.params):
-            at: DataPath = ("assertions", index, "params", *path)
-            if not text and (
-                path[-2:-1] == ("args_contains",)
-                or path[-3:-1] == ("result", "contains")
-                or (spec.type, *path[-2:-1]) == _CONTAINS_ARGS
-            ):
-                yield Fault(
-                    code="spec.empty_text",
-                    message=f"every text contains '', so {path[-1]} may be any text",
-                    data_path=at,
-                    next_step=f"say what it has to contain; {'' if 'result' in path else 'args_'}equal requires an empty "
-                    "text, required_keys any value",
-                )
-            if path[-1] == "format" and "json_schema" in path and _VALUES.isdisjoint(path):
-                yield Fault(
-                    code="spec.format_not_judged",
-                    message=f"format only describes in a JSON Schema: a value of another form than {text!r} passes",
-                    data_path=at,
-                    next_step="use pattern to require a form",
-                )
-
-
-def _idle_parameters(case: TestCase) -> Iterator[Fault]:
-    """Parameters that another one keeps from being judged, though both are allowed."""
-    for index, spec in enumerate(case.assertions):
-        kind, idle, name, value = _IDLE.get(spec.type, ("", "", "", None))
-        if kind and idle in spec.params and spec.params.get(name) == value:
-            yield Fault(
-                code="spec.parameter_not_judged",
-                message=f"{idle} is not judged: {kind} leaves it out",
-                data_path=("assertions", index, "params", idle),
-                next_step=f"leave out either {idle} or {kind}",
-            )
-
-
-_IDLE: dict[str, tuple[str, str, str, Any]] = {
-    "memory_recall_same_group": ("evidence: event", "output", "evidence", "event"),
-    "graceful_failure_output": (
-        "must_not_claim_success: false",
-        "forbidden_success_phrases",
-        "must_not_claim_success",
-        False,
-    ),
-}
-"""What leaves a parameter of a type out, that parameter, and the name and the value of what does."""
-
-
-def _texts(data: Any, path: DataPath = ()) -> list[tuple[DataPath, str]]:
-    """Every text, with the path to it."""
-    kind = type(data)
-    if kind is str:
-        return [(path, data)]
-    found: list[tuple[DataPath, str]] = []
-    if kind is dict or kind is list:
-        for key, item in data.items() if kind is dict else enumerate(data):
-            found += _texts(item, (*path, key))
-    return found
-
-
-def _unconventional(case: TestCase) -> tuple[str, str] | None:
-    """Why the id is not `<adapter>.<area>.<behavior>.<expectation>` (SPEC 19), and one that is, to advise; None when it is.
-
-    An area and a behavior may be told in more parts or in fewer, as in the ids of the SPEC's own examples.
-    """
-    parts = case.id.split(".")
-    plain = all(part.isascii() and part.replace("-", "").replace("_", "").isalnum() for part in parts)
-    if not plain or len(parts) < FEWEST_PARTS:
-        message = "is not of the form <adapter>.<area>.<behavior>.<expectation>"
-        return message, f"{case.adapter}.memory.same-group-recall.brief-bullets"
-    first, *rest = parts
-    if first != case.adapter:
-        example = ".".join([case.adapter, *rest])
-        return (
-            f"begins with {first!r}, but the adapter is {case.adapter!r}",
-            f"{example}, if the adapter is right",
-        )
-    return None
-
-
-IN_PARAMS = "move it into 'params'"
-BESIDE_PARAMS = "put it next to 'params'"
 _DEFAULT_LIMITS = LimitsConfig()
 
 
@@ -528,7 +110,12 @@ def _load(path: Path, only: frozenset[str] | None, limits: LimitsConfig, registr
     loader = _Loader(text, data, registry)
     case = loader.case()
     if case is None and isinstance(data, dict) and "script" in data and "assertions" not in data:
-        raise SpecError([_recording(path)])
+        test = path.with_name(TEST_FILE)
+        step = f"name the test that replays it{f': {test}' if test.is_file() else ''}"
+        raise _refused(
+            [_problem("select.recording", "a recording, which has a script but no assertions", path, step)],
+            path,
+        )
     checks = loader.checks(case)
     loader.check_unique("assertion", "assertions")
     loader.check_unique("fixture", "tools", "fixtures")
@@ -547,29 +134,18 @@ def _load(path: Path, only: frozenset[str] | None, limits: LimitsConfig, registr
     return LoadedTest(case=case, path=path, checks=checks, warnings=warnings, written=written)
 
 
+def _problem(code: str, message: str, path: Path, next_step: str) -> Problem:
+    return Problem(reason_code=code, message=message, path=path, next_step=next_step)
+
+
 def _refused(problems: Sequence[Problem], path: Path) -> SpecError:
     """The error for a file; a link among somebody's tests must not make us print any file on the machine."""
     root = reach_of(path)
-    if is_inside(path, root) or not any(problem.excerpt for problem in problems):
-        return SpecError(problems)
-    problem = Problem(
-        reason_code="file.outside_root",
-        message=f"a link leads out of the project {root}, to a file that is not a valid test",
-        path=path,
-        next_step=f"see what is wrong with the file itself: agenteval validate {path.resolve()}",
-    )
-    return SpecError([problem])
-
-
-def _recording(path: Path) -> Problem:
-    """The problem of a recording named in place of its test: one, not one for every key that a test needs."""
-    test = path.with_name(TEST_FILE)
-    return Problem(
-        reason_code="select.recording",
-        message="a recording, which has a script but no assertions",
-        path=path,
-        next_step=f"name the test that replays it{f': {test}' if test.is_file() else ''}",
-    )
+    if not is_inside(path, root) and any(problem.excerpt for problem in problems):
+        message = f"a link leads out of the project {root}, to a file that is not a valid test"
+        step = f"see what is wrong with the file itself: agenteval validate {path.resolve()}"
+        problems = [_problem("file.outside_root", message, path, step)]
+    return SpecError(problems)
 
 
 class _Loader:
@@ -596,23 +172,20 @@ class _Loader:
 
     def envelope_fault(self, finding: "Finding") -> Fault:
         """The fault of a finding about anything but parameters."""
-        if finding.path != ("schema_version",):
-            fault = fault_of(finding, "spec")
-            return fault._replace(next_step=IN_PARAMS) if self.is_parameter(finding) else fault
-        version = self.data["schema_version"]
-        message = f"schema_version {version!r} is not supported, only {SCHEMA_VERSION!r} is"
-        if isinstance(version, float) and str(version) == SCHEMA_VERSION:
-            message = f'schema_version is a number here: quote it, "{SCHEMA_VERSION}"'
-        return Fault(code="spec.unsupported_version", message=message, data_path=finding.path)
-
-    def is_parameter(self, finding: "Finding") -> bool:
-        """Whether an unknown key of an assertion is a parameter of its type."""
+        fault = fault_of(finding, "spec")
         match finding.path:
+            case ("schema_version",):
+                version = self.data["schema_version"]
+                message = f"schema_version {version!r} is not supported, only {SCHEMA_VERSION!r} is"
+                if isinstance(version, float) and str(version) == SCHEMA_VERSION:
+                    message = f'schema_version is a number here: quote it, "{SCHEMA_VERSION}"'
+                return Fault(code="spec.unsupported_version", message=message, data_path=finding.path)
             case ("assertions", int(index), str(name)) if finding.code == "unknown_key":
                 with suppress(PluginError):
                     cls = self.registry.assertion_class(str(self.data["assertions"][index].get("type")))
-                    return cls is not None and any(each.name == name for each in fields(cls))  # type: ignore[arg-type]
-        return False
+                    if cls is not None and any(each.name == name for each in fields(cls)):  # type: ignore[arg-type]
+                        return fault._replace(next_step="move it into 'params'")
+        return fault
 
     def checks(self, case: TestCase | None) -> list[BoundAssertion]:
         """The valid assertions. The faults of the others are found even without a case."""
@@ -636,55 +209,48 @@ class _Loader:
         kind, params = given.get("type"), given.get("params", {})
         if not isinstance(kind, str) or not kind or not isinstance(params, dict):
             return None  # a fault of the envelope says so
+        at_type = ("assertions", index, "type")
         try:
             cls = self.registry.assertion_class(kind)
+            if cls is not None:
+                return parse(cls, params)
+            self.unknown_type(kind, at_type)
         except PluginError as error:
-            self.plugin_fault(error.message, index, next_step=error.next_step)
-            return None
-        if cls is None:
-            self.unknown_type(kind, index)
-            return None
-        try:
-            return parse(cls, params)
+            self.fault("plugin.broken", error.message, *at_type, next_step=error.next_step)
         except Invalid as invalid:
-            place = ("assertions", index, "params" if "params" in given else "type")
+            place = ("assertions", index, "params") if "params" in given else at_type
             self.faults += [_parameter_fault(kind, finding, place) for finding in invalid.findings]
         except KeyboardInterrupt:
             raise
         except BaseException as error:
             if not (origin := self.registry.origin(kind)):
                 raise
-            self.plugin_fault(
-                f"the plugin {origin} crashed on the parameters of {kind}: {told(error)}", index
-            )
+            message = f"the plugin {origin} crashed on the parameters of {kind}: {told(error)}"
+            step = "correct the plugin, or report it to its author"
+            self.fault("plugin.broken", message, *at_type, next_step=step)
         return None
 
-    def unknown_type(self, kind: str, index: int) -> None:
+    def unknown_type(self, kind: str, at_type: DataPath) -> None:
         """Add the fault of a type that does not exist, or may exist in a plugin that does not load."""
         code, message, next_step = "spec.unknown_assertion_type", f"unknown assertion type {kind!r}", ""
         for plugin in self.registry.suspects():
             code, next_step = "plugin.broken", plugin.next_step
             message += f"; it may belong to the plugin {plugin.origin}, which is broken: {plugin.error}"
         types = self.registry.assertion_types()
-        near = closest(kind, types)
-        path = ("assertions", index, "type")
         allowed = () if next_step else types  # with a broken plugin, the type may be right
-        self.fault(code, message, *path, suggestion=near, allowed=allowed, next_step=next_step)
-
-    def plugin_fault(self, message: str, index: int, *, next_step: str = "") -> None:
-        """Add the fault of the plugin that brings an assertion's type."""
-        step = next_step or "correct the plugin, or report it to its author"
-        self.fault("plugin.broken", message, "assertions", index, "type", next_step=step)
+        near = closest(kind, types)
+        self.fault(code, message, *at_type, suggestion=near, allowed=allowed, next_step=next_step)
 
     def check_capabilities(self, flags: Any, index: int) -> None:
         """Find capabilities that do not exist, so that no adapter could have them."""
         for position, flag in enumerate(flags if isinstance(flags, list) else ()):
             if isinstance(flag, str) and flag not in CAPABILITY_FLAGS:
-                near = closest(flag, CAPABILITY_FLAGS)
-                path = ("assertions", index, "requires_capabilities", position)
-                message = f"unknown capability {flag!r}"
                 self.fault(
-                    "spec.unknown_capability", message, *path, suggestion=near, allowed=CAPABILITY_FLAGS
+                    "spec.unknown_capability",
+                    f"unknown capability {flag!r}",
+                    *("assertions", index, "requires_capabilities", position),
+                    suggestion=closest(flag, CAPABILITY_FLAGS),
+                    allowed=CAPABILITY_FLAGS,
                 )
 
     def check_unique(self, what: str, *path: str) -> None:
@@ -718,7 +284,7 @@ def _parameter_fault(kind: str, finding: "Finding", params: DataPath) -> Fault:
     match finding.code:
         case "unknown_key":
             if name in AssertionSpec.__dataclass_fields__:
-                step = BESIDE_PARAMS
+                step = "put it next to 'params'"
             code, message = "spec.unknown_parameter", f"{kind} has no parameter {name!r}"
         case "missing_key":
             name = dotted((*finding.path, finding.name))
@@ -726,30 +292,22 @@ def _parameter_fault(kind: str, finding: "Finding", params: DataPath) -> Fault:
         case _:
             whose = f"parameter {name!r} of {kind}" if name else kind
             code, message = "spec.wrong_parameter", f"{whose}: {finding.message}"
-    return Fault(
-        code=code,
-        message=message,
-        data_path=(*params, *finding.path),
-        at_key=finding.at_key,
-        suggestion=finding.suggestion,
-        allowed=finding.allowed,
-        next_step=step,
-    )
+    fault = fault_of(finding, "spec")
+    return fault._replace(code=code, message=message, data_path=(*params, *finding.path), next_step=step)
 
 
 def _chosen(checks: list[BoundAssertion], only: frozenset[str], path: Path) -> list[BoundAssertion]:
     """The assertions with the given ids."""
     ids = [bound.spec.id for bound in checks]
-    unknown = sorted(only.difference(ids))
-    if unknown:
-        faults = [
-            Fault(
-                code="select.unknown_assertion",
-                message=f"no assertion has the id {name!r}",
-                suggestion=closest(name, ids),
-                allowed=ids,
-            )
-            for name in unknown
-        ]
+    faults = [
+        Fault(
+            code="select.unknown_assertion",
+            message=f"no assertion has the id {name!r}",
+            suggestion=closest(name, ids),
+            allowed=ids,
+        )
+        for name in sorted(only.difference(ids))
+    ]
+    if faults:
         raise SpecError([problem_at(None, fault, path) for fault in faults])
     return [bound for bound in checks if bound.spec.id in only]
