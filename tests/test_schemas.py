@@ -21,7 +21,7 @@ from agenteval.contracts.trace import CAPABILITY_FLAGS
 from agenteval.loading.config import Config
 from agenteval.reference.explanation import explain_all, reference_markdown
 from agenteval.reference.schemas import SHIPPED, build_schema, drifted, schema_path, schema_text
-from agenteval_nanoclaw.inputs import NanoClawInput
+from agenteval_nanoclaw.session.runs import NanoClawInput
 from builders import make_spec
 from runs import CASES, EXAMPLES, PROJECT, run_command
 

@@ -9,7 +9,7 @@ from agenteval.contracts.errors import AdapterError
 from agenteval.contracts.explaining import field_names
 from agenteval.contracts.models import Invalid, parse
 from agenteval_nanoclaw.adapter import INPUTS, OPTIONS, NanoClawAdapter
-from agenteval_nanoclaw.inputs import NanoClawInput
+from agenteval_nanoclaw.session.runs import NanoClawInput
 from agenteval_otel.adapter import INPUTS as OTEL_INPUTS
 from agenteval_otel.inputs import OtelInput
 from builders import make_case

@@ -268,5 +268,5 @@ def test_a_run_that_is_read_anew_is_the_same(
     """Nothing of a long run is kept between the passes over it; nothing else is different."""
     _, root = recording
     kept = [converted(root, run) for run in inspected(root).runs]
-    monkeypatch.setattr("agenteval_nanoclaw.session.saying.MOST_KEPT", 0)
+    monkeypatch.setattr("agenteval_nanoclaw.session.lines.MOST_KEPT", 0)
     assert [converted(root, run) for run in inspected(root).runs] == kept

@@ -14,7 +14,7 @@ import pytest
 
 from agenteval.contracts.errors import AdapterError
 from agenteval.contracts.trace import check_trace
-from agenteval_nanoclaw.session.outgoing import Part, parts_of, sent_to
+from agenteval_nanoclaw.session.answers import Part, parts_of, sent_to
 from agenteval_nanoclaw.session.prompts import parse_prompt
 from agenteval_nanoclaw.session.results import result_text
 from nanoclaw.recordings import PROJECT, converted, inspected, unpack
@@ -193,7 +193,7 @@ def test_parts_of_an_answer_are_read_in_one_pass(answer: str, parts: list[Part])
 )
 def test_reminders_are_taken_out_in_one_pass(told: str, text: str) -> None:
     """With the blanks around them; one that is not closed stays."""
-    assert result_text({"content": told}, None, "Bash").rstrip("\n") == text.rstrip("\n")
+    assert result_text({"content": told}, {}, "Bash").rstrip("\n") == text.rstrip("\n")
 
 
 @pytest.mark.parametrize(

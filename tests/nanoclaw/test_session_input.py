@@ -15,7 +15,7 @@ from agenteval.cli import main
 from agenteval.contracts.errors import AdapterError
 from agenteval.contracts.trace import Trace
 from agenteval_nanoclaw import NanoClawAdapter
-from agenteval_nanoclaw.session.evidence import IMPLICIT
+from agenteval_nanoclaw.session.mapping import IMPLICIT
 from nanoclaw.recordings import case_of, context_of, inspected, replayed, unpack
 from nanoclaw.transcripts import Script
 
@@ -241,6 +241,20 @@ def test_a_task_that_recurs_is_known_by_its_series(install: Path) -> None:
         "series_id": "daily",
         "recurrence": "0 9 * * 1-5",
     }
+
+
+def test_a_task_that_runs_once_has_no_recurrence_of_another(tmp_path: Path) -> None:
+    """The first generation knows no series: tasks are not of one because neither names any."""
+    root = unpack("v1-scheduled-task", tmp_path)
+    with closing(sqlite3.connect(root / "store" / "messages.db")) as database:
+        database.execute("UPDATE scheduled_tasks SET schedule_type = 'once'")
+        database.execute(
+            "INSERT INTO scheduled_tasks SELECT 'other', group_folder, chat_jid, 'Water!', 'cron', '0 7 * * *', "
+            "next_run, last_run, last_result, status, created_at, context_mode FROM scheduled_tasks"
+        )
+        database.commit()
+    task = "task-1763740800000-abc123"
+    assert replayed(root, task_id=task).scenario.scheduler_context == {"task_id": task}
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 
 from agenteval.assertions.base import Verdict
 from agenteval.shell.commands import touches
-from agenteval_nanoclaw.session.context import Memory
+from agenteval_nanoclaw.session.memory import Memory
 from agenteval_nanoclaw.session.store import Mount, listed_mounts
 from builders import judge, make_case
 from nanoclaw.recordings import converted, inspected, replayed, unpack

@@ -35,7 +35,7 @@ class NanoClawAdapter:
     @property
     def input_model(self) -> type[Model]:
         """The model of `adapter_input`."""
-        from agenteval_nanoclaw.inputs import NanoClawInput
+        from agenteval_nanoclaw.session.runs import NanoClawInput
 
         return NanoClawInput
 
@@ -123,9 +123,8 @@ def _trace_of_bundle(case: TestCase, context: AdapterContext) -> Trace:
 def _trace_of_session(case: TestCase, context: AdapterContext) -> Trace:
     from agenteval.loading.adapter_input import find_file
     from agenteval_nanoclaw.normalize import situation_differs
-    from agenteval_nanoclaw.session.choosing import ALIASES, check_options, choose
     from agenteval_nanoclaw.session.mapping import Teller
-    from agenteval_nanoclaw.session.reading import read_recording
+    from agenteval_nanoclaw.session.runs import check_options, choose, read_recording
 
     given = case.adapter_input
     check_options(given)
@@ -142,7 +141,7 @@ def _trace_of_session(case: TestCase, context: AdapterContext) -> Trace:
     teller = Teller(
         run,
         reading,
-        aliases=given.get(ALIASES, {}),
+        aliases=given.get("tool_aliases", {}),
         adapter=AdapterInfo(name=NAME, version=VERSION),
         default_group=case.scenario.group_id,
     )

@@ -18,8 +18,8 @@ from agenteval.live.sandbox import Sandbox
 from agenteval.reading.documents import read_bytes
 from agenteval_nanoclaw.live.checkout import Checkout, open_checkout
 from agenteval_nanoclaw.live.workspace import Workspace, build, far_from_today
-from agenteval_nanoclaw.session.context import MAIN
-from agenteval_nanoclaw.session.outgoing import RUNNER_FAILED
+from agenteval_nanoclaw.session.answers import RUNNER_FAILED
+from agenteval_nanoclaw.session.memory import MAIN
 from agenteval_nanoclaw.session.results import canonical
 from agenteval_nanoclaw.session.store import json_of
 from agenteval_nanoclaw.session.values import record_of

@@ -20,8 +20,8 @@ from agenteval.contracts.trace import Trace
 from agenteval.live.command import copy_files, tracked_files
 from agenteval.reading.documents import read_text
 from agenteval_nanoclaw.live.checkout import Checkout, unsupported_table
-from agenteval_nanoclaw.session.context import LOCAL, MAIN
-from agenteval_nanoclaw.session.v2 import CONTINUATION
+from agenteval_nanoclaw.session.memory import LOCAL, MAIN
+from agenteval_nanoclaw.session.store import CONTINUATION
 from agenteval_nanoclaw.session.values import iso, milliseconds
 
 CHANNEL = "chat"

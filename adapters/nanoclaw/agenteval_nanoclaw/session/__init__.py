@@ -1,5 +1,5 @@
 """Real recordings of NanoClaw: what it leaves on disk, read into the same trace as a replay bundle.
 
-Data flows one way: `source` finds the files, `transcript`, `v2` and `v1` read them, `runs` splits them into runs,
-`mapping` tells one run to the trace builder.
+Data flows one way: `source` finds the files, `transcript` and `store` read them, `runs` splits them into runs, `lines` reads
+those of one run, `mapping` tells it to the trace builder.
 """

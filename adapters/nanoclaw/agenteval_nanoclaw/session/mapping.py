@@ -1,6 +1,6 @@
 """From one run to the normalized trace (SPEC 16)."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,19 +10,18 @@ from agenteval.contracts.trace import (
     Trace,
     TraceBuilder,
     TraceMessage,
+    TraceScenario,
     says_failed,
 )
 from agenteval.matching.sends import OUTBOUND
 from agenteval.text.fitting import counted
-from agenteval_nanoclaw.session.context import Owned, generation_of, mounts_are_known, scenario_of
-from agenteval_nanoclaw.session.ending import REFUSAL, Ending, Usage, final_answers
-from agenteval_nanoclaw.session.evidence import notes_on
-from agenteval_nanoclaw.session.outgoing import Outbox, Outgoing
+from agenteval_nanoclaw.session.answers import REFUSAL, Ending, Outbox, Outgoing, Usage, final_answers
+from agenteval_nanoclaw.session.lines import MAIN_AGENT, Said, read_sayings
+from agenteval_nanoclaw.session.memory import MemoryEvents, Owned
 from agenteval_nanoclaw.session.prompts import parse_prompt
-from agenteval_nanoclaw.session.reading import Reading
-from agenteval_nanoclaw.session.remembering import Call, MemoryTelling
 from agenteval_nanoclaw.session.results import (
     RETRYABLE,
+    Call,
     api_error,
     canonical,
     error_type,
@@ -30,18 +29,21 @@ from agenteval_nanoclaw.session.results import (
     result_text,
     whole_text,
 )
-from agenteval_nanoclaw.session.runs import Run
-from agenteval_nanoclaw.session.saying import MAIN_AGENT, Place, Said, read_sayings
+from agenteval_nanoclaw.session.runs import Reading, Run
 from agenteval_nanoclaw.session.transcript import SPAWNS, TASKS, detail_of, notices_of, prompt_of
-from agenteval_nanoclaw.session.values import Record, iso, record_of, text_of
+from agenteval_nanoclaw.session.values import Record, iso, record_of, records_in, text_of
 
 FAILED = {"failed": "", "killed": "aborted", "stopped": "aborted"}
 """What a notice says of work that did not succeed, with the kind of error; empty: as its summary says."""
 SENDERS = {"task": "scheduler", "webhook": "system"}
 """Who acts when a message is received, by its kind; any other is the user's."""
+IMPLICIT = "memory that was loaded into the prompt is not recorded: without a read by a tool, nothing shows whether it was known"
+NO_PROMPT = "the prompt: a stream does not tell what the agent was asked"
+NOT_DELIVERED = "sends are known by their calls, the answer by its text"
+MOUNTS = "memory under /workspace/extra belongs to the group that the folder is named for"
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True)
 class Told:
     """The trace of a run, and what it shows of memory files beside its events."""
 
@@ -69,28 +71,23 @@ class Teller:
         self.run = run
         self.reading = reading
         self.aliases = aliases
-        self.generation = generation_of(run, reading)
         self.sayings = read_sayings(run, reading.source, max_line=reading.max_bytes)
         self.builder = TraceBuilder(
             adapter=adapter,
             capabilities=Capabilities(supports_tool_trace=True, supports_replay=True),
-            scenario=scenario_of(run, reading, default_group),
+            scenario=_scenario(run, default_group, is_v2=reading.source.kind == "v2"),
         )
         self.outbox = Outbox(run)
-        self.outgoing = Outgoing(
-            final_answers(self.sayings.of_type("assistant", "result")),
-            self.outbox,
-            self.generation,
-            self.builder,
-        )
-        self.memory = MemoryTelling(run, reading, self.builder, self.sayings)
+        answers = final_answers(self.sayings.of_type("assistant", "result"))
+        self.outgoing = Outgoing(answers, self.outbox, run.generation, self.builder)
+        self.memory = MemoryEvents(run, reading, self.builder, self.sayings)
         self.usage = Usage()
+        self.ending = Ending()
         self.calls: dict[str, Call] = {}
         """By the recorded id: the last one of it."""
         self.early: dict[str, tuple[Said, Record]] = {}
         """Results that stand before their call."""
         self.waiting = list(run.received)
-        self.ending = Ending()
         self.tasks: dict[str, str] = {}
         """The ids of calls, by what their results call the work that goes on."""
         self.served = 0
@@ -104,29 +101,33 @@ class Teller:
 
     def told(self, case_id: str, run_id: str) -> Told:
         """The trace of the run, under the ids of the test case and of the test run."""
+        run, flags = self.run, self.builder.capabilities
         for said in self.sayings:
             self._line(said)
-        self._unanswered()
-        self._runtime_errors()
-        unanswered = [call.time for call in self.calls.values() if not call.answered]
-        status = self.ending.status(self.run, self.outgoing.final, unanswered)
-        self._flags()
+        last = self.sayings.places[-1]
+        unanswered = [call for call in self.calls.values() if not call.answered]
+        for call in unanswered:
+            self._error(last, "aborted", "the run ended before the tool answered", call=call)
+        failures = [("runner_failed", text) for text in self.outbox.runner_failures()]
+        for kind, message in [*failures, *(("task_failed", row.error) for row in run.rows if row.error)]:
+            self.ending.failure = kind
+            self._error(last, kind, message)
+        flags.supports_memory_events = run.generation == "v2" or self.memory.told
+        flags.supports_scheduler_context = bool(run.task if run.by_scheduler else run.session)
+        flags.supports_container_metadata = run.mounts_are_known
         trace = self.builder.build(
             test_case_id=case_id,
             test_run_id=run_id,
-            input_messages=[
-                TraceMessage(role="user", content=each.message.text) for each in self.run.received
-            ],
+            input_messages=[TraceMessage(role="user", content=each.message.text) for each in run.received],
             final_output=self.outgoing.output,
-            status=status,
-            timing_ms_total=sum(self.took) or (self.run.ended - self.run.started) * self.run.index.timed,
+            status=self.ending.status(run, self.outgoing.final, [call.time for call in unanswered]),
+            timing_ms_total=sum(self.took) or (run.ended - run.started) * run.index.timed,
             token_usage=self.usage.total(),
             cost_usd=self.cost,
-            unseen=self._unseen(),
+            unseen=list(self._unseen()),
+            notes=[*self.notes, *self.outgoing.notes, *self.memory.notes(), *self._not_shown()],
         )
-        trace.notes += [*self.notes, *self.outgoing.notes, *self.memory.notes()]
-        trace.notes += notes_on(self.run, self.reading, self.generation, self.usage)
-        return Told(trace=trace, before=self.memory.before, written=self.memory.written, tools=self.tools)
+        return Told(trace, self.memory.before, self.memory.written, self.tools)
 
     def _line(self, said: Said) -> None:
         kind = said.record.get("type")
@@ -148,9 +149,7 @@ class Teller:
 
     def _messages(self, said: Said) -> None:
         text = prompt_of(said.record)
-        if text is None:
-            return
-        for message in parse_prompt(text).messages:
+        for message in parse_prompt(text).messages if text is not None else ():
             received = next((each for each in self.waiting if each.message == message), None)
             if received is None:  # handed out again
                 continue
@@ -168,18 +167,16 @@ class Teller:
         if said.is_failure:
             failure = text_of(said.message.get("stop_reason")) or "api_error"
             self.ending.fails(said, failure)
-            text = "\n".join(text_of(block.get("text")) for block in said.blocks("text"))
             kind = failure if failure == REFUSAL else "api_error"
-            self._error(said, {"scope": "model", "error_type": kind, "message": text, "retryable": False})
-            return
-        if said.is_made_up:
-            return
-        self.ending.goes_on(said)
-        self.usage.add(said.message)
-        for block in said.blocks("tool_use"):
-            self._call(said, block)
-        self.served += said.served()
-        self.outgoing.tell(said.line)
+            self._error(said, kind, "\n".join(said.texts()), scope="model")
+        elif not said.is_made_up:
+            self.ending.goes_on(said)
+            self.usage.add(said.message)
+            for block in said.blocks("tool_use"):
+                self._call(said, block)
+            blocks = records_in(said.message.get("content"))
+            self.served += sum(text_of(block.get("type")).endswith("_tool_use") for block in blocks)
+            self.outgoing.tell(said.line)
 
     def _call(self, said: Said, block: Record) -> None:
         name, call_id = text_of(block.get("name")), text_of(block.get("id"))
@@ -193,29 +190,21 @@ class Teller:
             return
         # some services use an id for many calls, one after the other
         number = known.number + 1 if known else 1
-        call = Call(
-            id=call_id if number == 1 else f"{call_id}#{number}",
-            number=number,
-            recorded=name,
-            tool=canonical(name, self.aliases),
-            args=args,
-            folder=text_of(said.record.get("cwd")),
-            time=said.line.time,
-            message=message,
-        )
+        own_id = call_id if number == 1 else f"{call_id}#{number}"
+        folder, tool = text_of(said.record.get("cwd")), canonical(name, self.aliases)
+        call = Call(own_id, name, tool, args, folder, said.line.time, message, number)
         self.calls[call_id] = call
-        data = {"tool": call.tool, "call_id": call.id, "args": call.args, "recorded_tool": name}
+        data = {"tool": tool, "call_id": call.id, "args": args, "recorded_tool": name}
         parent = self.calls.get(said.spawn)
         if parent:
             data["parent_call_id"] = parent.id
-        event = self.builder.add(
+        call.event_id = self.builder.add(
             "tool_call",
             data,
             ts=iso(said.line.time),
             agent_id=said.agent,
             parent_event_id=parent.event_id if parent else None,
-        )
-        call.event_id = event.event_id
+        ).event_id
         if call_id in self.early:
             self._result(*self.early.pop(call_id))
 
@@ -228,12 +217,13 @@ class Teller:
         if call.answered:
             return
         call.answered = True
-        detail = detail_of(said.record)
-        told = record_of(detail)
-        self.tasks.update((name, call_id) for key in TASKS if (name := text_of(told.get(key))))
-        text = result_text(block, detail, call.recorded)
+        detail = record_of(detail_of(said.record))
+        self.tasks.update((name, call_id) for key in TASKS if (name := text_of(detail.get(key))))
         text, whole = whole_text(
-            text, self.run.transcript.path, self.reading.source, max_bytes=self.reading.max_bytes
+            result_text(block, detail, call.recorded),
+            self.run.transcript.path,
+            self.reading.source,
+            max_bytes=self.reading.max_bytes,
         )
         if not whole:
             self.notes.append(
@@ -245,14 +235,12 @@ class Teller:
         if success and call.tool == OUTBOUND:
             result = self.outbox.told(text, call.args)
             self.outgoing.sent(call.id, call.args, result)
-        data = {"tool": call.tool, "call_id": call.id, "success": success, "result": result}
-        self.builder.add("tool_result", data, actor="tool", ts=iso(said.line.time), agent_id=said.agent)
+        self._answer(said, call, result, success=success)
         if success:
             self.memory.tell(said, call, text, detail)
         else:
             kind = error_type(text)
-            error = {"scope": "tool", "tool": call.tool, "call_id": call.id, "error_type": kind}
-            self._error(said, {**error, "message": text, "retryable": kind in RETRYABLE})
+            self._error(said, kind, text, call=call, retryable=kind in RETRYABLE)
 
     def _notices(self, said: Said) -> None:
         """The results that come after the answer to their call, which only said that it began something."""
@@ -265,39 +253,51 @@ class Teller:
                 result = self.sayings.last_text(notice.task) or notice.summary
             failed = notice.status in FAILED
             if result or failed:
-                text = result or notice.summary
-                data = {"tool": call.tool, "call_id": call.id, "success": not failed, "result": text}
-                self.builder.add(
-                    "tool_result", data, actor="tool", ts=iso(said.line.time), agent_id=said.agent
-                )
+                self._answer(said, call, result or notice.summary, success=not failed)
             if failed:
                 kind = FAILED[notice.status] or error_type(notice.summary)
-                error = {"scope": "tool", "tool": call.tool, "call_id": call.id, "error_type": kind}
-                self._error(said, {**error, "message": notice.summary, "retryable": False})
+                self._error(said, kind, notice.summary, call=call)
 
     def _result_of_stream(self, said: Said) -> None:
         result = said.record
         if isinstance(took := result.get("duration_ms"), int | float) and took >= 0:
             self.took.append(took)
-        costs = self.run.index.costs
+        costs, first = self.run.index.costs, self.run.lines[0].place
         for cost in (each for place, each in costs if place == said.line.place):
-            before = [0.0, *(each for place, each in costs if place < self.run.lines[0].place)][-1]
-            self.cost = (
-                round(cost - before, 9) if cost >= before else cost
-            )  # it adds up, until it begins anew
-        self.usage.add_total(record_of(result.get("usage")))
+            before = [0.0, *(each for place, each in costs if place < first)][-1]
+            self.cost = round(cost - before, 9) if cost >= before else cost  # adds up, until it begins anew
+        self.usage.add_total(result.get("usage"))
         self.outgoing.tell(said.line)
         if not (said.line.aside and self.ending.told) and (kind := self.ending.ends(result)):
             errors = result.get("errors")
             told = [text_of(result.get("result")), *(errors if isinstance(errors, list) else [])]
             message = next((text for text in told if text_of(text)), f"the run ended with {kind}")
-            scope = "model" if kind == "api_error" else "runtime"
-            self._error(said, {"scope": scope, "error_type": kind, "message": message, "retryable": False})
+            self._error(said, kind, message, scope="model" if kind == "api_error" else "runtime")
 
-    def _error(self, said: Said | Place, data: dict[str, Any]) -> None:
-        whole = {"scope": "runtime", "tool": None, "call_id": None, **data}
-        actor = "tool" if whole["scope"] == "tool" else "system"
-        self.builder.add("error", whole, actor=actor, ts=iso(said.line.time), agent_id=said.agent)
+    def _answer(self, said: Said, call: Call, result: Any, *, success: bool) -> None:
+        data = {"tool": call.tool, "call_id": call.id, "success": success, "result": result}
+        self.builder.add("tool_result", data, actor="tool", ts=iso(said.line.time), agent_id=said.agent)
+
+    def _error(
+        self,
+        said: Said,
+        kind: str,
+        message: str,
+        *,
+        scope: str = "runtime",
+        call: Call | None = None,
+        retryable: bool = False,
+    ) -> None:
+        data = {
+            "scope": "tool" if call else scope,
+            "tool": call.tool if call else None,
+            "call_id": call.id if call else None,
+            "error_type": kind,
+            "message": message,
+            "retryable": retryable,
+        }
+        actor = "tool" if call else "system"
+        self.builder.add("error", data, actor=actor, ts=iso(said.line.time), agent_id=said.agent)
 
     def _system(self, said: Said) -> None:
         subtype = said.record.get("subtype")
@@ -306,8 +306,7 @@ class Teller:
             names = [name for name in listed if isinstance(name, str)] if isinstance(listed, list) else []
             self.tools = list(dict.fromkeys(canonical(name, self.aliases) for name in names))
         elif subtype in ("api_error", "api_retry"):
-            kind, message = api_error(said.record)
-            self._error(said, {"scope": "model", "error_type": kind, "message": message, "retryable": True})
+            self._error(said, *api_error(said.record), scope="model", retryable=True)
         elif subtype == "model_refusal_no_fallback":
             self.ending.fails(said, REFUSAL)
         elif subtype == "compact_boundary":
@@ -315,44 +314,65 @@ class Teller:
                 "the conversation was compacted in this run: what the agent knew from before is only a summary"
             )
 
-    def _unanswered(self) -> None:
-        last = self.sayings.places[-1]
-        for call in self.calls.values():
-            if not call.answered:
-                error = {"scope": "tool", "tool": call.tool, "call_id": call.id, "error_type": "aborted"}
-                self._error(
-                    last, {**error, "message": "the run ended before the tool answered", "retryable": False}
-                )
-
-    def _unseen(self) -> list[str]:
+    def _unseen(self) -> Iterator[str]:
         """The parts of the run that the recording does not show, in words."""
         run = self.run
-        told = [] if run.begun else ["what came before the first line of the run"]
-        told += dict.fromkeys(self.sayings.unseen)
+        if not run.begun:
+            yield "what came before the first line of the run"
+        yield from dict.fromkeys(self.sayings.unseen)
         if run.damaged:
-            told.append(f"what is in {counted(run.damaged, 'line')} that cannot be read")
+            yield f"what is in {counted(run.damaged, 'line')} that cannot be read"
         if self.early:
-            told.append(f"the calls of {counted(len(self.early), 'tool result')}")
+            yield f"the calls of {counted(len(self.early), 'tool result')}"
         if self.served:
-            told.append(f"{counted(self.served, 'call')} that the model's service ran itself")
+            yield f"{counted(self.served, 'call')} that the model's service ran itself"
         if run.last and run.index.cut:
-            told.append("what came after the last line, which is cut")
+            yield "what came after the last line, which is cut"
         elif run.index.stream and not any(line.type == "result" for line in run.lines):
-            told.append("what came after the last line, which is no result")
-        return told
+            yield "what came after the last line, which is no result"
 
-    def _runtime_errors(self) -> None:
-        last = self.sayings.places[-1]
-        told = [("runner_failed", row.text) for row in self.outbox.runner_failures()]
-        rows = [each.row for each in self.run.received if each.row]
-        told += [("task_failed", row.error) for row in rows if row.error]
-        for kind, message in told:
-            self.ending.failure = kind
-            self._error(last, {"error_type": kind, "message": message, "retryable": False})
+    def _not_shown(self) -> Iterator[str]:
+        """What the recording of the run cannot show, beside what is unseen of what it did."""
+        run = self.run
+        if run.begun and not run.received:
+            no_prompt = f"not in the recording: {NO_PROMPT}"
+            yield no_prompt if run.index.stream else "no message of a user began this run"
+        if not run.index.set_back.isdisjoint(line.number for line in run.lines):
+            yield "the clock was set back during this run: times after that are not known"
+        if not self.usage.output_is_recorded:
+            yield "output tokens were not recorded"
+        if run.generation != "v2":
+            yield IMPLICIT
+        if run.by_scheduler and run.task is None:
+            yield "no database says which task this was: scheduler context is not judged"
+        if not run.outbound_is_stored:
+            yield f"what was delivered is not recorded: {NOT_DELIVERED}"
+        if run.generation and not run.mounts_are_known:
+            yield f"mounts are not recorded: {MOUNTS}"
+        if unknown := run.index.skipped:
+            told = ", ".join(f"{kind} ({count})" for kind, count in sorted(unknown.items()))
+            yield f"unknown lines of the transcript were ignored: {told}"
 
-    def _flags(self) -> None:
-        flags = self.builder.capabilities
-        flags.supports_memory_events = self.generation == "v2" or self.memory.told
-        stored = self.run.session is not None
-        flags.supports_scheduler_context = self.run.task is not None if self.run.by_scheduler else stored
-        flags.supports_container_metadata = mounts_are_known(self.run, self.reading)
+
+def _scenario(run: Run, default_group: str, *, is_v2: bool) -> TraceScenario:
+    """The situation of a run, as the recording shows it."""
+    scenario = TraceScenario(
+        trigger="scheduler" if run.by_scheduler else "user_message",
+        group_id=(run.group.folder if run.group else run.transcript.owner) or default_group or None,
+        session_id=run.session.id if run.session and is_v2 else run.transcript.sdk_session,
+    )
+    if run.by_scheduler:
+        context = {"timezone": run.timezone} if run.timezone else {}
+        if task := run.task:
+            scenario.task_id = context["task_id"] = task.id
+            if task.process_after is not None:
+                context["scheduled_for"] = iso(task.process_after)
+            if task.series and task.series != task.id:
+                context["series_id"] = task.series
+            # the recurrence of a series moves on to the next occurrence when one is done
+            rows = run.session.inbound if run.session and task.series else []
+            series = [task, *(row for row in rows if row.series == task.series)]
+            if recurrence := next((row.recurrence for row in series if row.recurrence), ""):
+                context["recurrence"] = recurrence
+        scenario.scheduler_context = context
+    return scenario

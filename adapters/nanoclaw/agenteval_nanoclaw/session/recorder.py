@@ -1,19 +1,60 @@
-"""A recording for people, and for `agenteval record`: the runs in it, and a run as the files of a test."""
+"""A recording for people, and for `agenteval record`: the runs in it, and a run as the files of a test.
 
+The files of a test are scenario, replay bundle and fixtures, which replay to the same trace.
+"""
+
+import re
 from pathlib import Path
+from posixpath import basename
+from typing import Any
 
-from agenteval.contracts.adapters import AdapterContext, RecordedRun, RecordedTest, Recording
-from agenteval.contracts.trace import AdapterInfo, Trace
-from agenteval_nanoclaw.session.choosing import choose, first_words
-from agenteval_nanoclaw.session.evidence import holds, lacks
-from agenteval_nanoclaw.session.mapping import Teller, Told
-from agenteval_nanoclaw.session.reading import Reading, read_recording
-from agenteval_nanoclaw.session.runs import Run
+from agenteval.contracts.adapters import (
+    AdapterContext,
+    Owners,
+    RecordedRun,
+    RecordedTest,
+    Recording,
+    owners_of,
+    without_homes,
+)
+from agenteval.contracts.trace import CAPABILITY_FLAGS, AdapterInfo, Event, Trace
+from agenteval.matching.sends import OUTBOUND
+from agenteval.text.fitting import counted
+from agenteval_nanoclaw.session.lines import MAIN_AGENT
+from agenteval_nanoclaw.session.mapping import IMPLICIT, MOUNTS, NO_PROMPT, NOT_DELIVERED, Teller, Told
+from agenteval_nanoclaw.session.memory import LOCAL, MAIN, OWN_FOLDERS, SHARED, group_file, memory_of
+from agenteval_nanoclaw.session.results import OWN_SERVER
+from agenteval_nanoclaw.session.runs import Reading, Run, choose, read_recording
 from agenteval_nanoclaw.session.values import iso
+
+Data = dict[str, Any]
 
 UNKNOWN_GROUP = "unknown-group"
 """The group of a run whose recording does not tell it."""
 MOST_NAMED = 10
+_OF_MEMORY = (
+    "group_id",
+    "source",
+    "path",
+    "content",
+    "change_summary",
+    "call_id",
+    "names_only",
+    "implicit",
+)
+KEPT = {
+    "message_received": ("role", "content", "sender"),
+    "tool_call": ("tool", "call_id", "args", "recorded_tool", "parent_call_id"),
+    "tool_result": ("tool", "call_id", "success", "result"),
+    "memory_read": _OF_MEMORY,
+    "memory_write": _OF_MEMORY,
+    "error": ("scope", "tool", "call_id", "error_type", "message", "retryable"),
+    "final_output": ("role", "content", "to", "sent_by"),
+}
+"""What a step of the bundle keeps of an event's data, by type."""
+ACTING = frozenset({OUTBOUND, "edit", "multi_edit", "write", "todo_write", "notebook_edit"})
+"""Tools whose answers say only that it was done: they stay in the bundle, and become no fixtures."""
+LONGEST_SLUG = 40
 
 
 class SessionRecorder:
@@ -27,39 +68,264 @@ class SessionRecorder:
         reading = read_recording(source, context, within=None)
         runs, unseen = [], []
         for run in reading.runs:
-            trace = self._tell(run, reading).trace
-            runs.append(_told(run, trace))
+            trace = self.tell(run, reading).trace
             unseen += [f"run {run.number}: {part}" for part in trace.unseen]
+            runs.append(
+                RecordedRun(
+                    number=run.number,
+                    choice={"turn": run.number},
+                    started_at=iso(run.started) if run.index.timed else "unknown time",
+                    group_id=trace.scenario.group_id or UNKNOWN_GROUP,
+                    trigger=trace.scenario.trigger,
+                    first_words=run.first_words,
+                    tools=trace.tool_counts(),
+                    status=trace.status,
+                )
+            )
         if len(unseen) > MOST_NAMED:
             unseen[MOST_NAMED:] = [f"and {len(unseen) - MOST_NAMED} more of this kind"]
         return Recording(
             kind=reading.source.what,
             runs=runs,
-            holds=holds(reading),
-            lacks=[*lacks(reading), *unseen],
+            holds=_holds(reading),
+            lacks=[*_lacks(reading), *unseen],
             skipped=dict(sorted(reading.skipped.items())),
         )
 
     def convert(self, source: Path, run: RecordedRun, context: AdapterContext) -> RecordedTest:
         """One run as the files of a test; the same source gives the same data."""
-        from agenteval_nanoclaw.session.conversion import converted
-
         reading = read_recording(source, context, within=None)
-        return converted(choose(reading.runs, run.choice), reading, self._tell)
+        chosen = choose(reading.runs, run.choice)
+        told = self.tell(chosen, reading)
+        trace, folder = told.trace, chosen.index.folder
+        shelf = _Shelf(owners_of([folder, *(event.data for event in trace.events)]))
+        script = [shelf.step(event) for event in trace.events]
+        sending = [OUTBOUND] if chosen.generation else []  # every agent of NanoClaw can
+        return RecordedTest(
+            scenario=_Scenario(self, chosen, reading, told).data(),
+            replay=_bundle(trace, script),
+            fixtures=shelf.fixtures,
+            tools=list(dict.fromkeys([*trace.tool_counts(), *told.tools, *sending])),
+            trace=trace,
+            folder=folder,
+        )
 
-    def _tell(self, run: Run, reading: Reading) -> Told:
+    def tell(self, run: Run, reading: Reading) -> Told:
+        """The trace of a run."""
         teller = Teller(run, reading, aliases={}, adapter=self.adapter, default_group=UNKNOWN_GROUP)
         return teller.told("recording", "record")
 
 
-def _told(run: Run, trace: Trace) -> RecordedRun:
-    return RecordedRun(
-        number=run.number,
-        choice={"turn": run.number},
-        started_at=iso(run.started) if run.index.timed else "unknown time",
-        group_id=trace.scenario.group_id or UNKNOWN_GROUP,
-        trigger=trace.scenario.trigger,
-        first_words=first_words(run),
-        tools=trace.tool_counts(),
-        status=trace.status,
-    )
+def _holds(reading: Reading) -> list[str]:
+    """What a recording shows, a line each."""
+    source, runs = reading.source, reading.runs
+    transcripts = {str(run.transcript.path) for run in runs}
+    subagents = {path for run in runs for path in run.transcript.sidechains(source.allowed)}
+    beside = {run.transcript.path.parent for run in runs}  # they may be of other sessions
+    known = sum(path.parent not in beside for path in subagents)
+    v2, sessions = source.kind == "v2", source.kind != "transcript" and bool(reading.store.sessions)
+    lines = {
+        f"messages, tool calls with their results, and answers: {counted(len(transcripts), 'transcript')}": True,
+        f"what subagents did: {counted(known, 'transcript')}": known,
+        "what went out, where to, and whether it was delivered: outbound.db and inbound.db": sessions and v2,
+        "scheduled tasks: ids, recurrence" + ", times" * v2: sessions,
+        "mounts, and so whose memory a path leads to": any(run.mounts_are_known for run in runs),
+        "the group folders, with the memory as it was when they were copied": source.groups,
+    }
+    return [line for line, is_held in lines.items() if is_held]
+
+
+def _lacks(reading: Reading) -> list[str]:
+    """What a recording cannot show, and what follows, a line each."""
+    runs = reading.runs
+    generations = {run.generation for run in runs}
+    stream, folders = any(run.index.stream for run in runs), reading.source.groups
+    tools = "" if stream else ", the tools that the agent had,"
+    lines = {
+        f"the system prompt{tools or ','} and sampling parameters": True,
+        NO_PROMPT: stream,
+        "output tokens: a limit on them is not judged": "v1" in generations,
+        f"{IMPLICIT}; runs without memory events have supports_memory_events: false": generations != {"v2"},
+        f"what was delivered: {NOT_DELIVERED}": not any(run.outbound_is_stored for run in runs),
+        "task ids: runs by the scheduler have supports_scheduler_context: false": not any(
+            run.session for run in runs
+        ),
+        f"mounts: {MOUNTS}": not any(run.mounts_are_known for run in runs),
+        "memory at the start of a run, except for what the run shows; group folders are as they were copied": folders,
+    }
+    return [line for line, is_lacking in lines.items() if is_lacking]
+
+
+# A run as the files of a test ---------------------------------------------------------------------------------
+
+
+def _bundle(trace: Trace, script: list[Data]) -> Data:
+    scenario, metrics = trace.scenario, trace.metrics
+    bundle = {
+        "schema_version": "0.1",
+        "adapter": "nanoclaw-replay",
+        "scenario": _given(
+            trigger=scenario.trigger,
+            group_id=scenario.group_id,
+            session_id=scenario.session_id,
+            task_id=scenario.task_id,
+            scheduler_context=scenario.scheduler_context,
+        ),
+        "capabilities": {flag: getattr(trace.capabilities, flag) for flag in CAPABILITY_FLAGS},
+        "input_messages": [
+            {"role": message.role, "content": message.content} for message in trace.input_messages
+        ],
+        "script": script,
+        "status": trace.status,
+        "metrics": _given(
+            timing_ms_total=metrics.timing_ms_total,
+            retry_count=metrics.retry_count,
+            token_usage=metrics.token_usage,
+            cost_usd=metrics.cost_usd,
+        ),
+    }
+    return bundle | _given(**{"unseen": trace.unseen or None, "x-notes": trace.notes or None})
+
+
+class _Shelf:
+    """Turns events into steps, and answers of tools into fixtures; equal answers of a tool share one."""
+
+    def __init__(self, owners: Owners) -> None:
+        self.owners = owners
+        """Whose home folders the run names."""
+        self.fixtures: list[Data] = []
+        self.ids: dict[tuple[str, str], str] = {}
+        self.calls: dict[str, Event] = {}
+
+    def step(self, event: Event) -> Data:
+        """The step of the bundle that an event becomes."""
+        data = {name: event.data[name] for name in KEPT[event.type] if event.data.get(name) is not None}
+        if event.type == "tool_call":
+            self.calls[data["call_id"]] = event
+        elif event.type == "tool_result" and (fixture := self._fixture(event)):
+            del data["result"]
+            data["fixture_id"] = fixture
+        agent = {} if event.agent_id == MAIN_AGENT else {"agent_id": event.agent_id}
+        return {"type": event.type, **data, "ts": event.ts, **agent}
+
+    def _fixture(self, event: Event) -> str | None:
+        """The id of the fixture that a result is; None for one that stays where it is."""
+        tool, result = event.data["tool"], event.data["result"]
+        call = self.calls[event.data["call_id"]].data
+        own = str(call["recorded_tool"]).startswith(OWN_SERVER)
+        if tool in ACTING or own or not event.data["success"] or not isinstance(result, str) or not result:
+            return None
+        if (tool, result) not in self.ids:
+            name = base = f"fx.{_slug(tool)}.{_subject(call['args'], self.owners)}"
+            number = 1
+            while name in self.ids.values():
+                number += 1
+                name = f"{base}_{number}"
+            self.ids[tool, result] = name
+            self.fixtures.append({"id": name, "tool": tool, "response": result})
+        return self.ids[tool, result]
+
+
+def _subject(args: Data, owners: Owners) -> str:
+    """A short name for what a call asks, of its first text that holds nothing sensitive: two keys, cut, may be one."""
+    from agenteval.redaction.redactor import DEFAULT_RULES
+    from agenteval.redaction.secrets import names_secret
+
+    texts = (value for key, value in args.items() if isinstance(value, str) and not names_secret(key))
+    text = next((each for each in texts if _slug(each) and not DEFAULT_RULES.found(each)), "answer")
+    text = text.removeprefix("https://").removeprefix("http://").removeprefix("/workspace/")
+    return _slug(without_homes(text, owners))
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")[:LONGEST_SLUG].strip("_")
+
+
+class _Scenario:
+    """The `scenario` of a test: what came in, and what memory held."""
+
+    def __init__(self, recorder: SessionRecorder, run: Run, reading: Reading, told: Told) -> None:
+        self.recorder = recorder
+        self.run = run
+        self.reading = reading
+        self.told = told
+        self.own = told.trace.scenario.group_id or ""
+
+    def data(self) -> Data:
+        """All of it."""
+        recorded = self.told.trace.scenario
+        events = self.told.trace.of_type("message_received")
+        mounts = (self.run.group.mounts if self.run.group else None) or []
+        return _given(
+            group_id=recorded.group_id,
+            session_id=recorded.session_id,
+            trigger=recorded.trigger,
+            input_messages=[
+                _given(role="user", content=each.data["content"], sender=each.data.get("sender"), ts=each.ts)
+                for each in events
+            ],
+            memory_snapshot=self._memory() or None,
+            other_group_state=self._others() or None,
+            mounts=[
+                _given(
+                    path=mount.inside,
+                    source=f"groups/{mount.group}" if mount.group else None,
+                    readonly=mount.readonly,
+                )
+                for mount in mounts
+            ]
+            or None,
+            scheduler_context=recorded.scheduler_context,
+        )
+
+    def _memory(self) -> list[Data]:
+        """What the group's own memory held at the start: what the run shows, else files that nothing changed since."""
+        entries = {
+            file.path: _entry(file.source, file.path, content)
+            for file, content in self.told.before.items()
+            if file.group == self.own and content is not None
+        }
+        v2 = self.run.generation == "v2"
+        names = [LOCAL, *memory_of(self.run, self.reading, self.own).indexed()] if v2 else [MAIN]
+        paths = {name: f"{OWN_FOLDERS[not v2]}/{name}" for name in names}
+        known = {name: group_file(self.reading, self.own, name) for name in names}
+        unknown = [
+            name
+            for name, content in known.items()
+            if content is not None and paths[name] not in {*entries, *self.told.written}
+        ]
+        written = self._written_later() if unknown else set()
+        for name in unknown:
+            if paths[name] not in written:
+                entries[paths[name]] = _entry(basename(name), paths[name], known[name])
+        return [{"group_id": self.own, **entry} if self.own else entry for entry in entries.values()]
+
+    def _written_later(self) -> set[str]:
+        runs = self.reading.runs[self.run.number :]
+        later = [run for run in runs if run.group is self.run.group]
+        return {path for run in later for path in self.recorder.tell(run, self.reading).written}
+
+    def _others(self) -> list[Data]:
+        """Memory of the other groups: what the run shows of it, and their folders as they were copied."""
+        found: dict[str, dict[str, Data]] = {}
+        for file, content in self.told.before.items():
+            if file.group not in (self.own, SHARED) and content is not None:
+                found.setdefault(file.group, {})[file.source] = _entry(file.source, file.path, content)
+        name = LOCAL if self.run.generation == "v2" else MAIN
+        for group in [each.folder for each in self.reading.store.groups.values()]:
+            content = group_file(self.reading, group, name)
+            if group not in (self.own, SHARED) and content is not None:
+                entry = _entry(name, f"groups/{group}/{name}", content)
+                found.setdefault(group, {}).setdefault(name, entry)
+        return [
+            {"group_id": group, "memory_snapshot": list(entries.values())}
+            for group, entries in sorted(found.items())
+        ]
+
+
+def _entry(source: str, path: str, content: Any) -> Data:
+    return {"source": source, "path": path, "content": content}
+
+
+def _given(**values: Any) -> Data:
+    return {name: value for name, value in values.items() if value is not None}

@@ -1,7 +1,8 @@
-"""The names of tools: what recordings call them, and what traces call them."""
+"""Calls of tools and their answers: the names of tools in traces, what an answer says, what kind of error it is."""
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,6 @@ from agenteval.text.regexes import lazy
 from agenteval_nanoclaw.session.source import Source
 from agenteval_nanoclaw.session.values import Record, record_of, records_in, text_of, without_reminders
 
-SPAWN = "agent"
-"""The tool that starts a subagent."""
-
 ALIASES: Mapping[str, str] = {
     "WebSearch": "web_search",
     "WebFetch": "web_fetch",
@@ -24,8 +22,7 @@ ALIASES: Mapping[str, str] = {
     "mcp__nanoclaw__send_file": OUTBOUND,
     "mcp__nanoclaw__send_card": OUTBOUND,
     "mcp__nanoclaw__ask_user_question": OUTBOUND,
-    "Task": SPAWN,
-    "Agent": SPAWN,
+    "Task": "agent",
     "SendMessage": "agent_message",
 }
 """Recorded names, or globs, with the canonical name. Names that are not here: see `canonical`."""
@@ -45,11 +42,27 @@ def canonical(recorded: str, aliases: Mapping[str, str]) -> str:
         for pattern, name in table.items():
             if is_glob(pattern) and name_matches(pattern, recorded):
                 return name
-    if recorded.startswith(OWN_SERVER):
-        return recorded.removeprefix(OWN_SERVER)
     if recorded.startswith("mcp__"):
-        return recorded
+        return recorded.removeprefix(OWN_SERVER)
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", recorded).lower()
+
+
+@dataclass(slots=True)
+class Call:
+    """One tool call: as recorded, and its name in the trace."""
+
+    id: str
+    recorded: str
+    tool: str
+    args: dict[str, Any]
+    folder: str
+    time: int
+    message: str
+    """The id of the answer that asked for it."""
+    number: int = 1
+    """Which one it is of the calls with its recorded id."""
+    event_id: str = ""
+    answered: bool = False
 
 
 def fitting(value: Any) -> Any:
@@ -62,41 +75,43 @@ def fitting(value: Any) -> Any:
 
 
 ERROR_TYPES = (
-    ("timeout", lazy(r"timed? ?out|-32001|Exit code 143|\bETIMEDOUT\b", re.IGNORECASE)),
+    ("timeout", lazy(r"(?i)timed? ?out|-32001|Exit code 143|\bETIMEDOUT\b")),
     ("unknown_tool", lazy(r"No such tool available")),
     ("invalid_arguments", lazy(r"InputValidationError")),
     ("not_found", lazy(r"File does not exist|No such file or directory|\bENOENT\b|\b404\b")),
-    ("permission_denied", lazy(r"permission|not allowed|\bEACCES\b|\b40[13]\b", re.IGNORECASE)),
-    ("rate_limited", lazy(r"rate.?limit|\b429\b", re.IGNORECASE)),
-    ("unavailable", lazy(r"\b50[0234]\b|\bECONN\w+\b|Unable to verify if domain", re.IGNORECASE)),
+    ("permission_denied", lazy(r"(?i)permission|not allowed|\bEACCES\b|\b40[13]\b")),
+    ("rate_limited", lazy(r"(?i)rate.?limit|\b429\b")),
+    ("unavailable", lazy(r"(?i)\b50[0234]\b|\bECONN\w+\b|Unable to verify if domain")),
     ("exit_code", lazy(r"^Exit code \d+")),
 )
 """Kinds of tool errors by what their texts say; the first that fits. Any other is a `tool_error`."""
 RETRYABLE = frozenset({"timeout", "rate_limited", "unavailable"})
-_NUMBERED = lazy(r"^ *\d+(?:\t|→)", re.MULTILINE)
+_NUMBERED = lazy(r"(?m)^ *\d+(?:\t|→)")
 _PERSISTED = lazy(r"/tool-results/([\w.-]+)")
-_TOOL_ERROR = lazy(r"^\s*<tool_use_error>(.*)</tool_use_error>\s*$", re.DOTALL)
+_TOOL_ERROR = lazy(r"(?s)^\s*<tool_use_error>(.*)</tool_use_error>\s*$")
 
 
-def result_text(block: Record, detail: Any, tool: str) -> str:
+def error_type(message: str) -> str:
+    """The kind of a tool's error."""
+    return next((kind for kind, pattern in ERROR_TYPES if pattern.search(message[:2000])), "tool_error")
+
+
+def result_text(block: Record, detail: Record, tool: str) -> str:
     """The text of a `tool_result` block. `detail` is `toolUseResult`, `tool` the recorded name."""
-    told = record_of(detail)
-    read = record_of(told.get("file")).get("content")
+    read = record_of(detail.get("file")).get("content")
     if tool == "Read" and isinstance(read, str):
         return read
-    if tool in ("Agent", "Task") and isinstance(told.get("content"), list):
-        return _flat(told["content"])
-    text = _flat(block.get("content"))
-    text = without_reminders(text)
+    if tool in ("Agent", "Task") and isinstance(detail.get("content"), list):
+        return _flat(detail["content"])
+    text = without_reminders(_flat(block.get("content")))
     if wrapped := _TOOL_ERROR.match(text):
         return wrapped[1]
-    if tool == "Read" and block.get("is_error") is not True and _is_numbered(text):
-        return _NUMBERED.sub("", text)
-    return text
-
-
-def _is_numbered(text: str) -> bool:
-    return all(_NUMBERED.match(line) for line in text.splitlines() if line)
+    is_numbered = all(_NUMBERED.match(line) for line in text.splitlines() if line)
+    return (
+        _NUMBERED.sub("", text)
+        if tool == "Read" and block.get("is_error") is not True and is_numbered
+        else text
+    )
 
 
 def _flat(content: Any) -> str:
@@ -128,18 +143,11 @@ def whole_text(text: str, transcript: Path, source: Source, *, max_bytes: int) -
         return text, False
 
 
-def error_type(message: str) -> str:
-    """The kind of a tool's error."""
-    return next((kind for kind, pattern in ERROR_TYPES if pattern.search(message[:2000])), "tool_error")
-
-
 def api_error(record: Record) -> tuple[str, str]:
     """Kind and message of a failed request to the model."""
     told: Any = record_of(record.get("error"))
-    status, kind = told.get("status", record.get("error_status")), text_of(told.get("type"))
-    message = text_of(told.get("formatted"))
-    if record.get("subtype") == "api_retry":
-        kind = text_of(record.get("error"))
+    status, message = told.get("status", record.get("error_status")), text_of(told.get("formatted"))
+    kind = text_of(record.get("error")) if record.get("subtype") == "api_retry" else ""
     while isinstance(told, dict):
         kind = text_of(told.get("type")) if text_of(told.get("type")) not in ("", "error") else kind
         message = text_of(told.get("message")) or message

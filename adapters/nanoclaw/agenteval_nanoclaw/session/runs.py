@@ -1,4 +1,4 @@
-"""Splitting transcripts into runs, and knowing each run by what the databases say of the messages that began it.
+"""The runs of a recording: transcripts split into them, what the databases say of each, and the one that a test means.
 
 A run begins with a message to the agent: a chat message, a task, a slash command. It lasts until the next one. Lines
 belong to the run of the line that they continue, whatever their place in the file, so that runs that were under way
@@ -7,19 +7,28 @@ to the agent again, since it was killed, begins no new run. In a stream, a run e
 """
 
 from bisect import bisect_left
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any
 
+from agenteval.contracts.adapters import AdapterContext
+from agenteval.contracts.errors import AdapterError
+from agenteval.contracts.models import Between, Invalid, Model, NotEmpty, NotNull, model, parse
+from agenteval.text.fitting import cut
 from agenteval_nanoclaw.session.prompts import Message, Prompt, parse_prompt
-from agenteval_nanoclaw.session.source import Transcript
-from agenteval_nanoclaw.session.store import Inbound, Session, Store
-from agenteval_nanoclaw.session.transcript import Index, Line
-from agenteval_nanoclaw.session.values import milliseconds
+from agenteval_nanoclaw.session.source import STREAM, TRANSCRIPT, Source, Transcript, find_source
+from agenteval_nanoclaw.session.store import Group, Inbound, Session, Store, read_store
+from agenteval_nanoclaw.session.transcript import Index, Line, read_index
+from agenteval_nanoclaw.session.values import iso, milliseconds
 
 CLOCK_SLACK = 1_500
 """Milliseconds by which times that are stored to the second may be off."""
+MOST_LISTED = 20
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True)
 class Received:
     """One message of a run: as the prompt has it, and its row in the database, when there is one."""
 
@@ -28,7 +37,7 @@ class Received:
     row: Inbound | None = None
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True)
 class Run:
     """One run: the lines of a transcript that belong to it."""
 
@@ -39,6 +48,10 @@ class Run:
     received: list[Received] = field(default_factory=list)
     timezone: str = ""
     session: Session | None = None
+    group: Group | None = None
+    """The group that it acts for."""
+    generation: str = ""
+    """`v2` or `v1` of NanoClaw; empty for another agent."""
     damaged: int = 0
     """How many of its lines cannot be read."""
     last: bool = False
@@ -70,9 +83,8 @@ class Run:
     @property
     def is_worth_telling(self) -> bool:
         """Whether it has an answer, or a message to the agent that is no command of the CLI's own, such as `/model`."""
-        if any(line.type in ("assistant", "result") for line in self.lines):
-            return True
-        return any(each.message.kind != "command" for each in self.received)
+        answered = any(line.type in ("assistant", "result") for line in self.lines)
+        return answered or any(each.message.kind != "command" for each in self.received)
 
     @property
     def begun(self) -> bool:
@@ -90,16 +102,93 @@ class Run:
         return self.lines[-1].time
 
     @property
+    def rows(self) -> list[Inbound]:
+        """What the database has of its messages."""
+        return [each.row for each in self.received if each.row]
+
+    @property
+    def tasks(self) -> list[Inbound]:
+        """Those of its messages that are tasks."""
+        return [each.row for each in self.received if each.row and each.message.kind == "task"]
+
+    @property
     def task(self) -> Inbound | None:
         """The task that began it."""
-        rows = [each.row for each in self.received if each.message.kind == "task" and each.row]
-        return rows[0] if rows and self.by_scheduler else None
+        return next(iter(self.tasks), None) if self.by_scheduler else None
 
     @property
     def by_scheduler(self) -> bool:
         """Whether the scheduler woke the agent, and no one else; others may have spoken later."""
         first = [each for each in self.received if each.time == self.received[0].time]
         return bool(first) and all(each.message.kind == "task" for each in first)
+
+    @property
+    def outbound_is_stored(self) -> bool:
+        """Whether the recording tells what went out."""
+        return self.session is not None and self.session.outbound_is_stored
+
+    @property
+    def mounts_are_known(self) -> bool:
+        """Whether the recording tells what was mounted into the container."""
+        return self.group is not None and self.group.mounts is not None
+
+    @property
+    def first_words(self) -> str:
+        """How the message that began it starts, in one line."""
+        without = "(no message)" if self.begun else "(the beginning is missing)"
+        text = self.received[0].message.text if self.received else without
+        return cut(" ".join(text.split()), 60)
+
+
+@dataclass(slots=True)
+class Reading:
+    """What was read of a recording; the lines of its runs, in the order of time, are read when they are asked for."""
+
+    source: Source
+    store: Store
+    max_bytes: int
+    runs: list[Run] = field(default_factory=list)
+    skipped: Counter[str] = field(default_factory=Counter)
+
+
+def read_recording(path: Path, context: AdapterContext, *, within: Path | None) -> Reading:
+    """The runs of a recording. Raises `AdapterError` when it cannot be read, or has none."""
+    source = find_source(path, within=within)
+    reading = Reading(source, read_store(source), context.max_file_bytes)
+    for transcript in source.transcripts:
+        try:
+            index = read_index(transcript.path, max_line=context.max_file_bytes, progress=context.progress)
+        except AdapterError:
+            if len(source.transcripts) == 1:
+                raise
+            reading.skipped["file that is not a transcript"] += 1
+            continue
+        if index.stream and source.what == TRANSCRIPT:
+            source.what = STREAM
+        reading.skipped.update(index.skipped)
+        reading.runs += split(transcript, index)
+    for run in reading.runs:
+        _know(run, reading.store, source)
+    if source.chosen:
+        name = source.chosen.name
+        reading.runs = [run for run in reading.runs if run.session and run.session.id == name]
+    reading.runs.sort(key=lambda run: (run.started, str(run.transcript.path), run.lines[0].number))
+    for number, run in enumerate(reading.runs, 1):
+        run.number = number
+    if not reading.runs:
+        why = (
+            "there is no transcript"
+            if not source.transcripts
+            else "no transcript holds a message of this session"
+            if source.chosen
+            else "no message to the agent is in its transcripts"
+        )
+        raise AdapterError(
+            f"{path}: a {source.what} without a run: {why}",
+            reason_code="adapter.no_run",
+            next_step="copy the agent group's .claude-shared folder (v2), or data/sessions (v1), along with it",
+        )
+    return reading
 
 
 def split(transcript: Transcript, index: Index) -> list[Run]:
@@ -108,19 +197,19 @@ def split(transcript: Transcript, index: Index) -> list[Run]:
     run_of: dict[int, Run] = {}
     for line in sorted(index.lines, key=lambda line: (line.time, line.number)):
         run = run_of.get(line.parent) or (runs[-1] if runs else None)
-        if line.prompt is not None:
-            prompt = parse_prompt(line.prompt)
+        prompt = parse_prompt(line.prompt) if line.prompt is not None else None
+        if prompt:
             goes_on = run and (line.type == "attachment" or run.is_new or _is_repeated(prompt, run, line))
-            if run is None or not goes_on:
-                run = Run(transcript=transcript, index=index)
-                runs.append(run)
+        else:
+            goes_on = run and not (run.done and line.type in ("init", "assistant") and line.chain < 0)
+        if run is None or not goes_on:
+            run = Run(transcript, index)
+            runs.append(run)
+        if prompt:
             run.timezone = run.timezone or prompt.timezone
             known = [each.message for each in run.received]
             new = [message for message in prompt.messages if not (message.seq and message in known)]
-            run.received += [Received(message=message, time=line.time) for message in new]
-        elif run is None or (run.done and line.type in ("init", "assistant") and line.chain < 0):
-            run = Run(transcript=transcript, index=index)
-            runs.append(run)
+            run.received += [Received(message, line.time) for message in new]
         run.take(line)
         run_of[line.place] = run
         line.prompt = None  # its messages are known now
@@ -143,20 +232,27 @@ def _is_repeated(prompt: Prompt, run: Run, line: Line) -> bool:
     return bool(before) and line.time >= run.started and all(message in told for message in before)
 
 
-def know(runs: list[Run], store: Store) -> None:
-    """Find the rows and the session of each run."""
-    by_owner: dict[str, list[Session]] = {}
-    for session in store.sessions:
-        by_owner.setdefault(session.owner, []).append(session)
-    for run in runs:
-        owner = run.transcript.owner
-        sessions = by_owner.get(owner, []) if owner else store.sessions
-        for received in run.received:
-            received.row = _row(received, sessions, run)
-        ids = [received.row.session for received in run.received if received.row]
-        known = [session for session in sessions if session.id in ids]
-        known = known or [each for each in sessions if each.continuation == run.transcript.sdk_session]
-        run.session = known[0] if known else None
+def _know(run: Run, store: Store, source: Source) -> None:
+    """Find the rows, the session and the group of a run."""
+    owner = run.transcript.owner
+    sessions = [each for each in store.sessions if not owner or each.owner == owner]
+    for received in run.received:
+        received.row = _row(received, sessions, run)
+    ids = {row.session for row in run.rows}
+    known = [session for session in sessions if session.id in ids]
+    known = known or [each for each in sessions if each.continuation == run.transcript.sdk_session]
+    run.session = known[0] if known else None
+    run.group = store.group_of(run.session.owner if run.session else owner)
+    if source.kind != "transcript":
+        run.generation = source.kind
+    elif run.index.folder.startswith("/workspace/group"):
+        run.generation = "v1"
+    elif (
+        run.index.folder.startswith("/workspace/agent")
+        or run.timezone
+        or any(each.message.seq for each in run.received)
+    ):
+        run.generation = "v2"
 
 
 def _row(received: Received, sessions: list[Session], run: Run) -> Inbound | None:
@@ -170,15 +266,13 @@ def _row(received: Received, sessions: list[Session], run: Run) -> Inbound | Non
     if message.kind == "task":
         due = [pair for pair in candidates if _was_due(pair[1], received.time)]
         candidates = due or [pair for pair in candidates if pair[1].acknowledged]
-    if not candidates:
-        return None
 
     def likeness(pair: tuple[Session, Inbound]) -> tuple[bool, int]:
         session, row = pair
         time = row.process_after if row.process_after is not None else row.time
         return session.continuation == run.transcript.sdk_session, time
 
-    return max(candidates, key=likeness)[1]
+    return max(candidates, key=likeness)[1] if candidates else None
 
 
 def _matches(message: Message, row: Inbound) -> bool:
@@ -193,3 +287,95 @@ def _matches(message: Message, row: Inbound) -> bool:
 def _was_due(row: Inbound, time: int) -> bool:
     begun = row.process_after if row.process_after is not None else row.time
     return begun <= time + CLOCK_SLACK and (row.ended is None or row.ended + CLOCK_SLACK >= time)
+
+
+# Which one a test means ---------------------------------------------------------------------------------------
+
+Text = Annotated[str, NotEmpty()]
+
+
+@model
+class NanoClawInput(Model):
+    """What is replayed: a bundle (`replay_file`), or a run of a real recording (`session`)."""
+
+    replay_file: Annotated[Text | None, NotNull()] = None
+    """The replay bundle, relative to the test: `replay.json`."""
+    session: Annotated[Text | None, NotNull()] = None
+    """The real recording, relative to the test: a transcript, a session folder, an install, or a database in them."""
+    turn: Annotated[Annotated[int, Between(1)] | None, NotNull()] = None
+    """With `session`: the run with this number."""
+    message: Annotated[Text | int | None, NotNull()] = None
+    """With `session`: the run that received this message, by its number in the session or its id."""
+    task_id: Annotated[Text | None, NotNull()] = None
+    """With `session`: the run of this task, or of a task of this series."""
+    time: Annotated[Text | None, NotNull()] = None
+    """With `session`: the run that was under way at this time (ISO 8601), else the last that began before it."""
+    tool_aliases: Annotated[dict[str, Text] | None, NotNull()] = None
+    """With `session`: recorded names of tools, or globs, with the names that the test uses."""
+
+
+def check_options(given: Mapping[str, Any]) -> None:
+    """Refuse what `NanoClawInput` does not take, and a time that is none. Raises `AdapterError`."""
+    wrong = ""
+    try:
+        parse(NanoClawInput, given)
+    except Invalid as error:
+        wrong = error.findings[0].sentence
+    if not wrong and "time" in given and milliseconds(given["time"]) is None:
+        wrong = f"time: expected a date and time such as '2026-01-31T08:00:00Z', got {given['time']!r}"
+    if wrong:
+        raise AdapterError(
+            f"adapter_input.{wrong}",
+            reason_code="adapter.invalid_input",
+            next_step="correct the value in the test",
+        )
+
+
+def choose(runs: Sequence[Run], given: Mapping[str, Any]) -> Run:
+    """The run that all of `turn`, `message`, `task_id` and `time` mean that are given; the only one, when none is.
+
+    Raises `AdapterError` that lists the runs: `adapter.no_such_run`, `adapter.several_runs`.
+    """
+    found = [run for run in runs if _fits(run, runs, given)]
+    if len(found) == 1:
+        return found[0]
+    keys = ("turn", "message", "task_id", "time")
+    asked = ", ".join(f"{key}: {given[key]!r}" for key in keys if key in given)
+    if not found:
+        raise AdapterError(
+            f"no run of the recording has {asked}; it has\n{_listed(runs)}",
+            reason_code="adapter.no_such_run",
+            next_step="correct the choice in the test",
+        )
+    count = f"{len(found)} runs"
+    what = f"{count} of the recording have {asked}" if asked else f"the recording has {count}"
+    raise AdapterError(
+        f"{what}:\n{_listed(found)}",
+        reason_code="adapter.several_runs",
+        next_step="choose one in the test: adapter_input: {session: …, turn: N}; message, task_id and time choose one, too",
+    )
+
+
+def _fits(run: Run, runs: Sequence[Run], given: Mapping[str, Any]) -> bool:
+    if "turn" in given and run.number != given["turn"]:
+        return False
+    names = [(each.message.seq, each.row.id if each.row else "") for each in run.received]
+    if "message" in given and not any(str(given["message"]) in each for each in names):
+        return False
+    if "task_id" in given and not any(given["task_id"] in (row.id, row.series) for row in run.tasks):
+        return False
+    if "time" not in given:
+        return True
+    time = milliseconds(given["time"]) or 0
+    begun = [each for each in runs if each.started <= time]
+    under_way = [each for each in begun if each.ended >= time]
+    return any(run is each for each in (under_way or begun)[-1:])
+
+
+def _listed(runs: Sequence[Run]) -> str:
+    lines = [
+        f"  turn {run.number}  {iso(run.started)}  {'scheduler' if run.by_scheduler else 'user_message'}  {run.first_words}"
+        for run in runs[:MOST_LISTED]
+    ]
+    more = [f"  and {len(runs) - MOST_LISTED} more"] if len(runs) > MOST_LISTED else []
+    return "\n".join([*lines, *more])

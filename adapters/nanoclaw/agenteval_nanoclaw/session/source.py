@@ -5,14 +5,14 @@ of the recording, are never followed.
 """
 
 import os
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from agenteval.contracts.errors import AdapterError
 from agenteval.reading.documents import opened
+from agenteval.text.regexes import lazy
 
 Kind = Literal["transcript", "v2", "v1"]
 V1_STORE = "NanoClaw v1 store"
@@ -22,7 +22,10 @@ AGENT_FILES = "agent-*.jsonl"
 """The names of the transcripts of subagents."""
 OF_STREAMS = (".json", ".ndjson", ".log", ".txt")
 """What streams may be saved as, beside `.jsonl`: their beginning is looked at."""
-_LINE = re.compile(rb'"type"\s*:\s*"(?:system|user|assistant|result)"')
+LAYOUT: dict[Kind, tuple[str, str]] = {"v2": ("v2-sessions", ".claude-shared"), "v1": ("sessions", ".claude")}
+"""The folder of an install's `data` with a folder for each group, and the settings in that, where the transcripts are."""
+_OF_SESSIONS = ("inbound.db", "outbound.db")
+_LINE = lazy(rb'"type"\s*:\s*"(?:system|user|assistant|result)"')
 
 NO_RECORDING = (
     "name a transcript (*.jsonl), the output of `claude --output-format stream-json`, a NanoClaw v2 install root (with data/v2-sessions) or session folder "
@@ -30,7 +33,7 @@ NO_RECORDING = (
 )
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True)
 class Transcript:
     """One transcript of the Claude Agent SDK. `owner` is the agent group (v2) or group folder (v1); empty when unknown."""
 
@@ -54,16 +57,7 @@ class Transcript:
         return self._sidechains
 
 
-@dataclass(slots=True, kw_only=True)
-class SessionFolder:
-    """The folder of a v2 session, with its two databases. Its name is the session's id."""
-
-    path: Path
-    owner: str = ""
-
-
-@dataclass(slots=True)
-class Head:
+class Head(NamedTuple):
     """How the transcript of a subagent begins."""
 
     session: str
@@ -73,19 +67,22 @@ class Head:
 
 @dataclass(slots=True, kw_only=True)
 class Source:
-    """The files of a recording. `chosen` is the session folder that was named, when it was one."""
+    """The files of a recording."""
 
     kind: Kind
     what: str
     """What it is called."""
-    transcripts: list[Transcript] = field(default_factory=list)
-    sessions: list[SessionFolder] = field(default_factory=list)
-    central: Path | None = None
-    store: Path | None = None
-    groups: Path | None = None
-    chosen: SessionFolder | None = None
     allowed: Callable[[Path], bool]
     """Whether a path, links followed, may be read."""
+    transcripts: list[Transcript] = field(default_factory=list)
+    sessions: dict[Path, str] = field(default_factory=dict)
+    """The folders of v2 sessions, named by their ids, with the agent groups that own them; empty when unknown."""
+    database: Path | None = None
+    """That of the install: of v2 the central one, of v1 the store."""
+    groups: Path | None = None
+    """The group folders."""
+    chosen: Path | None = None
+    """The session folder that was named, when it was one."""
     heads: dict[Path, Head] = field(default_factory=dict)
     """How transcripts of subagents begin, once that is read."""
 
@@ -99,17 +96,22 @@ def find_source(path: Path, *, within: Path | None) -> Source:
     try:
         source = _source_at(path, within)
     except OSError as error:
-        raise AdapterError(
-            f"{shown(path)} cannot be read: {error.strerror or error}",
-            reason_code="adapter.no_recording",
-            next_step="check the permissions",
-        ) from error
+        raise unreadable(path, error) from error
     if source is None:
         what = "nothing there" if not path.exists() else "not a recording of NanoClaw"
         raise AdapterError(
             f"{shown(path)}: {what}", reason_code="adapter.no_recording", next_step=NO_RECORDING
         )
     return source
+
+
+def unreadable(path: Path, error: OSError) -> AdapterError:
+    """The error of a recording that the operating system does not let us read."""
+    return AdapterError(
+        f"{shown(path)} cannot be read: {error.strerror or error}",
+        reason_code="adapter.no_recording",
+        next_step="check the permissions",
+    )
 
 
 def belonging(path: Path) -> list[Path]:
@@ -129,25 +131,21 @@ def shown(path: Path) -> str:
 
 
 def _source_at(path: Path, within: Path | None) -> Source | None:
-    if path.is_dir():
-        if (path / "data" / "v2-sessions").is_dir():
-            return _v2("NanoClaw v2 install", path, within)
-        if (path / "store" / "messages.db").is_file():
-            return _v1(V1_STORE, path, path / "store" / "messages.db", within)
-        if (path / "inbound.db").is_file() or (path / "outbound.db").is_file():
-            return _session_folder(path, within)
-        if (path / "messages.db").is_file():
-            root = path.parent if path.name == "store" else path
-            return _v1(V1_STORE, root, path / "messages.db", within)
-        return None
-    if not path.is_file():
-        return None
-    if path.name == "messages.db":
-        return _source_at(path.parent, within)
-    if path.name in ("inbound.db", "outbound.db"):
-        return _session_folder(path.parent, within)
-    is_transcript = path.suffix == ".jsonl" or (path.suffix in OF_STREAMS and _has_lines(path))
-    return _transcript(path, within) if is_transcript else None
+    if path.name in ("messages.db", *_OF_SESSIONS) and path.is_file():
+        path = path.parent
+    if path.is_file():
+        is_transcript = path.suffix == ".jsonl" or (path.suffix in OF_STREAMS and _has_lines(path))
+        return _transcript(path, within) if is_transcript else None
+    if (path / "data" / "v2-sessions").is_dir():
+        return _install("v2", "NanoClaw v2 install", path, within)
+    if (path / "store" / "messages.db").is_file():
+        return _install("v1", V1_STORE, path, within)
+    if any((path / name).is_file() for name in _OF_SESSIONS):
+        return _session_folder(path, within)
+    if (path / "messages.db").is_file():
+        root = path.parent if path.name == "store" else path
+        return _install("v1", V1_STORE, root, within, store=path / "messages.db")
+    return None
 
 
 def _has_lines(path: Path) -> bool:
@@ -157,82 +155,58 @@ def _has_lines(path: Path) -> bool:
 
 def _transcript(path: Path, within: Path | None) -> Source:
     """A transcript; one inside an install has the databases of the install beside it."""
-    parts = path.parts
-    for marker, kind in (("v2-sessions", "v2"), ("sessions", "v1")):
-        if marker not in parts[:-1] or "projects" not in parts[:-1]:
-            continue
-        at = len(parts) - 1 - parts[::-1].index(marker)
-        root = Path(*parts[: at - 1])
-        if parts[at - 1] != "data" or (within is not None and not _under(root, within)):
-            continue
-        own = Transcript(path=path, owner=parts[at + 1])
-        what = f"{TRANSCRIPT} in a NanoClaw install"
-        if kind == "v2":
-            source = _v2(what, root, within)
-        elif (store := root / "store" / "messages.db").is_file():
-            source = _v1(what, root, store, within)
-        else:
-            continue
-        source.transcripts = [own]
-        source.sessions = [session for session in source.sessions if session.owner == own.owner]
-        return source
-    return Source(
-        kind="transcript",
-        what=TRANSCRIPT,
-        transcripts=[Transcript(path=path)],
-        allowed=_guard(path.parent, within),
-    )
+    for kind, (sessions, _) in LAYOUT.items() if "projects" in path.parts[:-1] else ():
+        for root in path.parents:
+            groups = root / "data" / sessions
+            is_outside = within is not None and not _guard(within, None)(root)
+            is_install = kind == "v2" or (root / "store" / "messages.db").is_file()
+            if not path.is_relative_to(groups) or is_outside or not is_install:
+                continue
+            owner = path.relative_to(groups).parts[0]
+            return _of_owner(_install(kind, f"{TRANSCRIPT} in a NanoClaw install", root, within), owner, path)
+    allowed = _guard(path.parent, within)
+    return Source(kind="transcript", what=TRANSCRIPT, transcripts=[Transcript(path)], allowed=allowed)
 
 
 def _session_folder(path: Path, within: Path | None) -> Source:
     """A v2 session folder, in its install or copied out of it with transcripts beside the databases."""
-    root = path.parent.parent.parent.parent
-    if path.parent.parent.name == "v2-sessions" and (within is None or _under(root, within)):
-        source = _v2("NanoClaw v2 session folder", root, within)
-        owner = path.parent.name
-        source.transcripts = [each for each in source.transcripts if each.owner == owner]
-        source.sessions = [each for each in source.sessions if each.owner == owner]
-        source.chosen = next((each for each in source.sessions if each.path.name == path.name), None)
-        return source
+    what = "NanoClaw v2 session folder"
+    if path.parent.parent.name == "v2-sessions":
+        root = path.parent.parent.parent.parent
+        if within is None or _guard(within, None)(root):
+            source = _of_owner(_install("v2", what, root, within), path.parent.name)
+            source.chosen = path if path in source.sessions else None
+            return source
     allowed = _guard(path, within)
-    session = SessionFolder(path=path)
-    return Source(
-        kind="v2",
-        what="NanoClaw v2 session folder",
-        transcripts=_transcripts(path, "*.jsonl", allowed),
-        sessions=[session],
-        chosen=session,
-        allowed=allowed,
-    )
-
-
-def _v2(what: str, root: Path, within: Path | None) -> Source:
-    allowed = _guard(root, within)
-    source = Source(kind="v2", what=what, allowed=allowed)
-    for owner in _folders(root / "data" / "v2-sessions", allowed):
-        projects = owner / ".claude-shared" / "projects"
-        source.transcripts += _transcripts(projects, "*/*.jsonl", allowed, owner.name)
-        source.sessions += [
-            SessionFolder(path=folder, owner=owner.name)
-            for folder in _folders(owner, allowed)
-            if any((folder / name).is_file() for name in ("inbound.db", "outbound.db"))
-        ]
-    central = root / "data" / "v2.db"
-    source.central = central if central.is_file() and allowed(central) else None
-    source.groups = _groups(root, allowed)
+    source = Source(kind="v2", what=what, allowed=allowed, sessions={path: ""}, chosen=path)
+    source.transcripts = _transcripts(path, "*.jsonl", allowed)
     return source
 
 
-def _v1(what: str, root: Path, store: Path, within: Path | None) -> Source:
+def _of_owner(source: Source, owner: str, transcript: Path | None = None) -> Source:
+    """What an install has of one group; of its transcripts only the one that was named."""
+    source.transcripts = [each for each in source.transcripts if each.owner == owner]
+    if transcript:
+        source.transcripts = [Transcript(transcript, owner)]
+    source.sessions = {folder: each for folder, each in source.sessions.items() if each == owner}
+    return source
+
+
+def _install(kind: Kind, what: str, root: Path, within: Path | None, store: Path | None = None) -> Source:
     allowed = _guard(root, within)
-    source = Source(kind="v1", what=what, allowed=allowed)
-    source.store = store if allowed(store) else None
-    source.groups = _groups(root, allowed)
-    for folder in _folders(root / "data" / "sessions", allowed):
-        projects = folder / ".claude" / "projects"
-        source.transcripts += _transcripts(projects, "*/*.jsonl", allowed, folder.name)
-    if not source.transcripts:  # a store that was copied out of its install, with transcripts beside it
-        source.transcripts = _transcripts(store.parent, "*.jsonl", allowed)
+    database = store or root / ("data/v2.db" if kind == "v2" else "store/messages.db")
+    groups = root / "groups"
+    source = Source(kind=kind, what=what, allowed=allowed)
+    source.database = database if database.is_file() and allowed(database) else None
+    source.groups = groups if groups.is_dir() and allowed(groups) else None
+    sessions, settings = LAYOUT[kind]
+    for owner in _folders(root / "data" / sessions, allowed):
+        source.transcripts += _transcripts(owner / settings / "projects", "*/*.jsonl", allowed, owner.name)
+        for folder in _folders(owner, allowed) if kind == "v2" else ():
+            if any((folder / name).is_file() for name in _OF_SESSIONS):
+                source.sessions[folder] = owner.name
+    if kind == "v1" and not source.transcripts:  # the store was copied out, with transcripts beside it
+        source.transcripts = _transcripts(database.parent, "*.jsonl", allowed)
     return source
 
 
@@ -240,16 +214,11 @@ def _transcripts(
     folder: Path, pattern: str, allowed: Callable[[Path], bool], owner: str = ""
 ) -> list[Transcript]:
     files = [path for path in _files(folder, pattern) if allowed(path) and not path.match(AGENT_FILES)]
-    return [Transcript(path=path, owner=owner) for path in files]
+    return [Transcript(path, owner) for path in files]
 
 
 def _files(folder: Path, pattern: str) -> list[Path]:
     return sorted(path for path in folder.glob(pattern) if path.is_file())  # a pipe would be waited for
-
-
-def _groups(root: Path, allowed: Callable[[Path], bool]) -> Path | None:
-    folder = root / "groups"
-    return folder if folder.is_dir() and allowed(folder) else None
 
 
 def _folders(path: Path, allowed: Callable[[Path], bool]) -> Iterator[Path]:
@@ -265,7 +234,3 @@ def _guard(root: Path, within: Path | None) -> Callable[[Path], bool]:
         return all(real == folder or real.startswith(os.path.join(folder, "")) for folder in folders)  # noqa: PTH118
 
     return allowed
-
-
-def _under(path: Path, folder: Path) -> bool:
-    return _guard(folder, None)(path)

@@ -1,7 +1,8 @@
-"""SQLite databases of a running or stopped NanoClaw, read without touching them.
+"""What the databases of NanoClaw tell: of v2, `data/v2.db` and those of each session; of v1, `store/messages.db`.
 
-A database is copied, with its journal or write-ahead log, into a private temporary folder, and the copy is opened:
-opening the original, even for reading, may create files beside it, wait for locks, or finish a transaction.
+A database may be one that is running. It is copied, with its journal or write-ahead log, into a private temporary folder,
+and the copy is opened: opening the original, even for reading, may create files beside it, wait for locks, or finish a
+transaction.
 """
 
 import json
@@ -15,8 +16,8 @@ from typing import Any
 
 from agenteval.contracts.errors import AdapterError
 from agenteval.reading.documents import opened, readable
-from agenteval_nanoclaw.session.source import shown
-from agenteval_nanoclaw.session.values import records_in, text_of
+from agenteval_nanoclaw.session.source import Source, shown
+from agenteval_nanoclaw.session.values import milliseconds, record_of, records_in, text_of
 
 Row = dict[str, Any]
 Columns = Mapping[str, Sequence[str]]
@@ -43,14 +44,16 @@ def read_tables(path: Path, required: Columns, optional: Columns) -> dict[str, l
             copy = _copied(Path(readable(path)[0]).resolve(), Path(folder))
             with closing(sqlite3.connect(copy)) as connection:
                 connection.row_factory = sqlite3.Row
-                connection.text_factory = _text
-                present = {str(row[0]) for row in connection.execute(_TABLES)} & {*required, *optional}
-                there = {table: columns for table, columns in optional.items() if table in present}
-                columns = {table: _columns(connection, table) for table in present}
-                _check(columns, path, {**required, **there})
+                connection.text_factory = lambda data: data.decode("utf-8", "replace")
+                present = {row[0] for row in connection.execute(_TABLES)}
+                found = {table: table in present for table in (*required, *optional)}
+                columns = {table: _columns(connection, table) for table, there in found.items() if there}
+                for table, needed in {**required, **optional}.items():
+                    if table in columns or table in required:
+                        _check(path, table, needed, columns.get(table, []))
                 return {
-                    table: _rows(connection, table, columns[table]) if table in columns else []
-                    for table in (*required, *optional)
+                    table: _rows(connection, table, columns[table]) if there else []
+                    for table, there in found.items()
                 }
         except (sqlite3.Error, OSError, UnicodeDecodeError) as error:  # the last: of what SQLite says
             raise AdapterError(
@@ -60,18 +63,6 @@ def read_tables(path: Path, required: Columns, optional: Columns) -> dict[str, l
             ) from error
 
 
-def json_of(value: Any) -> Any:
-    """What the text of a column says as JSON, or None when it is none."""
-    try:
-        return json.loads(value) if isinstance(value, str) else None
-    except (ValueError, RecursionError):
-        return None
-
-
-def _text(data: bytes) -> str:
-    return data.decode("utf-8", "replace")
-
-
 def _copied(path: Path, folder: Path) -> Path:
     """A copy of the database as it was at one moment, as far as its files tell."""
     for _ in range(ATTEMPTS):
@@ -79,7 +70,7 @@ def _copied(path: Path, folder: Path) -> Path:
         for suffix in BESIDE:
             target = folder / (path.name + suffix)
             target.unlink(missing_ok=True)
-            if before[suffix] is not None:
+            if suffix in before:
                 with (
                     suppress(FileNotFoundError),  # a transaction ended meanwhile
                     opened(Path(f"{path}{suffix}")) as file,
@@ -91,30 +82,26 @@ def _copied(path: Path, folder: Path) -> Path:
     return folder / path.name
 
 
-def _state(path: Path) -> dict[str, tuple[int, int] | None]:
-    found: dict[str, tuple[int, int] | None] = {}
+def _state(path: Path) -> dict[str, tuple[int, int]]:
+    """Sizes and times of the files of a database that are there. A log is beside its database, never elsewhere."""
+    found = {}
     for suffix in BESIDE:
-        try:
-            beside = Path(f"{path}{suffix}")
-            status = beside.stat()
-            foreign = suffix and beside.is_symlink()  # a log is beside its database, never elsewhere
-            found[suffix] = None if foreign else (status.st_size, status.st_mtime_ns)
-        except FileNotFoundError:
-            found[suffix] = None
+        file = Path(f"{path}{suffix}")
+        with suppress(FileNotFoundError):
+            status = file.stat()
+            if not (suffix and file.is_symlink()):
+                found[suffix] = status.st_size, status.st_mtime_ns
     return found
 
 
-def _check(given: Columns, path: Path, required: Columns) -> None:
-    for table, columns in required.items():
-        present = given.get(table, ())
-        missing = [column for column in columns if column not in present]
-        if missing:
-            what = f"columns {', '.join(missing)} in table {table}" if present else f"table {table}"
-            raise AdapterError(
-                f"{shown(path)} has no {what}: not a database of NanoClaw, or one of an unknown version",
-                reason_code="adapter.database_version",
-                next_step="copy the transcript (*.jsonl) to another folder and name the copy; it is read without databases",
-            )
+def _check(path: Path, table: str, needed: Sequence[str], present: Sequence[str]) -> None:
+    if missing := [column for column in needed if column not in present]:
+        what = f"columns {', '.join(missing)} in table {table}" if present else f"table {table}"
+        raise AdapterError(
+            f"{shown(path)} has no {what}: not a database of NanoClaw, or one of an unknown version",
+            reason_code="adapter.database_version",
+            next_step="copy the transcript (*.jsonl) to another folder and name the copy; it is read without databases",
+        )
 
 
 def _columns(connection: Any, table: str) -> list[str]:
@@ -125,6 +112,17 @@ def _columns(connection: Any, table: str) -> list[str]:
 def _rows(connection: Any, table: str, columns: Sequence[str]) -> list[Row]:
     named = ", ".join('"{}"'.format(column.replace('"', '""')) for column in columns)
     return [dict(row) for row in connection.execute(f'SELECT {named} FROM "{table}"')]  # noqa: S608 - all quoted
+
+
+def json_of(value: Any) -> Any:
+    """What the text of a column says as JSON, or None when it is none."""
+    try:
+        return json.loads(value) if isinstance(value, str) else None
+    except (ValueError, RecursionError):
+        return None
+
+
+# What they tell, the same for both generations ----------------------------------------------------------------
 
 
 @dataclass(slots=True, kw_only=True)
@@ -157,27 +155,13 @@ class Outbound:
     id: str
     seq: str
     time: int
-    content: dict[str, Any]
+    text: str
+    """What people read."""
     channel: str
     platform_id: str
-    in_reply_to: str = ""
-    delivered: bool = False
-    platform_message_id: str = ""
-
-    @property
-    def text(self) -> str:
-        """What people read."""
-        text = self.content.get("text") or self.content.get("fallbackText")
-        return text if isinstance(text, str) else ""
-
-
-@dataclass(slots=True, kw_only=True)
-class Destination:
-    """A name that the agent may send to."""
-
-    name: str
-    channel: str
-    platform_id: str
+    in_reply_to: str
+    delivered: bool
+    platform_message_id: str
 
 
 @dataclass(slots=True, kw_only=True)
@@ -189,8 +173,9 @@ class Session:
     """The agent group (v2) or group folder (v1)."""
     inbound: list[Inbound] = field(default_factory=list)
     outbound: list[Outbound] = field(default_factory=list)
-    outbound_is_stored: bool = True
-    destinations: list[Destination] = field(default_factory=list)
+    outbound_is_stored: bool = False
+    names: dict[tuple[str, str], str] = field(default_factory=dict)
+    """What the agent calls where it may send to, by channel and platform id."""
     routing: tuple[str, str] = ("", "")
     """Channel and platform id of the conversation."""
     continuation: str = ""
@@ -198,10 +183,7 @@ class Session:
 
     def name_of(self, channel: str, platform_id: str) -> str:
         """The name of a destination, else its platform id."""
-        for each in self.destinations:
-            if (each.channel, each.platform_id) == (channel, platform_id):
-                return each.name
-        return platform_id
+        return self.names.get((channel, platform_id), platform_id)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -236,29 +218,202 @@ def listed_mounts(listed: Any) -> list[Mount]:
     ]
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True)
 class Group:
     """A group: its folder's name is its id in traces."""
 
     folder: str
-    owner: str
-    """The agent group (v2), or the folder again (v1)."""
     mounts: list[Mount] | None = None
     """Additional mounts; None when nothing tells."""
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True)
 class Store:
-    """All of it."""
+    """All of it. `groups` are by owner: the agent group (v2), or the folder again (v1)."""
 
     sessions: list[Session] = field(default_factory=list)
     groups: dict[str, Group] = field(default_factory=dict)
-    """By owner."""
-    folders: Path | None = None
-    """The host's `groups` folder, as it was when the recording was copied."""
 
     def group_of(self, owner: str) -> Group | None:
         """The group of an owner; the only one there is when the owner is not known."""
         if not owner and len(self.groups) == 1:
             return next(iter(self.groups.values()))
         return self.groups.get(owner)
+
+
+def read_store(source: Source) -> Store:
+    """What the databases of a recording tell: nothing, where there are none. Raises `AdapterError`, as `read_tables` does."""
+    store = Store()
+    if source.kind == "v1" and source.database:
+        _read_v1(source.database, store)
+    elif source.database:
+        tables = read_tables(source.database, CENTRAL_TABLES, CENTRAL_OPTIONAL)
+        mounts = {
+            text_of(row["agent_group_id"]): listed_mounts(json_of(row.get("additional_mounts")))
+            for row in tables["container_configs"]
+        }
+        for row in tables["agent_groups"]:
+            owner = text_of(row["id"])
+            store.groups[owner] = Group(text_of(row["folder"]), mounts.get(owner))
+    store.sessions += [_session(folder, owner, source) for folder, owner in source.sessions.items()]
+    return store
+
+
+# Version 2 ----------------------------------------------------------------------------------------------------
+
+CENTRAL_TABLES = {"agent_groups": ("id", "folder")}
+CENTRAL_OPTIONAL = {"container_configs": ("agent_group_id",)}
+IN_TABLES = {"messages_in": ("id", "seq", "kind", "timestamp", "content")}
+IN_OPTIONAL = {
+    "delivered": ("message_out_id",),
+    "destinations": ("name",),
+    "session_routing": ("channel_type", "platform_id"),
+}
+OUT_TABLES = {"messages_out": ("id", "seq", "timestamp", "kind", "content")}
+OUT_OPTIONAL = {
+    "processing_ack": ("message_id", "status", "status_changed"),
+    "session_state": ("key", "value"),
+}
+CONTINUATION = "continuation:claude"
+SENT = ("chat", "chat-sdk")
+"""The kinds of outbound rows that people read; others are requests to the host."""
+
+
+def _session(folder: Path, owner: str, source: Source) -> Session:
+    session = Session(id=folder.name, owner=owner)
+    inside, outside = folder / "inbound.db", folder / "outbound.db"
+    inside_is_told, outside_is_told = (each.is_file() and source.allowed(each) for each in (inside, outside))
+    # the one has what was sent, the other what arrived
+    session.outbound_is_stored = inside_is_told and outside_is_told
+    delivered: dict[str, Row] = {}
+    if inside_is_told:
+        tables = read_tables(inside, IN_TABLES, IN_OPTIONAL)
+        session.inbound = [_inbound(row, session.id) for row in tables["messages_in"]]
+        for row in tables["destinations"]:
+            agent = row.get("type") == "agent"
+            channel = "agent" if agent else text_of(row.get("channel_type"))
+            address = text_of(row.get("agent_group_id" if agent else "platform_id"))
+            session.names.setdefault((channel, address), text_of(row["name"]))
+        delivered = {text_of(row["message_out_id"]): row for row in tables["delivered"]}
+        for row in tables["session_routing"]:
+            session.routing = text_of(row["channel_type"]), text_of(row["platform_id"])
+    if outside_is_told:
+        tables = read_tables(outside, OUT_TABLES, OUT_OPTIONAL)
+        states = {text_of(row["key"]): text_of(row["value"]) for row in tables["session_state"]}
+        session.continuation = states.get(CONTINUATION, "")
+        sent = [row for row in tables["messages_out"] if row["kind"] in SENT and inside_is_told]
+        sent.sort(key=lambda row: row["seq"] if isinstance(row["seq"], int) else 0)
+        session.outbound = [_outbound(row, delivered.get(row["id"], {})) for row in sent]
+        acknowledged = {text_of(row["message_id"]): row for row in tables["processing_ack"]}
+        for message in session.inbound:
+            if row := acknowledged.get(message.id, {}):
+                message.acknowledged = text_of(row["status"])
+                message.ended = milliseconds(row["status_changed"])
+    return session
+
+
+def _inbound(row: Row, session: str) -> Inbound:
+    content = record_of(json_of(row["content"]))
+    task = row["kind"] == "task"
+    name = record_of(content.get("author")).get("fullName")
+    return Inbound(
+        id=str(row["id"]),
+        kind=text_of(row["kind"]),
+        text=text_of(content.get("prompt" if task else "text")).strip(),
+        time=milliseconds(row["timestamp"]) or 0,
+        session=session,
+        seq=str(row["seq"]),
+        sender=text_of(content.get("sender")) or text_of(name),
+        channel=text_of(row.get("channel_type")),
+        platform_id=text_of(row.get("platform_id")),
+        process_after=milliseconds(row.get("process_after")),
+        recurrence=text_of(row.get("recurrence")),
+        series=text_of(row.get("series_id")),
+    )
+
+
+def _outbound(row: Row, delivered: Row) -> Outbound:
+    content = record_of(json_of(row["content"]))
+    return Outbound(
+        id=str(row["id"]),
+        seq=str(row["seq"]),
+        time=milliseconds(row["timestamp"]) or 0,
+        text=text_of(content.get("text") or content.get("fallbackText")),
+        channel=text_of(row.get("channel_type")),
+        platform_id=text_of(row.get("platform_id")),
+        in_reply_to=text_of(row.get("in_reply_to")),
+        delivered=delivered.get("status") == "delivered",
+        platform_message_id=text_of(delivered.get("platform_message_id")),
+    )
+
+
+# Version 1, which does not store what was sent ----------------------------------------------------------------
+
+V1_TABLES = {"messages": ("id", "chat_jid", "content", "timestamp"), "registered_groups": ("jid", "folder")}
+V1_OPTIONAL = {
+    "scheduled_tasks": ("id", "group_folder"),
+    "task_run_logs": ("task_id",),
+    "sessions": ("group_folder", "session_id"),
+}
+
+
+def _read_v1(path: Path, store: Store) -> None:
+    """A session for each registered group, with its messages and the runs of its tasks."""
+    tables = read_tables(path, V1_TABLES, V1_OPTIONAL)
+    logs: dict[str, list[Row]] = {}
+    for row in tables["task_run_logs"]:
+        logs.setdefault(text_of(row["task_id"]), []).append(row)
+    continued = {text_of(row["group_folder"]): text_of(row["session_id"]) for row in tables["sessions"]}
+    for row in tables["registered_groups"]:
+        folder, jid = text_of(row["folder"]), text_of(row["jid"])
+        mounts = listed_mounts(record_of(json_of(row.get("container_config"))).get("additionalMounts"))
+        if row.get("is_main") or folder == "main":  # it has the whole project mounted besides
+            mounts.insert(0, Mount(inside="/workspace/project", host="", readonly=True))
+        store.groups[folder] = Group(folder, mounts)
+        session = Session(id=folder, owner=folder, routing=("", jid), continuation=continued.get(folder, ""))
+        session.inbound = [
+            _v1_message(each, folder)
+            for each in tables["messages"]
+            if each["chat_jid"] == jid and not each.get("is_bot_message", each.get("is_from_me"))
+        ]
+        for task in tables["scheduled_tasks"]:
+            if task["group_folder"] == folder:
+                session.inbound += _v1_task_runs(task, logs.get(text_of(task["id"]), []))
+        store.sessions.append(session)
+
+
+def _v1_message(row: Row, session: str) -> Inbound:
+    return Inbound(
+        id=str(row["id"]),
+        kind="chat",
+        text=text_of(row["content"]).strip(),
+        time=milliseconds(row["timestamp"]) or 0,
+        session=session,
+        sender=text_of(row.get("sender_name")),
+        platform_id=text_of(row["chat_jid"]),
+    )
+
+
+def _v1_task_runs(task: Row, logs: list[Row]) -> list[Inbound]:
+    """One for each logged run of a task; the log has the time of the end. One for the task when nothing is logged."""
+    cron = task.get("schedule_type") in ("cron", "interval")
+    runs = []
+    for log in logs or [{}]:
+        ended = milliseconds(log.get("run_at"))
+        took = log.get("duration_ms")
+        start = ended - took if ended is not None and isinstance(took, int) else ended
+        runs.append(
+            Inbound(
+                id=text_of(task["id"]),
+                kind="task",
+                text=text_of(task.get("prompt")).strip(),
+                time=start if start is not None else milliseconds(task.get("created_at")) or 0,
+                session=text_of(task.get("group_folder")),
+                platform_id=text_of(task.get("chat_jid")),
+                recurrence=text_of(task.get("schedule_value")) if cron else "",
+                acknowledged="failed" if log.get("error") else "completed" if log else "",
+                ended=ended,
+                error=text_of(log.get("error")),
+            )
+        )
+    return runs

@@ -27,7 +27,7 @@ from agenteval_nanoclaw.session.prompts import (
     notices_in,
     words_of,
 )
-from agenteval_nanoclaw.session.source import shown
+from agenteval_nanoclaw.session.source import shown, unreadable
 from agenteval_nanoclaw.session.values import Record, milliseconds, record_of, records_in, text_of
 
 Progress = Callable[[Path, int, int], None]
@@ -58,13 +58,13 @@ class Line:
     A line without a time of its own has that of the line before; what stands before all times has the first.
     """
 
-    time: int
     number: int
     offset: int
     length: int
-    place: int
-    parent: int
-    type: str
+    time: int = 0
+    place: int = -1
+    parent: int = -1
+    type: str = ""
     prompt: str | None = None
     """The text of messages to the agent. On an attachment: of messages that came while it worked."""
     chain: int = -1
@@ -120,28 +120,25 @@ def read_index(path: Path, *, max_line: int, progress: Progress | None = None) -
     """
     index = Index(path)
     places: dict[str, int] = {}
-    objects = 0
-    told = 0
+    objects = told = 0
     for number, offset, data, whole in _records(path, max_line):
         if offset - told >= TELL_EVERY:
             told = offset
             time_limits.renew()
             if progress:
                 progress(path, offset, path.stat().st_size)
-        record = parse_line(data) if data is not None else None
-        if record is None:
-            if data is None:
-                index.skipped[f"line over {max_line:,} bytes"] += 1
+        if data is None:
+            index.skipped[f"line over {max_line:,} bytes"] += 1
+            index.damaged.append(number)
+        elif (record := parse_line(data)) is not None:
+            objects += text_of(record.get("type")) in LINES
+            _add(index, places, record, Line(number, offset, len(data)))
+        elif not whole:
+            index.cut = True
+        elif data.strip():
+            index.skipped["line that is not JSON"] += 1
+            if not index.stream or data.lstrip().startswith(b"{"):  # programs print between the lines
                 index.damaged.append(number)
-            elif not whole:
-                index.cut = True
-            elif data.strip():
-                index.skipped["line that is not JSON"] += 1
-                if not index.stream or data.lstrip().startswith(b"{"):  # programs print between the lines
-                    index.damaged.append(number)
-            continue
-        objects += text_of(record.get("type")) in LINES
-        _add(index, places, record, Line(0, number, offset, len(data or b""), -1, -1, ""))
     if progress and told:
         progress(path, size := path.stat().st_size, size)
     first = next((line.time for line in index.lines if line.time != UNTIMED), None)
@@ -167,27 +164,20 @@ def _records(path: Path, max_line: int) -> Iterator[tuple[int, int, bytes | None
             file.seek(start)
             yield from (_elements if is_array else _lines)(file, start, max_line)
     except OSError as error:
-        raise AdapterError(
-            f"{shown(path)} cannot be read: {error.strerror or error}",
-            reason_code="adapter.no_recording",
-            next_step="check the permissions",
-        ) from error
+        raise unreadable(path, error) from error
 
 
 def _lines(file: BinaryIO, offset: int, max_line: int) -> Iterator[tuple[int, int, bytes | None, bool]]:
     number = 0
     while data := file.readline(max_line + 1):
         number += 1
-        length = len(data)
         whole = data.endswith(b"\n")
-        if not whole and length > max_line:
-            while (rest := file.readline(1 << 20)) and not rest.endswith(b"\n"):
-                length += len(rest)
-            yield number, offset, None, True
-            length += len(rest)
-        else:
-            yield number, offset, data, whole
-        offset += length
+        is_long = not whole and len(data) > max_line
+        yield number, offset, None if is_long else data, whole or is_long
+        offset += len(data)
+        while is_long and (rest := file.readline(1 << 20)):
+            offset += len(rest)
+            is_long = not rest.endswith(b"\n")
 
 
 def _elements(file: BinaryIO, offset: int, max_line: int) -> Iterator[tuple[int, int, bytes | None, bool]]:

@@ -1,7 +1,8 @@
 """The lines of one run, read whole: those of the agent itself, and those of its subagents, in the order of time."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from math import inf
 from pathlib import Path
@@ -46,8 +47,10 @@ MOST_KEPT = 4 << 20
 class Said:
     """One line, and who it is of. `spawn` is the id of the call that started the subagent."""
 
+    path: Path
     line: Line
     record: Record
+    """The line itself; empty until it is read again, when it is not kept."""
     agent: str = MAIN_AGENT
     spawn: str = ""
 
@@ -63,10 +66,9 @@ class Said:
             content = [{"type": "text", "text": content}]
         return (block for block in records_in(content) if block.get("type") == kind)
 
-    def served(self) -> int:
-        """How many calls it has of tools that the model's service runs itself."""
-        blocks = records_in(self.message.get("content"))
-        return sum(text_of(block.get("type")).endswith("_tool_use") for block in blocks)
+    def texts(self) -> list[str]:
+        """The texts of its blocks."""
+        return [text_of(block.get("text")) for block in self.blocks("text")]
 
     @property
     def is_failure(self) -> bool:
@@ -80,24 +82,13 @@ class Said:
 
 
 @dataclass(slots=True)
-class Place:
-    """Where a line is, who it is of, and the line itself when it is kept."""
-
-    path: Path
-    line: Line
-    agent: str
-    spawn: str
-    said: Said | None
-
-
-@dataclass(slots=True)
 class Sayings:
     """All lines of a run in the order of time, and what of its subagents is not there.
 
     A long run is not held in memory: most of its lines are read anew whenever they are gone through.
     """
 
-    places: list[Place] = field(default_factory=list)
+    places: list[Said] = field(default_factory=list)
     unseen: list[str] = field(default_factory=list)
     """What subagents did of which there is no transcript, or not the whole of it."""
     unnamed: dict[str, str] = field(default_factory=dict)
@@ -112,14 +103,14 @@ class Sayings:
         """The lines of some types. The others, which may be far longer, are not read for it."""
         return self._told(place for place in self.places if place.line.type in kinds)
 
-    def _told(self, places: Iterable[Place]) -> Iterator[Said]:
+    def _told(self, places: Iterable[Said]) -> Iterator[Said]:
         for path, those in groupby(places, key=lambda place: place.path):
             with opened(path) as file:
                 for place in those:
-                    if place.said:
-                        yield place.said
+                    if place.record:
+                        yield place
                     elif (record := read_record(file, place.line)) is not None:
-                        yield Said(place.line, record, place.agent, place.spawn)
+                        yield replace(place, record=record)
 
     def read(self, path: Path, lines: Iterable[Line], agent: str = "", spawn: str = "") -> Iterator[Said]:
         """Add lines, and tell them. Where no agent is named, the lines say whose they are."""
@@ -128,12 +119,11 @@ class Sayings:
                 record = read_record(file, line)
                 if record is None:
                     continue
-                said = Said(line, record, agent or _agent_of(line, record), spawn)
+                said = Said(path, line, record, agent or _agent_of(line, record), spawn)
                 if said.agent.startswith(CHAIN):
                     self.unnamed[said.agent] = self.unnamed.get(said.agent) or asked_of(record) or ""
                 self.size += line.length
-                kept = said if self.size <= MOST_KEPT else None
-                self.places.append(Place(path, line, said.agent, spawn, kept))
+                self.places.append(said if self.size <= MOST_KEPT else replace(said, record={}))
                 yield said
 
     def name(self, spawns: "list[_Spawn]") -> None:
@@ -154,17 +144,12 @@ class Sayings:
         for number, chain in enumerate(self.unnamed, 1):
             names[chain] = UNNAMED if number == 1 else f"{UNNAMED}-{number}", ""
         for place in self.places:
-            if place.agent in names:
-                place.agent, place.spawn = names[place.agent]
-                if place.said:
-                    place.said.agent, place.said.spawn = place.agent, place.spawn
+            place.agent, place.spawn = names.get(place.agent, (place.agent, place.spawn))
 
     def last_text(self, agent: str) -> str:
         """What an agent said last."""
-        for said in self._told(place for place in reversed(self.places) if place.agent == agent):
-            if texts := [text_of(block.get("text")) for block in said.blocks("text")]:
-                return "\n".join(texts)
-        return ""
+        spoken = (place for place in reversed(self.places) if place.agent == agent)
+        return next(("\n".join(texts) for said in self._told(spoken) if (texts := said.texts())), "")
 
 
 @dataclass(slots=True)
@@ -202,11 +187,9 @@ def read_sayings(run: Run, source: Source, *, max_line: int) -> Sayings:
         spawn = waiting.pop(0)
         agent = spawn.agent
         path = files.paths.pop(agent, None)
-        try:
-            if path:
+        if path:
+            with suppress(AdapterError):
                 indexes[agent] = read_index(path, max_line=max_line)
-        except AdapterError:
-            path = None
         index = indexes.get(agent)
         if index is None:
             if spawn.whole or within.isdisjoint({agent, spawn.call} - {""}):
@@ -302,31 +285,24 @@ class _Files:
             path = self.paths[agent]
             head = self._head(path)
             time = self.run.started if head.time is None else head.time
-            claimed = not self.run.index.agents.isdisjoint({agent, path.parent.name}) or not self._is_own(
-                path
-            )
+            is_free = self.run.index.agents.isdisjoint({agent, path.parent.name}) and self._is_own(path)
             own = agent.startswith(OWN_AGENTS) or head.prompt == WARM_UP
-            if claimed or own or not self.run.started <= time <= self.run.ended:
-                del self.paths[agent]
-            else:
+            if is_free and not own and self.run.started <= time <= self.run.ended:
                 found.append(_Spawn("", time, agent))
+            else:
+                del self.paths[agent]
         return found
 
     def _is_own(self, path: Path) -> bool:
         """Whether a transcript is of this session: where it stands beside those of others, it has to say so."""
-        beside = path.parent == self.run.transcript.path.parent
-        return not beside or self._head(path).session in (
-            self.run.index.session,
-            self.run.transcript.sdk_session,
-        )
+        sessions = (self.run.index.session, self.run.transcript.sdk_session)
+        return path.parent != self.run.transcript.path.parent or self._head(path).session in sessions
 
     def _fits(self, spawn: _Spawn, path: Path) -> bool:
         """Whether a transcript says that this call started it, or begins with its prompt, be it within a message."""
-        try:
-            meta = load_json(path.with_suffix("").with_suffix(".meta.json"))
-        except FileError:
-            meta = None
-        told = record_of(meta)
+        told: Record = {}
+        with suppress(FileError):
+            told = record_of(load_json(path.with_suffix(".meta.json")))
         prompt = self._head(path).prompt
         asked = prompt == spawn.prompt or (prompt.startswith("<teammate-message") and spawn.prompt in prompt)
         named = spawn.name and spawn.name == told.get("name")

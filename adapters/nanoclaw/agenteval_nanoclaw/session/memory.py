@@ -1,0 +1,377 @@
+"""Memory of groups: which files are memory, whose, what tool calls do to it, and the events that tell of it."""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from posixpath import basename, join, normpath
+from typing import Any
+
+from agenteval.contracts.trace import TraceBuilder
+from agenteval.reading.documents import read_bytes
+from agenteval.shell.commands import Touch, touches
+from agenteval.text.names import is_glob, name_matches
+from agenteval.text.regexes import lazy
+from agenteval_nanoclaw.session.lines import Said, Sayings
+from agenteval_nanoclaw.session.results import Call
+from agenteval_nanoclaw.session.runs import Reading, Run
+from agenteval_nanoclaw.session.store import Mount
+from agenteval_nanoclaw.session.values import Record, iso, record_of, records_in, text_of
+
+SHARED = "global"
+"""Owns what NanoClaw shares between groups."""
+OWN_FOLDERS = ("/workspace/agent", "/workspace/group")
+"""Where a group's folder is mounted: in v2, and in v1."""
+ALL_GROUPS = "/workspace/project/groups"
+"""Where the main group of v1 sees all groups."""
+EXTRA = "/workspace/extra/"
+LOCAL = "CLAUDE.local.md"
+MAIN = "CLAUDE.md"
+MAX_MEMORY = 1_000_000
+"""Memory files of more bytes are not read."""
+_BEGIN = lazy(rf"^(?:\./|(?:{'|'.join(OWN_FOLDERS)})/)")
+_PLAIN = lazy(r"\w[\w.-]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Owned:
+    """A memory file: the group that owns it, and what kind of memory it is."""
+
+    group: str
+    source: str
+    path: str
+
+
+@dataclass(slots=True)
+class MemoryUse:
+    """One read or write of a memory file."""
+
+    file: Owned
+    content: str | None = None
+    write: bool = False
+    change: str = ""
+    names_only: bool = False
+    """Whether only the file's name was shown, not what is in it."""
+    whole: bool = False
+    """Whether the file holds nothing but `content` after this write."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Memory:
+    """Tells memory files from others, for one group."""
+
+    group: str
+    mounts: list[Mount] = field(default_factory=list)
+    groups: list[str] = field(default_factory=list)
+    """All groups that are known."""
+    index_text: str = ""
+    """What the group's memory file holds, as far as known: files that it names are memory too."""
+    unclear: list[str] = field(default_factory=list)
+    """Commands that name memory in a way that was not understood."""
+
+    def owned(self, path: str) -> Owned | None:
+        """The memory file that a path inside the container leads to, or None."""
+        path = normpath(path)
+        for folder in OWN_FOLDERS:
+            inside = path.removeprefix(folder + "/")
+            if inside != path:  # in v2 the main file is put together from what all groups share
+                shared = inside == MAIN and folder == OWN_FOLDERS[0]
+                return Owned(SHARED, MAIN, path) if shared else self._of_group(self.group, inside, path)
+        if path.startswith("/workspace/global/") or path == "/app/CLAUDE.md":
+            return self._of_group(SHARED, "", path)
+        if "/.claude/projects/" in path and "/memory/" in path and path.endswith(".md"):
+            return Owned(self.group, "auto memory", path)
+        if path.startswith(f"{ALL_GROUPS}/"):
+            folder, _, inside = path.removeprefix(f"{ALL_GROUPS}/").partition("/")
+            return self._of_group(folder, inside, path)
+        for mount in self.mounts if path.startswith(EXTRA) else ():
+            if path.startswith(mount.inside + "/"):
+                host = normpath(mount.host.replace("\\", "/") + path[len(mount.inside) :])
+                folder, _, inside = host.partition("/groups/")[2].partition("/")
+                return self._of_group(folder, inside, path)
+        if path.startswith(EXTRA) and basename(path) == LOCAL:
+            return Owned(path.removeprefix(EXTRA).partition("/")[0], LOCAL, path)
+        return None
+
+    def _of_group(self, group: str, inside: str, path: str) -> Owned | None:
+        if group == SHARED:
+            return Owned(SHARED, basename(path), path) if path.endswith(".md") else None
+        if inside.startswith("conversations/") and inside.endswith(".md"):
+            return Owned(group, "conversations", path)
+        is_memory = inside in (LOCAL, MAIN) or (group == self.group and inside in self.indexed())
+        return Owned(group, inside, path) if is_memory else None
+
+    def indexed(self) -> list[str]:
+        """The files that the memory file names, by their paths in the group's folder."""
+        words = re.split(r"[^\w./-]+", self.index_text)
+        names = [_BEGIN.sub("", word).rstrip(".") for word in words]
+        return [
+            name
+            for name in names
+            if name.endswith((".md", ".txt", ".json")) and not name.startswith((".", "/"))
+        ]
+
+    # What calls do ---------------------------------------------------------------------------------------------
+
+    def uses(self, tool: str, args: dict[str, Any], folder: str, output: str) -> list[MemoryUse]:
+        """What a successful call did to memory.
+
+        `tool` is the recorded name, `folder` the working directory, `output` the text of the result.
+        """
+        if tool == "Bash":
+            return self._ran(text_of(args.get("command")), folder, output)
+        if tool == "Grep":
+            return self._searched(args, folder, output)
+        if tool == "Glob":
+            names = [join(text_of(args.get("path")), line) for line in output.splitlines()]
+            return [MemoryUse(file, names_only=True) for file in self._files(names, folder)]
+        files = self._files([text_of(args.get("file_path"))], folder)
+        if tool == "Read":
+            return [MemoryUse(file, output) for file in files]
+        if tool == "Write":
+            return [MemoryUse(file, text_of(args.get("content")), write=True, whole=True) for file in files]
+        edits = args.get("edits") if tool == "MultiEdit" else [args] if tool == "Edit" else []
+        return [
+            MemoryUse(
+                file,
+                text_of(edit.get("new_string")),
+                write=True,
+                change=_instead_of(text_of(edit.get("old_string"))),
+            )
+            for file in files
+            for edit in records_in(edits)
+        ]
+
+    def _files(self, paths: Iterable[str], folder: str) -> Iterator[Owned]:
+        for path in paths:
+            if file := self.owned(join(folder, path)):
+                yield file
+
+    def _searched(self, args: dict[str, Any], folder: str, output: str) -> list[MemoryUse]:
+        place = normpath(join(folder, text_of(args.get("path"))))
+        names_only = args.get("output_mode") != "content"
+        if file := self.owned(place):
+            nothing = output.startswith(("No matches found", "No files found"))
+            return [] if nothing else [_read(file, output, names_only=names_only)]
+        return self._hits(output, place, folder, names_only=names_only)
+
+    def _hits(self, output: str, place: str, folder: str, *, names_only: bool) -> list[MemoryUse]:
+        """The memory files that the lines of a search name, each with the lines found in it: `notes.md:2:text`.
+
+        They are named from the folder that the search ran in, else from the place that was searched.
+        """
+        found: dict[Owned, list[str]] = {}
+        for line in output.splitlines():
+            name, _, rest = line.partition(":")
+            number, second, text = rest.partition(":")
+            path = normpath(join(folder, name))
+            inside = name_matches(place, path) or name_matches(f"{place}/*", path)
+            if file := self.owned(path if inside else join(place, name)):
+                found.setdefault(file, []).append(text if second and number.isdigit() else rest)
+        return [_read(file, "\n".join(lines), names_only=names_only) for file, lines in found.items()]
+
+    def _ran(self, command: str, folder: str, output: str) -> list[MemoryUse]:
+        found, unclear = touches(command, folder)
+        named = any(
+            each in text for text, _ in unclear for each in (LOCAL, "/CLAUDE.md", EXTRA, "/memory/MEMORY.md")
+        )
+        uses: list[MemoryUse] = []
+        for touch in found:
+            files = self._matching(touch.path)
+            names_only = touch.access == "names"
+            if touch.access == "write":
+                done = [_written(touch, file, command) for file in files]
+            elif files and not (names_only and is_glob(touch.path)):
+                done = [_read(file, output, names_only=names_only) for file in files]
+            else:
+                done = self._hits(output, touch.path, touch.folder, names_only=names_only)
+            if not done:
+                done, is_of_many = self._of_folder(touch, command)
+                named = named or is_of_many
+            uses += done
+        if named:
+            self.unclear.append(command)
+        return _once(uses)
+
+    def _of_folder(self, touch: Touch, command: str) -> tuple[list[MemoryUse], bool]:
+        """What is done to another group's memory whose folder is copied, moved or deleted as a whole.
+
+        Without that, whether it is the memory of groups that a glob means, or whose folders are copied with all that is
+        around.
+        """
+        if not touch.below or touch.access not in ("copy", "write"):
+            return [], self.owned(touch.path) is not None
+        for name in (LOCAL, MAIN):
+            for file in self._matching(join(touch.path, name)):
+                if file.group not in (self.group, SHARED):
+                    return [
+                        _written(touch, file, command) if touch.access == "write" else MemoryUse(file)
+                    ], False
+        inside = (self.owned(join(touch.path, "*", name)) for name in (LOCAL, MAIN))
+        return [], any(file and file.group not in (self.group, SHARED) for file in inside)
+
+    def _matching(self, path: str) -> list[Owned]:
+        """The memory files that a path, or a glob, means."""
+        if not is_glob(path):
+            file = self.owned(path)
+            return [file] if file else []
+        places = [*OWN_FOLDERS, *(mount.inside for mount in self.mounts)]
+        roots = [ALL_GROUPS, *(mount.inside for mount in self.mounts if mount.holds_all)]
+        places += [join(root, group) for root in roots for group in self.groups]
+        known = [join(place, name) for place in places for name in (LOCAL, MAIN)]
+        known += [join(place, name) for place in OWN_FOLDERS for name in self.indexed()]
+        known.append(f"/workspace/global/{MAIN}")
+        return list(self._files((each for each in dict.fromkeys(known) if _means(path, each)), ""))
+
+
+def _means(glob: str, path: str) -> bool:
+    """Whether a glob means a path, as a shell reads it: only `**` goes through folders, or through none."""
+    if "**" in glob:
+        return name_matches(glob, path) or name_matches(glob.replace("**/", ""), path)
+    return glob.count("/") == path.count("/") and name_matches(glob, path)
+
+
+def _instead_of(old: str) -> str:
+    """What a write says of the text that it took out."""
+    return f"instead of: {old}" if old else ""
+
+
+def _written(touch: Touch, file: Owned, command: str) -> MemoryUse:
+    change = _instead_of(touch.taken) if touch.written is not None else f"by the command: {command}"
+    return MemoryUse(file, touch.written, write=True, change=change, whole=touch.whole)
+
+
+def _read(file: Owned, output: str, *, names_only: bool) -> MemoryUse:
+    return MemoryUse(file, None if names_only else output, names_only=names_only)
+
+
+def _once(uses: list[MemoryUse]) -> list[MemoryUse]:
+    """Reads of a file once, the one that shows the most; writes but for those that only repeat the one before."""
+    kept: list[MemoryUse] = []
+    for use in uses:
+        same = [each for each in kept if (each.file, each.write) == (use.file, use.write)]
+        if use.write:
+            kept += [use] * (use not in same[-1:])
+        elif not same:
+            kept.append(use)
+        elif same[0].names_only:
+            kept[kept.index(same[0])] = use
+    return kept
+
+
+class MemoryEvents:
+    """Adds memory events after the results of the calls that read or wrote memory.
+
+    `before` is what memory files held when the run first touched them, where that is recorded; None: they were not
+    there. `written` are the paths of the files that it wrote, `held` what each file is known to hold, piece by piece.
+    """
+
+    def __init__(self, run: Run, reading: Reading, builder: TraceBuilder, sayings: Sayings) -> None:
+        self.builder = builder
+        self.memory = memory_of(run, reading, builder.scenario.group_id or "")
+        self.memory.index_text += _index_text(sayings)
+        self.before: dict[Owned, str | None] = {}
+        self.written: set[str] = set()
+        self.held: dict[str, list[str]] = {}
+        self.told = False
+
+    def notes(self) -> list[str]:
+        """What could not be told."""
+        return [
+            f"a command names memory in a way that is not understood; what it did there is not shown: {command}"
+            for command in self.memory.unclear
+        ]
+
+    def tell(self, said: Said, call: Call, text: str, detail: Record) -> None:
+        """The memory events of a successful call; `text` and `detail` are its result."""
+        for use in self.memory.uses(call.recorded, call.args, call.folder, text):
+            self._remember(use, detail)
+            self._add(said, use, call_id=call.id)
+
+    def tell_loaded(self, said: Said) -> None:
+        """The memory that was loaded into the prompt, where a line tells of it."""
+        attachment = record_of(said.record.get("attachment"))
+        for entry in records_in(attachment.get("files")) if attachment.get("type") == "instructions" else ():
+            if file := self.memory.owned(text_of(entry.get("path"))):
+                self._add(said, MemoryUse(file, text_of(entry.get("content"))), implicit=True)
+
+    def _remember(self, use: MemoryUse, detail: Record) -> None:
+        """What the file held before, when this call is the first to touch it; and what a write left nothing of."""
+        path, original = use.file.path, detail.get("originalFile")
+        original = original if isinstance(original, str) else None
+        if path not in self.written and use.file not in self.before:
+            file = record_of(detail.get("file"))
+            if "originalFile" in detail:
+                self.before[use.file] = original
+            elif file and file.get("startLine", 1) == 1 and file.get("numLines") == file.get("totalLines"):
+                self.before[use.file] = text_of(file.get("content"))
+        if use.write:
+            self.written.add(path)
+        held = self.held.setdefault(path, [])
+        if use.whole:
+            use.change = _instead_of("\n".join(dict.fromkeys(held)) if original is None else original)
+            held.clear()
+        if use.content:
+            held.append(use.content)
+
+    def _add(self, said: Said, use: MemoryUse, **extra: Any) -> None:
+        self.told = True
+        file = use.file
+        data: dict[str, Any] = {"group_id": file.group, "source": file.source, "path": file.path}
+        if use.content is not None:
+            data["content"] = use.content
+        if use.change:
+            data["change_summary"] = use.change
+        if use.names_only:
+            data["names_only"] = True
+        self.builder.add(
+            "memory_write" if use.write else "memory_read",
+            {**data, **extra},
+            ts=iso(said.line.time),
+            group_id=file.group,
+            agent_id=said.agent,
+        )
+
+
+def _index_text(sayings: Sayings) -> str:
+    """What the run shows of what memory files hold: the files that they name are memory, too."""
+    files = (f"/{LOCAL}", f"/{MAIN}")
+    reading: set[str] = set()
+    shown: list[str] = [""]
+    for said in sayings.of_type("assistant"):
+        for block in said.blocks("tool_use"):
+            args = record_of(block.get("input"))
+            command = text_of(args.get("command"))
+            if text_of(args.get("file_path")).endswith(files):
+                reading.add(text_of(block.get("id")))
+                shown += [text_of(args.get("content")), text_of(args.get("new_string"))]
+            elif LOCAL in command or MAIN in command:
+                found = [each for each in touches(command, "/")[0] if each.path.endswith(files)]
+                shown += [each.written or "" for each in found]
+    for said in sayings.of_type("user") if reading else ():
+        if any(text_of(block.get("tool_use_id")) in reading for block in said.blocks("tool_result")):
+            file = record_of(record_of(said.record.get("toolUseResult")).get("file"))
+            shown.append(text_of(file.get("content")))
+    return "\n".join(shown)
+
+
+def memory_of(run: Run, reading: Reading, group_id: str) -> Memory:
+    """What tells the memory files of a run from others."""
+    return Memory(
+        group=group_id,
+        mounts=(run.group.mounts if run.group else None) or [],
+        groups=[each.folder for each in reading.store.groups.values()],
+        index_text=group_file(reading, group_id, LOCAL) or "",
+    )
+
+
+def group_file(reading: Reading, folder: str, name: str) -> str | None:
+    """A file of a group's folder, as it was when the recording was copied; None when it is not there."""
+    if reading.source.groups is None or not _PLAIN.fullmatch(folder):
+        return None
+    path = reading.source.groups / folder / name
+    try:
+        if not path.is_file() or not reading.source.allowed(path) or path.stat().st_size > MAX_MEMORY:
+            return None
+        return read_bytes(path).decode(errors="replace")
+    except (OSError, ValueError):
+        return None
