@@ -11,7 +11,7 @@ from agenteval.contracts.models import Invalid, parse
 from agenteval_nanoclaw.adapter import INPUTS, OPTIONS, NanoClawAdapter
 from agenteval_nanoclaw.session.runs import NanoClawInput
 from agenteval_otel.adapter import INPUTS as OTEL_INPUTS
-from agenteval_otel.inputs import OtelInput
+from agenteval_otel.recorder import OtelInput
 from builders import make_case
 from runs import PROJECT
 

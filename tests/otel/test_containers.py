@@ -14,10 +14,9 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from agenteval.contracts.adapters import NOT_THIS_KIND
 from agenteval.contracts.errors import AdapterError
-from agenteval_otel.containers import read_spans
-from agenteval_otel.otlp import Reader, Spans, plain
 from agenteval_otel.protobuf import decode
 from agenteval_otel.recorder import OtelRecorder
+from agenteval_otel.spans import Reader, Spans, plain, read_spans
 from otel.spans import START, agent, asks_for, chat, context_of, otlp, says, told, tool, trace_of
 
 DONE: dict[str, Any] = {
@@ -86,6 +85,18 @@ JSON = {
     "tempo": json.dumps({"batches": DOCUMENT["resourceSpans"]}),
     "tempo, version 2": json.dumps({"trace": DOCUMENT}),
     "tempo, within": json.dumps({"trace": {"batches": DOCUMENT["resourceSpans"]}}),
+    "spans of a resource": json.dumps(DOCUMENT["resourceSpans"]),
+    "cloudwatch": "\n".join(
+        json.dumps(
+            {
+                **span,
+                "resource": {"attributes": {"service.name": "newsroom"}},
+                "scope": {"name": ""},
+                "attributes": {each["key"]: plain(each["value"]) for each in span["attributes"]},
+            }
+        )
+        for span in SPANS
+    ),
     "jaeger": json.dumps({"data": [jaeger()], "total": 0}),
     "jaeger, one trace": json.dumps(jaeger()),
     "jaeger, version 3": json.dumps({"result": DOCUMENT}),
@@ -285,6 +296,7 @@ FOREIGN = {
     "spans as an SDK or a vendor prints them": [{"trace_id": "t", "span_id": "s", "name": "x"}],
     "Phoenix's export of a table": [{"context.trace_id": "t", "name": "x"}],
     "Langfuse's export": {"trace": {"id": "t"}, "observations": []},
+    "what an SDK's console exporter prints ": {"data": [{"context": {}, "start_time": "2026"}]},
     "LangSmith's runs": [{"run_type": "llm", "trace_id": "t", "inputs": {}}],
     "Chrome's trace format": {"traceEvents": []},
     "OTLP with the names of protobuf": {"resource_spans": []},
@@ -298,12 +310,12 @@ def test_other_containers_are_refused_by_name(name: str, data: Any, tmp_path: Pa
     path.write_text(json.dumps(data, indent=1), encoding="utf-8")
     with pytest.raises(AdapterError) as caught:
         trace_of(path)
-    assert caught.value.message == f"{path} is {name}, which is not read"
+    assert caught.value.message == f"{path} is {name.strip()}, which is not read"
     assert caught.value.next_step.startswith("export the spans as OTLP JSON")
     with pytest.raises(AdapterError) as caught:
         OtelRecorder().inspect(path, context_of(tmp_path))
     assert caught.value.reason_code in (NOT_THIS_KIND, "adapter.otlp_invalid")
-    assert name in caught.value.message
+    assert name.strip() in caught.value.message
 
 
 def test_what_is_compressed_is_refused(tmp_path: Path) -> None:

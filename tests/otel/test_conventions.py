@@ -304,6 +304,10 @@ def test_operations_that_nobody_knows_are_told(tmp_path: Path) -> None:
         ("tool_call rm", {}),
         ("call_tool", {}),
         ("other", {"operation__name": "run_tool"}),
+        ("other", {"mcp.method.name": "tools/call"}),
+        ("other", {"acme.span.type": "function"}),
+        ("other", {"node.type": "nodes.toolSerpApi"}),
+        ("Function: rm", {}),
     ],
 )
 def test_what_may_be_a_call_of_a_tool_is_never_silent(

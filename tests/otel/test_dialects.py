@@ -8,9 +8,9 @@ import pytest
 
 from agenteval.cli import main
 from agenteval.contracts.trace import Trace
-from agenteval_otel.containers import read_spans
 from agenteval_otel.recorder import OtelRecorder
 from agenteval_otel.runs import Run, runs_of
+from agenteval_otel.spans import read_spans
 from otel.spans import context_of, trace_of
 
 ROOT = Path(__file__).parents[2]

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from agenteval.contracts.errors import AdapterError
 from agenteval.contracts.trace import check_trace
-from agenteval_otel.containers import read_spans
-from agenteval_otel.dialects.observations import CONVENTIONS
+from agenteval_otel.dialects.vendors import VENDORS as CONVENTIONS
 from agenteval_otel.recorder import OtelRecorder
+from agenteval_otel.spans import read_spans
 from otel.spans import DATA, START, context_of, key_values
 
 MARKET = DATA.parent.parent / "data" / "otel"

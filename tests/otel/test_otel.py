@@ -435,8 +435,8 @@ def test_a_file_that_breaks_off(tmp_path: Path) -> None:
     runs = OtelRecorder().inspect(path, context_of(tmp_path)).runs
     assert [run.status for run in runs] == ["partial", "partial"]
     trace = trace_of(path, **NEWS.choice)
-    assert trace.notes == ["the file breaks off in its last line: spans may be missing"]
-    assert trace.unseen == ["what follows where the file breaks off"]
+    assert trace.notes == ["the file breaks off, or says that it is a part: spans may be missing"]
+    assert trace.unseen == ["what the file leaves out: it breaks off, or says that it is a part"]
 
 
 @pytest.mark.parametrize("separator", ["\u2028", "\x85"])

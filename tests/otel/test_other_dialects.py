@@ -11,7 +11,8 @@ import pytest
 from agenteval.contracts.trace import Trace
 from agenteval_otel import dialects
 from agenteval_otel.messages import message_of, messages_in, result_of
-from otel.spans import START, key_values, otlp, told, trace_of, value
+from agenteval_otel.recorder import OtelRecorder
+from otel.spans import START, context_of, key_values, otlp, told, trace_of, value
 
 ROOT = Path(__file__).parents[2]
 ASKED, ANSWER = "Is stall 14 free?", "Yes, it is."
@@ -207,6 +208,134 @@ VENDORS: dict[str, list[dict[str, Any]]] = {
             "gen_ai.prompt.2.content": json.dumps(RESULT),
             "gen_ai.completion.0.role": "assistant",
             "gen_ai.completion.0.content": ANSWER,
+        },
+    ],
+    "Laminar": [
+        {"lmnr.span.type": "DEFAULT"},
+        {
+            "lmnr.span.type": "LLM",
+            "lmnr.span.input": json.dumps(TALK[:2]),
+            "lmnr.span.output": json.dumps(TALK[2]),
+        },
+        {
+            "lmnr.span.type": "TOOL",
+            "lmnr.span.input": json.dumps(ARGS),
+            "lmnr.span.output": json.dumps(RESULT),
+        },
+        {
+            "lmnr.span.type": "LLM",
+            "lmnr.span.input": json.dumps(TALK),
+            "lmnr.span.output": json.dumps(ANSWERED),
+        },
+    ],
+    "LangWatch": [
+        {
+            "langwatch.span.type": "agent",
+            "langwatch.input": json.dumps({"type": "text", "value": ASKED}),
+            "langwatch.output": json.dumps({"type": "text", "value": ANSWER}),
+        },
+        {
+            "langwatch.span.type": "llm",
+            "langwatch.input": json.dumps({"type": "chat_messages", "value": TALK[:2]}),
+            "langwatch.output": json.dumps({"type": "chat_messages", "value": [TALK[2]]}),
+        },
+        {
+            "langwatch.span.type": "tool",
+            "langwatch.input": json.dumps({"type": "json", "value": ARGS}),
+            "langwatch.output": json.dumps({"type": "json", "value": RESULT}),
+        },
+        {
+            "langwatch.span.type": "llm",
+            "langwatch.input": json.dumps({"type": "chat_messages", "value": TALK}),
+            "langwatch.output": json.dumps({"type": "chat_messages", "value": [ANSWERED]}),
+        },
+    ],
+    "Genkit": [
+        {
+            "genkit:metadata:subtype": "flow",
+            "genkit:input": json.dumps(ASKED),
+            "genkit:output": json.dumps(ANSWER),
+        },
+        {
+            "genkit:metadata:subtype": "model",
+            "genkit:input": json.dumps({"messages": [{"role": "user", "content": [{"text": ASKED}]}]}),
+            "genkit:output": json.dumps(
+                {
+                    "message": {
+                        "role": "model",
+                        "content": [{"toolRequest": {"name": "find_stall", "ref": "call_1", "input": ARGS}}],
+                    }
+                }
+            ),
+        },
+        {
+            "genkit:metadata:subtype": "tool.v2",
+            "genkit:name": "find_stall",
+            "genkit:input": json.dumps(ARGS),
+            "genkit:output": json.dumps(RESULT),
+        },
+        {
+            "genkit:metadata:subtype": "model",
+            "genkit:input": json.dumps({"messages": [{"role": "user", "content": [{"text": ASKED}]}]}),
+            "genkit:output": json.dumps({"message": {"role": "model", "content": [{"text": ANSWER}]}}),
+        },
+    ],
+    "Prompt flow": [
+        {"span_type": "Flow", "inputs": json.dumps({"text": ASKED}), "output": json.dumps(ANSWER)},
+        {
+            "span_type": "LLM",
+            "inputs": json.dumps({"messages": TALK[:2]}),
+            "output": json.dumps({"choices": [{"message": TALK[2]}]}),
+        },
+        {
+            "span_type": "Tool",
+            "function": "find_stall",
+            "inputs": json.dumps(ARGS),
+            "output": json.dumps(RESULT),
+        },
+        {
+            "span_type": "LLM",
+            "inputs": json.dumps({"messages": TALK}),
+            "output": json.dumps({"choices": [{"message": ANSWERED}]}),
+        },
+    ],
+    "LoongSuite": [
+        {"gen_ai.span.kind": "AGENT", "input.value": ASKED, "output.value": ANSWER},
+        {
+            "gen_ai.span.kind": "LLM",
+            "input.value": json.dumps(TALK[:2]),
+            "output.value": json.dumps([TALK[2]]),
+        },
+        {
+            "gen_ai.span.kind": "TOOL",
+            "tool.name": "find_stall",
+            "input.value": json.dumps(ARGS),
+            "output.value": json.dumps(RESULT),
+        },
+        {
+            "gen_ai.span.kind": "LLM",
+            "input.value": json.dumps(TALK),
+            "output.value": json.dumps([ANSWERED]),
+        },
+    ],
+    "Spring AI": [
+        {"gen_ai.operation.name": "invoke_agent"},
+        {
+            "gen_ai.operation.name": "chat",
+            "gen_ai.input.messages": json.dumps(TALK[:2]),
+            "gen_ai.output.messages": json.dumps([TALK[2]]),
+        },
+        {
+            "gen_ai.operation.name": "framework",
+            "spring.ai.kind": "tool_call",
+            "spring.ai.tool.definition.name": "find_stall",
+            "spring.ai.tool.call.arguments": json.dumps(ARGS),
+            "spring.ai.tool.call.result": json.dumps(RESULT),
+        },
+        {
+            "gen_ai.operation.name": "chat",
+            "gen_ai.input.messages": json.dumps(TALK),
+            "gen_ai.output.messages": json.dumps([ANSWERED]),
         },
     ],
 }
@@ -729,7 +858,7 @@ def test_a_convention_is_one_module(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     (code,) = re.findall(r"<!-- example: dialect -->\n```python\n(.*?)```", text, re.DOTALL)
     module = ModuleType("acme")
     exec(compile(code, "docs/otel.md", "exec"), module.__dict__)
-    added = dialects.Dialect("Acme", module.read)
+    added = ("Acme", module.read)
     spans = [
         made(0, 900, "run", parent=None, acme__action="step"),
         made(
@@ -746,3 +875,126 @@ def test_a_convention_is_one_module(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     trace = trace_in(tmp_path, *spans)
     assert [(call.tool, call.args) for call in trace.calls()] == [("find_stall", ARGS)]
     assert (trace.input_messages[0].content, trace.output) == (ASKED, ANSWER)
+
+
+def logged(name: str, at: int, span: int | None = None, **given: Any) -> dict[str, Any]:
+    """A log record of a coding agent."""
+    log = {
+        "timeUnixNano": str(START + at * 10**6),
+        "attributes": key_values({"event.name": name, **given}),
+        "body": value(name),
+    }
+    return log if span is None else log | {"traceId": "t1", "spanId": f"s{span}"}
+
+
+CODEX = [
+    logged("codex.user_prompt", 1, **{"conversation.id": "c", "prompt": ASKED}),
+    logged(
+        "codex.tool_decision",
+        2,
+        **{"conversation.id": "c", "tool_name": "rm", "call_id": "c2", "decision": "denied"},
+    ),
+    logged(
+        "codex.tool_result",
+        20,
+        duration_ms=5,
+        success="true",
+        output=json.dumps(RESULT),
+        **{"conversation.id": "c", "tool_name": "find_stall", "call_id": "c1", "arguments": json.dumps(ARGS)},
+    ),
+]
+GEMINI = [
+    logged("gemini_cli.user_prompt", 1, prompt_id="p", prompt=ASKED),
+    logged(
+        "gemini_cli.tool_call",
+        20,
+        prompt_id="p",
+        function_name="find_stall",
+        function_args=json.dumps(ARGS),
+        success=False,
+        error="closed",
+        error_type="busy",
+    ),
+    logged("gemini_cli.api_response", 30, prompt_id="p", response_text=ANSWER),
+]
+
+
+def test_coding_agents_by_their_log_events(tmp_path: Path) -> None:
+    """Codex tells results and no answer, Gemini CLI an answer and no results; a call that was not allowed has failed."""
+    trace = trace_in(tmp_path, logs=CODEX)
+    assert trace.input_messages[0].content == ASKED
+    assert [(call.tool, call.event.data["args"], call.failed) for call in trace.calls()] == [
+        ("rm", None, True),
+        ("find_stall", ARGS, False),
+    ]
+    assert trace.calls()[1].results[0].data["result"] == RESULT
+    assert trace.status == "partial"
+    trace = trace_in(tmp_path, logs=GEMINI)
+    assert (trace.input_messages[0].content, trace.output) == (ASKED, ANSWER)
+    assert [(call.tool, call.args, call.failed) for call in trace.calls()] == [("find_stall", ARGS, True)]
+    assert trace.of_type("error")[0].data["message"] == "closed"
+
+
+@pytest.mark.parametrize(
+    ("name", "traced", "silent"),
+    [
+        ("codex.tool_result", True, False),
+        ("acme.tool_call", True, False),
+        ("acme.tool_call", False, False),
+        ("gen_ai.tool.message", True, True),
+        ("acme.saved", True, True),
+    ],
+)
+def test_log_records_that_may_be_calls_of_tools_are_never_silent(
+    name: str, traced: bool, silent: bool, tmp_path: Path
+) -> None:
+    """Nobody reads them beside spans that tell of the run in another way, whether or not they name its trace."""
+    chat = made(
+        10, 100, "chat", gen_ai__operation__name="chat", gen_ai__output__messages=json.dumps([ANSWERED])
+    )
+    agent = made(0, 900, "run", parent=None, gen_ai__operation__name="invoke_agent")
+    trace = trace_in(tmp_path, agent, chat, logs=[logged(name, 50, 0 if traced else None)])
+    told_of = f"what 1 span did that may be calls of tools, in a convention that is not read: {name} of x (1)"
+    assert trace.unseen == ([] if silent else [told_of])
+    assert trace.status == ("success" if silent else "partial")
+
+
+def test_a_tool_by_its_name_is_one_whatever_its_operation(tmp_path: Path) -> None:
+    """Operations of SDKs' own, as Gemini CLI's `tool_call`, and messages in the span make no model's call of it."""
+    tool = {
+        "gen_ai.operation.name": "tool_call",
+        "gen_ai.tool.name": "find_stall",
+        "gen_ai.output.messages": json.dumps([ANSWERED]),
+    }
+    (call,) = trace_in(tmp_path, made(10, 100, "x", parent=None, **tool)).calls()
+    assert (call.tool, call.event.data["args"]) == ("find_stall", None)
+
+
+def test_calls_of_which_only_messages_to_a_model_tell(tmp_path: Path) -> None:
+    """The call of the model that asked for them has no span, as in Azure's threads: they are not seen."""
+    agent = made(0, 900, "run", parent=None, gen_ai__operation__name="invoke_agent")
+    given = {"gen_ai.operation.name": "chat", "gen_ai.output.messages": json.dumps([ANSWERED])}
+    after = made(10, 100, "chat", **given, **{"gen_ai.input.messages": json.dumps(TALK)})
+    assert trace_in(tmp_path, agent, after).unseen == [
+        "calls of which only messages to a model tell: find_stall (1)"
+    ]
+    earlier = json.dumps([*TALK, ANSWERED, {"role": "user", "content": "And 15?"}])
+    before = made(10, 100, "chat", **given, **{"gen_ai.input.messages": earlier})
+    assert trace_in(tmp_path, agent, before).unseen == []
+
+
+def test_a_recorded_test_of_a_part_stays_one_of_a_part(tmp_path: Path) -> None:
+    """What nobody reads, and that the file breaks off, is kept in the files of a test."""
+    strange = [made(10, 100, "x", **{"acme.kind": "tool"}), made(20, 30, "y", acme__tool="z")]
+    document = otlp(made(0, 900, "run", parent=None, gen_ai__operation__name="chat"), *strange)
+    document["resourceSpans"][0]["scopeSpans"][0]["spans"][0]["attributes"] += key_values(
+        {"gen_ai.output.messages": json.dumps([ANSWERED])}
+    )
+    path, context = tmp_path / "spans.json", context_of(tmp_path)
+    path.write_text(json.dumps({"trace": document, "status": "PARTIAL"}), encoding="utf-8")
+    (run,) = OtelRecorder().inspect(path, context).runs
+    recorded = OtelRecorder().convert(path, run, context)
+    assert len(recorded.trace.unseen) == 2
+    path.write_text(json.dumps(recorded.replay), encoding="utf-8")
+    replayed = trace_of(path)
+    assert (replayed.unseen, replayed.status) == (recorded.trace.unseen, "partial")

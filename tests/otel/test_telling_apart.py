@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from agenteval.contracts.trace import Trace
-from agenteval_otel.calls import calls_of
-from agenteval_otel.containers import read_spans
-from agenteval_otel.runs import runs_of
+from agenteval_otel.runs import calls_of, runs_of
+from agenteval_otel.spans import read_spans
 from otel.spans import agent, asks_for, chat, responds, says, tool, trace_of, write
 
 ASKED = says("user", "How warm is it?")

@@ -13,9 +13,9 @@ from agenteval.text.fitting import cut
 
 if TYPE_CHECKING:
     from agenteval.contracts.adapters import Recorder
-    from agenteval_otel.otlp import Spans
     from agenteval_otel.receiver import Receiver
     from agenteval_otel.runs import Run
+    from agenteval_otel.spans import Spans
 
 NAME = "otel"
 VERSION = "0.1.0"
@@ -37,7 +37,7 @@ class OtelAdapter:
     @property
     def input_model(self) -> type[Model]:
         """The model of `adapter_input`."""
-        from agenteval_otel.inputs import OtelInput
+        from agenteval_otel.recorder import OtelInput
 
         return OtelInput
 
@@ -56,9 +56,9 @@ class OtelAdapter:
 
     def trace(self, case: TestCase, context: AdapterContext) -> Trace:
         """The trace of one test. Raises `AdapterError`, and `FileError` for a file that is no text."""
-        from agenteval_otel.containers import read_spans
         from agenteval_otel.normalize import normalize
         from agenteval_otel.runs import runs_of
+        from agenteval_otel.spans import read_spans
 
         path = _file(case.adapter_input, context)
         found = read_spans(path, max_bytes=context.max_file_bytes)

@@ -18,7 +18,7 @@ from agenteval_otel.messages import (
     read_messages,
     result_of,
 )
-from agenteval_otel.otlp import Span
+from agenteval_otel.spans import Span
 
 OPERATION = "gen_ai.operation.name"
 AGENTS = ("invoke_agent", "invoke_workflow")
@@ -26,6 +26,7 @@ MODEL_CALLS = ("chat", "generate_content", "text_completion")
 TOOL = "execute_tool"
 OTHERS = ("create_agent", "embeddings", "retrieval", "execute_task", "execute_event_loop_cycle")
 """Operations that a trace has no event for; the last ones are steps of LangChain's and of Strands' agents."""
+KNOWN = (*AGENTS, *MODEL_CALLS, TOOL, *OTHERS)
 
 AGENT_NAMES = ("gen_ai.agent.name", "gen_ai.agent.id")
 CONVERSATION = "gen_ai.conversation.id"
@@ -63,10 +64,14 @@ OTHER_FORMS = (
 )
 """How attributes and events begin that hold messages in older conventions, or others."""
 LOOKS_LIKE_A_TOOL = lazy(
-    r"(?:^|[^A-Za-z]|(?<=[a-z])(?=T))(?:tool|Tool|TOOL)(?![a-z]|S|[._]?(?:[Cc]hoice|definitions))"
-    r"|(?i:(?:call|execute|run|invoke)[_ .]?tools?|tools/call)"
+    r"(?:^|[^A-Za-z]|(?<=[a-z])(?=T))(?:tool|Tool|TOOL(?!S))(?![a-z]|[._]?(?:[Cc]hoice|definitions))"
+    r"|(?i:(?:call|execute|run|invoke)[_ .]?tools?|tools/call|\bfunction(?:[_ .]?call|:|$))"
 )
 """What names of spans and attributes have in them, whatever their convention, where a tool was called."""
+
+
+KIND = lazy(r"(?i:kind|type|method|method\.name|operation\.?(?:name|id)?)$")
+"""What attributes end with whose value says what a span is."""
 
 
 def operation(span: Span) -> str:
@@ -84,7 +89,7 @@ def seems_a_tool(span: Span) -> bool:
     name = operation(span)
     if name in (*AGENTS, TOOL, *OTHERS) or (span.dialects and not name) or is_model_call(span):
         return False
-    kinds = (str(value) for key, value in span.attributes.items() if key.endswith(("kind", "type", "Type")))
+    kinds = (str(value) for key, value in span.attributes.items() if KIND.search(key))
     return any(LOOKS_LIKE_A_TOOL.search(each) for each in (span.name, name, *kinds, *span.attributes))
 
 
@@ -139,9 +144,10 @@ def tool_names(span: Span) -> Iterator[str]:
 
 def is_model_call(span: Span) -> bool:
     """Whether a span about generative AI calls a model: by its operation; by its answer, when nobody knows that."""
-    known = (*AGENTS, TOOL, *OTHERS)
     name = operation(span)
-    return name in MODEL_CALLS or (name not in known and value_of(span, OUTPUT) is not None)
+    if name in MODEL_CALLS or name in KNOWN:
+        return name in MODEL_CALLS
+    return value_of(span, OUTPUT) is not None and not LOOKS_LIKE_A_TOOL.search(name)
 
 
 def has_failed(span: Span) -> bool:

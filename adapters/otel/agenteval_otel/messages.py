@@ -22,6 +22,8 @@ ROLES = {"human": "user", "ai": "assistant", "model": "assistant", "function": "
 """What some frameworks and services call the roles."""
 SPEAKERS = (*ROLES, *INSTRUCTING, "assistant", "tool", "user")
 TEXTS = ("text", "input_text", "output_text", "refusal")
+TEXT = ("content", "text", "refusal", "value")
+"""Kinds of part that are text, and the keys of it."""
 CALLS = {
     "tool_call": ("arguments", "args"),
     "server_tool_call": ("server_tool_call",),
@@ -30,6 +32,7 @@ CALLS = {
     "function_call": ("arguments",),
     "toolUse": ("input",),
     "functionCall": ("args",),
+    "toolRequest": ("input",),
 }
 """Kinds of part that call a tool, and the keys of the arguments."""
 RESPONSES = {
@@ -41,29 +44,38 @@ RESPONSES = {
     "function_call_output": ("output",),
     "toolResult": ("content",),
     "functionResponse": ("response",),
+    "toolResponse": ("output",),
 }
 """Kinds of part that tell what a tool answered, and the keys of that."""
-IDS = ("call_id", "id", "tool_use_id", "tool_call_id", "toolCallId", "toolUseId")
+IDS = ("call_id", "id", "tool_use_id", "tool_call_id", "toolCallId", "toolUseId", "ref")
 NAMES = ("name", "toolName", "tool_name")
 SILENT = frozenset(
     [
-        *(
-            "audio",
-            "blob",
-            "compaction",
-            "document",
-            "file",
-            "image",
-            "image_url",
-            "input_audio",
-            "reasoning",
-        ),
-        *("reasoningContent", "redacted_thinking", "source", "step-start", "thinking", "uri", "video"),
+        "audio",
+        "blob",
+        "compaction",
+        "document",
+        "file",
+        "image",
+        "image_url",
+        "input_audio",
+        "media",
+        "reasoning",
+        "reasoningContent",
+        "redacted_thinking",
+        "source",
+        "step-start",
+        "thinking",
+        "uri",
+        "video",
     ]
 )
 """Kinds of part that hold neither text nor calls."""
 WRAPPED = {"function_call": "functionCall", "function_response": "functionResponse"}
 """Keys by which a part without a type tells its kind, beside the kinds themselves."""
+LISTS = ("messages", "contents", "generations", "candidates")
+WRAPPERS = ("message", "output", "input", "text", "prompt", "inputs", "outputs", "value")
+"""Keys under which messages stand, as a list or in any form."""
 
 IN_A_SPAN = Path("span")
 """What JSON within a span is called in errors, which nobody sees."""
@@ -125,6 +137,29 @@ def data_of(value: Any) -> Any:
     return value
 
 
+def indexed(attributes: dict[str, Any], prefix: str) -> list[Any]:
+    """The list that attributes with numbers in their names describe, as `llm.input_messages.0.message.role`; nested, too."""
+    tree: dict[str, Any] = {}
+    start = f"{prefix}."
+    for key in filter(lambda key: key.startswith(start), attributes):
+        *steps, last = key[len(start) :].split(".")
+        here: Any = tree
+        for each in steps:
+            here = here.setdefault(each, {}) if isinstance(here, dict) else None
+        if isinstance(here, dict):
+            here.setdefault(last, attributes[key])
+    return listed(_lists(tree))
+
+
+def _lists(data: Any) -> Any:
+    """Data with a list for each mapping whose keys are all numbers."""
+    if not isinstance(data, dict):
+        return data
+    if data and all(key.isascii() and key.isdecimal() and len(key) < 10 for key in data):
+        return [_lists(data[key]) for key in sorted(data, key=int)]
+    return {key: _lists(value) for key, value in data.items()}
+
+
 def listed(value: Any) -> list[Any]:
     """A list, or none of anything else."""
     return value if isinstance(value, list) else []
@@ -145,43 +180,26 @@ def messages_in(data: Any, role: str) -> list[Any]:
 
     A request's messages or contents, an answer's choices, candidates or generations, a state that has messages.
     """
-    match data_of(data):
-        case str(text):
-            return [{"role": role, "content": text}] if text else []
+    match found := data_of(data):
+        case str():
+            return [{"role": role, "content": found}] if found else []
         case [[dict(), *_] as first, *_]:  # LangChain has a list for each prompt
             return [*first]
-        case list(items):
-            return items
+        case list():
+            return found
         case {"role": str(), **rest} | {"lc": _, **rest} if rest:
-            return [data_of(data)]
-        case (
-            {"messages": inner}
-            | {"contents": inner}
-            | {"generations": inner}
-            | {"candidates": inner} as found
-        ):
-            return messages_in(inner, role) or ([found] if "content" in found else [])
+            return [found]
         case {"choices": list(choices)}:
             return [_with_reason(each) for each in mappings(choices)]
-        case {"content": inner, **rest} if isinstance(inner, list | dict):
-            return (
-                [{"role": role, **inner}]
-                if isinstance(inner, dict)
-                else [{**rest, "role": role, "content": inner}]
-            )
-        case {"content": _} | {"parts": _} as message:
-            return [{"role": role, **message}]
-        case {"message": dict(message)} | {"output": dict(message)} | {"input": dict(message)}:
-            return messages_in(message, role)
-        case (
-            {"output": inner}
-            | {"input": inner}
-            | {"text": inner}
-            | {"prompt": inner}
-            | {"inputs": inner}
-            | {"outputs": inner}
-        ):
-            return messages_in(inner, role)
+        case dict():
+            for key in LISTS:
+                if key in found:
+                    return messages_in(found[key], role) or ([found] if "content" in found else [])
+            if isinstance(found.get("content"), dict):
+                return [{"role": role, **found["content"]}]
+            if "content" in found or "parts" in found:
+                return [{**found, "role": role}]
+            return next((messages_in(found[key], role) for key in WRAPPERS if key in found), [])
     return []
 
 
@@ -287,7 +305,7 @@ def _add(message: Message, part: dict[str, Any], texts: list[str]) -> None:
     if part.get("thought") is True:  # Gemini's reasoning
         return
     if kind in TEXTS:
-        texts.append(str(part.get("content") or part.get("text") or part.get("refusal") or ""))
+        texts.append(next((str(part[key]) for key in TEXT if part.get(key)), ""))
     elif kind == "message":
         inner = message_of(part | {"type": None})
         texts.append(inner.text if inner else "")

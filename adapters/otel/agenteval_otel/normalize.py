@@ -1,6 +1,7 @@
-"""From a run in spans to the normalized trace (SPEC 16)."""
+"""From a run in spans to the normalized trace (SPEC 16), and what the spans do not show, in words."""
 
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -15,15 +16,15 @@ from agenteval.contracts.trace import (
     TraceScenario,
     TraceStatus,
 )
+from agenteval.text.fitting import counted
 from agenteval_otel import conventions as gen_ai
-from agenteval_otel.calls import Call, calls_of
 from agenteval_otel.conventions import messages_of
-from agenteval_otel.notes import notes_on, shows_tools, unseen
-from agenteval_otel.otlp import Span
-from agenteval_otel.runs import MAIN, Run, received
+from agenteval_otel.messages import UNNAMED
+from agenteval_otel.runs import MAIN, Call, Run, asking, calls_of, earlier, received
+from agenteval_otel.spans import Span
 
-Moment = tuple[int, Callable[[TraceBuilder, str], object]]
-"""When something happened, in nanoseconds, and what adds it to a trace."""
+Moment = tuple[int, EventType, dict[str, Any], str, str]
+"""What happened: when, in nanoseconds; the kind of event, its data, its actor, the agent."""
 
 
 def normalize(
@@ -34,26 +35,39 @@ def normalize(
     output = final_output(run)
     usage = _usage(run)
     status = _status(run, output, cut=cut)
-    unanswered = output is None and status != "failed"
-    moments = [*_messages(run), *(moment for call in calls for moment in _call(call)), *_model_errors(run)]
-    capabilities = Capabilities(supports_tool_trace=shows_tools(run), supports_replay=True)
-    builder = TraceBuilder(adapter=adapter, capabilities=capabilities, scenario=scenario)
-    for time, add in sorted(moments, key=lambda moment: moment[0]):
-        add(builder, timestamp(time))
+    shows_tools = bool(run.tools) or len(untold(run)) < len(run.chats)
+    said = list(received(run))
+    builder = TraceBuilder(
+        adapter=adapter,
+        capabilities=Capabilities(supports_tool_trace=shows_tools, supports_replay=True),
+        scenario=scenario,
+    )
+    moments: list[Moment] = [
+        (time, "message_received", {"role": message.role, "content": message.text}, "user", MAIN)
+        for time, message in said
+    ]
+    moments += [moment for call in calls for moment in _moments(run, call)]
+    for chat in filter(gen_ai.has_failed, run.chats):
+        data = {"scope": "model", "tool": None, "call_id": None, **_error(chat)}
+        moments.append((chat.end, "error", data, "system", run.agent_of(chat)))
+    for time, kind, data, actor, agent in sorted(moments, key=lambda moment: moment[0]):
+        builder.add(kind, data, actor=actor, ts=timestamp(time), agent_id=agent)
     if output is not None:
         builder.add("final_output", {"role": "assistant", "content": output}, ts=timestamp(run.end))
     return builder.build(
         test_case_id=test_case_id,
         test_run_id=test_run_id,
-        input_messages=[
-            TraceMessage(role=message.role, content=message.text) for _, message in received(run)
-        ],
+        input_messages=[TraceMessage(role=message.role, content=message.text) for _, message in said],
         final_output=None if output is None else TraceMessage(role="assistant", content=output),
         status=status,
         timing_ms_total=round((run.end - run.start) / 1e6, 3),
         token_usage=usage,
-        notes=[*notes_on(run, calls, usage, cut=cut, unanswered=unanswered)],
-        unseen=[*unseen(run, calls, cut=cut)] if shows_tools(run) else [],
+        notes=[
+            *_notes_on_spans(run, cut=cut),
+            *_notes_on_messages(run, usage, unanswered=output is None and status != "failed"),
+            *_notes_on_calls(run, calls),
+        ],
+        unseen=[*unseen(run, calls, cut=cut)] if shows_tools else [],
     )
 
 
@@ -74,38 +88,27 @@ def timestamp(nanoseconds: int) -> str:
     return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}.{rest // 1_000_000:03}Z"
 
 
-def _messages(run: Run) -> Iterator[Moment]:
-    for time, message in received(run):
-        yield time, _adder("message_received", {"role": message.role, "content": message.text}, "user", MAIN)
-
-
-def _call(call: Call) -> Iterator[Moment]:
+def _moments(run: Run, call: Call) -> Iterator[Moment]:
+    """A call, what answered it, and its error."""
+    span, agent = call.span, run.agent_of(call.told_by)
     args = call.args if isinstance(call.args, dict | None) else {"input": call.args}
     link = {"tool": call.tool, "call_id": call.call_id}
-    span = call.span
-    yield (
-        (span.start if span else call.asked_at),
-        _adder("tool_call", {**link, "args": args}, "agent", call.agent),
-    )
-    error = _error(span) if span and gen_ai.has_failed(span) else _told_error(call) if call.failed else None
-    result = gen_ai.result_in(span) if span else None
-    if result is None:
-        result = call.response
+    yield call.started_at, "tool_call", {**link, "args": args}, "agent", agent
     time = span.end if span else call.answered_at
     if time is None:
         return
+    result = gen_ai.result_in(span) if span else None
+    result = call.response if result is None else result
+    error = None
+    if span and gen_ai.has_failed(span):
+        error = _error(span)
+    elif call.failed:
+        message = call.response if isinstance(call.response, str) else show(call.response)
+        error = {"error_type": "error", "message": message, "retryable": False}
     stated = False if error else True if call.failed is False else None
-    answer = {**link, "success": stated, "result": result}
-    yield time, _adder("tool_result", answer, "tool", call.agent)
-    if error is not None:
-        yield time, _adder("error", {"scope": "tool", **link, **error}, "tool", call.agent)
-
-
-def _model_errors(run: Run) -> Iterator[Moment]:
-    for chat in run.chats:
-        if gen_ai.has_failed(chat):
-            data = {"scope": "model", "tool": None, "call_id": None, **_error(chat)}
-            yield chat.end, _adder("error", data, "system", run.agent_of(chat))
+    yield time, "tool_result", {**link, "success": stated, "result": result}, "tool", agent
+    if error:
+        yield time, "error", {"scope": "tool", **link, **error}, "tool", agent
 
 
 def _error(span: Span) -> dict[str, Any]:
@@ -115,19 +118,6 @@ def _error(span: Span) -> dict[str, Any]:
     told = span.message, exception.get("exception.message"), span.attributes.get(gen_ai.ERROR_MESSAGE)
     message, _, _ = str(next(filter(None, told), "")).partition("Traceback (most recent call last)")
     return {"error_type": str(kind), "message": message.rstrip(), "retryable": False}
-
-
-def _told_error(call: Call) -> dict[str, Any]:
-    """What a response says that tells of a failure, which no span does."""
-    told = call.response
-    message = told if isinstance(told, str) else show(told)
-    return {"error_type": "error", "message": message, "retryable": False}
-
-
-def _adder(
-    kind: EventType, data: dict[str, Any], actor: str, agent: str
-) -> Callable[[TraceBuilder, str], object]:
-    return lambda builder, ts: builder.add(kind, data, actor=actor, ts=ts, agent_id=agent)
 
 
 def _status(run: Run, output: str | None, *, cut: bool) -> TraceStatus:
@@ -161,17 +151,171 @@ def _tokens(spans: list[Span]) -> dict[str, int]:
             usage[kind] = sum(known)
     if len(usage) == len(gen_ai.TOKENS):
         usage["total_tokens"] = sum(usage.values())
-    if "input_tokens" in usage and (cached := _cached(spans)):
-        beside = sum(cached.values()) > usage["input_tokens"]  # not as the conventions have it
-        usage["input_tokens"] -= 0 if beside else sum(cached.values())
+    cached: Counter[str] = Counter()
+    for span in spans:
+        for name, kind in gen_ai.CACHED.items():
+            if isinstance(count := span.attributes.get(name), int):
+                cached[kind] += count
+    if "input_tokens" in usage and cached:
+        beside = cached.total() > usage["input_tokens"]  # not as the conventions have it
+        usage["input_tokens"] -= 0 if beside else cached.total()
         usage |= cached
     return usage
 
 
-def _cached(spans: list[Span]) -> dict[str, int]:
-    cached: dict[str, int] = {}
-    for span in spans:
-        for name, kind in gen_ai.CACHED.items():
-            if isinstance(count := span.attributes.get(name), int):
-                cached[kind] = cached.get(kind, 0) + count
-    return cached
+def untold(run: Run) -> list[Span]:
+    """The calls of models that do not tell what was answered."""
+    return [
+        chat for chat in run.chats if not messages_of(chat, gen_ai.OUTPUT) and not gen_ai.has_failed(chat)
+    ]
+
+
+def _unknown_parts(run: Run) -> str:
+    """The kinds of parts of answers that nobody knows: they may be calls of tools."""
+    messages = (message for chat in run.chats for message in messages_of(chat, gen_ai.OUTPUT))
+    return ", ".join(sorted({kind for message in messages for kind in message.unknown}))
+
+
+def unseen(run: Run, calls: list[Call], *, cut: bool) -> Iterator[str]:
+    """Parts of the run that the spans do not show, in which tools may have been called."""
+    if cut:
+        yield "what the file leaves out: it breaks off, or says that it is a part"
+    if not run.complete:
+        yield "the span that holds the others, and what else it holds"
+    if run.strange:
+        names = Counter(
+            f"{span.name} of {convention}" if (convention := gen_ai.convention(span)) else span.name
+            for span in run.strange
+        )
+        yield f"what {counted(len(run.strange), 'span')} did that may be calls of tools, in a convention that is not read: {_counts(names)}"
+    if unnamed := sum(call.tool == UNNAMED for call in calls):
+        yield f"which tool {counted(unnamed, 'tool call')} called"
+    if repeated := _only_repeated(run, calls):
+        yield f"calls of which only messages to a model tell: {_counts(repeated)}"
+    if not run.tools:
+        if missing := len(untold(run)):
+            yield f"what {missing} of {counted(len(run.chats), 'call')} of models answered"
+        if parts := _unknown_parts(run):
+            yield f"parts of answers that are of unknown kinds: {parts}"
+    elif lost := len(_not_executed(run)):
+        yield f"calls that {counted(lost, 'answer')} asked for, which were not captured"
+
+
+def _only_repeated(run: Run, calls: list[Call]) -> Mapping[str, int]:
+    """Calls by tool that messages to a model tell of after the user's last one, and nothing else does."""
+    most: Counter[str] = Counter()
+    for chat in run.chats:
+        told: Counter[str] = Counter()
+        for message in messages_of(chat, gen_ai.INPUT):
+            if message.role == "user" and not message.responses:
+                told.clear()
+            told.update(tool for _, tool, _ in message.calls)
+        most |= told
+    return most - Counter(call.tool for call in calls)
+
+
+def _not_executed(run: Run) -> list[Span]:
+    """The calls of models whose answer is not told, ends in a call of a tool, and is followed by none."""
+    asking = [chat for chat in untold(run) if gen_ai.FOR_TOOLS.intersection(gen_ai.finish_reasons(chat))]
+    lost = []
+    for chat in asking if run.tools else ():
+        owner = run.owner_of(chat)
+        later = (each.start for each in run.chats if each.start > chat.start and run.owner_of(each) == owner)
+        until = next(later, run.end)
+        if not any(chat.start <= span.start <= until for span in run.tools):
+            lost.append(chat)
+    return lost
+
+
+def _notes_on_spans(run: Run, *, cut: bool) -> Iterator[str]:
+    """Spans, and what of them, that were lost or are not understood."""
+    if cut:
+        yield "the file breaks off, or says that it is a part: spans may be missing"
+    if not run.complete:
+        yield "the span that holds the others is missing: the run may not be whole"
+    if lost := sum(span.dropped for span in run.spans):
+        yield f"attributes or events of {counted(lost, 'span')} were dropped at a limit when they were recorded"
+    names = [gen_ai.operation(span) for span in run.spans if not gen_ai.is_model_call(span)]
+    if unknown := Counter(name for name in names if name not in gen_ai.KNOWN):
+        yield f"spans with unknown operations were ignored: {_counts(unknown)}"
+
+
+def _notes_on_messages(run: Run, usage: Mapping[str, Any] | None, *, unanswered: bool) -> Iterator[str]:
+    """What was said, where that is not known; of a run that did not fail, why there is no answer; tokens."""
+    spans = [*run.chats, *run.agents]
+    both = (gen_ai.INPUT, gen_ai.OUTPUT)
+    unreadable = sum(any(gen_ai.is_unreadable(span, name) for name in both) for span in spans)
+    if unreadable:
+        yield f"messages of {counted(unreadable, 'span')} cannot be read: they are not a list, or were cut at a limit on length"
+    others = dict.fromkeys(form for chat in untold(run) for form in gen_ai.other_forms(chat))
+    if others:
+        yield f"messages that are not in gen_ai.input.messages and gen_ai.output.messages are not read: {', '.join(others)}"
+    answers = any(messages_of(span, gen_ai.OUTPUT) for span in spans)
+    said = [message.text for _, message in received(run)]
+    if not (answers or unreadable or others):
+        yield (
+            "no answers were captured: what was answered is not known"
+            if any(said)
+            else "no messages were captured: neither what was asked nor what was answered is known"
+        )
+    if answers and not any(said):
+        yield "no text from a user was captured: what was asked is not known"
+    if answers and (missing := len(untold(run))):
+        yield f"{missing} of {counted(len(run.chats), 'call')} of models do not show what was answered"
+    if parts := _unknown_parts(run):
+        yield f"unknown parts of answers were ignored: {parts}"
+    known = {"", *said, *(message.text for message in earlier(run))}
+    users = [
+        [each.text for each in messages_of(chat, gen_ai.INPUT) if each.role == "user"] for chat in asking(run)
+    ]
+    if strange := sum(bool(texts) and texts[-1] not in known for texts in users):
+        yield f"what {counted(strange, 'call')} of models asked is not in any message of this run: the trace may hold several conversations, or agents that ask others"
+    for chat in run.own_chats[-1:] if unanswered else ():
+        for message in messages_of(chat, gen_ai.OUTPUT)[-1:]:
+            tools = ", ".join(tool for _, tool, _ in message.calls)
+            last = f"asks for {tools}" if message.asks else "has no text"
+            yield f"the last answer of the model {last}: what the agent answered in the end is not known"
+    told = any(name in chat.attributes for chat in run.chats for name in gen_ai.TOKENS.values())
+    if told and "total_tokens" not in (usage or {}):
+        yield "not every call of a model reports its tokens: they are not added up"
+
+
+def _notes_on_calls(run: Run, calls: list[Call]) -> Iterator[str]:
+    """What is not known of tool calls."""
+    if not run.chats and not run.tools:
+        yield "no span is a call of a model or a tool, so tools are not judged"
+    if unnamed := sum(call.tool == UNNAMED for call in calls):
+        yield f"which tool was called is not recorded for {counted(unnamed, 'tool call')}"
+    untold_ends = (call for call in calls if call.span is None and call.failed is None)
+    if assumed := sum(call.answered_at is not None for call in untold_ends):
+        yield f"no execute_tool span is there for {counted(assumed, 'tool result')}: success is assumed"
+    if bare := sum(call.args is None for call in calls):
+        yield f"no arguments are recorded for {counted(bare, 'tool call')}"
+    if open_ended := sum(not _has_result(call) for call in calls):
+        yield f"no result is recorded for {counted(open_ended, 'tool call')}"
+    if guessed := sum(call.guessed for call in calls):
+        yield f"which of several calls of the same tool was executed when is not recorded for {counted(guessed, 'tool call')}: their results may be mixed up"
+    if lost := len(_not_executed(run)):
+        yield f"{counted(lost, 'answer')}, not captured, asked for tools, and no execute_tool span follows: calls are missing"
+    executed = {span.span_id for span in run.tools}
+    ids = {gen_ai.call_id_of(span) for span in run.tools} - {""}
+    tools = {span.span_id: span for span in run.spans if gen_ai.operation(span) == gen_ai.TOOL}
+    within = [span for span_id, span in tools.items() if span_id not in executed]
+    if unclear := sum(
+        gen_ai.arguments_of(span) is None and gen_ai.call_id_of(span) not in ids for span in within
+    ):
+        yield f"{counted(unclear, 'execute_tool span')} within another of its tool, without arguments: taken for the same call"
+    if run.chats and not untold(run) and not _unknown_parts(run):  # what models asked for is known
+        executions = ((call.tool, call.span) for call in calls if call.span and not call.chat)
+        if unasked := Counter(tool for tool, span in executions if span.parent_id not in tools):
+            yield f"no answer of a model asks for tools that were executed: {_counts(unasked)}"
+
+
+def _has_result(call: Call) -> bool:
+    span = call.span
+    done = span is not None and (gen_ai.has_failed(span) or gen_ai.value_of(span, gen_ai.RESULT) is not None)
+    return done or call.response is not None
+
+
+def _counts(found: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} ({count})" for name, count in sorted(found.items()))

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from agenteval.reading.documents import MAX_DEPTH
-from agenteval_otel.otlp import refuse
+from agenteval_otel.spans import refuse
 
 VARINT, FIXED64, LENGTH, FIXED32 = 0, 1, 2, 5
 """How a field is encoded."""

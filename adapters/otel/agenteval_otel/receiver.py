@@ -16,7 +16,7 @@ from typing import Any, Self
 from agenteval.contracts.adapters import Received
 from agenteval.contracts.errors import AdapterError, FileError
 from agenteval.reading.jsonsource import parse_json
-from agenteval_otel.otlp import Reader, Spans
+from agenteval_otel.spans import Reader, Spans
 
 SIGNALS = ("/v1/traces", "/v1/logs", "/v1/metrics")
 JSON, PROTOBUF = "application/json", "application/x-protobuf"

@@ -1,4 +1,4 @@
-"""The runs in a file of spans, and one of them as the files of a test."""
+"""The runs in a file of spans, one of them as the files of a test, and what such a test names."""
 
 from collections import Counter
 from pathlib import Path
@@ -6,15 +6,25 @@ from typing import Any
 
 from agenteval.contracts.adapters import NOT_THIS_KIND, AdapterContext, RecordedRun, RecordedTest, Recording
 from agenteval.contracts.errors import AdapterError
+from agenteval.contracts.models import Model, model
 from agenteval.contracts.trace import Trace, TraceScenario
 from agenteval.text.fitting import cut
 from agenteval_otel import conventions as gen_ai
 from agenteval_otel.adapter import TRACE_ID, OtelAdapter, chosen, nothing_done
-from agenteval_otel.containers import AS_OTLP, foreign, is_spans, read_spans
 from agenteval_otel.messages import INSTRUCTING
 from agenteval_otel.normalize import normalize
-from agenteval_otel.otlp import STATUS_ERROR, Span, Spans, key_values
 from agenteval_otel.runs import Run, earlier, runs_of
+from agenteval_otel.spans import (
+    AS_OTLP,
+    PARTIAL,
+    STATUS_ERROR,
+    Span,
+    Spans,
+    foreign,
+    is_spans,
+    key_values,
+    read_spans,
+)
 
 KIND = "OpenTelemetry spans"
 KEPT = (
@@ -36,6 +46,18 @@ KEPT = (
 NOT_KEPT = "(not kept)"
 """What stands for messages that cannot be read: they may instruct the model."""
 NO_GROUP = "main"
+UNREAD = "agenteval.unread.kind"
+"""An attribute by which a span that nobody reads is known again when it is replayed."""
+
+
+@model
+class OtelInput(Model):
+    """What is replayed: an agent's spans."""
+
+    replay_file: str
+    """The file of spans, relative to the test: OTLP in JSON or protobuf, or what Tempo or Jaeger gives."""
+    trace_id: str | None = None
+    """Which trace is meant, when the file holds several."""
 
 
 class OtelRecorder:
@@ -86,7 +108,7 @@ class OtelRecorder:
         offered = (name for chat in spans.chats for name in gen_ai.tool_names(chat))
         return RecordedTest(
             scenario=scenario,
-            replay={"resourceSpans": [_kept(span) for span in spans.spans]},
+            replay=_replay(spans, found),
             fixtures=[],
             tools=list(dict.fromkeys([*offered, *trace.tool_counts()])),
             trace=trace,
@@ -145,7 +167,15 @@ def _listed(number: int, run: Run, trace: Trace) -> RecordedRun:
     )
 
 
-def _kept(span: Span) -> dict[str, Any]:
+def _replay(run: Run, found: Spans) -> dict[str, Any]:
+    """The spans of a run, and those that nobody reads and that may be calls of tools, as OTLP JSON."""
+    unread = {span.span_id: span for span in run.strange}
+    spans = {span.span_id: span for span in run.spans} | unread
+    written = [_kept(span, run.trace_id, unread=span.span_id in unread) for span in spans.values()]
+    return {"resourceSpans": written} | ({"status": PARTIAL} if found.cut else {})
+
+
+def _kept(span: Span, trace_id: str, *, unread: bool) -> dict[str, Any]:
     """A span in the words of the conventions, as OTLP has it, without what no test needs."""
     kept = {name: value for name in KEPT if (value := gen_ai.value_of(span, name)) is not None}
     kept |= {
@@ -153,14 +183,14 @@ def _kept(span: Span) -> dict[str, Any]:
         for name in (gen_ai.INPUT, gen_ai.OUTPUT)
         if gen_ai.value_of(span, name) is not None
     }
+    kept |= {UNREAD: "tool"} if unread else {}
     errors = [
         {key: value for key, value in event.items() if key in ("exception.type", "exception.message")}
         for event in span.events
         if event["name"] == "exception"
     ]
-    status = {"code": STATUS_ERROR} if span.failed else {}
     written: dict[str, Any] = {
-        "traceId": span.trace_id,
+        "traceId": trace_id,
         "spanId": span.span_id,
         "parentSpanId": span.parent_id,  # spans in between are not kept
         "name": span.name,
@@ -168,10 +198,10 @@ def _kept(span: Span) -> dict[str, Any]:
         "endTimeUnixNano": str(span.end),
         "attributes": key_values(kept),
         "events": [{"name": "exception", "attributes": key_values(error)} for error in errors],
-        "status": {**status, "message": span.message} if span.message else status,
+        "status": ({"code": STATUS_ERROR} if span.failed else {})
+        | ({"message": span.message} if span.message else {}),
+        **({"droppedAttributesCount": 1} if span.dropped else {}),
     }
-    if span.dropped:
-        written["droppedAttributesCount"] = 1
     resource = {"attributes": key_values({"service.name": span.service} if span.service else {})}
     return {"resource": resource, "scopeSpans": [{"scope": {"name": span.scope}, "spans": [written]}]}
 

@@ -1,7 +1,11 @@
-"""The spans of one OTLP trace as one run: which agent called which model and tool, and what it was asked."""
+"""The spans of one OTLP trace as one run: which agent called which model and tool, each call once, and what it was asked.
+
+A call of a tool is known twice, by the model's answer that asks for it and by the span of its execution, and
+instrumentations record either or both. The two are one call: they share the call id, or else tool and arguments.
+"""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice, takewhile
 from typing import Any
@@ -10,8 +14,8 @@ from agenteval.contracts.json_values import args_key
 from agenteval_otel import conventions as gen_ai
 from agenteval_otel.conventions import agree, arguments_of, call_id_of, messages_of, operation, tool_of
 from agenteval_otel.dialects import translate
-from agenteval_otel.messages import INSTRUCTING, Message
-from agenteval_otel.otlp import Span, Spans
+from agenteval_otel.messages import INSTRUCTING, UNNAMED, Message
+from agenteval_otel.spans import Span, Spans
 
 MAIN = "main"
 UNTOLD = args_key(None)
@@ -107,7 +111,8 @@ def runs_of(found: Spans) -> list[Run]:
     traces: dict[str, dict[str, Span]] = {}
     for span in spans:  # exporters deliver at least once: what comes again is the same span
         traces.setdefault(span.trace_id, {})[span.span_id] = span
-    runs = [_run(trace_id, members) for trace_id, members in traces.items()]
+    anywhere = traces.pop("", {})  # log records that name no trace
+    runs = [_run(trace_id, members | anywhere) for trace_id, members in traces.items()]
     done = [run for run in runs if any(operation(span) not in gen_ai.OTHERS for span in run.spans)]
     return sorted(done, key=lambda run: (run.start, run.trace_id))
 
@@ -309,3 +314,153 @@ def _name(agent: Span) -> str:
     """The name of an agent, which is the same in every run, else its id."""
     names = (agent.attributes.get(name) for name in gen_ai.AGENT_NAMES)
     return next((str(name) for name in names if name), "")
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Call:
+    """A tool call: what asked for it, what executed it, and what answered it, as far as they are recorded."""
+
+    call_id: str
+    tool: str
+    args: Any
+    named: bool = True
+    """Whether the recording gives its id."""
+    told_by: Span
+    """The call of a model whose answer asks for it; its execution, where none does."""
+    chat: Span | None = None
+    span: Span | None = None
+    """Its execution."""
+    guessed: bool = False
+    """Whether the span may as well be that of another call of the tool, with other arguments."""
+    response: Any = None
+    failed: bool | None = None
+    """Whether the response tells of a failure; None when it does not say."""
+    answered_at: int | None = None
+
+    @property
+    def started_at(self) -> int:
+        """When it was executed, else asked for."""
+        return self.span.start if self.span else self.told_by.end
+
+
+def calls_of(run: Run) -> list[Call]:
+    """All tool calls, each once, in the order in which they were executed or asked for."""
+    asked = [call for chat in run.chats for call in _asked_for(chat)]
+    _answer(run, asked)
+    find = _finder(run, asked)
+    calls = [*asked]
+    for span in run.tools:
+        call = find(span)
+        if call is None:
+            call = Call(call_id=call_id_of(span) or span.span_id, tool=tool_of(span), args=None, told_by=span)
+            calls.append(call)
+        call.span = span
+        call.args = arguments_of(span) if call.args is None else call.args
+        call.tool = tool_of(span) if call.tool == UNNAMED else call.tool
+        call.call_id = call.call_id if call.named else call_id_of(span) or call.call_id
+    calls.sort(key=lambda call: (call.started_at, call.chat is not None))
+    times: Counter[str] = Counter()
+    for call in calls:  # a retry by the client may repeat an id
+        times[call.call_id] += 1
+        if (number := times[call.call_id]) > 1:
+            call.call_id = f"{call.call_id}#{number}"
+    return calls
+
+
+def _asked_for(chat: Span) -> Iterator[Call]:
+    for message in messages_of(chat, gen_ai.OUTPUT):
+        for number, (call_id, tool, args) in enumerate(message.calls, 1):
+            told = call_id or f"{chat.span_id}.{number}"
+            yield Call(call_id=told, tool=tool, args=args, named=bool(call_id), told_by=chat, chat=chat)
+
+
+def _answer(run: Run, calls: list[Call]) -> None:
+    """Give each call the response that a later call of a model repeats, or the same answer of the model itself.
+
+    Some services number the calls of each answer anew: of several with one id a response is that of the last one which
+    is asked for before it.
+    """
+    by_id: dict[str, list[Call]] = {}
+    for call in calls:
+        by_id.setdefault(call.call_id, []).append(call)
+    for chat in run.chats:
+        owner = run.owner_of(chat)
+        for name, time in ((gen_ai.INPUT, chat.start), (gen_ai.OUTPUT, chat.end)):
+            for call_id, later, response, failed in _responses(messages_of(chat, name)):
+                asked = [each for each in by_id.get(call_id, ()) if each.told_by.end <= time]
+                asked = [each for each in asked if run.owner_of(each.told_by) == owner] or asked
+                if later < len(asked) and (call := asked[-1 - later]).answered_at is None:
+                    call.response, call.answered_at, call.failed = response, time, failed
+
+
+def _responses(messages: list[Message]) -> Iterator[tuple[str, int, Any, bool | None]]:
+    """The responses in messages, the last one first: call id, how many calls with this id follow, response, failure.
+
+    A call follows that a later message asks for, or of which a later response tells.
+    """
+    asked: Counter[str] = Counter()
+    given: Counter[str] = Counter()
+    for message in reversed(messages):
+        for call_id, response, failed in reversed(message.responses):
+            yield call_id, max(asked[call_id], given[call_id]), response, failed
+            given[call_id] += 1
+        asked.update(call_id for call_id, _, _ in message.calls)
+
+
+def _finder(run: Run, asked: list[Call]) -> Callable[[Span], Call | None]:
+    """What finds the call that a span executed: by its id, else by tool and arguments, else by tool alone.
+
+    Frameworks may give calls ids of their own: those with the same arguments are one, unless another span has the id
+    of the call. They may fill in arguments, or write them in another form: these tell calls of a tool apart, and make
+    no other call of one. An id that several calls have tells calls of different tools not apart.
+    """
+    by_id: dict[str, list[Call]] = {}
+    for call in asked:
+        by_id.setdefault(call.call_id, []).append(call)
+    ids = set(map(call_id_of, run.tools))
+    executed = {args_key(arguments_of(span)) for span in run.tools}
+    told = {call for call in asked if args_key(call.args) in executed}
+
+    def find(span: Span) -> Call | None:
+        call_id, tool, args = call_id_of(span), tool_of(span), arguments_of(span)
+        of_id = by_id.get(call_id, []) if call_id else []
+        if same := [call for call in of_id if call.span is None]:
+            if of_tool := [call for call in same if call.tool == tool]:
+                return _likeliest(span, of_tool, run)
+            if len(of_id) == 1:
+                return same[0]
+        same_tool = [
+            call
+            for call in asked
+            if call.span is None and call.tool == tool and call.call_id not in ids
+            if call.told_by.start <= span.start  # what streams in may be executed before the answer ends
+        ]
+        if args is not None:
+            if equal := [call for call in same_tool if call.args == args]:
+                return _likeliest(span, equal, run)
+            same_tool = [call for call in same_tool if call not in told]
+            if near := [call for call in same_tool if isinstance(call.args, dict) and agree(call.args, args)]:
+                return _likeliest(span, near, run)
+        return _likeliest(span, [call for call in same_tool if not (call_id and call.named)], run)
+
+    return find
+
+
+def _likeliest(span: Span, calls: list[Call], run: Run) -> Call | None:
+    """Of calls that a span may have executed the most likely one.
+
+    It has the span's arguments, is of the same agent, has the same result, or one at all, and was asked for last.
+    """
+    args, owner, result = arguments_of(span), run.owner_of(span), gen_ai.result_in(span)
+
+    def rank(call: Call) -> tuple[Any, ...]:
+        asked, own = call.told_by.start, run.owner_of(call.told_by) == owner
+        answered = call.answered_at is not None and call.answered_at >= span.start
+        same_result = answered and call.response == result
+        alike = (call.args == args, agree(call.args, args), own)
+        return asked <= span.start, *alike, same_result, answered, asked
+
+    best = max(calls, key=rank, default=None)
+    if best and len(calls) > 1:
+        best.guessed = any(rank(call) == rank(best) and call.args != best.args for call in calls)
+    return best

@@ -1,4 +1,4 @@
-"""The conventions that spans are written in, each read by a module of its own.
+"""The conventions that spans are written in, each read by a module, or a function, of its own.
 
 A reader says what a span of its convention means in the words of the current conventions: that it is a model call, a
 tool call, an agent; its arguments, result, messages, error. What it says is laid over the span's own attributes, so that
@@ -8,49 +8,28 @@ nothing to say of it (a step of a framework, a wait for permission), says nothin
 To add a convention, write such a module and name it in `DIALECTS`; docs/otel.md shows one.
 """
 
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any
 
 from agenteval_otel import conventions as gen_ai
-from agenteval_otel.dialects import (
-    claude_code,
-    events,
-    google_adk,
-    koog,
-    langsmith,
-    observations,
-    openinference,
-    openllmetry,
-    pydantic_ai,
-    vercel,
-)
-from agenteval_otel.otlp import Span, Spans
+from agenteval_otel.dialects import coding_agents, genai, google_adk, openinference, vendors, vercel
+from agenteval_otel.spans import Log, Span, Spans
 
 Told = dict[str, Any]
 """What a span means: attributes of the current conventions. Messages may be in any form that `messages` reads."""
 
-
-class Dialect(NamedTuple):
-    """A convention: what people call it, and what reads a span of it."""
-
-    name: str
-    read: Callable[[Span], Told | None]
-
-
-DIALECTS = (
-    Dialect("OpenInference", openinference.read),
-    Dialect("OpenLLMetry", openllmetry.read),
-    Dialect("Vercel's AI SDK", vercel.read),
-    Dialect("Claude Code", claude_code.read),
-    Dialect("LangSmith", langsmith.read),
-    Dialect("Google ADK", google_adk.read),
-    Dialect("Pydantic AI", pydantic_ai.read),
-    Dialect("Koog", koog.read),
-    Dialect("GenAI events", events.read),
-    *(Dialect(each.name, each.read) for each in observations.CONVENTIONS),
+DIALECTS: tuple[tuple[str, Callable[[Span], Told | None]], ...] = (
+    ("OpenInference", openinference.read),
+    ("OpenLLMetry", genai.openllmetry),
+    ("Vercel's AI SDK", vercel.read),
+    ("Claude Code", coding_agents.read),
+    *((each.name, each.read) for each in vendors.VENDORS),
+    ("Google ADK", google_adk.read),
+    ("Pydantic AI", genai.pydantic_ai),
+    ("Koog", genai.koog),
+    ("GenAI events", genai.events),
 )
-"""What the first one says of a span counts, where several say it differently."""
-
+"""What people call a convention, and what reads a span of it. The first one counts, where several say it differently."""
 
 CONTENT = (gen_ai.INPUT, gen_ai.OUTPUT, gen_ai.ARGUMENTS, gen_ai.RESULT)
 """What a span that has it in the current conventions says best itself."""
@@ -59,8 +38,11 @@ WITHHELD = ("__REDACTED__", "<REDACTED>", "[REDACTED]")
 
 
 def translate(found: Spans) -> list[Span]:
-    """The spans of a file, each with what it says in the words of the current conventions."""
-    spans = [*found.spans, *claude_code.spans_in(found)]
+    """The spans of a file, each with what it says in the words of the current conventions.
+
+    Log records that may tell of calls of tools, and that nobody reads, are spans that nobody reads, too.
+    """
+    spans = [*found.spans, *coding_agents.spans_in(found)]
     by_id = {(span.trace_id, span.span_id): span for span in spans}
     for log in sorted(found.logs, key=lambda log: log.time):
         if span := by_id.get((log.trace_id, log.span_id)):
@@ -69,22 +51,26 @@ def translate(found: Spans) -> list[Span]:
         span.attributes = _captured(span.attributes)
         span.events = [_captured(event) for event in span.events]
         span.parent = by_id.get((span.trace_id, span.parent_id))
-    for span, sayings in [(span, [*_sayings(span)]) for span in spans]:  # all are read before one is changed
+    for span, sayings in [(span, _sayings(span)) for span in spans]:  # all are read before one is changed
         own = {key for key in CONTENT if gen_ai.value_of(span, key) is not None}
         for name, told in reversed(sayings):
             span.dialects.insert(0, name)
             span.attributes |= {k: value for k, value in told.items() if value is not None and k not in own}
-        if gen_ai.TOOL_NAME in span.attributes:
-            span.attributes.setdefault(gen_ai.OPERATION, gen_ai.TOOL)
-    return spans
+        if span.attributes.get(gen_ai.TOOL_NAME) and gen_ai.operation(span) not in gen_ai.KNOWN:
+            span.attributes[gen_ai.OPERATION] = gen_ai.TOOL
+    return spans + [log.as_span(number) for number, log in enumerate(found.logs) if not is_read(log)]
+
+
+def is_read(log: Log) -> bool:
+    """Whether a log record is read, or is none of what an agent did."""
+    name = str(log.event["name"])
+    return log.read or not name or name.startswith("gen_ai.") or log.scope.startswith(coding_agents.SCOPE)
 
 
 def _captured(attributes: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in attributes.items() if value not in WITHHELD}
 
 
-def _sayings(span: Span) -> Iterator[tuple[str, Told]]:
-    for dialect in DIALECTS:
-        told = dialect.read(span)
-        if told is not None:
-            yield dialect.name, told
+def _sayings(span: Span) -> list[tuple[str, Told]]:
+    told = ((name, read(span)) for name, read in DIALECTS)
+    return [(name, saying) for name, saying in told if saying is not None]

@@ -4,7 +4,7 @@ from typing import Any
 
 from agenteval_otel import conventions as gen_ai
 from agenteval_otel.messages import data_of, mappings, messages_in
-from agenteval_otel.otlp import Span
+from agenteval_otel.spans import Span
 
 OWN = "gcp.vertex.agent."
 MERGED = ("(merged tools)", "(merged)")

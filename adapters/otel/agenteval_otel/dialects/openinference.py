@@ -3,10 +3,9 @@
 from typing import Any
 
 from agenteval_otel import conventions as gen_ai
-from agenteval_otel.dialects.indexed import indexed
-from agenteval_otel.dialects.observed import agent_told, tool_told
-from agenteval_otel.messages import data_of, mappings, messages_in
-from agenteval_otel.otlp import Span
+from agenteval_otel.dialects.vendors import agent_told, tool_told
+from agenteval_otel.messages import data_of, indexed, mappings, messages_in
+from agenteval_otel.spans import Span
 
 KIND = "openinference.span.kind"
 KINDS = {

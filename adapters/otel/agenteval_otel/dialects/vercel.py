@@ -4,7 +4,7 @@ from typing import Any
 
 from agenteval_otel import conventions as gen_ai
 from agenteval_otel.messages import data_of, listed, mappings, messages_in
-from agenteval_otel.otlp import Span
+from agenteval_otel.spans import Span
 
 KIND = "ai.operationId"
 TOKENS = {

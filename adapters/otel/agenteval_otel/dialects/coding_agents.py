@@ -1,18 +1,34 @@
-"""Claude Code's own telemetry: its spans, and its log events, which tell what its spans leave out.
+"""The own telemetry of coding agents: Claude Code's spans, and its log events and those of Codex and Gemini CLI.
 
-https://code.claude.com/docs/en/monitoring-usage. A prompt is an interaction, in which it calls models and tools; what a
-subagent does is within the execution of the tool that started it. Log events name the span of the agent they are of;
-without tracing they name none, and a prompt's are read as the spans that they would name.
+https://code.claude.com/docs/en/monitoring-usage. A prompt is an interaction, in which Claude Code calls models and tools;
+what a subagent does is within the execution of the tool that started it. Log events tell what its spans leave out, and
+name the span of the agent they are of; without tracing they name none, and a prompt's are read as the spans that they
+would name. The others' log events are read so, too.
 """
 
 from collections.abc import Iterator
 from typing import Any
 
 from agenteval_otel import conventions as gen_ai
-from agenteval_otel.otlp import Log, Span, Spans
+from agenteval_otel.spans import Log, Span, Spans
 
 KIND = "span.type"
 SCOPE = "com.anthropic.claude_code"
+EVENTS = ("claude_code.", "codex.", "gemini_cli.", "qwen-code.")
+"""How the names of log events begin."""
+SAME = {
+    "api_response": "assistant_response",
+    "arguments": "tool_input",
+    "call_id": "tool_use_id",
+    "conversation.id": "prompt.id",
+    "function_args": "tool_input",
+    "function_name": "tool_name",
+    "prompt_id": "prompt.id",
+    "response_text": "response",
+    "tool_call": "tool_result",
+}
+"""What the others call an event, or an attribute of one, and what Claude Code calls it."""
+REFUSED = ("reject", "denied", "abort")
 TOKENS = {
     "input_tokens": "gen_ai.usage.input_tokens",
     "output_tokens": "gen_ai.usage.output_tokens",
@@ -78,25 +94,22 @@ def _model_call(span: Span) -> dict[str, Any]:
 
 
 def _tool_call(span: Span) -> dict[str, Any]:
-    given = span.attributes
-    call_id = given.get("tool_use_id")
-    events = [each for each in span.events if each["name"] == "tool.output"]
-    logged = [
-        each
-        for each in (span.parent.events if span.parent else ())
-        if _name(each) == "tool_result" and each.get("tool_use_id") == call_id is not None
-    ]
-    log = logged[0] if logged else {}
-    output = next((each.get("output", each.get("content")) for each in events), None)
-    failed = str(log.get("success", given.get("success", "true"))).lower() == "false"
+    given, call_id = span.attributes, span.attributes.get("tool_use_id")
+    for event in span.parent.events if span.parent else ():
+        if _name(event) == "tool_result" and event.get("tool_use_id") == call_id is not None:
+            given = given | event
+            break
+    outputs = [each for each in span.events if each["name"] == "tool.output"]
+    output = next((each.get("output", each.get("content")) for each in outputs), given.get("output"))
+    failed = str(given.get("success", "true")).lower() == "false"
     return {
         gen_ai.OPERATION: gen_ai.TOOL,
         gen_ai.TOOL_NAME: given.get("tool_name"),
         gen_ai.CALL_ID: call_id,
-        gen_ai.ARGUMENTS: _bare(log.get("tool_input", given.get("tool_input"))),
+        gen_ai.ARGUMENTS: _bare(given.get("tool_input")),
         gen_ai.RESULT: output if output is not None else _bare(given.get("new_context")),
-        gen_ai.ERROR_TYPE: (log.get("error_type") or "error") if failed else None,
-        gen_ai.ERROR_MESSAGE: log.get("error", given.get("error")) if failed else None,
+        gen_ai.ERROR_TYPE: (given.get("error_type") or "error") if failed else None,
+        gen_ai.ERROR_MESSAGE: given.get("error") if failed else None,
     }
 
 
@@ -109,7 +122,7 @@ def _bare(text: Any) -> Any:
 
 def _name(event: dict[str, Any]) -> str:
     name = str(event.get("event.name") or event.get("name") or event.get("body") or "")
-    return name.removeprefix("claude_code.")
+    return next((name.removeprefix(each) for each in EVENTS if name.startswith(each)), name)
 
 
 def _logged(span: Span, name: str, key: str) -> Iterator[Any]:
@@ -120,57 +133,57 @@ def _logged(span: Span, name: str, key: str) -> Iterator[Any]:
             yield event.get(key)
 
 
-def spans_in(found: Spans) -> list[Span]:
+def spans_in(found: Spans) -> Iterator[Span]:
     """Spans for log events that name none that is there: an interaction a prompt, and the tools whose results are told.
 
     Whose tool it was, the agent's or a subagent's, is not told there.
     """
     traces = {span.trace_id for span in found.spans}
-    prompts: dict[str, list[Log]] = {}
-    for log in found.logs:
-        prompt = log.event.get("prompt.id") or log.event.get("session.id")
-        if prompt and log.trace_id not in traces and log.scope.startswith(SCOPE):
-            prompts.setdefault(str(prompt), []).append(log)
-    return [span for prompt, records in prompts.items() for span in _spans(prompt, records)]
+    prompts: dict[str, list[tuple[int, dict[str, Any], Log]]] = {}
+    for log in sorted(found.logs, key=lambda log: log.time):
+        named = str(log.event["name"] or log.event["body"]).startswith(EVENTS)
+        if log.trace_id not in traces and (named or log.scope.startswith(SCOPE)):
+            name = _name(log.event)
+            event = {SAME.get(key, key): value for key, value in log.event.items()}
+            event |= {"event.name": SAME.get(name, name), "spanless": True}
+            if prompt := event.get("prompt.id") or event.get("session.id"):
+                prompts.setdefault(str(prompt), []).append((log.time, event, log))
+                log.read = True
+    for prompt, logs in prompts.items():
+        yield from _spans(prompt, logs)
 
 
-def _spans(prompt: str, logs: list[Log]) -> Iterator[Span]:
-    logs.sort(key=lambda log: log.time)
-    whole = _span(prompt, prompt, "interaction", logs[0], logs[0].time, logs[-1].time)
-    whole.events = [{**log.event, "spanless": True} for log in logs]
-    tokens = [log.event for log in logs if _name(log.event) == "api_request"]
+def _spans(prompt: str, logs: list[tuple[int, dict[str, Any], Log]]) -> Iterator[Span]:
+    begin, first, source = logs[0]
+
+    def made(number: int, kind: str, start: int, end: int, **given: Any) -> Span:
+        return Span(
+            trace_id=prompt,
+            span_id=f"{prompt}-{number}" if number else prompt,
+            parent_id=prompt if number else "",
+            name=f"claude_code.{kind}",
+            start=max(start, begin),
+            end=end,
+            attributes={**given, KIND: kind},
+            service=source.service,
+            scope=source.scope,
+        )
+
+    whole = made(0, "interaction", begin, logs[-1][0], **{"session.id": first.get("session.id")})
+    whole.events = [event for _, event, _ in logs]
+    requests = [event for event in whole.events if event["event.name"] == "api_request"]
     for key, name in TOKENS.items():
-        counts = [each[key] for each in tokens if isinstance(each.get(key), int)]
-        if counts and len(counts) == len(tokens):
+        counts = [each[key] for each in requests if isinstance(each.get(key), int)]
+        if counts and len(counts) == len(requests):
             whole.attributes[name] = sum(counts)
-    whole.attributes |= {"session.id": logs[0].event.get("session.id")}
     yield whole
-    answered = {log.event.get("tool_use_id") for log in logs if _name(log.event) == "tool_result"}
-    for number, log in enumerate(logs, 1):
-        name, call_id = _name(log.event), log.event.get("tool_use_id")
-        if name == "tool_result" or (name == "tool_decision" and call_id not in answered):
-            took = str(log.event.get("duration_ms") or 0)
-            start = log.time - (int(took) if took.isdecimal() else 0) * 10**6
-            tool = _span(prompt, f"{prompt}-{number}", "tool", log, max(start, logs[0].time), log.time)
-            tool.parent_id = whole.span_id
-            tool.failed = log.event.get("decision") == "reject"
+    results = {event.get("tool_use_id") for event in whole.events if event["event.name"] == "tool_result"}
+    for number, (time, event, _) in enumerate(logs, 1):
+        kind, call_id = event["event.name"], event.get("tool_use_id")
+        if kind == "tool_result" or (kind == "tool_decision" and call_id not in results):
+            took = str(event.get("duration_ms") or 0)
+            start = time - (int(took) if took.isdecimal() else 0) * 10**6
+            tool = made(number, "tool", start, time, **event)
+            tool.failed = event.get("decision") in REFUSED
             tool.message = "rejected" if tool.failed else ""
-            tool.attributes |= {key: log.event.get(key) for key in ("tool_name", "tool_use_id")}
             yield tool
-
-
-def _span(trace_id: str, span_id: str, kind: str, log: Log, start: int, end: int) -> Span:
-    return Span(
-        trace_id=trace_id,
-        span_id=span_id,
-        parent_id="",
-        name=f"claude_code.{kind}",
-        start=start,
-        end=end,
-        attributes={KIND: kind},
-        events=[],
-        failed=False,
-        message="",
-        service=log.service,
-        scope=log.scope,
-    )

@@ -1,0 +1,153 @@
+"""The GenAI conventions as they were, and what frameworks wrote beside them.
+
+Before 1.37, what was said stands in events of a span, or in log records that name it, a message an event:
+https://github.com/open-telemetry/semantic-conventions/blob/v1.36.0/docs/gen-ai/gen-ai-events.md. AWS's distribution
+writes one record for a span; Pydantic AI one attribute. Still older are `gen_ai.prompt` and its like, with all in one
+text. OpenLLMetry (Traceloop) has messages in numbered attributes, which Koog and others took over, and functions that
+are workflows, agents or tools. Koog and Pydantic AI have tools without an operation.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from agenteval_otel import conventions as gen_ai
+from agenteval_otel.dialects.vendors import agent_told, tool_told
+from agenteval_otel.messages import data_of, indexed, mappings, messages_in
+from agenteval_otel.spans import Span
+
+ROLES = {
+    "gen_ai.system.message": "system",
+    "gen_ai.user.message": "user",
+    "gen_ai.assistant.message": "assistant",
+    "gen_ai.tool.message": "tool",
+}
+CHOICE = "gen_ai.choice"
+TEXTS = {"gen_ai.prompt": (gen_ai.INPUT, "user"), "gen_ai.completion": (gen_ai.OUTPUT, "assistant")}
+"""Attributes of a span, or of its events, with all messages in one text."""
+TOKENS = {
+    "gen_ai.usage.prompt_tokens": "gen_ai.usage.input_tokens",
+    "gen_ai.usage.completion_tokens": "gen_ai.usage.output_tokens",
+    "gen_ai.usage.cache_read_input_tokens": "gen_ai.usage.cache_read.input_tokens",
+    "gen_ai.usage.cache_creation_input_tokens": "gen_ai.usage.cache_creation.input_tokens",
+}
+"""What the counts of tokens were called."""
+TRACELOOP, REQUEST = "traceloop.span.kind", "llm.request.type"
+REQUESTS = {"chat": "chat", "completion": "chat", "embedding": "embeddings", "rerank": "retrieval"}
+SAYING = frozenset({"content", "function_call", "tool_calls"})
+"""What an answer says: without any of it, only that there was one was captured."""
+AGENT_SPANS = ("agent run", "invoke_agent")
+
+
+def events(span: Span) -> dict[str, Any] | None:
+    """What a span says in events; None for a span that says nothing so."""
+    attributes = span.attributes
+    told = messages_told(span.events, is_tool=gen_ai.operation(span) == gen_ai.TOOL)
+    sources = (attributes, *span.events)
+    for key, (name, role) in TEXTS.items():
+        for text in (source[key] for source in sources if isinstance(source.get(key), str)):
+            told.setdefault(name, messages_in(text, role))
+    answers = (each.get("name") == CHOICE or "gen_ai.completion" in each for each in sources)
+    if gen_ai.OUTPUT in told and gen_ai.OPERATION not in attributes and any(answers):
+        told[gen_ai.OPERATION] = "chat"
+    told |= {name: attributes[key] for key, name in TOKENS.items() if key in attributes}
+    return {key: value for key, value in told.items() if gen_ai.value_of(span, key) is None} or None
+
+
+def messages_told(events: Iterable[dict[str, Any]], *, is_tool: bool = False) -> dict[str, Any]:
+    """What events say: messages to a model and its answer; of a tool's, its arguments and its result."""
+    told: dict[str, list[Any]] = {gen_ai.INPUT: [], gen_ai.OUTPUT: []}
+    for event in events:
+        name = str(event.get("name") or event.get("event.name") or "")
+        body = data_of(event.get("body", event.get("gen_ai.event.content")))  # Azure's SDKs have no bodies
+        content = {**event, **body} if isinstance(body, dict) else event
+        if name in ROLES:
+            told[gen_ai.INPUT] += _message(content, ROLES[name])
+        elif name == CHOICE:
+            told[gen_ai.OUTPUT] += _choice(content)
+        elif isinstance(body, dict) and ("input" in body or "output" in body):
+            told[gen_ai.INPUT] += messages_in(body.get("input"), "user")
+            told[gen_ai.OUTPUT] += messages_in(body.get("output"), "assistant")
+    if is_tool:
+        sides = ((gen_ai.ARGUMENTS, told[gen_ai.INPUT]), (gen_ai.RESULT, told[gen_ai.OUTPUT]))
+        return {name: data_of(each.get("content")) for name, said in sides for each in mappings(said[-1:])}
+    last = mappings(told[gen_ai.INPUT][-1:])
+    if not told[gen_ai.OUTPUT] and last and last[0].get("role") == "assistant":
+        told[gen_ai.OUTPUT].append(told[gen_ai.INPUT].pop())  # an answer that is told like any message
+    return {name: said for name, said in told.items() if said}
+
+
+def _message(content: dict[str, Any], role: str) -> list[Any]:
+    """A message; of a tool's answers there may be several in one event."""
+    said = {key: data_of(content[key]) for key in ("content", "tool_calls") if content.get(key) is not None}
+    if not said:
+        return []
+    answered = {"tool_call_id": content["id"]} if role == "tool" and content.get("id") else {}
+    return [{"role": role, **said, **answered}]
+
+
+def _choice(content: dict[str, Any]) -> list[Any]:
+    """An answer; its content may stand in a message within, as text, as parts or in the event itself."""
+    message = data_of(content.get("message"))
+    within = message if isinstance(message, dict) else {} if message is None else {"content": message}
+    said = {key: data_of((content | within).get(key)) for key in ("content", "tool_calls", "parts")}
+    said = {key: value for key, value in said.items() if value is not None}
+    reason = {"finish_reason": content["finish_reason"]} if content.get("finish_reason") else {}
+    return [{"role": "assistant", **said, **reason}] if said else []
+
+
+def openllmetry(span: Span) -> dict[str, Any] | None:
+    """What a span of OpenLLMetry says, or one with its numbered attributes; None for any other."""
+    given = span.attributes
+    name, went_in, came_out = (given.get(f"traceloop.entity.{key}") for key in ("name", "input", "output"))
+    match given.get(TRACELOOP):
+        case "tool":
+            return tool_told(name or span.name.removesuffix(".tool"), went_in, came_out)
+        case "agent" | "workflow" as kind:
+            return {gen_ai.OPERATION: f"invoke_{kind}", **agent_told(name, went_in, came_out)}
+    asked, answers = indexed(given, "gen_ai.prompt"), mappings(indexed(given, "gen_ai.completion"))
+    answered = [each for each in answers if not SAYING.isdisjoint(each)]  # else it was not captured
+    if TRACELOOP not in given and REQUEST not in given and not (asked or answered):
+        return None
+    called = REQUESTS.get(str(given.get(REQUEST))) or ("chat" if asked or answered else None)
+    return {
+        gen_ai.OPERATION: given.get(gen_ai.OPERATION) or called,
+        gen_ai.INPUT: asked or None,
+        gen_ai.OUTPUT: answered or None,
+        gen_ai.FINISH: [each["finish_reason"] for each in answered if each.get("finish_reason")] or None,
+        gen_ai.DEFINITIONS: indexed(given, "llm.request.functions") or None,
+    }
+
+
+def pydantic_ai(span: Span) -> dict[str, Any] | None:
+    """What a span of Pydantic AI before version 2 says, or of Logfire; None for any other."""
+    given = span.attributes
+    if "tool_arguments" in given or "tool_response" in given:
+        return {
+            gen_ai.OPERATION: gen_ai.TOOL,
+            gen_ai.ARGUMENTS: given.get("tool_arguments"),
+            gen_ai.RESULT: given.get("tool_response"),
+        }
+    events = data_of(given.get("events"))
+    if isinstance(events, list) and gen_ai.operation(span) in gen_ai.MODEL_CALLS:
+        return messages_told(mappings(events))
+    if span.scope != "pydantic-ai" and "agent_name" not in given:
+        return None
+    if span.name.startswith(AGENT_SPANS) or "final_result" in given:
+        answer = given.get("final_result")
+        said = [{"role": "assistant", "content": answer}] if answer and isinstance(answer, str) else None
+        return {
+            gen_ai.OPERATION: "invoke_agent",
+            "gen_ai.agent.name": given.get("gen_ai.agent.name") or given.get("agent_name"),
+            gen_ai.OUTPUT: said,
+        }
+    return {}
+
+
+def koog(span: Span) -> dict[str, Any] | None:
+    """What a span of Koog before 0.5 says, beside its messages; None for any other."""
+    given = span.attributes
+    is_tool = gen_ai.TOOL_NAME in given and ("input.value" in given or "output.value" in given)
+    if is_tool and "openinference.span.kind" not in given:
+        told = tool_told(given[gen_ai.TOOL_NAME], given.get("input.value"), given.get("output.value"))
+        return {**told, gen_ai.CALL_ID: given.get(gen_ai.CALL_ID)}
+    return {} if any(key.startswith("koog.") for key in given) or span.scope == "ai.koog" else None

@@ -1,0 +1,439 @@
+"""Files of spans: what container they come in is recognised by its content, and read, or refused by its name.
+
+Read are OTLP in JSON (one document, one a line, or lists of them) and in protobuf, what Tempo's API and CloudWatch give,
+and Jaeger's JSON. To add a container, describe it in `CONTAINERS` (it holds OTLP JSON), in `FOREIGN` (it is refused),
+or read it as `Jaeger` does.
+
+https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding: 64-bit integers are texts, ids are hexadecimal, a
+value is a mapping with one key that names its type. Keys that are not known here are passed over, as the protocol asks;
+so are metrics. Log records are read too: some instrumentations write there what was said in a span.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NoReturn
+
+from agenteval.contracts.errors import AdapterError, FileError
+from agenteval.reading.documents import opened, read_data, read_text
+from agenteval.reading.jsonsource import parse_json
+
+STATUS_ERROR = 2
+"""`STATUS_CODE_ERROR` of the protocol."""
+LATEST = 253_402_300_800 * 10**9
+"""The year 10000, in nanoseconds since 1970."""
+DOCUMENTS = ("resourceSpans", "resourceMetrics", "resourceLogs")
+"""What a document begins with, by what it holds."""
+SCOPES = ("scopeSpans", "instrumentationLibrarySpans", "scopeLogs", "instrumentationLibraryLogs")
+"""What holds spans and log records within them; the longer names are older."""
+NOBODY = ("AAAAAAAAAAA=", "AAAAAAAAAAAAAAAAAAAAAA==")
+"""Ids of zeros in base64, as Tempo writes them."""
+JAEGER = ("traceID", "spans")
+"""The keys of a trace in Jaeger's JSON."""
+CONTAINERS: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "batches": lambda data: {"resourceSpans": data["batches"]},  # Tempo's API, version 1
+    "trace": lambda data: data["trace"],  # and version 2
+    "result": lambda data: data["result"],  # Jaeger's API, version 3
+    "data": lambda data: data["data"],  # and before
+    "scopeSpans": lambda data: {"resourceSpans": [data]},  # the spans of a resource alone
+    "startTimeUnixNano": lambda data: {  # a span alone, as CloudWatch keeps them
+        "resourceSpans": [{**data, "scopeSpans": [{"scope": data.get("scope"), "spans": [data]}]}]
+    },
+}
+"""The key of a container in JSON, and what it holds."""
+FOREIGN = {
+    ("traceId", "localEndpoint"): "Zipkin's JSON",
+    ("traceId", "timestamp", "duration"): "Zipkin's JSON",
+    ("context", "start_time"): "what an SDK's console exporter prints",
+    ("trace_id", "span_id"): "spans as an SDK or a vendor prints them",
+    ("context.trace_id",): "Phoenix's export of a table",
+    ("trace", "observations"): "Langfuse's export",
+    ("run_type", "trace_id"): "LangSmith's runs",
+    ("traceEvents",): "Chrome's trace format",
+    ("resource_spans",): "OTLP with the names of protobuf",
+}
+"""Keys by which other containers are known, which are refused."""
+PARTIAL = "PARTIAL"
+"""What Tempo says of a trace that it gives in part."""
+KNOWN = (*DOCUMENTS, "batches", "traceID", "scopeSpans", "startTimeUnixNano")
+"""Keys that tell that a file holds spans which are read."""
+AS_OTLP = "export the spans as OTLP JSON, for instance with `agenteval record --listen` or a collector's file exporter"
+_INTEGER = re.compile("-?[0-9]{1,18}")
+"""An integer that surely has 64 bits. A longer one is an id at most, and stays a text."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Span:
+    """One span. Times are in nanoseconds since the epoch; `attributes` and `events` are plain data."""
+
+    trace_id: str
+    span_id: str
+    parent_id: str = ""
+    name: str
+    start: int
+    end: int
+    attributes: dict[str, Any]
+    events: list[dict[str, Any]] = field(default_factory=list)
+    """Events of the span, and log records that name it: their attributes, `name`, and `body`."""
+    failed: bool = False
+    message: str = ""
+    """What the status says about it."""
+    service: str = ""
+    """`service.name` of the resource."""
+    scope: str = ""
+    """The instrumentation that wrote it."""
+    dropped: bool = False
+    """Whether attributes or events of it were dropped at a limit."""
+    parent: "Span | None" = field(default=None, repr=False)
+    """The span around it, for readers of dialects."""
+    dialects: list[str] = field(default_factory=list)
+    """The conventions that it is written in, as far as they are known."""
+    read: dict[str, list[Any]] = field(default_factory=dict)
+    """Messages that were read of it, by attribute."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Log:
+    """A log record: the span it names, its time, and its data as an event of a span has it."""
+
+    trace_id: str
+    span_id: str
+    time: int
+    event: dict[str, Any]
+    service: str
+    scope: str
+    read: bool = False
+    """Whether a reader of a convention has made spans of it."""
+
+    def as_span(self, number: int) -> Span:
+        """The record as a span."""
+        return Span(
+            trace_id=self.trace_id,
+            span_id=f"log {number}",
+            parent_id=self.span_id,
+            name=str(self.event["name"]),
+            start=self.time,
+            end=self.time,
+            attributes=self.event,
+            service=self.service,
+            scope=self.scope,
+        )
+
+
+@dataclass(slots=True, kw_only=True)
+class Spans:
+    """The spans of a file, in its order; `cut` tells that its last line breaks off, or that it says it is a part."""
+
+    spans: list[Span] = field(default_factory=list)
+    logs: list[Log] = field(default_factory=list)
+    cut: bool = False
+
+
+def is_spans(path: Path) -> bool:
+    """Whether a file looks like spans; what is wrong with it is told when it is read."""
+    head = _head(path)
+    return _is_binary(head) or (path.suffix in (".json", ".jsonl") and any(_has(head, key) for key in KNOWN))
+
+
+def foreign(path: Path) -> str:
+    """What a file is that looks like spans in a container that is not read; empty for any other."""
+    head = _head(path)
+    return next((name for keys, name in FOREIGN.items() if all(_has(head, key) for key in keys)), "")
+
+
+def _head(path: Path) -> bytes:
+    if not path.is_file():
+        return b""
+    with opened(path) as file:
+        return file.read(4096)
+
+
+def _has(head: bytes, key: str) -> bool:
+    return f'"{key}"'.encode() in head
+
+
+def _is_binary(data: bytes) -> bool:
+    """Whether it is OTLP protobuf: the key of its first field, or a length, and that of the second, which no text has."""
+    return data[:1] in (b"\x00", b"\n") and b"\x12" in data[:4096]
+
+
+def read_spans(path: Path, *, max_bytes: int) -> Spans:
+    """The spans of a file.
+
+    Raises `FileError` for a file that cannot be read as text or JSON, `AdapterError` (`adapter.otlp_invalid`) for a
+    container that is not read, or with the place of what is not as it has to be.
+    """
+    found = Spans()
+    data = read_data(path, max_bytes)
+    if data.startswith(b"\x1f\x8b"):
+        refuse(f"{path} is compressed with gzip", "unpack it")
+    if _is_binary(data):
+        from agenteval_otel.protobuf import decode_file
+
+        for document in decode_file(data, path):
+            Reader(str(path), found).read(document)
+        return found
+    for where, document in _documents(read_text(path, max_bytes=max_bytes), path, found):
+        _read(document, f"{path}{where}", "", found)
+    return found
+
+
+def _read(data: Any, where: str, place: str, found: Spans) -> None:
+    """Add the spans of a document, whatever container it is."""
+    if isinstance(data, list):
+        for index, each in enumerate(data):
+            _read(each, where, f"{place}[{index}]", found)
+        return
+    reader = Reader(where, found)
+    if not isinstance(data, dict):
+        reader.refuse(place, "a mapping", data)
+    found.cut |= data.get("status") == PARTIAL
+    if any(kind in data for kind in DOCUMENTS):
+        reader.read(data, place)
+    elif all(key in data for key in JAEGER):
+        Jaeger(where, found).read(data, place)
+    elif name := next((name for keys, name in FOREIGN.items() if all(key in data for key in keys)), ""):
+        refuse(f"{where} is {name}, which is not read", AS_OTLP)
+    elif inside := next((key for key in CONTAINERS if key in data), ""):
+        _read(CONTAINERS[inside](data), where, step(place, inside), found)
+    else:
+        reader.refuse(step(place, "resourceSpans"), "a list", None)
+
+
+def _documents(text: str, path: Path, found: Spans) -> Iterator[tuple[str, Any]]:
+    """Each JSON document with its place: the whole file, or its lines, the last of which may be cut."""
+    # at line feeds alone: JSON has U+2028 and the like within texts as they are
+    lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+    if len(lines) < 2 or _data(lines[0][1], path) is None:
+        yield "", parse_json(text, path)
+        return
+    for number, line in lines:
+        data = _data(line, path)
+        if data is not None:
+            yield f":{number}", data
+        elif number == lines[-1][0]:
+            found.cut = True
+        else:
+            refuse(f"{path}:{number} is not JSON, or is nested too deeply")
+
+
+def _data(line: str, path: Path) -> Any:
+    """The data of a line, or None."""
+    try:
+        return parse_json(line, path)
+    except FileError:
+        return None
+
+
+class Reader:
+    """Reads one document of OTLP JSON; says where something is that is not as the format has it."""
+
+    format = "OTLP JSON"
+    advice = (
+        "export the spans again as OTLP JSON, for instance with the file exporter of a collector or an SDK"
+    )
+
+    def __init__(self, where: str, found: Spans) -> None:
+        self.where = where
+        self.found = found
+
+    def read(self, data: dict[str, Any], place: str = "") -> None:
+        """Add the spans and the log records of the document."""
+        for kind, inner, add in (("Spans", "spans", self._span), ("Logs", "logRecords", self._log)):
+            for at, group in self.items(data, f"resource{kind}", place):
+                resource = self.attributes(group.get("resource") or {}, f"{at}.resource")
+                for name in SCOPES:
+                    for within, scoped in self.items(group, name, at):
+                        scope = scoped.get("scope") or scoped.get("instrumentationLibrary")
+                        service = str(resource.get("service.name", ""))
+                        writer = str(scope.get("name") or "") if isinstance(scope, dict) else ""
+                        for here, item in self.items(scoped, inner, within):
+                            add(item, here, service, writer)
+
+    def items(self, holder: Any, key: str, place: str) -> Iterator[tuple[str, dict[str, Any]]]:
+        """The mappings in a list, each with its place. A key that is not there, or null, holds none."""
+        if not isinstance(holder, dict):
+            self.refuse(place, "a mapping", holder)
+        given = holder.get(key)
+        here = step(place, key)
+        if not isinstance(given, list | None):
+            self.refuse(here, "a list", given)
+        for index, item in enumerate(given or ()):
+            if not isinstance(item, dict):
+                self.refuse(f"{here}[{index}]", "a mapping", item)
+            yield f"{here}[{index}]", item
+
+    def _span(self, span: dict[str, Any], place: str, service: str, scope: str) -> None:
+        start = self.nanos(span, "startTimeUnixNano", place)
+        status = span.get("status") or {}
+        if not isinstance(status, dict):
+            self.refuse(f"{place}.status", "a mapping", status)
+        dropped = (span.get("droppedAttributesCount"), span.get("droppedEventsCount"))
+        self.found.spans.append(
+            Span(
+                trace_id=self.text(span, "traceId", place),
+                span_id=self.text(span, "spanId", place),
+                parent_id=_id(span.get("parentSpanId")),
+                name=str(span.get("name", "")),
+                start=start,
+                end=max(self.nanos(span, "endTimeUnixNano", place, default=start), start),
+                attributes=self.attributes(span, place),
+                events=[
+                    {**self.attributes(event, at), "name": str(event.get("name", ""))}
+                    for at, event in self.items(span, "events", place)
+                ],
+                failed=status.get("code") in (STATUS_ERROR, "STATUS_CODE_ERROR", "ERROR"),
+                message=str(status.get("message") or ""),
+                dropped=any(str(count or 0) != "0" for count in dropped),
+                service=service,
+                scope=scope,
+            )
+        )
+
+    def _log(self, log: dict[str, Any], place: str, service: str, scope: str) -> None:
+        attributes = self.attributes(log, place)
+        name = log.get("eventName") or attributes.get("event.name") or ""
+        observed = self.nanos(log, "observedTimeUnixNano", place, default=0)
+        self.found.logs.append(
+            Log(
+                trace_id=_id(log.get("traceId")),
+                span_id=_id(log.get("spanId")),
+                time=self.nanos(log, "timeUnixNano", place, default=observed),
+                event={**attributes, "name": str(name), "body": plain(log.get("body"))},
+                service=service,
+                scope=scope,
+            )
+        )
+
+    def text(self, span: dict[str, Any], key: str, place: str) -> str:
+        """An id."""
+        value = span.get(key)
+        if not isinstance(value, str) or not value:
+            self.refuse(step(place, key), "a text", value)
+        return value
+
+    def nanos(self, span: dict[str, Any], key: str, place: str, default: int | None = None) -> int:
+        """A time: an integer, or the text of one; zero and nothing stand for a time that is not known."""
+        value = span.get(key)
+        try:
+            number = int(value) if isinstance(value, str | int) and not isinstance(value, bool) else 0
+        except ValueError:
+            number = -1
+        if default is not None and value in (None, 0, "0", ""):
+            return default
+        if not 0 < number < LATEST:
+            self.refuse(step(place, key), "nanoseconds since 1970", value)
+        return number
+
+    def attributes(self, holder: Any, place: str, key: str = "attributes") -> dict[str, Any]:
+        """`attributes` as plain data, which some keep them as."""
+        if isinstance(holder, dict) and isinstance(holder.get(key), dict):
+            return dict(holder[key])
+        return {str(each.get("key")): plain(each.get("value")) for _, each in self.items(holder, key, place)}
+
+    def refuse(self, place: str, expected: str, got: Any) -> NoReturn:
+        """Tell what is wrong where."""
+        shown = "nothing" if got is None else type(got).__name__
+        where = f" at {place}" if place else ""
+        refuse(f"{self.where} is not {self.format}{where}: expected {expected}, got {shown}", self.advice)
+
+
+class Jaeger(Reader):
+    """Reads a trace in Jaeger's JSON, as its API and its page give it: times are in microseconds."""
+
+    format = "Jaeger's JSON"
+    advice = "download the trace again, or export its spans as OTLP JSON"
+
+    def read(self, data: dict[str, Any], place: str = "") -> None:
+        """Add the spans of the trace."""
+        processes = data.get("processes") or {}
+        for at, span in self.items(data, "spans", place):
+            process = processes.get(span.get("processID")) if isinstance(processes, dict) else None
+            tags = self.attributes(span, at, "tags")
+            start = self._micros(span, "startTime", at)
+            parents = [
+                str(each.get("spanID", ""))
+                for _, each in self.items(span, "references", at)
+                if each.get("refType") == "CHILD_OF"
+            ]
+            logs = [self.attributes(log, here, "fields") for here, log in self.items(span, "logs", at)]
+            self.found.spans.append(
+                Span(
+                    trace_id=self.text(span, "traceID", at),
+                    span_id=self.text(span, "spanID", at),
+                    parent_id=parents[0] if parents else "",
+                    name=str(span.get("operationName", "")),
+                    start=start,
+                    end=start + self._micros(span, "duration", at),
+                    attributes=tags,
+                    events=[{**log, "name": str(log.get("event", ""))} for log in logs],
+                    failed=tags.get("error") in (True, "true") or tags.get("otel.status_code") == "ERROR",
+                    message=str(tags.get("otel.status_description") or ""),
+                    service=str(process.get("serviceName", "")) if isinstance(process, dict) else "",
+                    scope=str(tags.get("otel.scope.name") or tags.get("otel.library.name") or ""),
+                )
+            )
+
+    def _micros(self, span: dict[str, Any], key: str, place: str) -> int:
+        value = span.get(key)
+        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value * 1000 < LATEST:
+            self.refuse(step(place, key), "microseconds", value)
+        return value * 1000
+
+
+def refuse(message: str, advice: str = Reader.advice) -> NoReturn:
+    """Raise the `AdapterError` for what is no spans."""
+    raise AdapterError(message, reason_code="adapter.otlp_invalid", next_step=advice) from None
+
+
+def plain(value: Any) -> Any:
+    """An `AnyValue` of the protocol as plain data."""
+    if not isinstance(value, dict):
+        return value
+    match next(iter(value.items()), ("", None)):
+        case "intValue", str(number):
+            return int(number) if _INTEGER.fullmatch(number) else number
+        case "arrayValue", given:
+            return [plain(item) for item in _values(given)]
+        case "kvlistValue", given:
+            items = (each for each in _values(given) if isinstance(each, dict))
+            return {str(each.get("key")): plain(each.get("value")) for each in items}
+        case _, given:
+            return given
+
+
+def _values(given: Any) -> list[Any]:
+    values = given.get("values") if isinstance(given, dict) else None
+    return values if isinstance(values, list) else []
+
+
+def key_values(data: dict[str, Any]) -> list[dict[str, Any]]:
+    """Plain data as attributes of the protocol."""
+    return [{"key": key, "value": _any_value(value)} for key, value in data.items()]
+
+
+def _any_value(data: Any) -> dict[str, Any]:
+    match data:
+        case bool():
+            return {"boolValue": data}
+        case int():
+            return {"intValue": str(data)}
+        case float():
+            return {"doubleValue": data}
+        case list():
+            return {"arrayValue": {"values": [_any_value(item) for item in data]}}
+        case dict():
+            return {"kvlistValue": {"values": key_values(data)}}
+    return {} if data is None else {"stringValue": str(data)}
+
+
+def _id(value: Any) -> str:
+    """An id that may be missing, for which zeros stand too."""
+    text = str(value or "")
+    return text if text.strip("0") and text not in NOBODY else ""
+
+
+def step(place: str, key: str) -> str:
+    """The place of what has a key in something."""
+    return ".".join(filter(None, (place, key)))
