@@ -877,7 +877,7 @@ def test_a_convention_is_one_module(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert (trace.input_messages[0].content, trace.output) == (ASKED, ANSWER)
 
 
-def logged(name: str, at: int, span: int | None = None, **given: Any) -> dict[str, Any]:
+def logged(name: str, at: int, span: Any = None, **given: Any) -> dict[str, Any]:
     """A log record of a coding agent."""
     log = {
         "timeUnixNano": str(START + at * 10**6),
