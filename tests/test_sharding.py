@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agenteval.contracts.results import InvalidSpec
+from agenteval.openwop.summary import Suite
 from agenteval.running.shards import Shard, ShardLog, ShardNote, ShardTest, divided
 
 DURATIONS = st.lists(st.none() | st.floats(0, 1e6), max_size=60)
@@ -44,36 +45,21 @@ def test_no_shard_has_much_more_than_its_part(durations: list[float], of: int) -
 def test_a_shard_takes_down_where_each_thing_stands() -> None:
     """Problems before, at and after its files; results by the places of their files among all that was found."""
     said = InvalidSpec(path="x", line=1, column=None, reason_code="r", message="m", severity="warning")
-    log = ShardLog(Shard(2, 3), "mine")
+    log = ShardLog.of(Shard(2, 3), "mine", strict=False, suite=Suite(id="s", version="1"))
+    made = log.record
     log.note([said], invalid=False)
-    log.begin([1, 4], 6, plan={"tests": "p"}, deselected=2, unread=3)
-    log.at(0)
-    log.test("a.json", None)
-    log.at(1)
+    made.total, log.positions = 6, [1, 4]
+    log.position = 1
+    log.test("a.json", None, None, ())
+    log.position = 4
     log.note([said, said], invalid=True)
-    log.note([], invalid=False)
-    log.test(None, None)
-    log.end()
+    log.test(None, None, None, ())
+    log.position = made.total
     log.note([said], invalid=False)
-    made = log.record(leaks=1, suite={})
-    assert (made.shard, made.of, made.run_id, made.plan) == (2, 3, "mine", {"tests": "p"})
-    assert (made.total, made.files, made.deselected, made.unread, made.leaks) == (6, 2, 2, 3, 1)
+    assert (made.shard, made.of, made.run_id) == (2, 3, "mine")
     assert made.tests == [ShardTest(position=1, result="a.json", metrics=None)]
     assert made.notes == [
         ShardNote(position=-1, invalid=False, problems=[said]),
         ShardNote(position=4, invalid=True, problems=[said, said]),
         ShardNote(position=6, invalid=False, problems=[said]),
     ]
-
-
-def test_a_shard_that_found_nothing_has_nothing() -> None:
-    """It ended before it knew its files."""
-    made = ShardLog(Shard(1, 1), "").record(leaks=0, suite={})
-    assert (made.total, made.files, made.deselected, made.plan, made.tests, made.notes) == (
-        0,
-        0,
-        0,
-        {},
-        [],
-        [],
-    )

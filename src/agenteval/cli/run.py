@@ -60,13 +60,12 @@ from agenteval.reporters.progress import LiveProgress, ReadingProgress
 from agenteval.reporters.terminal import in_github_actions
 from agenteval.running.bookkeeping import Ledger
 from agenteval.running.session import AUTO, Flow, Session
-from agenteval.running.shards import Shard
+from agenteval.running.shards import Shard, ShardLog
 
 if TYPE_CHECKING:
     from agenteval.comparing.comparison import Comparer
     from agenteval.live.options import How, LiveOptions, Stale
     from agenteval.loading.config import LiveConfig
-    from agenteval.running.shards import ShardLog
 
 
 class RunRequest(Request):
@@ -422,12 +421,12 @@ def _ledger(asked: RunRequest, project: OpenProject, parts: Parts, console: Cons
     live = asked.live_options(config.live, project.root, scratch)
     live.shadow = parts.shadow
     live.tell = None if asked.no_progress else LiveProgress()
-    part = asked.part
+    part, strict = asked.part, asked.strict or config.strict
     return Ledger(
         options=RunOptions(
             run_id=(asked.run_id or new_run_id()) + (f"-shard-{part.number}-of-{part.of}" if part else ""),
             root=project.root,
-            strict=asked.strict or config.strict,
+            strict=strict,
             rules=JudgingRules(
                 fail_on_vacuous=asked.fail_on_vacuous or config.fail_on_vacuous,
                 strict_capabilities=asked.strict_capabilities or config.strict_capabilities,
@@ -441,19 +440,10 @@ def _ledger(asked: RunRequest, project: OpenProject, parts: Parts, console: Cons
         ),
         console=console,
         scores=parts.scores,
-        log=_log(asked),
+        log=ShardLog.of(part, asked.run_id, strict=strict, suite=parts.scores.suite) if part else None,
         shows_files=not asked.no_artifacts,
         remembers=not (asked.no_artifacts or parts.tests),
     )
-
-
-def _log(asked: RunRequest) -> "ShardLog | None":
-    """The record that a shard keeps for `agenteval merge`; None for a run without shards."""
-    if asked.part is None:
-        return None
-    from agenteval.running.shards import ShardLog
-
-    return ShardLog(asked.part, asked.run_id)
 
 
 def _baseline(asked: RunRequest, project: OpenProject, artifacts: Path, scores: Scores) -> "Comparer":

@@ -95,7 +95,7 @@ class Ledger:
         file = judged.tallied.row.result
         if self.log:
             schema_valid = judged.scored.task.get("schemaValid") if judged.scored else None
-            self.log.test(file, judged.metrics, schema_valid=schema_valid, files=judged.filed.files)
+            self.log.test(file, judged.metrics, schema_valid, judged.filed.files)
         if judged.filed.leaks:
             self._leaked(judged.filed.leaks)
         else:
@@ -203,15 +203,12 @@ class Ledger:
         """Write the files of the whole run, but for its summary."""
         before = len(directory.leaks)
         if self.log:
-            record = self.log.record(
-                leaks=self.tally.leaks,
-                strict=self.options.strict,
-                suite=self.scores.suite,
-                coverage=self.tally.coverage.names(),
-                unnamed_tests=self.tally.unnamed_tests,
-                deselected_assertions=self.tally.deselected_assertions,
-                selection=list(self.tally.selection),
-            )
+            record = self.log.record
+            record.leaks = self.tally.leaks
+            record.coverage = self.tally.coverage.names()
+            record.unnamed_tests = self.tally.unnamed_tests
+            record.deselected_assertions = self.tally.deselected_assertions
+            record.selection = list(self.tally.selection)
             directory.add_file(SHARD, record)
         directory.log(eval_events(self.scores, started_at, finished_at))
         directory.close(self.scores.summary())

@@ -1,20 +1,19 @@
 """How the tests of a run are chosen, ordered, and spread over processes."""
 
+import json
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from agenteval.contracts.errors import ExitCode, Problem, SpecError
 from agenteval.contracts.models import plain
-from agenteval.judging.runner import RunOptions
 from agenteval.loading.discovery import Found, Selected, discover
 from agenteval.loading.selection import Selection
 from agenteval.loading.testfile import LoadedTest
 from agenteval.matching.digests import sha256
-from agenteval.redaction.redactor import Redactor
 from agenteval.reporters.artifacts import ArtifactError, safe_stem
 from agenteval.running.bookkeeping import Ledger
 from agenteval.running.files import Candidate, Examiner, Judged, TaskIds
@@ -67,148 +66,6 @@ def processors() -> int:
     return os.cpu_count() or 1
 
 
-@dataclass(slots=True, kw_only=True)
-class Arrangement:
-    """The files of a run in their order. `positions` are their places among the `total` files that were found.
-
-    `deselected` counts files that no shard has; `unread` those that --lf left out, of a shard its own; `plan` is equal for
-    all shards of a run; `said` are lines to print, `problems` warnings about the division.
-    """
-
-    found: list[Found]
-    positions: list[int]
-    total: int
-    deselected: int = 0
-    unread: int = 0
-    wanted: int = 0
-    """How many tests all shards have together, as far as is known before loading."""
-    plan: dict[str, str] = field(default_factory=dict)
-    said: list[str] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
-
-
-def arranged(found: Iterable[Found], flow: Flow, *, examiner: Examiner, settings: Any) -> Arrangement:
-    """The files that the options ask for. `settings` is plain data: everything else that results depend on.
-
-    What failed is asked for within a shard: the shards that run first change what is on record, and never how the tests
-    are divided.
-    """
-    all_found = list(found)
-    made = Arrangement(found=all_found, positions=list(range(len(all_found))), total=len(all_found))
-    if flow.shard:
-        settings = [settings, flow.last_failed, flow.failed_first]
-        _shard(made, flow.shard, examiner=examiner, settings=settings)
-    if made.found and (flow.last_failed or flow.failed_first):
-        _failed(made, examiner.options, only=flow.last_failed)
-    return made
-
-
-def _failed(made: Arrangement, options: RunOptions, *, only: bool) -> None:
-    """Keep only, or put first, the tests that failed last time. The cache knows them by their redacted paths."""
-    key, failed = keys(options.root), recall(options.root).failed
-    redactor = Redactor(rules=options.redaction)
-    option = "--lf" if only else "--ff"
-    wanted = {
-        index
-        for index, each in enumerate(made.found)
-        if isinstance(each, Selected) and key(redactor.unseen(str(each.path))) in failed
-    }
-    if not wanted:
-        remembered = (
-            f"{counted(len(failed), 'test')} failed last time, but none of them is here"
-            if failed
-            else "no failed test is on record"
-        )
-        made.said.append(f"{option}: {remembered}; running all tests")
-        return
-    made.said.append(f"{option}: {counted(len(wanted), 'test')} failed last time")
-    first = [index for index, each in enumerate(made.found) if index in wanted or isinstance(each, SpecError)]
-    rest = sorted(set(range(len(made.found))).difference(first))
-    if only:
-        made.unread = len(rest)
-        rest = []
-    _keep(made, [*first, *rest])
-
-
-def _keep(made: Arrangement, indexes: Sequence[int]) -> None:
-    made.found = [made.found[index] for index in indexes]
-    made.positions = [made.positions[index] for index in indexes]
-
-
-def _shard(
-    made: Arrangement,
-    shard: Shard,
-    *,
-    examiner: Examiner,
-    settings: Any,
-) -> None:
-    """Keep only the tests of one shard. Only selected tests are divided, so that no shard is empty without need."""
-    root = examiner.options.root
-    key = keys(root)
-    if examiner.selection.everything:
-        made.wanted = sum(isinstance(each, Selected) for each in made.found)
-    else:
-        _keep(made, [index for index, each in enumerate(made.found) if _is_wanted(each, made, examiner)])
-    names = [key(str(each.path)) if isinstance(each, Selected) else "" for each in made.found]
-    known = recall(root).duration_ms
-    durations = [known.get(name) if name else 0.0 for name in names]
-    shards = divided(durations, shard.of)
-    made.plan = _plan(made, names, shards, examiner=examiner, settings=settings)
-    _keep(made, [index for index, number in enumerate(shards) if number == shard.number])
-    if shards and shard.number not in shards:
-        made.problems.append(_empty(shard))
-    made.said.append(f"shard {shard.number}/{shard.of}: {len(made.found)} of {counted(len(shards), 'test')}")
-
-
-def _empty(shard: Shard) -> Problem:
-    return Problem(
-        reason_code="select.empty_shard",
-        message=f"shard {shard.number}/{shard.of} is empty: there are fewer tests than shards",
-        next_step=f"use fewer than {shard.of} shards",
-    )
-
-
-def _is_wanted(found: Found, made: Arrangement, examiner: Examiner) -> bool:
-    """Whether a test is selected; a file with errors counts as one."""
-    if isinstance(found, SpecError):
-        return True
-    candidate = examiner.look(found)
-    if candidate.errors:
-        return True
-    examiner.selection.note(candidate.choice)
-    made.wanted += candidate.choice.wanted
-    made.deselected += not candidate.choice.wanted
-    return candidate.choice.wanted
-
-
-def _plan(
-    made: Arrangement, names: Sequence[str], shards: Sequence[int], *, examiner: Examiner, settings: Any
-) -> dict[str, str]:
-    """The digests of all that the verdicts of a run depend on: shards in which any differs are not of one run."""
-    options = examiner.options
-    inputs = Inputs(options.root, options.registry, anywhere=options.allow_outside)
-    tests = [
-        [position, name, sorted(each.only or ()), inputs.add(each.path)]
-        if isinstance(each, Selected)
-        else position
-        for position, name, each in zip(made.positions, names, made.found, strict=True)
-    ]
-    planned = {
-        "tests": tests,
-        "recordings": inputs.digests,
-        "settings": settings,
-        "plugins": code_of(options.root, options.registry),
-        "division": list(shards),
-    }
-    return {kind: _digest(data) for kind, data in planned.items()}
-
-
-def _digest(data: Any) -> str:
-    import json
-
-    return sha256(json.dumps(data, sort_keys=True).encode())
-
-
 @dataclass(kw_only=True, eq=False, repr=False)
 class Session:
     """One run. Tests stream through it: each is loaded, judged, entered into the ledger, and forgotten."""
@@ -219,7 +76,10 @@ class Session:
     save_traces: bool = False
     tests: Callable[[], Iterator[LoadedTest | SpecError]] | None = None
     """The tasks of a suite, which take the place of tests at paths."""
-    arrangement: "Arrangement | None" = None
+    unread: int = 0
+    """Tests that --lf left out, without loading them."""
+    wanted: int = 0
+    """How many tests all shards have together, as far as is known before loading."""
     workers: "Workers | None" = None
     progress: "Progress | None" = None
     unique: TaskIds = field(default_factory=TaskIds)
@@ -310,35 +170,123 @@ class Session:
             yield each if isinstance(each, SpecError) else self.examiner.look(each)
 
     def _arranged(self, found: Iterable[Found]) -> list[Found]:
-        """The files that are this run's, in the order asked for."""
-        ledger, options = self.ledger, self.ledger.options
-        settings = plain(
-            [
-                options.strict,
-                options.rules,
-                options.limits,
-                sorted(options.redaction.kinds),
-                options.allow_outside,
-                ledger.scores.suite,
-                sorted(ledger.tally.selection),
-            ]
-        )
-        made = self.arrangement = arranged(found, self.flow, examiner=self.examiner, settings=settings)
-        left_out = made.deselected + made.unread
-        ledger.partial = left_out > 0  # files left out by --lf are not even loaded
-        ledger.tally.counts.deselected += left_out
-        for line in made.said if ledger.console.verbosity >= 0 else ():
-            ledger.console.emit((line, "dim"))
-        ledger.warn(made.problems)
+        """The files that are this run's, in the order asked for.
+
+        What failed is asked for within a shard: the shards that run first change what is on record, and never how the
+        tests are divided.
+        """
+        ledger, flow = self.ledger, self.flow
+        files = list(found)
+        kept = list(range(len(files)))
+        if flow.shard:
+            kept = self._of_shard(flow.shard, files)
+        if kept and (flow.last_failed or flow.failed_first):
+            kept = self._failed(files, kept)
+        ledger.tally.counts.deselected += self.unread
+        ledger.partial = ledger.tally.counts.deselected > 0  # files left out by --lf are not even loaded
         if ledger.log:
-            ledger.log.begin(
-                made.positions,
-                made.total,
-                plan=made.plan,
-                deselected=made.deselected,
-                unread=made.unread,
+            record = ledger.log.record
+            record.total, record.files, record.unread = len(files), len(kept), self.unread
+            ledger.log.positions = kept
+        return [files[index] for index in kept]
+
+    def _failed(self, files: Sequence[Found], kept: Sequence[int]) -> list[int]:
+        """Only, or first, the tests that failed last time. The cache knows them by their redacted paths."""
+        options, only = self.ledger.options, self.flow.last_failed
+        key, failed = keys(options.root), recall(options.root).failed
+        redactor = self.ledger.redactor
+        option = "--lf" if only else "--ff"
+        wanted = {
+            index
+            for index in kept
+            if isinstance(each := files[index], Selected) and key(redactor.unseen(str(each.path))) in failed
+        }
+        if not wanted:
+            remembered = (
+                f"{counted(len(failed), 'test')} failed last time, but none of them is here"
+                if failed
+                else "no failed test is on record"
             )
-        return made.found
+            self._say(f"{option}: {remembered}; running all tests")
+            return list(kept)
+        self._say(f"{option}: {counted(len(wanted), 'test')} failed last time")
+        first = [index for index in kept if index in wanted or isinstance(files[index], SpecError)]
+        rest = sorted({*kept}.difference(first))
+        if not only:
+            return [*first, *rest]
+        self.unread = len(rest)
+        return first
+
+    def _of_shard(self, shard: Shard, files: Sequence[Found]) -> list[int]:
+        """The tests of one shard. Only selected tests are divided, so that no shard is empty without need."""
+        key = keys(self.ledger.options.root)
+        if self.selection.everything:
+            self.wanted = sum(isinstance(each, Selected) for each in files)
+            kept = list(range(len(files)))
+        else:
+            kept = [index for index, each in enumerate(files) if self._is_wanted(each)]
+        names = {index: key(str(each.path)) for index in kept if isinstance(each := files[index], Selected)}
+        known = recall(self.ledger.options.root).duration_ms
+        shards = divided([known.get(names[index]) if index in names else 0.0 for index in kept], shard.of)
+        if self.ledger.log:
+            record = self.ledger.log.record
+            record.deselected = self.ledger.tally.counts.deselected
+            record.plan = self._plan(files, kept, names, shards)
+        mine = [index for index, number in zip(kept, shards, strict=True) if number == shard.number]
+        self._say(f"shard {shard.number}/{shard.of}: {len(mine)} of {counted(len(shards), 'test')}")
+        if shards and not mine:
+            empty = Problem(
+                reason_code="select.empty_shard",
+                message=f"shard {shard.number}/{shard.of} is empty: there are fewer tests than shards",
+                next_step=f"use fewer than {shard.of} shards",
+            )
+            self.ledger.warn([empty])
+        return mine
+
+    def _is_wanted(self, found: Found) -> bool:
+        """Whether a test is selected; a file with errors counts as one."""
+        if isinstance(found, SpecError):
+            return True
+        candidate = self.examiner.look(found)
+        if candidate.errors:
+            return True
+        self.selection.note(candidate.choice)
+        self.wanted += candidate.choice.wanted
+        self.ledger.tally.counts.deselected += not candidate.choice.wanted
+        return candidate.choice.wanted
+
+    def _plan(
+        self, files: Sequence[Found], kept: Sequence[int], names: Mapping[int, str], shards: Sequence[int]
+    ) -> dict[str, str]:
+        """The digests of all that the verdicts of a run depend on: shards in which any differs are not of one run."""
+        ledger, options = self.ledger, self.ledger.options
+        inputs = Inputs(options.root, options.registry, anywhere=options.allow_outside)
+        settings = [
+            options.strict,
+            options.rules,
+            options.limits,
+            sorted(options.redaction.kinds),
+            options.allow_outside,
+            ledger.scores.suite,
+            sorted(ledger.tally.selection),
+        ]
+        planned = {
+            "tests": [
+                [index, names[index], sorted(each.only or ()), inputs.add(each.path)]
+                if isinstance(each := files[index], Selected)
+                else index
+                for index in kept
+            ],
+            "recordings": inputs.digests,
+            "settings": [plain(settings), self.flow.last_failed, self.flow.failed_first],
+            "plugins": code_of(options.root, options.registry),
+            "division": shards,
+        }
+        return {kind: sha256(json.dumps(data, sort_keys=True).encode()) for kind, data in planned.items()}
+
+    def _say(self, line: str) -> None:
+        if self.ledger.console.verbosity >= 0:
+            self.ledger.console.emit((line, "dim"))
 
     def _run_all(self, found: Iterable[Candidate | SpecError], maxfail: int) -> bool:
         """Run tests and report each; true when the run was stopped early."""
@@ -360,7 +308,7 @@ class Session:
             if self.progress and index:
                 self.progress.step(ledger.tally.counts.failed + ledger.tally.counts.errors)
             if ledger.log:
-                ledger.log.at(index)
+                ledger.log.position = ledger.log.positions[index]
             if isinstance(candidate, SpecError):
                 ledger.invalid(candidate.problems)
             elif candidate.errors:
@@ -398,10 +346,9 @@ class Session:
         """Warn about unknown tags, and about a selection of nothing, now that `number` tests are selected."""
         ledger = self.ledger
         if ledger.log:
-            ledger.log.end()
+            ledger.log.position = ledger.log.record.total
         ledger.warn(self.overlooked)
-        unread = self.arrangement.unread if self.arrangement else 0
-        ledger.warn(self.selection.unknown_tags() if not unread else ())
-        elsewhere = self.flow.shard and self.arrangement and self.arrangement.wanted
+        ledger.warn(self.selection.unknown_tags() if not self.unread else ())
+        elsewhere = self.flow.shard and self.wanted
         if not number and not elsewhere and ledger.tally.counts.deselected:
-            ledger.warn([self.selection.nothing_selected(ledger.tally.counts.deselected, unread=unread)])
+            ledger.warn([self.selection.nothing_selected(ledger.tally.counts.deselected, unread=self.unread)])

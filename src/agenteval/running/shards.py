@@ -225,74 +225,53 @@ class ShardRecord(Model):
             raise WrongPart(f"there is no shard {self.shard} of {self.of}", "shard")
 
 
+@dataclass(slots=True)
 class ShardLog:
-    """Makes the record of a shard while it runs. `run_id` is the one that the user gave."""
+    """The record of a shard while it runs.
 
-    def __init__(self, shard: Shard, run_id: str) -> None:
-        self.shard = shard
-        self.run_id = run_id
-        self._position = -1
-        self._positions: Sequence[int] = ()
-        self._total = 0
-        self._plan: dict[str, str] = {}
-        self._deselected = 0
-        self._unread = 0
-        self._notes: list[ShardNote] = []
-        self._tests: list[ShardTest] = []
-        self._written: dict[str, str] = {}
+    `positions` are the places of its files among all that were found, `position` that of the file it is at.
+    """
 
-    def begin(
-        self, positions: Sequence[int], total: int, *, plan: dict[str, str], deselected: int, unread: int = 0
-    ) -> None:
-        """Set the places of the shard's files among all that were found, how many it left out, and what all shards share."""
-        self._positions, self._total = positions, total
-        self._plan, self._deselected, self._unread = plan, deselected, unread
+    record: ShardRecord
+    positions: Sequence[int] = ()
+    position: int = -1
 
-    def at(self, index: int) -> None:
-        """Move to a file of the shard, by its index."""
-        self._position = self._positions[index]
-
-    def end(self) -> None:
-        """Move past the last file."""
-        self._position = self._total
+    @classmethod
+    def of(cls, shard: Shard, run_id: str, *, strict: bool, suite: Suite) -> "ShardLog":
+        """The record of a shard that has not looked at anything yet."""
+        return cls(
+            ShardRecord(
+                agenteval_version=__version__,
+                shard=shard.number,
+                of=shard.of,
+                run_id=run_id,
+                plan={},
+                total=0,
+                files=0,
+                deselected=0,
+                leaks=0,
+                strict=strict,
+                suite=suite,
+            )
+        )
 
     def note(self, problems: Sequence[InvalidSpec], *, invalid: bool) -> None:
         """Keep problems."""
-        if problems:
-            self._notes.append(ShardNote(position=self._position, invalid=invalid, problems=list(problems)))
+        self.record.notes.append(ShardNote(position=self.position, invalid=invalid, problems=list(problems)))
 
     def test(
         self,
         result: str | None,
         metrics: Metrics | None,
-        *,
-        schema_valid: bool | None = None,
-        files: Iterable[tuple[str, bytes]] = (),
+        schema_valid: bool | None,
+        files: Iterable[tuple[str, bytes]],
     ) -> None:
-        """Keep the name of a result's file, and what its files hold; None is a result that was not written because it would leak."""
-        self._written |= {name: sha256(content) for name, content in files}
+        """Keep a test, and the digests of its files; `result` is None when it was not written, since it would leak."""
+        self.record.written |= {name: sha256(content) for name, content in files}
         if result:
-            self._tests.append(
-                ShardTest(position=self._position, result=result, metrics=metrics, schema_valid=schema_valid)
+            self.record.tests.append(
+                ShardTest(position=self.position, result=result, metrics=metrics, schema_valid=schema_valid)
             )
-
-    def record(self, **rest: Any) -> ShardRecord:
-        """The record; `rest` are its fields that are known at the end of the run."""
-        return ShardRecord(
-            agenteval_version=__version__,
-            shard=self.shard.number,
-            of=self.shard.of,
-            run_id=self.run_id,
-            plan=self._plan,
-            total=self._total,
-            deselected=self._deselected,
-            unread=self._unread,
-            files=len(self._positions),
-            tests=self._tests,
-            notes=self._notes,
-            written=self._written,
-            **rest,
-        )
 
 
 AGAIN = "run that shard again"
