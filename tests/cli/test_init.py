@@ -230,7 +230,7 @@ def test_the_first_test_may_be_a_recorded_run(book: Path, capsys: pytest.Capture
         "created  .github/workflows/agenteval.yml",
         "updated  .gitignore",
         "  logbook.web.what-is-new-in-ai.as-recorded: 10 assertions, all pass as expected",
-        "  6 suggestions left out: the others already catch what they would",
+        "  2 suggestions left out: the others already catch what they would",
         "  7 lines marked `decide:` need your decision",
         "next: agenteval run evals",
     ]

@@ -6,9 +6,10 @@ import pytest
 
 from agenteval.contracts.adapters import RecordedRun
 from agenteval.contracts.trace import Capabilities
-from agenteval.recording.suggestions import Suggestion, distinct_ids, fixture_file, id_in, slug, suggestions
-from agenteval.recording.suggestions import test_id as id_for
-from agenteval.recording.suggestions import test_name as name_of
+from agenteval.recording.draft import distinct_ids, fixture_file, id_in
+from agenteval.recording.draft import test_id as id_for
+from agenteval.recording.draft import test_name as name_of
+from agenteval.recording.suggestions import Suggestion, slug, suggestions
 from builders import call, error, make_case, make_trace, memory_read, memory_write, result
 
 
@@ -43,7 +44,6 @@ def test_nothing_about_tools_without_a_call() -> None:
     assert set(named(output="Hello there, how are you today.")) == {
         "sends-no-extra-message",
         "stays-brief",
-        "answers-at-all",
         "states-no-facts",
         "makes-no-excuse",
         "claims-nothing-undone",
@@ -156,14 +156,10 @@ def test_a_failure_to_the_end_suggests_honesty() -> None:
         call("web_search"), error("web_search"), call("web_search"), result("web_search", value="x")
     )
     assert "graceful_failure_output" not in found
-    policy = {"tool": "web_search", "max_retries": 1, "retry_on_error_types": ["timeout"]}
     waited = found["retry_policy_respected"]
-    assert [each.params for each in (waited, *waited.instead)] == [
-        *({**policy, "min_backoff_ms": pause} for pause in (60_000, 10_000, 1000)),
-        policy,
-    ]
-    assert waited.why == "web_search failed 1 time, and was retried 1 time, 60 s or more later"
-    assert waited.decide == "how often may it be retried, and after which errors, and how soon?"
+    assert waited.params == {"tool": "web_search", "max_retries": 1, "retry_on_error_types": ["timeout"]}
+    assert waited.why == "web_search failed 1 time, and was retried 1 time"
+    assert waited.decide == "how often may it be retried, and after which errors?"
 
 
 @pytest.mark.parametrize(
@@ -333,9 +329,9 @@ FORM = "output_matches_format"
 
 
 def asked_for(found: dict[str, Suggestion], kind: str) -> Any:
-    """What the assertion of a type, or of an id, would ask for, and whether it only warns."""
+    """What the assertion of a type, or of an id, would ask for."""
     made = found.get(kind)
-    return made and (made.params, made.severity)
+    return made and made.params
 
 
 @pytest.mark.parametrize(
@@ -354,13 +350,11 @@ def asked_for(found: dict[str, Suggestion], kind: str) -> Any:
     ],
 )
 def test_the_form_of_an_answer(output: str, name: str | None, params: dict[str, Any]) -> None:
-    """A list of as many, JSON, else that there is an answer; of twice the length, and no line beside a line or items."""
+    """A list of as many, or JSON; of twice the length, and no line beside a line or items."""
     found = named(output=output)
     assert {"2-bullets", "3-items", "is-json"} & found.keys() == ({name} if name else set())
     if "max_words" in params:
         assert found["stays-brief"].params == {"format": "max_length", **params}
-        assert found["stays-brief"].severity == "critical"
-        assert found["answers-at-all"].params == {"regex": r"\S"}
     else:
         assert name
         assert found[name].params == params
@@ -419,7 +413,7 @@ def test_nothing_is_to_be_given_away() -> None:
     }
     for output in ("Hello.", None):
         found = suggested(output=output)
-        assert asked_for(found, "no_sensitive_data") == (params, "critical")
+        assert asked_for(found, "no_sensitive_data") == params
         assert found["no_sensitive_data"].telling
     assert set(suggested(output=None)) == {"no_sensitive_data"}
     blind = Capabilities(supports_tool_trace=False)
@@ -435,15 +429,10 @@ def test_links_that_tools_returned_or_were_given() -> None:
         result("web_fetch", value=" ".join(known[1:])),
     ]
     cited = " ".join(["https://example.org/x", known[0], *known])
-    found = list(
-        suggestions(
-            make_trace(*steps, output=f"This is what I have found for you today: {cited}"), make_case()
-        )
-    )
-    (linked,) = [each for each in found if each.id == "links-its-sources"]
-    assert (linked.params, linked.severity) == ({"all_of": known[:3]}, "critical")
-    unknown = make_trace(*steps, output="See https://example.org/x for all of it, please.")
-    assert "links-its-sources" not in [each.id for each in suggestions(unknown, make_case())]
+    found = named(*steps, output=f"This is what I have found for you today: {cited}")
+    assert found["links-its-sources"].params == {"all_of": known[:3]}
+    unknown = "See https://example.org/x for all of it, please."
+    assert "links-its-sources" not in named(*steps, output=unknown)
 
 
 def test_an_answer_is_held_to_what_tools_returned() -> None:
@@ -459,15 +448,13 @@ def test_an_answer_is_held_to_what_tools_returned() -> None:
         result("outbound_send"),
     ]
     found = suggested(*steps, output=TEN)
-    claims, sources = found["claims_supported_by_fixtures"], found["no_fabricated_source_or_citation"]
+    claims = found["claims_supported_by_fixtures"]
     allowed = {"allowed_sources": ["web_search"]}
     hard = ["numbers", "dates", "urls", "names", "quotes"]
     assert claims.params == {**allowed, "include_memory": True, "check": hard}
-    assert sources.params == allowed
     assert claims.telling
     assert claims.excepting
     assert claims.excepting.params == {**claims.params, "check": hard[1:]}  # ten numbers without a source
-    assert sources.telling
     assert "claims_supported_by_fixtures" not in suggested(*steps[4:], output=TEN)
 
 
@@ -475,27 +462,9 @@ def test_a_question_is_held_to_come_first() -> None:
     """As many as were asked; an agent that called a tool first did not ask first."""
     asking = "Which town do you mean? And which day?"
     found = suggested(output=asking)
-    assert asked_for(found, "ask_clarifying_when_ambiguous") == ({"max_questions": 2}, "critical")
+    assert asked_for(found, "ask_clarifying_when_ambiguous") == {"max_questions": 2}
     assert "ask_clarifying_when_ambiguous" not in suggested(call("web_search"), output=asking)
     assert "ask_clarifying_when_ambiguous" not in suggested(output=TEN)
-
-
-@pytest.mark.parametrize(
-    ("usage", "limits"),
-    [
-        ({"total_tokens": 500, "output_tokens": 90}, {"max_total_tokens": 1000}),
-        ({"total_tokens": 0, "output_tokens": 90}, {"max_output_tokens": 180}),
-        ({"output_tokens": 1}, None),  # a count of the stream's first message
-        ({"total_tokens": "500"}, None),
-        (None, None),
-    ],
-)
-def test_what_a_run_may_cost(usage: dict[str, Any] | None, limits: dict[str, int] | None) -> None:
-    """Twice what it did, by the best count there is."""
-    trace = make_trace()
-    trace.metrics.token_usage = usage
-    found = {each.id: each for each in suggestions(trace, make_case())}
-    assert asked_for(found, "costs-no-more") == (limits and (limits, "warning"))
 
 
 ANY = r"(?s)(?=.*\bone\b)(?=.*\btwo\b)(?=.*\bthree\b)"
@@ -565,22 +534,6 @@ def test_the_arguments_that_matter_of_an_act(args: dict[str, Any], asked: str, w
     assert step(call("outbound_send", **args), result("outbound_send"), asked=asked) == wanted
 
 
-def test_a_look_comes_before_the_act_that_it_is_for() -> None:
-    """Else before the answer, as acts do; an act of a tool that acted before is none that waited."""
-    look = (call("web_search", query="x"), result("web_search", value="x"))
-    steps = [each for each in named(*look, *SEND).values() if each.type == "tool_call_order"]
-    assert [(each.id, each.params["after"]) for each in steps] == [
-        ("web-search-before-outbound-send", {"event_type": "tool_call", "tool": "outbound_send"}),
-        ("outbound-send-before-the-answer", {"event_type": "final_output"}),
-    ]
-    assert steps[0].why == "web_search succeeded, and only then outbound_send was called"
-    assert steps[1].why == "outbound_send succeeded, and only then the agent answered"
-    assert "web-search-before-the-answer" in named(*SEND, *look, *SEND)
-    (instead,) = steps[0].instead
-    params = {"tool": "web_search", "args": {"required_keys": ["query"]}}
-    assert (instead.type, instead.params) == ("must_call_tool", params)
-
-
 def test_the_steps_of_a_run() -> None:
     """Six, first those that the user's words are in, then acts; each once; without tools to sort itself out."""
     tools = ["TodoWrite", "a", "a", "b", "edit", "c", "d", "e", "f", "g"]
@@ -591,8 +544,8 @@ def test_the_steps_of_a_run() -> None:
     ]
     found = named(*steps, call("g", "last", query="milk"), result("g", "last", "x"), asked="Is there milk?")
     assert [each.id for each in found.values() if each.type == "tool_call_order"] == [
-        "a-before-edit",
-        "b-before-edit",
+        "a-before-the-answer",
+        "b-before-the-answer",
         "edit-before-the-answer",
         "c-before-the-answer",
         "d-before-the-answer",
@@ -641,11 +594,8 @@ def test_a_tool_that_never_succeeded_was_called() -> None:
     assert lost.why == "web_search was called with tram, though it never succeeded"
 
 
-def test_how_many_calls_and_messages_there_were() -> None:
-    """Twice as many calls are worth a look; messages are counted, unless the scheduler counts them."""
-    most = named(*SEND, call("a"), result("a"))["not-many-calls"]
-    assert (most.params, most.severity) == ({"max_total": 4}, "warning")
-    assert most.why == "the run took 2 calls; twice as many would be worth a look"
+def test_how_many_messages_there_were() -> None:
+    """They are counted, unless the scheduler counts them."""
     found = named(*SEND, *SEND)
     assert found["sends-no-more"].params == {"tool": "outbound_send", "max": 2}
     assert found["sends-all-of-them"].params == {"tool": "outbound_send", "min_calls": 2}
@@ -671,11 +621,8 @@ def test_calls_in_their_order() -> None:
 
 
 def test_what_one_call_suggests() -> None:
-    """That it is not made twice; a tool that was not called shows nothing but the limits of what the agent has."""
-    one = suggested(call("schedule_task"), result("schedule_task"))
-    assert one["no_duplicate_tool_calls"].telling
-    assert one["tools_within_policy"].telling
-    assert "tools_within_policy" not in suggested(*map(call, ("web_search", "web_fetch", "outbound_send")))
+    """That it is not made twice."""
+    assert suggested(call("schedule_task"), result("schedule_task"))["no_duplicate_tool_calls"].telling
 
 
 def test_how_often_a_tool_may_be_tried_again() -> None:
@@ -696,8 +643,7 @@ def test_how_often_a_tool_may_be_tried_again() -> None:
     ]
     case = make_case()
     found = [each for each in suggestions(make_trace(*steps), case) if each.type == "retry_policy_respected"]
-    made = [(each, *each.instead)[-1] for each in found]
-    assert [(each.id, each.params, each.why) for each in made] == [
+    assert [(each.id, each.params, each.why) for each in found] == [
         (
             "b-retried-in-bounds",
             {"tool": "b", "max_retries": 0},
@@ -730,16 +676,13 @@ def test_what_a_task_of_the_scheduler_suggests() -> None:
         result("outbound_send"),
     ]
     found = suggested(*steps, trigger="scheduler", task_id="brief")
-    assert asked_for(found, "scheduler_task_runs") == ({"task_id": "brief", "max_runs": 1}, "critical")
-    assert asked_for(found, "scheduler_outbound_count") == ({"exact": 3}, "critical")
-    assert asked_for(found, "outbound_destinations") == ({"allowed": ["dana", "ben"]}, "critical")
-    assert asked_for(found, "stop_after_success") == (
-        {
-            "success_event": {"event_type": "tool_result", "tool": "outbound_send", "success": True},
-            "allowed_following_tools": ["outbound_send"],
-        },
-        "critical",
-    )
+    assert asked_for(found, "scheduler_task_runs") == {"task_id": "brief", "max_runs": 1}
+    assert asked_for(found, "scheduler_outbound_count") == {"exact": 3}
+    assert asked_for(found, "outbound_destinations") == {"allowed": ["dana", "ben"]}
+    assert asked_for(found, "stop_after_success") == {
+        "success_event": {"event_type": "tool_result", "tool": "outbound_send", "success": True},
+        "allowed_following_tools": ["outbound_send"],
+    }
     telling = {each.type for each in found.values() if each.telling}
     assert {"scheduler_task_runs", "no_duplicate_outbound", "stop_after_success"} <= telling
     assert "must_not_call_tool" not in found
@@ -752,7 +695,7 @@ def test_what_a_task_of_the_scheduler_suggests() -> None:
 def test_no_message_beside_the_answer() -> None:
     """Where the agent could have sent one, and there is an answer."""
     found = suggested(output=TEN)
-    assert asked_for(found, "must_not_call_tool") == ({"tool": "outbound_send"}, "critical")
+    assert asked_for(found, "must_not_call_tool") == {"tool": "outbound_send"}
     assert "must_not_call_tool" not in suggested(output=None)
     case = make_case(tools={"available": ["web_search"]})
     assert "must_not_call_tool" not in {each.type for each in suggestions(make_trace(), case)}

@@ -1,6 +1,7 @@
 """The text of a drafted test: YAML as a person would write it, with the reasons as comments."""
 
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,19 +17,11 @@ from agenteval.contracts.errors import AdapterError, UsageError
 from agenteval.contracts.models import parse
 from agenteval.contracts.testcase import SCHEMA_VERSION, TestCase
 from agenteval.contracts.trace import Trace
-from agenteval.loading.discovery import TEST_FILE
+from agenteval.loading.discovery import TEST_FILE, is_entered
 from agenteval.plugins.registry import Registry
 from agenteval.recording.cleaning import Cleaner
 from agenteval.recording.source import Source
-from agenteval.recording.suggestions import (
-    Suggestion,
-    distinct_ids,
-    fixture_file,
-    id_in,
-    suggestions,
-    test_id,
-    test_name,
-)
+from agenteval.recording.suggestions import Suggestion, slug, suggestions
 from agenteval.recording.trial import Finding, Trial, trial
 from agenteval.redaction.redactor import EMAIL, SECRETS, RedactionRules
 from agenteval.text.fitting import cut
@@ -62,20 +55,15 @@ def document(
         lines += dumped({key: value})
     lines += ["", "assertions:"]
     for each in assertions:
-        lines += [f"  {line}" for line in _assertion(each)]
+        told = [each.why, *([f"{DECIDE}: {each.decide}"] if each.decide else [])]
+        about = [line for paragraph in told for line in comment(paragraph, WIDTH - 2)]
+        lines += [f"  {line}" for line in (*about, *dumped([each.as_data()]))]
     if "expected" in spec:
         lines += ["", *dumped({"expected": spec["expected"]})]
     if closing:
         lines.append("")
         lines += [line for paragraph in closing for line in comment(paragraph)]
     return "\n".join(lines) + "\n"
-
-
-def _assertion(suggestion: Suggestion) -> Iterator[str]:
-    yield from comment(suggestion.why, WIDTH - 2)
-    if suggestion.decide:
-        yield from comment(f"{DECIDE}: {suggestion.decide}", WIDTH - 2)
-    yield from dumped([suggestion.as_data()])
 
 
 def comment(text: str, width: int = WIDTH) -> list[str]:
@@ -146,6 +134,64 @@ def write_files(folder: Path, files: Mapping[str, bytes]) -> list[Path]:
     return written
 
 
+FIXTURE = "fx."
+_AREAS = (
+    ("memory", ("memory_write", "memory_read")),
+    ("recovery", ("error",)),
+    ("tools", ("tool_call",)),
+)
+
+
+def test_name(run: RecordedRun, first_words: str) -> str:
+    """The name of a run's test: its first words, cleaned by the caller, else its number.
+
+    No search for tests would find one in a folder called `artifacts`.
+    """
+    name = slug(re.sub(r"\[[^\]]*\]", " ", first_words))
+    return name if name and is_entered(name) else f"run-{run.number}"
+
+
+def test_id(adapter: str, trace: Trace, name: str) -> str:
+    """`<adapter>.<area>.<behavior>.<expectation>` (SPEC 19)."""
+    return f"{slug(adapter) or 'adapter'}.{_area(trace)}.{name}.as-recorded"
+
+
+def distinct_ids(test_id: str, run: RecordedRun) -> Iterator[str]:
+    """The id, and what it becomes where other tests have it: with the time of the run, then with its number too."""
+    before, _, after = test_id.rpartition(".")
+    time = "-".join(re.findall(r"\d+", run.started_at)[:6])
+    yield test_id
+    yield f"{before}-{time}.{after}"
+    yield f"{before}-{time}-{run.number}.{after}"
+
+
+def id_in(text: str) -> str:
+    """The id that a test file gives, as far as its lines tell; empty when they do not."""
+    found = re.search(r"""^id:[ \t]*["']?([\w.-]+)""", text, re.MULTILINE)
+    return found[1] if found else ""
+
+
+def _area(trace: Trace) -> str:
+    if trace.scenario.trigger == "scheduler":
+        return "scheduler"
+    if any(tool in ("web_search", "web_fetch") for tool in trace.tool_counts()):
+        return "web"
+    happened = set(trace.event_types())
+    return next((area for area, types in _AREAS if happened.intersection(types)), "chat")
+
+
+def fixture_file(fixture_id: str, taken: set[str]) -> str:
+    """The file of a fixture, `fx.<tool>.<what>.json`; no name is given twice, whatever the case."""
+    stem = re.sub(r"[^A-Za-z0-9._-]+", "-", fixture_id).strip(".-") or "fixture"
+    stem = stem if stem.startswith(FIXTURE) else FIXTURE + stem
+    name, number = f"{stem[:80]}.json", 1
+    while name.lower() in taken:
+        number += 1
+        name = f"{stem[:80]}.{number}.json"
+    taken.add(name.lower())
+    return name
+
+
 LONGEST_REASON = 120
 Seal = Callable[[Any], bytes]
 """Makes the bytes of a file from its data, and refuses what would show something sensitive."""
@@ -153,19 +199,20 @@ Seal = Callable[[Any], bytes]
 
 @dataclass(slots=True, kw_only=True)
 class Draft:
-    """A test that is not written yet: its files by name, and what was found out on the way."""
+    """A test that is not written yet: its files by name, and what was found out on the way.
+
+    `status` is how the run ended. `findings` are what the run does not pass, `unjudged` what nothing can be said of,
+    since the recording lacks what it needs; `left_out` passes, and would notice no regression that `kept` does not.
+    """
 
     name: str
-    test_id: str
-    status: str
-    """How the run ended."""
-    files: dict[str, bytes]
     kept: list[Suggestion]
     findings: list[Finding]
     unjudged: list[Finding]
-    """What nothing can be said of, since the recording lacks what it needs."""
     left_out: list[Suggestion]
-    """What the run passes, and what would notice no regression that `kept` does not notice."""
+    test_id: str = ""
+    status: str = ""
+    files: dict[str, bytes] = field(default_factory=dict)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -179,16 +226,18 @@ class Parts:
 
 @dataclass(slots=True, kw_only=True)
 class Drafting:
-    """What drafts of one command have in common. `seal` makes the bytes of a JSON file."""
+    """What drafts of one command have in common. `seal` makes the bytes of a JSON file.
+
+    With `expect_failures`, suggestions that tell of a bug, since the run does not pass them, become expected failures.
+    `neighbours` are the test files beside those that are drafted, by path: what they say. No other gets their ids.
+    """
 
     source: Source
     registry: Registry
     rules: RedactionRules
     seal: Seal
     expect_failures: bool = False
-    """Whether suggestions that tell of a bug, since the run does not pass them, become expected failures."""
     neighbours: Mapping[Path, str] = field(default_factory=dict)
-    """The test files that are beside those that are drafted, by path: what they say. No other gets their ids."""
 
     def draft(
         self,
@@ -214,27 +263,30 @@ class Drafting:
             spec = self._spec(run, parts, cleaner, name)
             case, trace = place.trace(spec)
             spec["id"] = test_id(self.source.adapter.name, trace, name)
-            chosen = self._chosen(place, spec, trace, case, recorded)
-            if not chosen.assertions():
-                raise _nothing_to_assert(run, recorded.trace, chosen)
-            if chosen.expected:
-                spec["expected"] = _expected(chosen.expected)
-            own = out / name / TEST_FILE if out else None
+            draft = self._chosen(name, place, spec, trace, case, recorded)
+            shown = [each for each in draft.findings if not each.hidden]
+            expected = shown if self.expect_failures else []
+            draft.kept += [each.suggestion for each in expected]
+            if not draft.kept:
+                raise _nothing_to_assert(run, recorded.trace, draft)
+            if expected:
+                why = f"{DECIDE}: say what the bug is. {cut(expected[0].message, LONGEST_REASON)}"
+                names = [each.suggestion.id for each in expected]
+                spec["expected"] = {"status": "fail", "assertions": names, "reason": why}
+            closing = [*([] if expected else _not_passed(shown)), *_told_at_the_end(draft)]
             heading = self._heading(run, recorded.trace, cleaner)
-            text = self._text(run, spec, chosen, header=header, heading=heading, own=own)
-            files = {TEST_FILE: text.encode(), **parts.files}
-            place.write(files)
+            own = out / name / TEST_FILE if out else None
+            others = {id_in(text): text for path, text in self.neighbours.items() if path != own}
+            for each in distinct_ids(spec["id"], run):
+                spec["id"] = each
+                text = document(spec, draft.kept, header=header, heading=heading, closing=closing)
+                if others.get(each, text) == text:  # free, or the same test once more
+                    break
+            draft.files = {TEST_FILE: text.encode(), **parts.files}
+            place.write(draft.files)
             _must_pass(place)
-        return Draft(
-            name=name,
-            test_id=spec["id"],
-            status=trace.status,
-            files=files,
-            kept=chosen.assertions(),
-            findings=[*chosen.findings, *chosen.hidden],
-            unjudged=chosen.unjudged,
-            left_out=chosen.left_out,
-        )
+        draft.test_id, draft.status = spec["id"], trace.status
+        return draft
 
     def convert(self, run: RecordedRun) -> RecordedTest:
         """One run as the files of a test. Raises `AdapterError`: also `record.nothing_to_assert` for an empty run."""
@@ -244,54 +296,30 @@ class Drafting:
         return recorded
 
     def _chosen(
-        self, place: Trial, spec: dict[str, Any], trace: Trace, case: TestCase, recorded: RecordedTest
-    ) -> "_Choice":
-        """What of all that the run suggests becomes of the test."""
-        kept, findings, unjudged = place.judge(spec, list(suggestions(trace, case)))
-        kept, hidden = _without_hidden(kept, recorded, case)
-        expected = findings if self.expect_failures else []
-        if expected:  # what a run with a bug called and said is no example; what holds for any run is
-            kept = [each for each in kept if each.telling]
-        worth = place.worthwhile(spec, kept, trace)
-        left_out = [each for each in kept if each not in worth]
-        return _Choice(
-            kept=worth,
-            expected=expected,
-            findings=findings,
-            hidden=hidden,
-            unjudged=unjudged,
-            left_out=left_out,
-        )
-
-    def _text(
         self,
-        run: RecordedRun,
+        name: str,
+        place: Trial,
         spec: dict[str, Any],
-        chosen: "_Choice",
-        *,
-        header: str,
-        heading: Sequence[str],
-        own: Path | None,
-    ) -> str:
-        """The test file, under an id that no test beside it has; `own` is the file it may take the place of."""
-        others = {id_in(text): text for path, text in self.neighbours.items() if path != own}
-        for each in distinct_ids(spec["id"], run):
-            spec["id"] = each
-            text = document(
-                spec,
-                chosen.assertions(),
-                header=header,
-                heading=heading,
-                closing=[
-                    *([] if chosen.expected else _closing(chosen.findings)),
-                    *map(_told_as_hidden, chosen.hidden),
-                    *_told_as_unjudged(chosen.unjudged),
-                    *_told_as_left_out(chosen.left_out),
-                ],
-            )
-            if others.get(spec["id"], text) == text:  # free, or the same test once more
-                break
-        return text
+        trace: Trace,
+        case: TestCase,
+        recorded: RecordedTest,
+    ) -> Draft:
+        """What of all that the run suggests becomes of the test."""
+        passed, findings, unjudged = place.judge(spec, list(suggestions(trace, case)))
+        honest = []
+        for each in passed:  # a check for sensitive data may pass only since the test is redacted
+            cls = assertion_class(each.type) if each.type == "no_sensitive_data" else None
+            verdict = parse(cls, each.params).judge(recorded.trace, case) if cls else None
+            if verdict is None or verdict.passed:
+                honest.append(each)
+            else:
+                findings.append(Finding(suggestion=each, message=verdict.message, hidden=True))
+        if self.expect_failures and not all(each.hidden for each in findings):
+            # what a run with a bug called and said is no example; what holds for any run is
+            honest = [each for each in honest if each.telling]
+        worth = place.worthwhile(spec, honest, trace)
+        left_out = [each for each in honest if each not in worth]
+        return Draft(name=name, kept=worth, findings=findings, unjudged=unjudged, left_out=left_out)
 
     def parts(self, recorded: RecordedTest, cleaner: Cleaner) -> Parts:
         """The run without what a test must not hold, fixtures in files."""
@@ -306,9 +334,7 @@ class Drafting:
                 files[entry["file"]] = self.seal(entry.pop("response"))
             fixtures.append(entry)
         used = list(clean.tools) or [cleaner.text(tool) for tool in recorded.trace.tool_counts()]
-        tools: dict[str, Any] = {"available": used}
-        if fixtures:
-            tools["fixtures"] = fixtures
+        tools = {"available": used, **({"fixtures": fixtures} if fixtures else {})}
         return Parts(scenario=clean.scenario, tools=tools, files=files)
 
     def _spec(self, run: RecordedRun, parts: Parts, cleaner: Cleaner, name: str) -> dict[str, Any]:
@@ -328,65 +354,28 @@ class Drafting:
 
     def _heading(self, run: RecordedRun, trace: Trace, cleaner: Cleaner) -> list[str]:
         recording = self.source.recording
+        named = {SECRETS: "secrets", EMAIL: "e-mail addresses"}
+        redacted = [*(told for kind, told in named.items() if kind in self.rules.kinds), "home folders"]
         return [
             f"Recorded by agenteval record from {cleaner.text(recording.kind)}: the run of {run.started_at}.",
-            f"Redacted: {', '.join(self._redacted())}. Names, phone numbers and the like are not.",
+            f"Redacted: {', '.join(redacted)}. Names, phone numbers and the like are not.",
             f"Lines that begin with `{DECIDE}:` need your decision.",
             *(f"Not in the recording: {cleaner.text(lack)}" for lack in (*recording.lacks, *trace.unseen)),
         ]
 
-    def _redacted(self) -> list[str]:
-        named = {SECRETS: "secrets", EMAIL: "e-mail addresses"}
-        return [*(told for kind, told in named.items() if kind in self.rules.kinds), "home folders"]
 
-
-@dataclass(slots=True, kw_only=True)
-class _Choice:
-    """What a test asks for: `kept` passes, `expected` fails as the bug does. The rest is only told.
-
-    `hidden` are findings that redaction hides; `unjudged` needs what the recording lacks; `left_out` passes, and would
-    notice nothing that `kept` does not.
-    """
-
-    kept: list[Suggestion]
-    expected: list[Finding]
-    findings: list[Finding]
-    hidden: list[Finding]
-    unjudged: list[Finding]
-    left_out: list[Suggestion]
-
-    def assertions(self) -> list[Suggestion]:
-        """The assertions of the test, in order."""
-        return [*self.kept, *(each.suggestion for each in self.expected)]
-
-
-def _without_hidden(
-    kept: list[Suggestion], recorded: RecordedTest, case: TestCase
-) -> tuple[list[Suggestion], list[Finding]]:
-    """The suggestions without checks for sensitive data that pass only since the test is redacted, and those apart."""
-    honest, hidden = [], []
-    for each in kept:
-        cls = assertion_class(each.type) if each.type == "no_sensitive_data" else None
-        verdict = parse(cls, each.params).judge(recorded.trace, case) if cls else None
-        if verdict is None or verdict.passed:
-            honest.append(each)
-        else:
-            hidden.append(Finding(suggestion=each, message=verdict.message, hidden=True))
-    return honest, hidden
-
-
-def _nothing_to_assert(run: RecordedRun, trace: Trace, chosen: _Choice | None = None) -> AdapterError:
+def _nothing_to_assert(run: RecordedRun, trace: Trace, draft: Draft | None = None) -> AdapterError:
     """Why there is nothing to ask of a run: it shows nothing, or what it suggests cannot be judged, or does not hold."""
     next_step = "choose another run, or record again with messages and tool calls captured; "
     next_step += "agenteval record --inspect shows what a recording lacks"
-    if chosen and chosen.unjudged:
-        lacking = [f"\n  {line}" for line in (*_by_reason(chosen.unjudged), *(trace.unseen or trace.notes))]
+    if draft and draft.unjudged:
+        lacking = [f"\n  {line}" for line in (*_by_reason(draft.unjudged), *(trace.unseen or trace.notes))]
         why = f"gives no assertion, since the recording lacks what each would need:{''.join(lacking)}"
-    elif chosen and chosen.findings:
-        why = "passes nothing that a test could ask for: " + _told(chosen.findings[0])
+    elif draft and draft.findings:
+        why = "passes nothing that a test could ask for: " + _told(draft.findings[0])
         next_step = "if that is the bug, record it with --xfail"
-    elif chosen and chosen.left_out:
-        names = ", ".join(each.type for each in chosen.left_out)
+    elif draft and draft.left_out:
+        names = ", ".join(each.type for each in draft.left_out)
         why = f"gives no assertion that would notice a regression; it passes only {names}"
     else:
         tools = ", ".join(trace.tool_counts())
@@ -411,38 +400,26 @@ def _by_reason(unjudged: Sequence[Finding]) -> list[str]:
     return [f"{', '.join(dict.fromkeys(names))}: {message}" for message, names in types.items()]
 
 
-def _told_as_unjudged(unjudged: Sequence[Finding]) -> list[str]:
-    return [f"Not asked for, since the recording does not show it: {line}" for line in _by_reason(unjudged)]
-
-
-def _told_as_hidden(finding: Finding) -> str:
-    return (
-        f"{DECIDE}: the run does not pass {finding.suggestion.type}, which this test cannot show, since sensitive "
-        f"values are redacted: {finding.message}"
-    )
-
-
-def _told_as_left_out(left_out: Sequence[Suggestion]) -> list[str]:
-    names = ", ".join(each.type for each in left_out)
-    return [f"Left out, since the assertions above already catch what these would: {names}."] if names else []
-
-
-def _expected(findings: Sequence[Finding]) -> dict[str, Any]:
-    return {
-        "status": "fail",
-        "assertions": [each.suggestion.id for each in findings],
-        "reason": f"{DECIDE}: say what the bug is. {cut(findings[0].message, LONGEST_REASON)}",
-    }
-
-
-def _closing(findings: Sequence[Finding]) -> list[str]:
+def _not_passed(findings: Sequence[Finding]) -> Iterator[str]:
     """What the run does not pass: a bug, or more than can be asked."""
-    if not findings:
-        return []
-    return [
-        f"{DECIDE}: the run does not pass the following, so it was left out. If that is the bug, record with --xfail.",
-        *map(_told, findings),
-    ]
+    if findings:
+        yield f"{DECIDE}: the run does not pass the following, so it was left out. If that is the bug, record with --xfail."
+        yield from map(_told, findings)
+
+
+def _told_at_the_end(draft: Draft) -> Iterator[str]:
+    """What the test does not ask for, and why."""
+    for each in draft.findings:
+        if each.hidden:
+            yield (
+                f"{DECIDE}: the run does not pass {each.suggestion.type}, which this test cannot show, since sensitive "
+                f"values are redacted: {each.message}"
+            )
+    for line in _by_reason(draft.unjudged):
+        yield f"Not asked for, since the recording does not show it: {line}"
+    if draft.left_out:
+        names = ", ".join(each.type for each in draft.left_out)
+        yield f"Left out, since the assertions above already catch what these would: {names}."
 
 
 def _must_pass(place: Trial) -> None:

@@ -115,7 +115,7 @@ class Trial:
         from agenteval.mutation.engine import MutationOptions, worthwhile
         from agenteval.operators.base import MOST_MUTANTS
 
-        ranked = sorted(suggested, key=lambda each: (each.severity != "critical", not each.telling))
+        ranked = sorted(suggested, key=lambda each: not each.telling)
         if not ranked:
             return []
         self._write_spec({**spec, "assertions": [each.as_data() for each in ranked]})
