@@ -1,7 +1,7 @@
 """What a search for plugins finds: a class, or why there is none."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import lru_cache
 from pathlib import PurePath
@@ -76,7 +76,7 @@ def line_in(origin: str, error: BaseException) -> str:
 _LONGEST_NUMBER = 13_000
 """In bits: Python does not write much longer ones as text."""
 _SCALARS = frozenset((str, bool, float, NoneType))
-_AT_ONCE = frozenset((str, bool, int, NoneType))
+_AT_ONCE = frozenset((str, bool, int))
 _TEXT, _ARGS = str | None, dict[str, Any] | None
 _DATA: dict[str, tuple[tuple[str, Any], ...]] = {
     "tool_call": (("tool", str), ("call_id", _TEXT), ("args", _ARGS)),
@@ -98,8 +98,7 @@ def check_foreign(made: Any, kind: type, adapter: str) -> None:
 
     Raises `AdapterError` (`adapter.invalid_trace`).
     """
-    odd = next(_misfits(made, kind, ""), "")
-    if odd:
+    if odd := next(_misfits(made, kind, ""), ""):
         raise _invalid(adapter, "trace" if kind is Trace else "recording", odd)
 
 
@@ -119,12 +118,9 @@ def kind_of(value: Any) -> str:
 def not_json(value: Any) -> Iterator[str]:
     """What in a value has no place in JSON."""
     if isinstance(value, dict):
-        for key, item in value.items():
-            if not isinstance(key, str):
-                yield f"the key {key!r}"
-            if type(item) not in _SCALARS:
-                yield from not_json(item)
-    elif isinstance(value, list | tuple):
+        yield from (f"the key {key!r}" for key in value if not isinstance(key, str))
+        value = list(value.values())
+    if isinstance(value, list | tuple):
         for item in value:
             if type(item) not in _SCALARS:
                 yield from not_json(item)
@@ -140,55 +136,40 @@ def _misfits(value: Any, kind: Any, name: str) -> Iterator[str]:
     if NoneType in args:
         if value is not None:
             yield from _misfits(value, args[0], name)
-    elif origin is list:
-        yield from _in_list(value, args[0], name)
+    elif (origin is list and isinstance(value, list)) or (
+        origin is Sequence and isinstance(value, list | tuple)
+    ):
+        for position, item in enumerate(value):
+            yield from _misfits(item, args[0], f"{name}[{position}]")
+    elif origin is tuple and isinstance(value, tuple) and len(value) == len(args):
+        for item, each in zip(value, args, strict=True):
+            yield from _misfits(item, each, name)
     elif origin is dict and isinstance(value, dict):
-        for odd in not_json(value):
-            yield f"{name} holds {odd}, which is not JSON"
+        yield from (f"{name} holds {odd}, which is not JSON" for odd in not_json(value))
         for key, item in value.items() if args[1] is not Any else ():
             yield from _misfits(item, args[1], f"{name}[{key!r}]")
     elif is_dataclass(kind) and isinstance(value, kind):  # type: ignore[arg-type]
-        yield from _in_fields(value, name)
+        prefix = f"{name}." if name else ""
+        for field, each in _declared(type(value)):
+            if type(part := getattr(value, field)) is not each or each not in _AT_ONCE:
+                yield from _misfits(part, each, f"{prefix}{field}")
+        if isinstance(value, Event):
+            for key, each in _DATA.get(value.type, ()):
+                yield from _misfits(value.data.get(key), each, f"{prefix}data.{key}")
     elif origin is Literal:
         if value not in args:
             yield f"{name} is {value!r}: expected one of {', '.join(args)}"
-    elif kind in (str, bool, int) and isinstance(value, kind) and isinstance(value, bool) == (kind is bool):
-        return
     elif kind is float and type(value) in (int, float):
         if value - value != 0:
             yield f"{name} is {value}: expected a number"
-    else:
+    elif kind not in _AT_ONCE or type(value) is not kind:
         yield f"{name or 'it'} is {kind_of(value)}: expected {(origin or kind).__name__}"
 
 
-def _in_list(value: Any, kind: Any, name: str) -> Iterator[str]:
-    if not isinstance(value, list):
-        yield f"{name} is {kind_of(value)}: expected list"
-        return
-    for position, item in enumerate(value):
-        yield from _misfits(item, kind, f"{name}[{position}]")
-
-
-def _in_fields(value: Any, name: str) -> Iterator[str]:
-    prefix = f"{name}." if name else ""
-    cls: Any = type(value)
-    for field, kind, at_once in _declared(cls):
-        if type(part := getattr(value, field)) not in at_once:
-            yield from _misfits(part, kind, f"{prefix}{field}")
-    if isinstance(value, Event):
-        for key, kind in _DATA.get(value.type, ()):
-            yield from _misfits(value.data.get(key), kind, f"{prefix}data.{key}")
-
-
 @lru_cache(maxsize=64)
-def _declared(cls: Any) -> list[tuple[str, Any, frozenset[Any]]]:
-    """The fields of a dataclass, each with its kind and with the types that need no second look."""
-    return [(each.name, each.type, _AT_ONCE.intersection(_members(each.type))) for each in fields(cls)]
-
-
-def _members(kind: Any) -> tuple[Any, ...]:
-    """The kinds in `X | None`; any other kind alone."""
-    return args if NoneType in (args := get_args(kind)) else (kind,)
+def _declared(cls: Any) -> list[tuple[str, Any]]:
+    """The fields of a dataclass, each with its kind."""
+    return [(each.name, each.type) for each in fields(cls)]
 
 
 TYPE_PATTERN = r"[a-z][a-z0-9_]*"
@@ -204,10 +185,7 @@ def assertion_breach(cls: Any) -> str:
         return f"{what} is not a subclass of agenteval.assertions.base.Assertion"
     if "__dataclass_fields__" not in vars(cls):
         return f"{cls.__name__} is not decorated with @model (from agenteval.contracts.models)"
-    missing = [*_told_wrongly(cls), *_undone(cls)]
-    if not missing:
-        missing = list(_bad_example(cls))
-    return f"{cls.__name__} {'; '.join(missing)}" if missing else ""
+    return _in_a_line(cls, [*_declared_wrongly(cls), *_undone(cls)] or list(_bad_example(cls)))
 
 
 def adapter_breach(cls: Any) -> str:
@@ -222,19 +200,83 @@ def adapter_breach(cls: Any) -> str:
 
 def operator_breach(cls: Any) -> str:
     """Everything that keeps a class from being a mutation operator; empty when nothing does."""
-    missing = []
     name = getattr(cls, "name", None)
+    missing = [*_bad_category(cls)]
     if not isinstance(name, str) or not re.fullmatch(OPERATOR_PATTERN, name, re.ASCII):
         missing.append(f"has the name {name!r}: expected lower-case letters, digits and dashes")
-    if (category := getattr(cls, "category", None)) not in get_args(Category):
-        missing.append(f"has the category {category!r}: expected one of {', '.join(get_args(Category))}")
-    if not isinstance(getattr(cls, "stands_for", None), str) or not cls.stands_for.strip():
+    if not _is_text(getattr(cls, "stands_for", None)):
         missing.append("has no stands_for, the failure that people see")
-    if not (cls.__doc__ or "").strip():
+    if not _is_text(cls.__doc__):
         missing.append("has no docstring, which says what is changed")
     if getattr(cls, "__abstractmethods__", None):
         missing.append("does not define mutants(self, subject)")
+    return _in_a_line(cls, missing)
+
+
+def _in_a_line(cls: type, missing: Sequence[str]) -> str:
     return f"{cls.__name__} {'; '.join(missing)}" if missing else ""
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+def _bad_category(cls: Any) -> Iterator[str]:
+    category = getattr(cls, "category", None)
+    if category not in get_args(Category):
+        has = "no category" if category is None else f"the category {category!r}"
+        yield f"has {has}: expected one of {', '.join(get_args(Category))}"
+
+
+def _declared_wrongly(cls: Any) -> Iterator[str]:
+    """What the class declares of itself, where it is missing or impossible."""
+    name = getattr(cls, "type", None)
+    if not isinstance(name, str):
+        yield "has no type, the name in test files"
+    elif not re.fullmatch(TYPE_PATTERN, name, re.ASCII):
+        yield f"has the type {name!r}: expected lower-case letters, digits and underscores"
+    yield from _bad_category(cls)
+    if not _is_text(getattr(cls, "failure_category", None)):
+        yield "has no failure_category, the kind of failure in words"
+    for attribute, what, allowed in (
+        ("implied", "capabilities", CAPABILITY_FLAGS),
+        ("proves", "verdicts", get_args(Proof)),
+        ("event_types_judged", "event types", EVENT_TYPES),
+    ):
+        value = getattr(cls, attribute, ())
+        optional = value is None and attribute == "event_types_judged"
+        if not optional and not (isinstance(value, tuple) and set(value) <= set(allowed)):
+            yield f"has {attribute} {value!r}: expected a tuple of {what} ({', '.join(allowed)})"
+    if not isinstance(getattr(cls, "example", None), str):
+        yield "has no example, the params of an example as YAML"
+    doc = cls.__doc__
+    if not _is_text(doc) or doc.startswith(f"{cls.__name__}("):  # the signature, which dataclass makes up
+        yield "has no docstring, which says what it counts and when it passes"
+
+
+def _undone(cls: type[Assertion]) -> Iterator[str]:
+    """A check that is not defined; annotations that cannot be read."""
+    declared = fields(cls)  # type: ignore[arg-type]
+    if cls.judge is Assertion.judge and any(each.name == "check" for each in declared):
+        yield "has a parameter called check, and so must define judge(self, trace, case)"
+    elif cls.check is Assertion.check:
+        yield "does not define check(self, trace, case)"
+    if any(isinstance(each.type, str) for each in declared):
+        yield "has annotations that are text: remove `from __future__ import annotations`, and the quotes around them"
+
+
+def _bad_example(cls: type[Assertion]) -> Iterator[str]:
+    import yaml
+
+    try:
+        if not isinstance(parse(cls, yaml.safe_load(cls.example) or {}), cls):
+            yield "makes something other than an instance of its example"
+    except yaml.YAMLError as error:
+        yield f"has an example that is not YAML: {told(error)}"
+    except Invalid as invalid:
+        yield f"rejects its own example: {'; '.join(finding.sentence for finding in invalid.findings)}"
+    except Exception as error:  # noqa: BLE001 - whatever a plugin's own code raises, it is broken
+        yield f"cannot read its own example: {told(error)}"
 
 
 def schema_breach(cls: type[Model]) -> str:
@@ -293,15 +335,16 @@ def _no_models(models: Any) -> str:
 def verdict_of(check: Assertion, trace: Trace, case: TestCase) -> Verdict:
     """What a plugin's check says. Raises TypeError when it cannot become a result, and what the check raises."""
     before = _state(trace)
-    verdict: Any = check.judge(trace, case)
-    if not isinstance(verdict, Verdict):
-        raise TypeError(f"check returned {kind_of(verdict)}, not a Verdict")
+    verdict = check.judge(trace, case)
     looks: Any = check.looks_at()
     if not isinstance(looks, Looks):
         raise TypeError(f"looks_at returned {kind_of(looks)}, not Looks")
     if _state(trace) != before:
         raise TypeError("check changed the trace, which all assertions of the test read")
-    _check_parts(verdict)
+    if odd := next(_misfits(verdict, Verdict, "verdict"), ""):
+        raise TypeError(odd)
+    if not set(verdict.missing) <= set(CAPABILITY_FLAGS):
+        raise TypeError(f"missing is {verdict.missing!r}: expected some of {', '.join(CAPABILITY_FLAGS)}")
     return verdict
 
 
@@ -310,86 +353,3 @@ def _state(trace: Trace) -> list[int]:
     calls = [(call.event.event_id, len(call.results), len(call.errors)) for call in trace.calls()]
     rest = [getattr(trace, each.name) for each in fields(trace) if each.name != "events"]
     return [hash(repr(part)) for part in (*trace.events, *rest, calls)]
-
-
-def _check_parts(verdict: Verdict) -> None:
-    parts: Any = verdict.message, verdict.reason, verdict.category
-    if not all(isinstance(part, str) for part in parts):
-        raise TypeError("the message, the reason and the category of a verdict are strings")
-    proven: Any = verdict.proven
-    if proven is not None and not isinstance(proven, bool):
-        raise TypeError(f"proven is {proven!r}: expected True, False or None")
-    flags: Any = {name: getattr(verdict, name) for name in ("passed", "exercised", "applicable")}
-    for name, flag in flags.items():
-        if not isinstance(flag, bool):
-            raise TypeError(f"{name} is {flag!r}: expected True or False")
-    missing: Any = verdict.missing
-    if isinstance(missing, str) or not set(missing) <= set(CAPABILITY_FLAGS):
-        raise TypeError(f"missing is {missing!r}: expected capabilities ({', '.join(CAPABILITY_FLAGS)})")
-    events: Any = (*verdict.events, *(event for event, _ in verdict.closest))
-    for event in events:
-        if not isinstance(event, Event):
-            raise TypeError(f"the events of a verdict are events of the trace, not {kind_of(event)}")
-    for name, value in verdict.observed.items():
-        if (odd := next(not_json(value), None)) is not None:
-            raise TypeError(f"observed {name!r} holds {odd}, which is not JSON")
-
-
-def _told_wrongly(cls: type[Assertion]) -> Iterator[str]:
-    """What the class declares of itself, where it is missing or impossible."""
-    said: Mapping[str, Any] = {
-        name: getattr(cls, name, None)
-        for name in ("type", "category", "failure_category", "implied", "example")
-    }
-    if not isinstance(said["type"], str):
-        yield "has no type, the name in test files"
-    elif not re.fullmatch(TYPE_PATTERN, said["type"], re.ASCII):
-        yield f"has the type {said['type']!r}: expected lower-case letters, digits and underscores"
-    if said["category"] not in get_args(Category):
-        has = "no category" if said["category"] is None else f"the category {said['category']!r}"
-        yield f"has {has}: expected one of {', '.join(get_args(Category))}"
-    if not isinstance(said["failure_category"], str) or not said["failure_category"].strip():
-        yield "has no failure_category, the kind of failure in words"
-    if not isinstance(said["implied"], tuple) or not all(
-        flag in CAPABILITY_FLAGS for flag in said["implied"]
-    ):
-        yield f"has implied {said['implied']!r}: expected a tuple of capabilities ({', '.join(CAPABILITY_FLAGS)})"
-    proves: Any = cls.proves
-    if not isinstance(proves, tuple) or not set(proves) <= set(get_args(Proof)):
-        yield f"has proves {proves!r}: expected a tuple of verdicts ({', '.join(get_args(Proof))})"
-    judged = cls.event_types_judged
-    if judged is not None and (
-        not isinstance(judged, tuple) or not all(kind in EVENT_TYPES for kind in judged)
-    ):
-        yield f"has event_types_judged {judged!r}: expected a tuple of event types ({', '.join(EVENT_TYPES)})"
-    if not isinstance(said["example"], str):
-        yield "has no example, the params of an example as YAML"
-    doc = cls.__doc__ or ""
-    if not doc.strip() or doc.startswith(f"{cls.__name__}("):  # the signature, which dataclass makes up
-        yield "has no docstring, which says what it counts and when it passes"
-
-
-def _undone(cls: type[Assertion]) -> Iterator[str]:
-    """A check that is not defined; annotations that cannot be read."""
-    declared = fields(cls)  # type: ignore[arg-type]
-    names = {each.name for each in declared}
-    if "check" in names and cls.judge is Assertion.judge:
-        yield "has a parameter called check, and so must define judge(self, trace, case)"
-    elif cls.check is Assertion.check:
-        yield "does not define check(self, trace, case)"
-    if any(isinstance(each.type, str) for each in declared):
-        yield "has annotations that are text: remove `from __future__ import annotations`, and the quotes around them"
-
-
-def _bad_example(cls: type[Assertion]) -> Iterator[str]:
-    import yaml
-
-    try:
-        if not isinstance(parse(cls, yaml.safe_load(cls.example) or {}), cls):
-            yield "makes something other than an instance of its example"
-    except yaml.YAMLError as error:
-        yield f"has an example that is not YAML: {told(error)}"
-    except Invalid as invalid:
-        yield f"rejects its own example: {'; '.join(finding.sentence for finding in invalid.findings)}"
-    except Exception as error:  # noqa: BLE001 - whatever a plugin's own code raises, it is broken
-        yield f"cannot read its own example: {told(error)}"
