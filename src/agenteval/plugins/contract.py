@@ -1,7 +1,7 @@
 """What a search for plugins finds: a class, or why there is none."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import lru_cache
 from pathlib import PurePath
@@ -49,11 +49,6 @@ class Plugin:
         if self.configured:
             return "correct the plugin, or remove it from `plugins` in the configuration"
         return "correct, reinstall or uninstall the package"
-
-
-def origins(plugins: Iterable[Plugin]) -> str:
-    """Where they come from, each once: `checks/a.py and checks/b.py`."""
-    return " and ".join(dict.fromkeys(plugin.origin for plugin in plugins))
 
 
 def told(error: BaseException) -> str:

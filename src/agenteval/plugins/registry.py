@@ -6,14 +6,14 @@ Reading the metadata of all packages takes longer than a test: see `registry.py`
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from agenteval.assertions import CATALOGUE, assertion_class, assertion_types
 from agenteval.assertions.base import Assertion
@@ -25,15 +25,12 @@ from agenteval.plugins.contract import (
     Plugin,
     adapter_breach,
     assertion_breach,
+    input_models,
     line_in,
     operator_breach,
-    origins,
+    schema_breach,
     told,
 )
-
-if TYPE_CHECKING:
-    from agenteval.operators.base import Operator
-
 
 GROUPS: dict[str, Kind] = {"agenteval.assertions": "assertion", "agenteval.operators": "operator"}
 """The kind of plugin by entry-point group. `adapters.py` looks for adapters in a quicker way: most tests need one."""
@@ -53,17 +50,25 @@ def installed_plugins() -> list[Plugin]:
     return list(found.values())
 
 
+_KINDS: dict[Kind, tuple[str, str, Callable[[Any], str]]] = {
+    "assertion": ("type", "assertion type", assertion_breach),
+    "operator": ("name", "mutation operator", operator_breach),
+    "adapter": ("name", "adapter", adapter_breach),
+}
+"""Of a kind of plugin: the attribute that holds its name, what it is called, and what keeps a class from being one."""
+
+
 def load(plugin: Plugin) -> Plugin:
     """The plugin with its class, or with what is wrong with it. Runs the package's code."""
     module, _, attribute = plugin.target.partition(":")
+    word, _, breach_of = _KINDS[plugin.kind]
     try:
         cls = getattr(import_module(module.strip()), attribute.partition("[")[0].strip())
-        breach = assertion_breach(cls) if plugin.kind == "assertion" else operator_breach(cls)
+        breach = breach_of(cls)
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 - whatever a plugin raises, SystemExit included, is its error
         return replace(plugin, error=f"{plugin.target} failed to load: {told(error)}")
-    word = "type" if plugin.kind == "assertion" else "name"
     if not breach and (own := getattr(cls, word)) != plugin.name:
         breach = f"{cls.__name__} has the {word} {own!r}, but its package announces it as {plugin.name!r}"
     return replace(plugin, error=breach) if breach else replace(plugin, cls=cls)
@@ -75,28 +80,28 @@ LIST = "PLUGINS"
 
 def local_plugins(root: Path, modules: Sequence[str]) -> list[Plugin]:
     """The classes of the modules, in order; one that is broken comes with its error. Runs the modules' code."""
-    return [plugin for name in dict.fromkeys(map(_plain_name, modules)) for plugin in _plugins_of(root, name)]
-
-
-def _plain_name(name: str) -> str:
-    return os.path.normpath(name) if name.endswith(".py") else name
+    names = (os.path.normpath(name) if name.endswith(".py") else name for name in modules)
+    return [plugin for name in dict.fromkeys(names) for plugin in _plugins_of(root, name)]
 
 
 def _plugins_of(root: Path, name: str) -> list[Plugin]:
-    path = root / name if name.endswith(".py") else None
     try:
-        module = _from_file(root, path) if path else import_module(name)
-        return [_plugin(name, item) for item in _listed(module)]
-    except _UnusableError as error:
-        return [_broken(name, str(error))]
+        module = _from_file(root, root / name) if name.endswith(".py") else import_module(name)
+        listed = getattr(module, LIST, None)
+        if isinstance(listed, list | tuple) and listed:
+            return [_plugin(name, item) for item in listed]
+        error = f"it has no {LIST}, the list of its assertion types, adapters and operators"
+    except _UnusableError as unusable:
+        error = str(unusable)
     except KeyboardInterrupt:
         raise
-    except BaseException as error:  # noqa: BLE001 - whatever a plugin raises, SystemExit included, is its error
-        return [_broken(name, f"{told(error)}{line_in(name, error)}")]
+    except BaseException as raised:  # noqa: BLE001 - whatever a plugin raises, SystemExit included, is its error
+        error = f"{told(raised)}{line_in(name, raised)}"
+    return [Plugin(kind="assertion", name="", origin=name, configured=True, error=error)]
 
 
 class _UnusableError(Exception):
-    """The module is not there, or does not say what it brings."""
+    """The module cannot be a plugin of the project."""
 
 
 def _from_file(root: Path, path: Path) -> ModuleType:
@@ -121,40 +126,29 @@ def _from_file(root: Path, path: Path) -> ModuleType:
     return module
 
 
-def _listed(module: ModuleType) -> list[Any]:
-    listed = getattr(module, LIST, None)
-    if not isinstance(listed, list | tuple) or not listed:
-        raise _UnusableError(f"it has no {LIST}, the list of its assertion types, adapters and operators")
-    return list(listed)
-
-
 def _plugin(origin: str, listed: Any) -> Plugin:
     """One class of the list. A class with `trace` that is no assertion counts as an adapter."""
-    is_assertion = isinstance(listed, type) and issubclass(listed, Assertion)
-    if isinstance(listed, type) and issubclass(listed, Operator):
-        return _checked("operator", origin, getattr(listed, "name", ""), listed, operator_breach(listed))
-    if isinstance(listed, type) and not is_assertion and hasattr(listed, "trace"):
-        return _checked("adapter", origin, getattr(listed, "name", ""), listed, adapter_breach(listed))
-    if not is_assertion:
-        what = listed.__name__ if isinstance(listed, type) else repr(listed)
-        return _broken(
-            origin,
-            f"{what} in {LIST} is neither an assertion (a subclass of agenteval.assertions.base.Assertion)"
-            " nor an adapter (a class with name, version, supports_live_run and trace)"
-            " nor a mutation operator (a subclass of agenteval.operators.base.Operator)",
-        )
-    return _checked("assertion", origin, getattr(listed, "type", ""), listed, assertion_breach(listed))
-
-
-def _checked(kind: Kind, origin: str, name: Any, cls: type[Any], breach: str) -> Plugin:
-    known = name if isinstance(name, str) else ""
-    return Plugin(
-        kind=kind, name=known, origin=origin, configured=True, cls=None if breach else cls, error=breach
+    kind: Kind = "assertion"
+    what = listed.__name__ if isinstance(listed, type) else repr(listed)
+    error = (
+        f"{what} in {LIST} is neither an assertion (a subclass of agenteval.assertions.base.Assertion)"
+        " nor an adapter (a class with name, version, supports_live_run and trace)"
+        " nor a mutation operator (a subclass of agenteval.operators.base.Operator)"
     )
-
-
-def _broken(origin: str, error: str) -> Plugin:
-    return Plugin(kind="assertion", name="", origin=origin, configured=True, error=error)
+    name: Any = ""
+    if isinstance(listed, type) and (issubclass(listed, Assertion | Operator) or hasattr(listed, "trace")):
+        if not issubclass(listed, Assertion):
+            kind = "operator" if issubclass(listed, Operator) else "adapter"
+        attribute, _, breach_of = _KINDS[kind]
+        name, error = getattr(listed, attribute, ""), breach_of(listed)
+    return Plugin(
+        kind=kind,
+        name=name if isinstance(name, str) else "",
+        origin=origin,
+        configured=True,
+        cls=None if error else listed,
+        error=error,
+    )
 
 
 class Registry:
@@ -242,7 +236,7 @@ class Registry:
         """The assertion types of plugins that are not broken, in the order of `plugins`, each with its class."""
         return [(each, each.cls) for each in self.plugins() if each.kind == "assertion" and each.cls]
 
-    def operators(self) -> "list[type[Operator]]":
+    def operators(self) -> list[type[Operator]]:
         """All mutation operators: those of the catalogue, then those of plugins.
 
         Raises `PluginError` when one is broken.
@@ -270,17 +264,13 @@ class Registry:
 
     @cached_property
     def _local(self) -> list[Plugin]:
-        if not self.modules:
-            return []
-
-        return list(_rivals_marked(local_plugins(self.root, self.modules)))
+        return list(_rivals_marked(local_plugins(self.root, self.modules))) if self.modules else []
 
     @cached_property
     def _claims(self) -> list[Plugin]:
         """All plugins by what they announce; those of packages are not loaded yet."""
         if not self.installed:
             return self._local
-
         return list(_rivals_marked([*self._local, *installed_plugins()]))
 
     def _resolve(self, name: str) -> Plugin | None:
@@ -293,10 +283,7 @@ class Registry:
 
     @staticmethod
     def _loaded(plugin: Plugin) -> Plugin:
-        if plugin.error or plugin.cls is not None:
-            return plugin
-
-        return load(plugin)
+        return plugin if plugin.error or plugin.cls is not None else load(plugin)
 
 
 BUILT_IN = Registry(installed=False)
@@ -333,7 +320,7 @@ def _rivals_marked(plugins: Sequence[Plugin]) -> Iterator[Plugin]:
         built_in |= {("operator", each.name): f"{each.__module__}.{each.__name__}" for each in OPERATORS}
     for plugin in plugins:
         key = plugin.kind, plugin.name
-        what = {"assertion": "assertion type", "operator": "mutation operator"}.get(plugin.kind, plugin.kind)
+        what = _KINDS[plugin.kind][1]
         rivals = [each for each in plugins if each is not plugin and (each.kind, each.name) == key]
         if plugin.error or not plugin.name:
             yield plugin
@@ -341,7 +328,9 @@ def _rivals_marked(plugins: Sequence[Plugin]) -> Iterator[Plugin]:
             error = f"it claims the {what} {plugin.name!r}, which is built in ({built_in[key]})"
             yield replace(plugin, error=error, cls=None)
         elif rivals:
-            others = origins(each for each in rivals if each.origin != plugin.origin)
+            others = " and ".join(
+                dict.fromkeys(each.origin for each in rivals if each.origin != plugin.origin)
+            )
             as_others = f", as does the plugin {others}" if others else " twice"
             yield replace(plugin, error=f"it claims the {what} {plugin.name!r}{as_others}", cls=None)
         else:
@@ -352,8 +341,6 @@ def _looked_into(plugin: Plugin) -> Plugin:
     """The plugin, with what is wrong with its models: those of parameters, and those that an adapter tells of."""
     if plugin.cls is None or plugin.kind == "operator":
         return plugin
-    from agenteval.plugins.contract import input_models, schema_breach
-
     if plugin.kind == "assertion":
         breach = schema_breach(plugin.cls)
         return replace(plugin, error=breach, cls=None) if breach else plugin
