@@ -3,12 +3,11 @@
 import re
 from collections.abc import Callable, Iterable, Mapping
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from posixpath import basename, dirname, join, normpath
 from typing import Literal, NamedTuple
 
 from agenteval.shell.words import (
-    IN_PLACE,
     MOST,
     PLACEHOLDER,
     PLACEHOLDER_BEGIN,
@@ -18,7 +17,6 @@ from agenteval.shell.words import (
     after_options,
     expanded,
     options_of,
-    scripts_and_files,
     simple_commands,
     split,
     without_braces,
@@ -76,10 +74,24 @@ class Command:
     """The names of files that come in, as globs where only these are known."""
     files: list[str] = field(init=False)
     """The arguments that are neither options nor a script or pattern."""
+    options: dict[str, list[str]] = field(init=False)
     scripts: list[str] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.scripts, self.files = scripts_and_files(self.arguments, scripted=self.name in _SCRIPTED)
+        self.files, self.options = options_of(self.arguments, _VALUED.get(self.name, ""))
+        self.scripts = self.given("e", "expression", "regexp")
+        if self.has("i", "in-place") and self.files[:1] == [""]:  # BSD has `sed -i ''`
+            self.files = self.files[1:]
+        if self.name in _SCRIPTED and not self.has("e", "expression", "regexp", "f", "file", "files"):
+            self.scripts, self.files = self.files[:1], self.files[1:]
+
+    def has(self, *options: str) -> bool:
+        """Whether one of the options is given, by its letter or its name."""
+        return not self.options.keys().isdisjoint(options)
+
+    def given(self, *options: str) -> list[str]:
+        """The values of the options."""
+        return [value for option in options for value in self.options.get(option, ())]
 
     @property
     def received(self) -> list[str]:
@@ -89,12 +101,12 @@ class Command:
     @property
     def recursive(self) -> bool:
         """Whether an option says that it goes through folders."""
-        return any(map(_RECURSIVE.fullmatch, self.arguments))
+        return self.has("r", "R", "a", "recursive", "archive", "dereference-recursive")
 
     @property
     def all_below(self) -> str:
         """What it does with a folder that it goes through: a link only leads there, and some leave out what `git` does."""
-        leaves_out = self.name in _LEAVE_OUT or any(word.startswith("--exclude") for word in self.arguments)
+        leaves_out = self.name in _LEAVE_OUT or self.has("exclude", "exclude-dir", "exclude-from")
         return "**/*" if leaves_out else "**"
 
     @property
@@ -108,23 +120,33 @@ class Command:
         return None if printed is None or _EXPANDED.search(printed) else printed
 
     def _echoed(self) -> str:
-        options = [word for word in self.arguments if word in ("-n", "-e", "-ne", "-en")]
-        plain = [word for word in self.arguments if word not in options]
+        plain = [word for word in self.arguments if word not in ("-n", "-e", "-ne", "-en")]
+        is_format = self.name == "printf" or not {"-e", "-ne", "-en"}.isdisjoint(self.arguments)
         if self.name == "printf" and plain[1:] and plain[0].count("%") == plain[0].count("%s") == 1:
             plain = ["".join(plain[0].replace("%s", word) for word in plain[1:])]
         printed = " ".join(plain)
-        if self.name == "printf" or "e" in "".join(options):
-            printed = printed.replace("\\n", "\n").replace("\\t", "\t")
-        return printed
+        return printed.replace("\\n", "\n").replace("\\t", "\t") if is_format else printed
 
 
+_VALUED = {
+    "ack": "ABCm",
+    "ag": "ABCGm",
+    "awk": "Ffv",
+    **dict.fromkeys(("egrep", "fgrep", "grep"), "ABCDdmef"),
+    "ls": "ITw",
+    "perl": "eIM",
+    "rg": "ABCEMTdefgjmrt",
+    "sed": "ef",
+    "tar": "CTXbf",
+    "tree": "ILPo",
+}
+"""The letters of options that a value follows, of commands for which that matters."""
 _SCRIPTED = frozenset({"ack", "ag", "awk", "egrep", "fgrep", "grep", "jq", "perl", "rg", "sed", "tr"})
 """Commands whose first argument is no file, but a pattern or a script."""
 _LEAVE_OUT = frozenset({"ack", "ag", "ln", "rg"})
 """Commands that do not read all that is in a folder."""
 _SILENT = frozenset({"", ":", "true"})
 """Commands that print nothing: a redirection alone empties a file."""
-_RECURSIVE = lazy(r"-\w*[rRa]\w*|--recursive|--archive")
 _EXPANDED = lazy(r"\$[({A-Za-z_]|" + PLACEHOLDER_BEGIN)
 """Where something is filled in."""
 
@@ -452,23 +474,12 @@ def stat(shell: Shell, command: Command) -> None:
 
 
 def ls(shell: Shell, command: Command) -> None:
-    """List what is in folders, or all below them."""
-    files, options = options_of(command.arguments, "ILTw")
-    itself = "d" in options
-    below = "**" if "R" in options or "recursive" in options else "" if itself else "*"
-    _list(shell, files, below, itself=itself)
-
-
-def tree(shell: Shell, command: Command) -> None:
-    """List all below folders."""
-    files, options = options_of(command.arguments, "ILPo")
-    _list(shell, files, "*" if options.get("L") == ["1"] else "**", itself="d" in options)
-
-
-def _list(shell: Shell, files: list[str], below: str, *, itself: bool) -> None:
-    """`itself`: a folder is listed, not what is in it."""
-    shell.note("names", files or ["."], below=below)
-    shell.names = [file for file in files if itself or is_glob(file) or "." in basename(file)]
+    """List what is in folders, or all below them; `-d`: a folder itself, not what is in it."""
+    itself = command.has("d")
+    deep = command.has("R", "recursive") or (command.name == "tree" and command.given("L") != ["1"])
+    below = "**" if deep else "" if itself and command.name == "ls" else "*"
+    shell.note("names", command.files or ["."], below=below)
+    shell.names = [file for file in command.files if itself or is_glob(file) or "." in basename(file)]
     shell.names += [] if itself else ["*"]
 
 
@@ -525,43 +536,32 @@ def _anywhere(glob: str) -> str:
 
 def search(shell: Shell, command: Command) -> None:
     """Search files, and folders where that is what the command does or an option says so."""
-    files, options = options_of(command.arguments, SEARCHES[command.name])
-    if {"e", "f", "regexp", "file", "files"}.isdisjoint(options):
-        files = files[1:]
-    shell.note("read", [*options.get("file", ()), *options.get("f", ())])
+    files = command.files
+    shell.note("read", command.given("file", "f"))
     always = command.name not in ("grep", "egrep", "fgrep")
-    deep = always or not {"r", "R", "recursive", "dereference-recursive"}.isdisjoint(options)
+    deep = always or command.recursive
     if deep and not files and not (always and shell.piped):
         files = ["."]
     belows = [""]
     if deep:
-        globs = [glob for key in ("include", "g", "glob", "iglob") for glob in options.get(key, ())]
-        globs = [glob for glob in globs if glob[:1] != "!"] or [""]
+        globs = [glob for glob in command.given("include", "g", "glob", "iglob") if glob[:1] != "!"] or [""]
         belows = [_anywhere(glob) if glob else command.all_below for glob in globs]
     for below in belows:
-        shell.note("names" if "files" in options else "read", files, below=below)
+        shell.note("names" if command.has("files") else "read", files, below=below)
     shell.names = [join(file, below) for file in files for below in belows] or command.names
-
-
-SEARCHES = {
-    "ack": "ABCm",
-    "ag": "ABCGm",
-    **dict.fromkeys(("egrep", "fgrep", "grep"), "ABCDdmef"),
-    "rg": "ABCEMTdefgjmrt",
-}
-"""Commands that search files, with the letters of options that a value follows."""
 
 
 def read(shell: Shell, command: Command) -> None:
     """Print what is in files."""
     deep = command.name in ("diff", "gzip") and command.recursive
-    shell.note("read", command.files, below="**" if deep else "")
-    shell.names = [] if command.files else command.names
+    files = command.files + command.given("file", "files-from")
+    shell.note("read", files, below="**" if deep else "")
+    shell.names = [] if files else command.names
 
 
 def edit(shell: Shell, command: Command) -> None:
     """`sed` and `perl` print what they make of files, or change them in place."""
-    if any(map(IN_PLACE.match, command.arguments)):
+    if command.has("i", "in-place"):
         for written, taken in edits("\n".join(command.scripts)):
             shell.note("write", command.files, written=written, taken=taken)
     elif command.name == "perl":
@@ -575,7 +575,7 @@ def edit(shell: Shell, command: Command) -> None:
 
 def write(shell: Shell, command: Command) -> None:
     """Change every file that is named."""
-    whole = command.stdin is not None and {"-a", "--append"}.isdisjoint(command.arguments)
+    whole = command.stdin is not None and not command.has("a", "append")
     shell.note("write", command.files, written=command.stdin, whole=whole)
 
 
@@ -590,7 +590,7 @@ def copy_files(shell: Shell, command: Command) -> None:
     whole = command.name in ("ln", "mv", "rsync") or command.recursive
     below = command.all_below if whole else ""
     shell.note("write" if command.name == "mv" else "copy", command.files[:-1], below=below)
-    shell.note("write", command.files[-1:])
+    shell.note("write", command.files[-1:] + command.given("target", "target-directory"))
 
 
 def dd(shell: Shell, command: Command) -> None:
@@ -604,14 +604,13 @@ def dd(shell: Shell, command: Command) -> None:
 def tar(shell: Shell, command: Command) -> None:
     """Put files into an archive, or unpack one in a folder."""
     first, *rest = command.arguments or [""]
-    files, options = options_of([first if first[:1] == "-" else f"-{first}", *rest], "CTXbf")
-    place = [*options.get("C", ()), *options.get("directory", ()), ""][0]
-    archives = [each for key in ("f", "file") for each in options.get(key, ()) if each != "-"]
-    packs = not {"A", "c", "r", "u", "append", "create", "update"}.isdisjoint(options)
-    shell.note("write" if packs else "read", archives)
+    command = replace(command, arguments=[first if first[:1] == "-" else f"-{first}", *rest])
+    place = [*command.given("C", "directory"), ""][0]
+    packs = command.has("A", "c", "r", "u", "append", "create", "update")
+    shell.note("write" if packs else "read", [each for each in command.given("f", "file") if each != "-"])
     if packs:
-        shell.note("copy", [join(place, file) for file in files], below=command.all_below)
-    elif place and not {"x", "extract", "get"}.isdisjoint(options):
+        shell.note("copy", [join(place, file) for file in command.files], below=command.all_below)
+    elif place and command.has("x", "extract", "get"):
         shell.note("write", [place], below="**")
 
 
@@ -649,10 +648,9 @@ _NAMES: dict[Program, str] = {
     run_script: "ash bash dash ksh sh zsh",
     xargs: "xargs",
     stat: "[ [[ du stat test",
-    ls: "ls",
-    tree: "tree",
+    ls: "ls tree",
     find: "find",
-    search: " ".join(SEARCHES),
+    search: "ack ag egrep fgrep grep rg",
     read: (
         ". awk base64 bat bzip2 cat cmp column comm cut diff file fold gzip head hexdump join jq less md5sum more nl"
         " od paste sha1sum sha256sum sort source split strings tac tail tr uniq wc xxd xz zcat"
