@@ -161,14 +161,14 @@ class TestToolCallOrder:
     @pytest.mark.parametrize(
         ("params", "message"),
         [
-            ({}, "needs either sequence, or before and after; none of them is given"),
+            ({}, "needs either sequence, or before and after; got nothing"),
             (
                 {"before": CALL_SEND},
-                "needs either sequence, or before and after; only before is given",
+                "needs either sequence, or before and after; got before",
             ),
             (
                 {"sequence": [CALL_SEND, CALL_FETCH], "after": CALL_SEND},
-                "needs either sequence, or before and after; sequence and after are given",
+                "needs either sequence, or before and after; got sequence and after",
             ),
             ({"sequence": [CALL_SEND]}, "a sequence needs at least two selectors"),
             (

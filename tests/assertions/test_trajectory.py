@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agenteval.assertions import assertion_class, trajectory
+from agenteval.assertions import assertion_class, ordering
 from agenteval.assertions.base import Verdict
 from agenteval.contracts.errors import AssertionCrashError
 from agenteval.contracts.models import Invalid, parse
@@ -79,19 +79,17 @@ def test_a_failure_shows_the_alignment() -> None:
     assert not verdict.passed
     assert verdict.message.split("\n") == [
         "expected exactly 4 calls in order, got 3 calls: 1 matched, 2 missing, 1 unexpected, 1 out of order",
-        '  unexpected: web_fetch (evt-4) {"url": "https://b.example"}',
-        "  matched: outbound_send (evt-5)",
         '  out of order: web_search (evt-2), expected as step 2: web_search with {"query": "ai NEWS"}',
         (
             '  missing: web_fetch with {"url": "a.example"}, expected as step 3; '
             'closest is evt-4: url: expected to contain "a.example", got "https://b.example"'
         ),
         "  missing: schedule_task, expected as step 4",
+        '  unexpected: web_fetch (evt-4) {"url": "https://b.example"}',
     ]
     assert refs(verdict) == ["evt-2", "evt-4"]
     assert closest(verdict) == [
         ("evt-4", 'url: expected to contain "a.example", got "https://b.example"'),
-        ("evt-5", "the last call matched before step 4"),
     ]
     assert verdict.observed["missing"] == [
         {
@@ -162,7 +160,6 @@ def test_calls_that_may_stand_between_are_no_fault() -> None:
     )
     assert compare("superset", "web_search", "shell").message.split("\n") == [
         "expected 2 calls in any order, got 3 calls: 1 matched, 1 missing",
-        "  matched: web_search (evt-2)",
         "  missing: shell, expected as step 2",
         '  other: web_fetch (evt-4) {"url": "https://b.example"}',
         '  other: outbound_send (evt-5) {"channel": "ops", "content": "- news"}',
@@ -174,8 +171,6 @@ def test_calls_that_need_not_happen_are_no_fault() -> None:
     verdict = compare("subset", "web_search", "web_fetch", "shell")
     assert verdict.message.split("\n") == [
         "expected no call beyond 3 calls, got 3 calls: 2 matched, 1 unexpected",
-        "  matched: web_search (evt-2)",
-        "  matched: web_fetch (evt-4)",
         "  not called: shell, expected as step 3",
         '  unexpected: outbound_send (evt-5) {"channel": "ops", "content": "- news"}',
     ]
@@ -211,16 +206,6 @@ def test_arguments_may_be_dotted_paths_and_no_text() -> None:
     args = {"steps.0.name": "search", "dry": True, "count": 1.0}
     assert compare("strict", {"tool": "plan", "args": args}, trace=trace).passed
     assert not compare("strict", {"tool": "plan", "args": {"dry": 1}}, trace=trace).passed
-
-
-def test_long_runs_of_matches_share_a_line() -> None:
-    """The few lines that matter are not lost among those that do not."""
-    trace = make_trace(*(call("web_fetch", url=f"https://{n}.example") for n in range(60)), call("shell"))
-    assert compare("strict", *["web_fetch"] * 60, trace=trace).message.split("\n") == [
-        "expected exactly 60 calls in order, got 61 calls: 60 matched, 1 unexpected",
-        "  matched: 60 calls (evt-2 to evt-61)",
-        "  unexpected: shell (evt-62)",
-    ]
 
 
 @pytest.mark.parametrize("mode", ["strict", "in_order", "unordered", "superset"])
@@ -269,7 +254,7 @@ def test_args_take_no_matchers() -> None:
 
 def test_too_many_pairs_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     """Over the limit there is no verdict, rather than one that was guessed."""
-    monkeypatch.setattr(trajectory, "MOST_PAIRS", 5)
+    monkeypatch.setattr(ordering, "MOST_PAIRS", 5)
     with pytest.raises(AssertionCrashError) as caught:
         compare("strict", "web_search", "web_fetch")
     assert caught.value.reason_code == "trajectory.too_long"
@@ -316,19 +301,6 @@ def test_any_arguments_give_a_verdict(
         pairs = len(seen["matched"]) + len(seen["out_of_order"])
         assert pairs + len(seen["missing"]) == len(expected)
         assert pairs + len(seen["unexpected"]) == len(made)
-
-
-def test_a_gap_is_shown_by_the_calls_around_it() -> None:
-    """A step that no call comes near has evidence all the same, where order counts."""
-    verdict = compare("in_order", "web_search", "web_fetch", "shell", "outbound_send")
-    assert closest(verdict) == [
-        ("evt-4", "the last call matched before step 3"),
-        ("evt-5", "the first call matched after step 3"),
-    ]
-    assert closest(compare("in_order", "shell", "web_search", "web_fetch")) == [
-        ("evt-2", "the first call matched after step 1")
-    ]
-    assert closest(compare("superset", "web_search", "shell")) == []
 
 
 def test_an_expected_argument_is_no_part_of_a_longer_number() -> None:

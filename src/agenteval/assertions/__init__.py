@@ -29,7 +29,7 @@ CATALOGUE: tuple[Entry, ...] = (
     Entry("tool_args_match", f"{_HERE}.process", "ToolArgsMatch"),
     Entry("max_tool_calls", f"{_HERE}.process", "MaxToolCalls"),
     Entry("stop_after_success", f"{_HERE}.ordering", "StopAfterSuccess"),
-    Entry("trajectory_matches", f"{_HERE}.trajectory", "TrajectoryMatches"),
+    Entry("trajectory_matches", f"{_HERE}.ordering", "TrajectoryMatches"),
     Entry("no_duplicate_tool_calls", f"{_HERE}.outbound", "NoDuplicateToolCalls"),
     Entry("output_contains", f"{_HERE}.output", "OutputContains"),
     Entry("output_matches_format", f"{_HERE}.output", "OutputMatchesFormat"),

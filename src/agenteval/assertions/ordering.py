@@ -1,11 +1,8 @@
-"""Assertions on the order of events, and on nothing happening after success (SPEC 14).
+"""Assertions on the order of events, on what follows success, and on the whole course of calls (SPEC 14)."""
 
-Unlike in `process`, any event can be meant, by a selector.
-"""
-
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 from agenteval.assertions.base import (
     ANY_TOOL,
@@ -17,16 +14,23 @@ from agenteval.assertions.base import (
     called,
     failed,
     ids,
+    in_order,
     listed,
     passed,
     unfinished,
     unsupported,
+    vacuous,
 )
-from agenteval.contracts.models import NotEmpty, OneOrMore, WrongPart, model
+from agenteval.contracts.errors import AssertionCrashError
+from agenteval.contracts.json_values import MISSING, equal, lookup, show
+from agenteval.contracts.models import Model, NotEmpty, OneOrMore, WrongPart, model
 from agenteval.contracts.testcase import Name, TestCase
-from agenteval.contracts.trace import Event, Trace
-from agenteval.matching.selectors import Selector, Selectors, is_event_of
-from agenteval.text.fitting import plural
+from agenteval.contracts.trace import Event, ToolCall, Trace
+from agenteval.matching.alignment import Alignment, align_in_any_order, align_in_order
+from agenteval.matching.selectors import ArgsMatch, Selector, Selectors, is_event_of, is_of
+from agenteval.text.fitting import counted, cut, plural
+from agenteval.text.names import name_matches
+from agenteval.text.parts import fold, holds
 
 
 @model
@@ -57,13 +61,9 @@ after: {event_type: tool_call, tool: outbound_send}
 
     def __post_init__(self) -> None:
         pair = [name for name in ("before", "after") if getattr(self, name) is not None]
-        if self.sequence is None and len(pair) < 2:
-            got = f"only {pair[0]} is given" if pair else "none of them is given"
-            raise ValueError(f"needs either sequence, or before and after; {got}")
-        if self.sequence is not None and pair:
-            raise ValueError(
-                f"needs either sequence, or before and after; sequence and {' and '.join(pair)} are given"
-            )
+        if len(pair) < 2 if self.sequence is None else pair:
+            given = " and ".join([*(["sequence"] if self.sequence is not None else []), *pair]) or "nothing"
+            raise ValueError(f"needs either sequence, or before and after; got {given}")
         if self.sequence is not None and len(self.sequence) < 2:
             raise WrongPart("a sequence needs at least two selectors", "sequence")
         if self.sequence is not None and self.every:
@@ -113,25 +113,21 @@ def _in_pair(before: Selector, after: Selector, trace: Trace, *, every: bool) ->
             category=MISSING_STEP,
             **observed,
         )
-    first = firsts[0]
-    early = [event for event in (seconds if every else seconds[:1]) if event.seq <= first.seq]
+    first, judged = firsts[0], seconds if every else seconds[:1]
+    early = [event for event in judged if event.seq <= first.seq]
     if not early:
         return passed(
-            f"{before} ({first.event_id}) came before {after} ({listed(seconds if every else seconds[:1])})",
-            events=[first, *(seconds if every else seconds[:1])],
+            f"{before} ({first.event_id}) came before {after} ({listed(judged)})",
+            events=[first, *judged],
             proven=after.always_recorded,
             **observed,
         )
+    got = f", got {listed(early)} before {first.event_id}"
     if early[0] is first:
-        return failed(
-            f"expected {before} before {after}; one event, {first.event_id}, is the first match of both",
-            events=[first],
-            proven=before.always_recorded,
-            **observed,
-        )
+        got = f"; one event, {first.event_id}, is the first match of both"
     return failed(
-        f"expected {before} before {after}, got {listed(early)} before {first.event_id}",
-        events=[*early, first],
+        f"expected {before} before {after}{got}",
+        events=in_order([*early, first]),
         proven=before.always_recorded,
         **observed,
     )
@@ -268,3 +264,249 @@ forbid_following:
         if owner is not None and owner.event is own_call and event.data.get("success") and is_first:
             return True
         return any(is_event_of(pattern, event, trace) for pattern in self.allowed_following_tools)
+
+
+MOST_PAIRS = 10_000_000
+"""The most pairs of an expected and a real call that are compared: some 3,000 by 3,000."""
+MATCHERS = ("required_keys", "args_contains", "args_equal", "args_time")
+
+
+@model
+class ExpectedCall(Model):
+    """One expected call."""
+
+    tool: Name
+    """The tool: a name, or a glob."""
+    args: dict[str, Any] = field(default_factory=dict)
+    """Arguments of the call, as in `args_contains`: strings by substring, everything else by equality."""
+
+    def __post_init__(self) -> None:
+        if slip := next((key for key in MATCHERS if key in self.args), None):
+            message = f"args holds the arguments themselves, compared as args_contains does; leave out {slip}"
+            raise WrongPart(message, "args", slip)
+
+    def __str__(self) -> str:
+        return f"{self.tool} with {cut(show(self.args))}" if self.args else self.tool
+
+    def differences(self, call: ToolCall) -> list[str]:
+        """What keeps the arguments of a call of the tool from being the expected ones."""
+        return ArgsMatch(args_contains=self.args).differences_of(call)
+
+
+Mode = Literal["strict", "in_order", "unordered", "subset", "superset"]
+NOT_ALLOWED: dict[Mode, tuple[str, ...]] = {
+    "strict": ("missing", "unexpected", "out of order"),
+    "in_order": ("missing", "out of order"),
+    "unordered": ("missing", "unexpected"),
+    "subset": ("unexpected",),
+    "superset": ("missing",),
+}
+"""What makes the comparison fail, by mode."""
+
+
+@model
+class TrajectoryMatches(Assertion):
+    """The tool calls are the expected ones.
+
+    Each expected call is matched with at most one call, so that as many as possible match. What passes depends on `mode`:
+    `strict`: the same calls in the same order, and no others.
+    `in_order`: the expected calls in this order; others may come in between.
+    `unordered`: the same calls in any order, and no others.
+    `subset`: no calls beyond the expected ones, which need not all happen; with an empty list, no call at all.
+    `superset`: every expected call, in any order; others may happen.
+
+    A failure shows the alignment, and the closest call for each that is missing. Failed calls and retries are calls.
+    """
+
+    type: ClassVar[str] = "trajectory_matches"
+    category: ClassVar[Category] = "tool_process"
+    failure_category: ClassVar[str] = "wrong course of tool calls"
+    implied: ClassVar[tuple[str, ...]] = ("supports_tool_trace",)
+    example: ClassVar[str] = """\
+mode: in_order
+expected:
+  - tool: web_search
+    args: {query: AI}
+  - tool: web_fetch
+  - tool: outbound_send
+    args: {channel: group-ops}
+"""
+
+    expected: list[ExpectedCall]
+    """The expected calls."""
+    mode: Mode = "strict"
+    """What passes."""
+
+    def __post_init__(self) -> None:
+        if not self.expected and self.mode != "subset":
+            raise ValueError(
+                f"expected is empty, and mode is {self.mode}: name the calls, or use mode: subset for no call at all"
+            )
+
+    def looks_at(self) -> Looks:
+        """Where no other call is allowed, every tool is looked at."""
+        looks = Assertion.looks_at(self)
+        return Looks(looks.tools | {ANY_TOOL}, looks.event_types) if self._is_closed else looks
+
+    @property
+    def _is_closed(self) -> bool:
+        """Whether no call may happen beyond the expected ones."""
+        return "unexpected" in NOT_ALLOWED[self.mode]
+
+    def check(self, trace: Trace, case: TestCase) -> Verdict:
+        """Judge one trace. Raises `AssertionCrashError` (`trajectory.too_long`) over the limit of pairs."""
+        calls = trace.calls()
+        if self.mode == "subset" and not calls and (self.expected or not case.tools.available):
+            return vacuous("no tool_call events in the trace", mode=self.mode, calls=0)
+        rows = _rows(self.expected, calls)
+        ordered = self.mode in ("strict", "in_order")
+        found = (align_in_order if ordered else align_in_any_order)(rows, len(calls))
+        near = self._near(found, calls)
+        counts = {
+            "missing": len(found.missing),
+            "unexpected": len(found.unexpected),
+            "out of order": len(found.out_of_order),
+        }
+        wrong = {label: counts[label] for label in NOT_ALLOWED[self.mode] if counts[label]}
+        observed = {"mode": self.mode, "calls": len(calls), **self._observed(found, calls, near)}
+        if not wrong:
+            matched = [calls[at].event for _, at in found.matched]
+            told = f"{_got(found, calls)}, {self._wanted()}"
+            return passed(told, events=matched, proven=not self._is_closed, **observed)
+        events = [calls[at] for _, at in found.out_of_order if "out of order" in wrong]
+        events += [calls[at] for at in found.unexpected if "unexpected" in wrong]
+        head = f"{self._wanted()}, got {counted(len(calls), 'call')}: {len(found.matched)} matched, "
+        head += ", ".join(f"{wrong[label]} {label}" for label in counts if label in wrong)
+        return failed(
+            "\n  ".join([head, *self._lines(found, calls, near)]),
+            events=in_order(call.event for call in events),
+            closest=[(calls[at].event, note) for at, note in near.values()],
+            proven=self._is_closed and bool(found.unexpected or found.out_of_order),
+            **observed,
+        )
+
+    def _near(self, found: Alignment, calls: Sequence[ToolCall]) -> dict[int, tuple[int, str]]:
+        """For each missing call the closest one of its tool, with the difference."""
+        near: dict[int, tuple[int, str]] = {}
+        left = [*found.unexpected]
+        for step in found.missing[:MOST_NEAR]:
+            wanted = self.expected[step]
+            candidates = [at for at in left if is_of(wanted.tool, calls[at])][:MOST_NEAR]
+            if told := [(at, wanted.differences(calls[at])) for at in candidates]:
+                at, differences = min(told, key=lambda item: len(item[1]))
+                left.remove(at)
+                near[step] = at, "; ".join(differences)
+        return near
+
+    def _observed(
+        self, found: Alignment, calls: Sequence[ToolCall], near: dict[int, tuple[int, str]]
+    ) -> dict[str, Any]:
+        def pairs(pairs: Sequence[tuple[int, int]]) -> list[dict[str, Any]]:
+            return [
+                {"step": step + 1, "event_id": calls[at].event.event_id, "tool": calls[at].tool}
+                for step, at in pairs
+            ]
+
+        missing: list[dict[str, Any]] = []
+        for step in found.missing:
+            wanted = self.expected[step]
+            missing.append({"step": step + 1, "tool": wanted.tool, "args": wanted.args})
+            if step in near:
+                at, note = near[step]
+                missing[-1] |= {"closest": calls[at].event.event_id, "difference": note}
+        others = [calls[at] for at in found.unexpected]
+        return {
+            "matched": pairs(found.matched),
+            "missing": missing,
+            "unexpected": [
+                {"event_id": call.event.event_id, "tool": call.tool, "args": call.args} for call in others
+            ],
+            "out_of_order": pairs(found.out_of_order),
+        }
+
+    def _lines(
+        self, found: Alignment, calls: Sequence[ToolCall], near: dict[int, tuple[int, str]]
+    ) -> Iterator[str]:
+        """What differs, a call on a line: the expected ones in order, then the others as they happened."""
+        early = dict(found.out_of_order)
+        for step in sorted([*early, *found.missing]):
+            wanted = self.expected[step]
+            if step in early:
+                yield f"out of order: {_named(calls[early[step]])}, expected as step {step + 1}: {wanted}"
+                continue
+            label = "not called" if self.mode == "subset" else "missing"
+            closest = (
+                f"; closest is {calls[near[step][0]].event.event_id}: {near[step][1]}" if step in near else ""
+            )
+            yield f"{label}: {wanted}, expected as step {step + 1}{closest}"
+        label = "unexpected" if self._is_closed else "other"
+        for at in found.unexpected:
+            args = f" {cut(show(calls[at].args))}" if calls[at].args else ""
+            yield f"{label}: {_named(calls[at])}{args}"
+
+    def _wanted(self) -> str:
+        number = counted(len(self.expected), "call")
+        if not self.expected:
+            return "expected no tool call"
+        if self.mode == "subset":
+            return f"expected no call beyond {number}"
+        exactly = "exactly " if self.mode in ("strict", "unordered") else ""
+        order = "in order" if self.mode in ("strict", "in_order") else "in any order"
+        return f"expected {exactly}{number}{f' {order}' * (len(self.expected) > 1)}"
+
+
+def _got(found: Alignment, calls: Sequence[ToolCall]) -> str:
+    if not calls:
+        return "no call"
+    beside = f" and {counted(len(found.unexpected), 'other')}" if found.unexpected else ""
+    return f"{len(found.matched)} of {counted(len(calls), 'call')} matched{beside}"
+
+
+def _named(call: ToolCall) -> str:
+    return f"{call.tool} ({call.event.event_id})"
+
+
+def _rows(expected: Sequence[ExpectedCall], calls: Sequence[ToolCall]) -> list[int]:
+    """For each expected call the calls that it may be, as bits."""
+    if len(expected) * len(calls) > MOST_PAIRS:
+        raise AssertionCrashError(
+            f"{len(expected)} expected calls and {len(calls)} calls of the trace are more than can be compared: "
+            f"{MOST_PAIRS} pairs at most",
+            reason_code="trajectory.too_long",
+            next_step="expect fewer calls, or split the recording",
+        )
+    of_tool: dict[str, int] = {}
+    for at, call in enumerate(calls):
+        for tool in call.names:
+            of_tool[tool] = of_tool.get(tool, 0) | 1 << at
+    columns: dict[str, list[Any]] = {}
+    """The arguments of all calls by path, each looked up once: thousands of calls are compared with thousands."""
+    known: dict[tuple[str, str], int] = {}
+    rows = []
+    for each in expected:
+        key = (each.tool, repr(each.args))  # equal only for equal ones
+        if key not in known:
+            row = 0
+            for tool, bits in of_tool.items():
+                if name_matches(each.tool, tool):
+                    row |= bits
+            for path, want in each.args.items():
+                if path not in columns:
+                    held = (lookup(call.args, path) if call.tells_args else MISSING for call in calls)
+                    columns[path] = [fold(value) if isinstance(value, str) else value for value in held]
+                row &= _having(columns[path], want)
+            known[key] = row
+        rows.append(known[key])
+    return rows
+
+
+def _having(values: Sequence[Any], want: Any) -> int:
+    """Which values are as wanted by the rule of `args_contains`, as bits."""
+    if isinstance(want, str):
+        folded = fold(want)
+        return sum(1 << at for at, got in enumerate(values) if isinstance(got, str) and holds(got, folded))
+    return sum(1 << at for at, got in enumerate(values) if equal(got, want))
+
+
+MOST_NEAR = 50
+"""Missing calls, and calls that could be meant by one, among which the closest are looked for."""
