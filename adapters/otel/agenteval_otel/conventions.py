@@ -9,15 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from agenteval.text.regexes import lazy
-from agenteval_otel.messages import (
-    UNNAMED,
-    Message,
-    arguments_in,
-    data_of,
-    mappings,
-    read_messages,
-    result_of,
-)
+from agenteval_otel.messages import UNNAMED, Message, arguments_in, data_of, read_messages, result_of
 from agenteval_otel.spans import Span
 
 OPERATION = "gen_ai.operation.name"
@@ -35,7 +27,6 @@ CALL_ID = "gen_ai.tool.call.id"
 ARGUMENTS = "gen_ai.tool.call.arguments"
 RESULT = "gen_ai.tool.call.result"
 DEFINITIONS = "gen_ai.tool.definitions"
-INSTRUCTIONS = "gen_ai.system_instructions"
 INPUT, OUTPUT = "gen_ai.input.messages", "gen_ai.output.messages"
 RESPONSE_ID = "gen_ai.response.id"
 FINISH = "gen_ai.response.finish_reasons"
@@ -53,23 +44,11 @@ CACHED = {
 }
 """Attributes that count cached tokens, and what they are called in a trace. The input tokens hold them already."""
 
-OTHER_FORMS = (
-    "gen_ai.choice",
-    "gen_ai.completion",
-    "gen_ai.content.",
-    "gen_ai.prompt",
-    "gen_ai.user.message",
-    "llm.input_messages",
-    "llm.output_messages",
-)
-"""How attributes and events begin that hold messages in older conventions, or others."""
 LOOKS_LIKE_A_TOOL = lazy(
     r"(?:^|[^A-Za-z]|(?<=[a-z])(?=T))(?:tool|Tool|TOOL(?!S))(?![a-z]|[._]?(?:[Cc]hoice|definitions))"
     r"|(?i:(?:call|execute|run|invoke)[_ .]?tools?|tools/call|\bfunction(?:[_ .]?call|:|$))"
 )
 """What names of spans and attributes have in them, whatever their convention, where a tool was called."""
-
-
 KIND = lazy(r"(?i:kind|type|method|method\.name|operation\.?(?:name|id)?)$")
 """What attributes end with whose value says what a span is."""
 
@@ -87,7 +66,7 @@ def convention(span: Span) -> str:
 def seems_a_tool(span: Span) -> bool:
     """Whether a span that nobody understood may be a call of a tool: by its name, an attribute's, or a kind's value."""
     name = operation(span)
-    if name in (*AGENTS, TOOL, *OTHERS) or (span.dialects and not name) or is_model_call(span):
+    if name in KNOWN or (span.dialects and not name) or is_model_call(span):
         return False
     kinds = (str(value) for key, value in span.attributes.items() if KIND.search(key))
     return any(LOOKS_LIKE_A_TOOL.search(each) for each in (span.name, name, *kinds, *span.attributes))
@@ -134,20 +113,11 @@ def messages_of(span: Span, name: str) -> list[Message]:
     return span.read[name]
 
 
-def tool_names(span: Span) -> Iterator[str]:
-    """The tools that a model was offered."""
-    for each in mappings(data_of(value_of(span, DEFINITIONS))):
-        tool = each.get("function", each)
-        if isinstance(tool, dict) and isinstance(tool.get("name"), str) and tool["name"]:
-            yield tool["name"]
-
-
 def is_model_call(span: Span) -> bool:
     """Whether a span about generative AI calls a model: by its operation; by its answer, when nobody knows that."""
     name = operation(span)
-    if name in MODEL_CALLS or name in KNOWN:
-        return name in MODEL_CALLS
-    return value_of(span, OUTPUT) is not None and not LOOKS_LIKE_A_TOOL.search(name)
+    unknown = name not in KNOWN and not LOOKS_LIKE_A_TOOL.search(name)
+    return name in MODEL_CALLS or (unknown and value_of(span, OUTPUT) is not None)
 
 
 def has_failed(span: Span) -> bool:
@@ -166,9 +136,3 @@ def is_unreadable(span: Span, name: str) -> bool:
     """Whether messages are there, and are no list: exporters cut attributes that are longer than a limit."""
     value = value_of(span, name)
     return value is not None and not isinstance(data_of(value), list)
-
-
-def other_forms(span: Span) -> Iterator[str]:
-    """In which other forms, which are not read, the span has messages."""
-    names = [*span.attributes, *(event["name"] for event in span.events)]
-    return (form.rstrip(".") for form in OTHER_FORMS if any(name.startswith(form) for name in names))

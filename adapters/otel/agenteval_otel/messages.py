@@ -49,31 +49,14 @@ RESPONSES = {
 """Kinds of part that tell what a tool answered, and the keys of that."""
 IDS = ("call_id", "id", "tool_use_id", "tool_call_id", "toolCallId", "toolUseId", "ref")
 NAMES = ("name", "toolName", "tool_name")
-SILENT = frozenset(
-    [
-        "audio",
-        "blob",
-        "compaction",
-        "document",
-        "file",
-        "image",
-        "image_url",
-        "input_audio",
-        "media",
-        "reasoning",
-        "reasoningContent",
-        "redacted_thinking",
-        "source",
-        "step-start",
-        "thinking",
-        "uri",
-        "video",
-    ]
+SILENT = lazy(
+    "blob|compaction|document|file|media|redacted_thinking|reasoning(Content)?|source|step-start|thinking|uri|video"
+    "|(input_)?audio|image(_url)?"
 )
 """Kinds of part that hold neither text nor calls."""
 WRAPPED = {"function_call": "functionCall", "function_response": "functionResponse"}
 """Keys by which a part without a type tells its kind, beside the kinds themselves."""
-LISTS = ("messages", "contents", "generations", "candidates")
+LISTS = ("messages", "contents", "choices", "generations", "candidates")
 WRAPPERS = ("message", "output", "input", "text", "prompt", "inputs", "outputs", "value")
 """Keys under which messages stand, as a list or in any form."""
 
@@ -189,8 +172,6 @@ def messages_in(data: Any, role: str) -> list[Any]:
             return found
         case {"role": str(), **rest} | {"lc": _, **rest} if rest:
             return [found]
-        case {"choices": list(choices)}:
-            return [_with_reason(each) for each in mappings(choices)]
         case dict():
             for key in LISTS:
                 if key in found:
@@ -201,12 +182,6 @@ def messages_in(data: Any, role: str) -> list[Any]:
                 return [{**found, "role": role}]
             return next((messages_in(found[key], role) for key in WRAPPERS if key in found), [])
     return []
-
-
-def _with_reason(choice: dict[str, Any]) -> Any:
-    message = choice.get("message")
-    reason = {"finish_reason": choice.get("finish_reason")} if choice.get("finish_reason") else {}
-    return {**message, **reason} if isinstance(message, dict) else message
 
 
 def message_of(given: Any) -> Message | None:
@@ -250,33 +225,24 @@ def _unwrapped(given: Any) -> dict[str, Any] | None:
         case [str(role), str(content)]:
             return {"role": role, "content": content}
         case {"kwargs": dict(message), "id": [*_, str(name)]}:
-            return {"type": _langchain(name), **message}
+            return {"type": name.removesuffix("Chunk").removesuffix("Message").lower(), **message}
         case {"type": str(kind), "data": dict(message)} if kind in SPEAKERS:
             return {"type": kind, **message}
         case {"message": dict(message), **rest} if "role" not in rest:
-            return _unwrapped(message)
+            inner = _unwrapped(message)
+            return inner and {"finish_reason": rest.get("finish_reason"), **inner}
         case {"content": {"parts": list()} as message, **rest}:  # Gemini's candidates
-            return {
-                "role": "model",
-                **message,
-                "finish_reason": rest.get("finishReason", rest.get("finish_reason")),
-            }
+            reason = rest.get("finishReason", rest.get("finish_reason"))
+            return {"role": "model", **message, "finish_reason": reason}
         case dict():
             return given
     return None
 
 
-def _langchain(name: str) -> str:
-    """What kind of message a class of LangChain is, by its name."""
-    return name.removesuffix("Chunk").removesuffix("Message").lower()
-
-
 def _holds_parts(text: str) -> bool:
     """Whether a content is a list of parts, written as JSON."""
     found = data_of(text) if text.startswith("[{") else None
-    return isinstance(found, list) and all(
-        isinstance(each, dict) and (_kind(each) != "none") for each in found
-    )
+    return isinstance(found, list) and all(isinstance(each, dict) and _kind(each) for each in found)
 
 
 def _kind(part: dict[str, Any]) -> str:
@@ -285,23 +251,17 @@ def _kind(part: dict[str, Any]) -> str:
         return str(given)
     for key in part:
         kind = WRAPPED.get(key, key)
-        if kind in CALLS or kind in RESPONSES or kind in SILENT:
+        if kind in CALLS or kind in RESPONSES or SILENT.fullmatch(kind):
             return kind
-    return "text" if "text" in part else "none"
+    return "text" if "text" in part else ""
 
 
 def _add(message: Message, part: dict[str, Any], texts: list[str]) -> None:
     """Take a part into a message."""
     kind = _kind(part)
     if "type" not in part:
-        part = next(
-            (
-                inner
-                for key, inner in part.items()
-                if WRAPPED.get(key, key) == kind and isinstance(inner, dict)
-            ),
-            part,
-        )
+        within = (inner for key, inner in part.items() if WRAPPED.get(key, key) == kind)
+        part = next((inner for inner in within if isinstance(inner, dict)), part)
     if part.get("thought") is True:  # Gemini's reasoning
         return
     if kind in TEXTS:
@@ -317,7 +277,7 @@ def _add(message: Message, part: dict[str, Any], texts: list[str]) -> None:
         if kind == "tool-error" or part.get("status") == "error":
             failed = True
         message.responses.append((_first(part, IDS), result_of(given), failed))
-    elif kind not in SILENT:
+    elif not SILENT.fullmatch(kind):
         message.unknown.append(kind)
 
 
@@ -350,11 +310,8 @@ def tool_message(data: Any) -> dict[str, Any] | None:
     """LangChain's message of a tool, however it is wrapped; None for anything else."""
     if isinstance(data, dict) and isinstance(data.get("output"), dict):
         data = data["output"]
-    found = _unwrapped(data) if isinstance(data, dict) else None
-    is_one = (
-        found is not None and found.get("type") == "tool" and "content" in found and "tool_call_id" in found
-    )
-    return found if is_one else None
+    found = (_unwrapped(data) if isinstance(data, dict) else None) or {}
+    return found if found.get("type") == "tool" and {"content", "tool_call_id"} <= found.keys() else None
 
 
 def read_messages(value: Any) -> Iterator[Message]:

@@ -37,6 +37,7 @@ def normalize(
     status = _status(run, output, cut=cut)
     shows_tools = bool(run.tools) or len(untold(run)) < len(run.chats)
     said = list(received(run))
+    gaps = [*unseen(run, calls, cut=cut)]
     builder = TraceBuilder(
         adapter=adapter,
         capabilities=Capabilities(supports_tool_trace=shows_tools, supports_replay=True),
@@ -63,11 +64,11 @@ def normalize(
         timing_ms_total=round((run.end - run.start) / 1e6, 3),
         token_usage=usage,
         notes=[
-            *_notes_on_spans(run, cut=cut),
+            *(f"not recorded: {gap}" for gap in gaps),
             *_notes_on_messages(run, usage, unanswered=output is None and status != "failed"),
             *_notes_on_calls(run, calls),
         ],
-        unseen=[*unseen(run, calls, cut=cut)] if shows_tools else [],
+        unseen=gaps if shows_tools else [],
     )
 
 
@@ -192,12 +193,11 @@ def unseen(run: Run, calls: list[Call], *, cut: bool) -> Iterator[str]:
         yield f"which tool {counted(unnamed, 'tool call')} called"
     if repeated := _only_repeated(run, calls):
         yield f"calls of which only messages to a model tell: {_counts(repeated)}"
-    if not run.tools:
-        if missing := len(untold(run)):
-            yield f"what {missing} of {counted(len(run.chats), 'call')} of models answered"
-        if parts := _unknown_parts(run):
-            yield f"parts of answers that are of unknown kinds: {parts}"
-    elif lost := len(_not_executed(run)):
+    if not run.tools and 0 < (missing := len(untold(run))) < len(run.chats):
+        yield f"what {missing} of {counted(len(run.chats), 'call')} of models answered"
+    if (parts := _unknown_parts(run)) and not run.tools:
+        yield f"parts of answers that are of unknown kinds: {parts}"
+    if lost := len(_not_executed(run)):
         yield f"calls that {counted(lost, 'answer')} asked for, which were not captured"
 
 
@@ -227,32 +227,21 @@ def _not_executed(run: Run) -> list[Span]:
     return lost
 
 
-def _notes_on_spans(run: Run, *, cut: bool) -> Iterator[str]:
-    """Spans, and what of them, that were lost or are not understood."""
-    if cut:
-        yield "the file breaks off, or says that it is a part: spans may be missing"
-    if not run.complete:
-        yield "the span that holds the others is missing: the run may not be whole"
+def _notes_on_messages(run: Run, usage: Mapping[str, Any] | None, *, unanswered: bool) -> Iterator[str]:
+    """What was lost, what was said, where that is not known; of a run that did not fail, why there is no answer; tokens."""
     if lost := sum(span.dropped for span in run.spans):
         yield f"attributes or events of {counted(lost, 'span')} were dropped at a limit when they were recorded"
     names = [gen_ai.operation(span) for span in run.spans if not gen_ai.is_model_call(span)]
     if unknown := Counter(name for name in names if name not in gen_ai.KNOWN):
         yield f"spans with unknown operations were ignored: {_counts(unknown)}"
-
-
-def _notes_on_messages(run: Run, usage: Mapping[str, Any] | None, *, unanswered: bool) -> Iterator[str]:
-    """What was said, where that is not known; of a run that did not fail, why there is no answer; tokens."""
     spans = [*run.chats, *run.agents]
     both = (gen_ai.INPUT, gen_ai.OUTPUT)
     unreadable = sum(any(gen_ai.is_unreadable(span, name) for name in both) for span in spans)
     if unreadable:
         yield f"messages of {counted(unreadable, 'span')} cannot be read: they are not a list, or were cut at a limit on length"
-    others = dict.fromkeys(form for chat in untold(run) for form in gen_ai.other_forms(chat))
-    if others:
-        yield f"messages that are not in gen_ai.input.messages and gen_ai.output.messages are not read: {', '.join(others)}"
     answers = any(messages_of(span, gen_ai.OUTPUT) for span in spans)
     said = [message.text for _, message in received(run)]
-    if not (answers or unreadable or others):
+    if not (answers or unreadable):
         yield (
             "no answers were captured: what was answered is not known"
             if any(said)
@@ -260,10 +249,8 @@ def _notes_on_messages(run: Run, usage: Mapping[str, Any] | None, *, unanswered:
         )
     if answers and not any(said):
         yield "no text from a user was captured: what was asked is not known"
-    if answers and (missing := len(untold(run))):
+    if answers and run.tools and (missing := len(untold(run))):
         yield f"{missing} of {counted(len(run.chats), 'call')} of models do not show what was answered"
-    if parts := _unknown_parts(run):
-        yield f"unknown parts of answers were ignored: {parts}"
     known = {"", *said, *(message.text for message in earlier(run))}
     users = [
         [each.text for each in messages_of(chat, gen_ai.INPUT) if each.role == "user"] for chat in asking(run)
@@ -284,8 +271,6 @@ def _notes_on_calls(run: Run, calls: list[Call]) -> Iterator[str]:
     """What is not known of tool calls."""
     if not run.chats and not run.tools:
         yield "no span is a call of a model or a tool, so tools are not judged"
-    if unnamed := sum(call.tool == UNNAMED for call in calls):
-        yield f"which tool was called is not recorded for {counted(unnamed, 'tool call')}"
     untold_ends = (call for call in calls if call.span is None and call.failed is None)
     if assumed := sum(call.answered_at is not None for call in untold_ends):
         yield f"no execute_tool span is there for {counted(assumed, 'tool result')}: success is assumed"
@@ -295,16 +280,7 @@ def _notes_on_calls(run: Run, calls: list[Call]) -> Iterator[str]:
         yield f"no result is recorded for {counted(open_ended, 'tool call')}"
     if guessed := sum(call.guessed for call in calls):
         yield f"which of several calls of the same tool was executed when is not recorded for {counted(guessed, 'tool call')}: their results may be mixed up"
-    if lost := len(_not_executed(run)):
-        yield f"{counted(lost, 'answer')}, not captured, asked for tools, and no execute_tool span follows: calls are missing"
-    executed = {span.span_id for span in run.tools}
-    ids = {gen_ai.call_id_of(span) for span in run.tools} - {""}
-    tools = {span.span_id: span for span in run.spans if gen_ai.operation(span) == gen_ai.TOOL}
-    within = [span for span_id, span in tools.items() if span_id not in executed]
-    if unclear := sum(
-        gen_ai.arguments_of(span) is None and gen_ai.call_id_of(span) not in ids for span in within
-    ):
-        yield f"{counted(unclear, 'execute_tool span')} within another of its tool, without arguments: taken for the same call"
+    tools = {span.span_id for span in run.spans if gen_ai.operation(span) == gen_ai.TOOL}
     if run.chats and not untold(run) and not _unknown_parts(run):  # what models asked for is known
         executions = ((call.tool, call.span) for call in calls if call.span and not call.chat)
         if unasked := Counter(tool for tool, span in executions if span.parent_id not in tools):

@@ -17,54 +17,33 @@ VARINT, FIXED64, LENGTH, FIXED32 = 0, 1, 2, 5
 """How a field is encoded."""
 ENCODINGS = {"bool": VARINT, "int": VARINT, "long": VARINT, "time": FIXED64, "double": FIXED64}
 """Those of scalars; all others have a length."""
-FIELDS = {
-    "traces": {1: "resourceSpans* spans of a resource"},
-    "spans of a resource": {1: "resource resource", 2: "scopeSpans* spans of a scope"},
-    "spans of a scope": {1: "scope scope", 2: "spans* span"},
-    "logs": {1: "resourceLogs* logs of a resource"},
-    "logs of a resource": {1: "resource resource", 2: "scopeLogs* logs of a scope"},
-    "logs of a scope": {1: "scope scope", 2: "logRecords* log"},
-    "resource": {1: "attributes* attribute"},
-    "scope": {1: "name text", 2: "version text"},
-    "span": {
-        1: "traceId id",
-        2: "spanId id",
-        4: "parentSpanId id",
-        5: "name text",
-        6: "kind int",
-        7: "startTimeUnixNano time",
-        8: "endTimeUnixNano time",
-        9: "attributes* attribute",
-        10: "droppedAttributesCount int",
-        11: "events* event",
-        12: "droppedEventsCount int",
-        15: "status status",
-    },
-    "event": {1: "timeUnixNano time", 2: "name text", 3: "attributes* attribute"},
-    "status": {2: "message text", 3: "code int"},
-    "log": {
-        1: "timeUnixNano time",
-        5: "body value",
-        6: "attributes* attribute",
-        9: "traceId id",
-        10: "spanId id",
-        11: "observedTimeUnixNano time",
-        12: "eventName text",
-    },
-    "attribute": {1: "key text", 2: "value value"},
-    "value": {
-        1: "stringValue text",
-        2: "boolValue bool",
-        3: "intValue long",
-        4: "doubleValue double",
-        5: "arrayValue values",
-        6: "kvlistValue attributes",
-        7: "bytesValue bytes",
-    },
-    "values": {1: "values* value"},
-    "attributes": {1: "values* attribute"},
+MESSAGES = {
+    "traces": "1 resourceSpans* resource-spans",
+    "resource-spans": "1 resource resource, 2 scopeSpans* scope-spans",
+    "scope-spans": "1 scope scope, 2 spans* span",
+    "logs": "1 resourceLogs* resource-logs",
+    "resource-logs": "1 resource resource, 2 scopeLogs* scope-logs",
+    "scope-logs": "1 scope scope, 2 logRecords* log",
+    "resource": "1 attributes* attribute",
+    "scope": "1 name text, 2 version text",
+    "span": "1 traceId id, 2 spanId id, 4 parentSpanId id, 5 name text, 6 kind int, 7 startTimeUnixNano time, "
+    "8 endTimeUnixNano time, 9 attributes* attribute, 10 droppedAttributesCount int, 11 events* event, "
+    "12 droppedEventsCount int, 15 status status",
+    "event": "1 timeUnixNano time, 2 name text, 3 attributes* attribute",
+    "status": "2 message text, 3 code int",
+    "log": "1 timeUnixNano time, 5 body value, 6 attributes* attribute, 9 traceId id, 10 spanId id, "
+    "11 observedTimeUnixNano time, 12 eventName text",
+    "attribute": "1 key text, 2 value value",
+    "value": "1 stringValue text, 2 boolValue bool, 3 intValue long, 4 doubleValue double, 5 arrayValue values, "
+    "6 kvlistValue attributes, 7 bytesValue bytes",
+    "values": "1 values* value",
+    "attributes": "1 values* attribute",
 }
-"""The messages of the protocol: their fields by number, each with its name in JSON and what it is, with a star for many."""
+"""The messages of the protocol: of each field the number, the name in JSON, with a star for many, and what it is."""
+FIELDS = {
+    kind: {number: (name, what) for number, name, what in map(str.split, fields.split(", "))}
+    for kind, fields in MESSAGES.items()
+}
 
 
 def decode(data: bytes, kind: str, depth: int = 0) -> dict[str, Any]:
@@ -73,19 +52,17 @@ def decode(data: bytes, kind: str, depth: int = 0) -> dict[str, Any]:
         raise ValueError("nested too deeply")
     message: dict[str, Any] = {}
     for number, wire, raw in _wire(data):
-        if field := FIELDS[kind].get(number):
-            name, _, what = field.partition(" ")
-            if wire != ENCODINGS.get(what, LENGTH):
-                raise ValueError(f"{name} is encoded as something else")
-            value = (
-                decode(raw, what, depth + 1)
-                if isinstance(raw, bytes) and what in FIELDS
-                else _scalar(what, raw)
-            )
-            if name.endswith("*"):
-                message.setdefault(name[:-1], []).append(value)
-            else:
-                message[name] = value
+        name, what = FIELDS[kind].get(str(number), ("", ""))
+        if not name:
+            continue
+        if wire != ENCODINGS.get(what, LENGTH):
+            raise ValueError(f"{name} is encoded as something else")
+        inner = raw if isinstance(raw, bytes) and what in FIELDS else None
+        value = _scalar(what, raw) if inner is None else decode(inner, what, depth + 1)
+        if name.endswith("*"):
+            message.setdefault(name[:-1], []).append(value)
+        else:
+            message[name] = value
     return message
 
 
@@ -116,20 +93,19 @@ def _wire(data: bytes) -> Iterator[tuple[int, int, int | bytes]]:
     while at < len(data):
         key, at = _varint(data, at)
         wire = key & 7
-        if wire == VARINT:
-            value, at = _varint(data, at)
-            yield key >> 3, wire, value
-            continue
-        if wire == LENGTH:
-            size, at = _varint(data, at)
-        elif wire in (FIXED64, FIXED32):
-            size = 8 if wire == FIXED64 else 4
-        else:
+        if wire not in (VARINT, FIXED64, LENGTH, FIXED32):
             raise ValueError("an encoding that is not known")
-        if at + size > len(data):
+        if wire in (VARINT, LENGTH):
+            size, at = _varint(data, at)
+        else:
+            size = 8 if wire == FIXED64 else 4
+        if wire == VARINT:
+            yield key >> 3, wire, size
+        elif at + size > len(data):
             raise ValueError("breaks off")
-        yield key >> 3, wire, data[at : at + size]
-        at += size
+        else:
+            yield key >> 3, wire, data[at : at + size]
+            at += size
 
 
 def _varint(data: bytes, at: int) -> tuple[int, int]:

@@ -11,25 +11,27 @@ import threading
 import zlib
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 from agenteval.contracts.adapters import Received
 from agenteval.contracts.errors import AdapterError, FileError
 from agenteval.reading.jsonsource import parse_json
+from agenteval_otel.protobuf import decode
 from agenteval_otel.spans import Reader, Spans
 
 SIGNALS = ("/v1/traces", "/v1/logs", "/v1/metrics")
 JSON, PROTOBUF = "application/json", "application/x-protobuf"
 MAX_REQUEST = 64 * 2**20
 """The bytes of a request, unpacked: exporters send a few hundred spans at a time."""
-SECONDS = 30
-"""How long a request may take to arrive."""
 SENT = Path("the request")
 """What a request is called in errors, which the exporter gets."""
 
 
 class _RefusedError(Exception):
     """A request that is not taken: status, and why."""
+
+
+TOO_LARGE = 413, f"the request is larger than {MAX_REQUEST} bytes"
 
 
 class Receiver:
@@ -45,22 +47,19 @@ class Receiver:
         self._left = max_bytes
         self._lock = threading.Lock()
         self._kept = file.open("x", encoding="utf-8")
+        self._socket = address if isinstance(address, Path) else None
         try:
             os.fchmod(self._kept.fileno(), 0o600)  # what agents say is not redacted here
             self._server: _Tcp | _Unix = (
-                _Unix(str(address), _handler(self))
-                if isinstance(address, Path)
-                else _Tcp(address, _handler(self))
+                _Unix(str(address), _Handler) if isinstance(address, Path) else _Tcp(address, _Handler)
             )
         except BaseException:
             self._kept.close()
             file.unlink()
             raise
         self._server.taken = self
-        self._socket = address if isinstance(address, Path) else None
-        self.endpoint = (
-            f"unix://{address}" if self._socket else "http://{}:{}".format(*self._server.socket.getsockname())
-        )
+        name = self._server.socket.getsockname()
+        self.endpoint = f"unix://{address}" if self._socket else "http://{}:{}".format(*name)
         """Where it listens, as `OTEL_EXPORTER_OTLP_ENDPOINT` takes it; of a unix socket its path."""
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
 
@@ -72,9 +71,7 @@ class Receiver:
         self._server.shutdown()
         self._server.server_close()
         with self._lock:
-            self._left = (
-                -1
-            )  # a request that is still arriving is refused, and sent again by its exporter elsewhere
+            self._left = -1  # a request that still arrives is refused, and its exporter sends it again
             self._kept.close()
         if self._socket is not None:
             self._socket.unlink(missing_ok=True)
@@ -83,9 +80,10 @@ class Receiver:
         """Keep a request. Raises `_RefusedError`."""
         if path.endswith("/v1/metrics"):
             return
-        found = Spans(spans=[])
+        found = Spans()
         try:
-            document = _decoded(path, body) if kind == PROTOBUF else parse_json(body.decode(), SENT)
+            signal = "logs" if path.endswith("/v1/logs") else "traces"
+            document = decode(body, signal) if kind == PROTOBUF else parse_json(body.decode(), SENT)
             Reader(str(SENT), found).read(document)
         except FileError as error:
             raise _RefusedError(400, f"the request is {error.problems[0].message}") from error
@@ -105,12 +103,6 @@ class Receiver:
         """Note a request that was not taken."""
         with self._lock:
             self.received = self.received._replace(refused=self.received.refused + 1, reason=reason)
-
-
-def _decoded(path: str, body: bytes) -> dict[str, Any]:
-    from agenteval_otel.protobuf import decode
-
-    return decode(body, "logs" if path.endswith("/v1/logs") else "traces")
 
 
 class _Server(socketserver.ThreadingMixIn):
@@ -133,87 +125,73 @@ class _Unix(_Server, socketserver.UnixStreamServer):
     pass
 
 
-def _handler(receiver: Receiver) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        timeout = SECONDS
-        taken = receiver
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    timeout = 30  # seconds that a request may take to arrive
+    server: _Tcp | _Unix
 
-        def do_POST(self) -> None:
-            self.close_connection = True
-            path = self.path.partition("?")[0].rstrip("/")
-            kind = self.headers.get("Content-Type", "").partition(";")[0].strip().lower()
-            try:
-                _check(path, kind)
-                self.taken.take(path, kind, _unpacked(self._body(), self.headers.get("Content-Encoding", "")))
-            except _RefusedError as error:
-                status, reason = error.args
-                self.taken.refuse(reason)
-                self._answer(status, JSON, json.dumps({"message": reason}).encode())
-            else:
-                self._answer(200, kind, b"{}" if kind == JSON else b"")
+    def do_POST(self) -> None:
+        self.close_connection = True
+        path = self.path.partition("?")[0].rstrip("/")
+        kind = self.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+        status, answer = 200, b"{}" if kind == JSON else b""
+        try:
+            self.server.taken.take(path, kind, self._unpacked(self._body(path, kind)))
+        except _RefusedError as error:
+            status, reason = error.args
+            self.server.taken.refuse(reason)
+            kind, answer = JSON, json.dumps({"message": reason}).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(answer)))
+        self.send_header("Connection", "close")
+        self.end_headers()
+        self.wfile.write(answer)
 
-        def _body(self) -> bytes:
-            if self.headers.get("Transfer-Encoding", "").lower() == "chunked":
-                return self._chunks()
+    def _body(self, path: str, kind: str) -> bytes:
+        if not path.endswith(SIGNALS):
+            raise _RefusedError(404, f"nothing is taken at {path}: send to {', '.join(SIGNALS)}")
+        if kind not in (JSON, PROTOBUF):  # these a page in a browser cannot send elsewhere
+            raise _RefusedError(415, f"expected {PROTOBUF} or {JSON}, got {kind or 'nothing'}")
+        if self.headers.get("Transfer-Encoding", "").lower() != "chunked":
             length = self.headers.get("Content-Length", "")
             if not length.isdecimal():
                 raise _RefusedError(411, "expected a Content-Length")
             if int(length) > MAX_REQUEST:
-                raise _RefusedError(413, f"the request is larger than {MAX_REQUEST} bytes")
+                raise _RefusedError(*TOO_LARGE)
             return self.rfile.read(int(length))
+        body = bytearray()
+        while True:
+            try:
+                size = int(self.rfile.readline(100).partition(b";")[0].strip(), 16)
+            except ValueError:
+                raise _RefusedError(400, "expected the size of a chunk") from None
+            if size < 0 or len(body) + size > MAX_REQUEST:
+                raise _RefusedError(*TOO_LARGE)
+            body += self.rfile.read(size)
+            self.rfile.readline(100)
+            if not size:
+                return bytes(body)
 
-        def _chunks(self) -> bytes:
-            body = bytearray()
-            while True:
-                size = self.rfile.readline(100).partition(b";")[0].strip()
-                try:
-                    length = int(size, 16)
-                except ValueError:
-                    raise _RefusedError(400, "expected the size of a chunk") from None
-                if length < 0 or len(body) + length > MAX_REQUEST:
-                    raise _RefusedError(413, f"the request is larger than {MAX_REQUEST} bytes")
-                body += self.rfile.read(length)
-                self.rfile.readline(100)
-                if not length:
-                    return bytes(body)
+    def _unpacked(self, body: bytes) -> bytes:
+        """A body without its compression, as far as it may grow."""
+        encoding = self.headers.get("Content-Encoding", "")
+        if encoding in ("", "identity"):
+            return body
+        if encoding not in ("gzip", "deflate"):
+            raise _RefusedError(415, f"expected gzip or nothing as Content-Encoding, got {encoding}")
+        unpacking = zlib.decompressobj(zlib.MAX_WBITS | 32)
+        try:
+            data = unpacking.decompress(body, MAX_REQUEST)
+        except zlib.error as error:
+            raise _RefusedError(400, f"the request cannot be unpacked: {error}") from error
+        if unpacking.unconsumed_tail:
+            raise _RefusedError(*TOO_LARGE)
+        return data
 
-        def _answer(self, status: int, kind: str, body: bytes) -> None:
-            self.send_response(status)
-            self.send_header("Content-Type", kind)
-            self.send_header("Content-Length", str(len(body)))
-            self.send_header("Connection", "close")
-            self.end_headers()
-            self.wfile.write(body)
+    def log_message(self, *_: object) -> None:
+        """Nothing: what came is counted."""
 
-        def log_message(self, *_: object) -> None:
-            """Nothing: what came is counted."""
-
-        def address_string(self) -> str:
-            return "unix"
-
-    return Handler
-
-
-def _check(path: str, kind: str) -> None:
-    """Refuse what is no OTLP. Raises `_RefusedError`."""
-    if not path.endswith(SIGNALS):
-        raise _RefusedError(404, f"nothing is taken at {path}: send to {', '.join(SIGNALS)}")
-    if kind not in (JSON, PROTOBUF):  # these a page in a browser cannot send elsewhere
-        raise _RefusedError(415, f"expected {PROTOBUF} or {JSON}, got {kind or 'nothing'}")
-
-
-def _unpacked(body: bytes, encoding: str) -> bytes:
-    """A body without its compression, as far as it may grow."""
-    if encoding in ("", "identity"):
-        return body
-    if encoding not in ("gzip", "deflate"):
-        raise _RefusedError(415, f"expected gzip or nothing as Content-Encoding, got {encoding}")
-    unpacking = zlib.decompressobj(zlib.MAX_WBITS | 32)
-    try:
-        data = unpacking.decompress(body, MAX_REQUEST)
-    except zlib.error as error:
-        raise _RefusedError(400, f"the request cannot be unpacked: {error}") from error
-    if unpacking.unconsumed_tail:
-        raise _RefusedError(413, f"the request is larger than {MAX_REQUEST} bytes")
-    return data
+    def address_string(self) -> str:
+        """Unix sockets have none."""
+        return ""

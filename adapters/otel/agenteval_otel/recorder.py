@@ -11,7 +11,7 @@ from agenteval.contracts.trace import Trace, TraceScenario
 from agenteval.text.fitting import cut
 from agenteval_otel import conventions as gen_ai
 from agenteval_otel.adapter import TRACE_ID, OtelAdapter, chosen, nothing_done
-from agenteval_otel.messages import INSTRUCTING
+from agenteval_otel.messages import INSTRUCTING, data_of, mappings
 from agenteval_otel.normalize import normalize
 from agenteval_otel.runs import Run, earlier, runs_of
 from agenteval_otel.spans import (
@@ -71,11 +71,11 @@ class OtelRecorder:
             raise nothing_done(source, found)
         traces = [_trace(run, found, context) for run in runs]
         others = Counter(gen_ai.convention(span) for span in found.spans if not gen_ai.operation(span))
+        passed_over = "spans of {} that tell of no agent, model call or tool call"
         lacks = [
             "memory that was read or written: checks that need supports_memory_events are skipped",
             "what a scheduler knew: checks that need supports_scheduler_context are skipped",
         ]
-        told = [line for trace in traces for line in (*trace.notes, *trace.unseen)]
         return Recording(
             kind=KIND,
             runs=[
@@ -87,8 +87,11 @@ class OtelRecorder:
                 f"{sum(len(run.chats) for run in runs)} calls of models",
                 f"{sum(len(trace.calls()) for trace in traces)} tool calls",
             ],
-            lacks=[*lacks, *dict.fromkeys(told)],
-            skipped={_passed_over(kind): count for kind, count in sorted(others.items())},
+            lacks=[*lacks, *dict.fromkeys(note for trace in traces for note in trace.notes)],
+            skipped={
+                passed_over.format(kind) if kind else "other spans": count
+                for kind, count in sorted(others.items())
+            },
         )
 
     def convert(self, source: Path, run: RecordedRun, context: AdapterContext) -> RecordedTest:
@@ -105,12 +108,16 @@ class OtelRecorder:
             scenario["session_id"] = spans.conversation
         if before := earlier(spans):
             scenario["prior_messages"] = [{"role": m.role, "content": m.text} for m in before]
-        offered = (name for chat in spans.chats for name in gen_ai.tool_names(chat))
+        definitions = (data_of(gen_ai.value_of(chat, gen_ai.DEFINITIONS)) for chat in spans.chats)
+        offered = [each.get("function", each) for listed in definitions for each in mappings(listed)]
+        names = [
+            tool["name"] for tool in mappings(offered) if isinstance(tool.get("name"), str) and tool["name"]
+        ]
         return RecordedTest(
             scenario=scenario,
             replay=_replay(spans, found),
             fixtures=[],
-            tools=list(dict.fromkeys([*offered, *trace.tool_counts()])),
+            tools=list(dict.fromkeys([*names, *trace.tool_counts()])),
             trace=trace,
         )
 
@@ -126,14 +133,6 @@ def _read(source: Path, context: AdapterContext) -> Spans:
             next_step=AS_OTLP,
         )
     return read_spans(source, max_bytes=context.max_file_bytes)
-
-
-def _passed_over(convention: str) -> str:
-    return (
-        f"spans of {convention} that tell of no agent, model call or tool call"
-        if convention
-        else "other spans"
-    )
 
 
 def _trace(run: Run, found: Spans, context: AdapterContext) -> Trace:

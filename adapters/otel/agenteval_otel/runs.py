@@ -89,12 +89,7 @@ class Run:
 
     def around(self, span: Span) -> Iterator[Span]:
         """The spans around a span, itself among them, innermost first."""
-        seen = set()
-        here: Span | None = span
-        while here is not None and here.span_id not in seen:  # a circle of parents is no reason to hang
-            seen.add(here.span_id)
-            yield here
-            here = self.by_id.get(here.parent_id)
+        return _around(span, self.by_id)
 
     def depth(self, agent: Span) -> int:
         """How many agents and workflows hold one another down to this one."""
@@ -103,6 +98,16 @@ class Run:
     def _in_tool(self, span: Span) -> bool:
         own = takewhile(lambda each: each.span_id not in self.acting, self.around(span))
         return any(operation(each) == gen_ai.TOOL for each in own)
+
+
+def _around(span: Span, by_id: dict[str, Span]) -> Iterator[Span]:
+    """A span, and those around it, each directly within the next."""
+    seen = set()
+    here: Span | None = span
+    while here is not None and here.span_id not in seen:  # a circle of parents is no reason to hang
+        seen.add(here.span_id)
+        yield here
+        here = by_id.get(here.parent_id)
 
 
 def runs_of(found: Spans) -> list[Run]:
@@ -143,14 +148,14 @@ def _once(chats: list[Span]) -> list[Span]:
     by_id = {span.span_id: span for span in chats}
     dropped: set[str] = set()
     for span in chats:
-        around = _holders(span, by_id)
+        around = {each.span_id for each in _around(span, by_id)} - {span.span_id}
         told = span.span_id not in telling and not telling.isdisjoint(around)
         dropped.update([span.span_id] if told else around)
     kept = [span for span in chats if span.span_id not in dropped]
     several = len({span.scope for span in kept}) > 1
     alike: dict[str, list[Span]] = {}
     for span in kept:
-        alike.setdefault(_answer_id(span) or span.span_id, []).append(span)
+        alike.setdefault(str(span.attributes.get(gen_ai.RESPONSE_ID) or span.span_id), []).append(span)
         if several and span.span_id in telling:
             alike.setdefault(args_key(_said(span)), []).append(span)
     repeated = {
@@ -160,20 +165,6 @@ def _once(chats: list[Span]) -> list[Span]:
         if any(_tells_more(other, span, telling) for other in spans)
     }
     return [span for span in kept if span.span_id not in repeated]
-
-
-def _holders(span: Span, by_id: dict[str, Span]) -> set[str]:
-    """The ids of the calls of models that one is within, each directly within the next."""
-    around: set[str] = set()
-    here = by_id.get(span.parent_id)
-    while here is not None and here is not span and here.span_id not in around:
-        around.add(here.span_id)
-        here = by_id.get(here.parent_id)
-    return around
-
-
-def _answer_id(chat: Span) -> str:
-    return str(chat.attributes.get(gen_ai.RESPONSE_ID) or "")
 
 
 def _said(chat: Span) -> list[Any]:
@@ -186,28 +177,22 @@ def _tells_more(other: Span, span: Span, telling: set[str]) -> bool:
     At the same time it had the same answer, with the same id, or that of another instrumentation: one may give equal
     answers to different calls, and services may give equal ids to different answers.
     """
-    ids = {_answer_id(other), _answer_id(span)}
+    ids = {str(each.attributes.get(gen_ai.RESPONSE_ID) or "") for each in (other, span)}
     if len(ids - {""}) > 1 or ("" in ids and other.scope == span.scope):
         return False
     if (said := _said(span)) and said != _said(other):
         return False
-    return _at_once(span, other) and (other.span_id in telling, other.span_id) > (
-        span.span_id in telling,
-        span.span_id,
-    )
-
-
-def _at_once(one: Span, other: Span) -> bool:
-    return max(one.start, other.start) < min(one.end, other.end)
+    at_once = max(span.start, other.start) < min(span.end, other.end)
+    return at_once and (other.span_id in telling, other.span_id) > (span.span_id in telling, span.span_id)
 
 
 def _parent(span: Span, members: dict[str, Span]) -> str:
     """The nearest span around it that is about generative AI; without one, what the outermost of the others names."""
-    parent, seen = span.parent_id, set()
-    while parent in members and parent not in seen and not operation(members[parent]):
-        seen.add(parent)
-        parent = members[parent].parent_id
-    return parent
+    for each in islice(_around(span, members), 1, None):
+        if operation(each):
+            return each.span_id
+        span = each
+    return span.parent_id
 
 
 def _each_once(run: Run) -> list[Span]:
@@ -216,14 +201,15 @@ def _each_once(run: Run) -> list[Span]:
     same: dict[str, Span] = {}
     alike: dict[tuple[str, str], list[Span]] = {}
     tools = [each for each in run.spans if operation(each) == gen_ai.TOOL]
-    for span in sorted(
-        tools, key=lambda span: sum(1 for _ in run.around(span))
-    ):  # what is around comes first
-        around, key = run.by_id.get(span.parent_id), (tool_of(span), args_key(arguments_of(span)))
-        if around is not None and around.span_id in same and _agree(around, span):
+    for span in sorted(tools, key=lambda span: sum(1 for _ in run.around(span))):  # outer ones first
+        around, tool, args = run.by_id.get(span.parent_id), tool_of(span), arguments_of(span)
+        key = tool, args_key(args)
+        # a client and a server may tell of it, one within the other; with other arguments a tool uses itself
+        within = around is not None and around.span_id in same and tool_of(around) == tool
+        if within and around and agree(arguments_of(around), args):
             first = same[around.span_id]
         else:
-            told = (*alike.get(key, ()), *alike.get((key[0], UNTOLD), ()))
+            told = (*alike.get(key, ()), *alike.get((tool, UNTOLD), ()))
             first = next((each for each in told if _beside(each, span)), span)
         same[span.span_id] = first
         if first is span:
@@ -232,14 +218,6 @@ def _each_once(run: Run) -> list[Span]:
         else:
             _complete(first, span)
     return sorted(kept, key=lambda span: (span.start, -span.end))
-
-
-def _agree(first: Span, span: Span) -> bool:
-    """Whether two spans may be of the same execution: a client and a server tell of it, one within the other.
-
-    With other arguments it is a call of its own: a tool may use itself.
-    """
-    return tool_of(first) == tool_of(span) and agree(arguments_of(first), arguments_of(span))
 
 
 def _beside(first: Span, span: Span) -> bool:
