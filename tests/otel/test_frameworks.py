@@ -37,27 +37,6 @@ OTHERS_ASKED = (
 )
 
 
-@pytest.mark.parametrize("own_id", ["framework-1", "<not specified>"])
-def test_a_framework_gives_a_call_an_id_of_its_own(tmp_path: Path, own_id: str) -> None:
-    """The model's service gave another one, or none: with the same arguments it is the same call."""
-    run = [
-        agent(),
-        chat(10, 100, asked=[ASKED], answered=[CALLING]),
-        tool(110, 200, "weather", tool__call__id=own_id, **DONE),
-        chat(210, 300, asked=[ASKED, CALLING, responds("c1", "7")], answered=[WARM]),
-    ]
-    trace = trace_of(write(tmp_path, *run))
-    assert told(trace) == TOLD
-    assert trace.notes == []
-
-
-def test_a_call_that_is_executed_while_the_answer_streams_in(tmp_path: Path) -> None:
-    """It is the same call, though the model's answer ends later."""
-    executed = tool(50, 90, "weather", parent="chat@10", **DONE)
-    run = [agent(), chat(10, 100, asked=[ASKED], answered=[CALLING]), executed]
-    assert told(trace_of(write(tmp_path, *run))) == TOLD[:-1]
-
-
 def test_an_id_that_another_span_has_makes_another_call(tmp_path: Path) -> None:
     """What a framework executes with the same arguments by itself does not take the span of the call."""
     run = [
@@ -70,63 +49,6 @@ def test_an_id_that_another_span_has_makes_another_call(tmp_path: Path) -> None:
     trace = trace_of(write(tmp_path, *run))
     assert [call.call_id for call in trace.calls()] == ["f1", "c1"]
     assert trace.notes == ["no answer of a model asks for tools that were executed: weather (1)"]
-
-
-def test_a_tool_that_a_tool_uses_is_no_surprise(tmp_path: Path) -> None:
-    """No model asks for it, and no note says so."""
-    run = [
-        agent(),
-        chat(10, 100, asked=[ASKED], answered=[CALLING]),
-        tool(110, 200, "weather", tool__call__id="c1", **DONE),
-        tool(120, 130, "fetch", parent="execute_tool@110", tool__call__id="f1", **DONE),
-        chat(210, 300, asked=[ASKED], answered=[WARM]),
-    ]
-    trace = trace_of(write(tmp_path, *run))
-    assert [call.tool for call in trace.calls()] == ["weather", "fetch"]
-    assert trace.notes == []
-
-
-def test_calls_that_are_numbered_anew_in_each_answer(tmp_path: Path) -> None:
-    """Each gets its own response, and none that was given before this run."""
-    before = [ASKED, asks_for("w0", "weather", city="Rome"), responds("w0", "20"), says("assistant", "20.")]
-    first, second = asks_for("w0", "weather", city="Bremen"), asks_for("w0", "weather", city="Oslo")
-    asked = [*before, says("user", "And in the north?")]
-    run = [
-        agent(),
-        chat(10, 100, asked=asked, answered=[first]),
-        chat(110, 200, asked=[*asked, first, responds("w0", "7")], answered=[second]),
-        chat(
-            210,
-            300,
-            asked=[*asked, first, responds("w0", "7"), second, responds("w0", "1")],
-            answered=[says("assistant", "7 and 1.")],
-        ),
-    ]
-    trace = trace_of(write(tmp_path, *run))
-    assert {event.data["call_id"]: event.data["result"] for event in trace.of_type("tool_result")} == {
-        "w0": "7",
-        "w0#2": "1",
-    }
-
-
-def test_calls_of_two_agents_that_are_numbered_alike(tmp_path: Path) -> None:
-    """The response that an agent's model is told is that of its own call."""
-    inner = asks_for("w0", "weather", city="Bremen")
-    outer = asks_for("w0", "ask", q="How warm?")
-    run = [
-        agent(),
-        chat(10, 20, asked=[ASKED], answered=[outer]),
-        tool(21, 60, "ask", tool__call__id="f1", tool__call__arguments='{"q": "How warm?"}'),
-        agent(22, 59, parent="execute_tool@21", agent__name="expert"),
-        chat(23, 30, parent="invoke_agent@22", answered=[inner]),
-        chat(40, 50, parent="invoke_agent@22", asked=[inner, responds("w0", "7")], answered=[WARM]),
-        chat(61, 70, asked=[ASKED, outer, responds("w0", "It is 7.")], answered=[WARM]),
-    ]
-    trace = trace_of(write(tmp_path, *run))
-    assert {event.data["tool"]: event.data["result"] for event in trace.of_type("tool_result")} == {
-        "ask": "It is 7.",
-        "weather": "7",
-    }
 
 
 @pytest.mark.parametrize("holder", ["invoke_agent", "invoke_graph"])
@@ -157,27 +79,6 @@ def test_an_agent_in_a_span_of_an_unknown_operation_says_that_it_failed(tmp_path
     assert trace_of(write(tmp_path, *run)).status == "failed"
 
 
-def test_of_agents_side_by_side_the_last_to_end_answers(tmp_path: Path) -> None:
-    """Some instrumentations leave an agent that another one asks beside it, not within it."""
-    run = [
-        agent(10, 900, parent="flow", output__messages=[WARM]),
-        agent(200, 400, parent="flow", output__messages=[says("assistant", "7")]),
-    ]
-    assert told(trace_of(write(tmp_path, *run))) == TOLD[-1:]
-
-
-def test_the_answer_of_an_agent_within_the_agent_is_not_the_last_word(tmp_path: Path) -> None:
-    """The agent's own answer was not captured: what the other one said to it is none, by its model or by itself."""
-    inner = [
-        agent(20, 90, parent="invoke_agent@0", output__messages=[WARM]),
-        chat(30, 80, parent="invoke_agent@20", answered=[CALLING]),
-        chat(81, 85, parent="invoke_agent@20", answered=[WARM]),
-    ]
-    trace = trace_of(write(tmp_path, agent(), chat(10, 15), *inner))
-    assert trace.final_output is None
-    assert trace.calls()[0].event.agent_id == "invoke_agent@20"  # it has no name
-
-
 def test_an_agent_within_a_workflow_answers_where_its_model_tells_nothing(tmp_path: Path) -> None:
     """What it says in the end stands in its own span."""
     held = agent(10, 90, parent="invoke_workflow@0", output__messages=[WARM])
@@ -196,18 +97,6 @@ def test_that_only_questions_were_captured_is_told(tmp_path: Path) -> None:
     assert trace_of(write(tmp_path, agent(), chat(10, 100, asked=[ASKED]))).notes == [
         "no answers were captured: what was answered is not known"
     ]
-
-
-def test_an_agent_is_called_by_its_name(tmp_path: Path) -> None:
-    """Many frameworks draw its id anew in each run."""
-    run = [
-        agent(),
-        chat(10, 20, asked=[ASKED], answered=[asks_for("c1", "ask")]),
-        tool(21, 60, "ask", tool__call__id="c1"),
-        agent(22, 59, parent="execute_tool@21", agent__name="expert", agent__id="4f6b7dfc"),
-        tool(30, 40, "weather", parent="invoke_agent@22"),
-    ]
-    assert [call.event.agent_id for call in trace_of(write(tmp_path, *run)).calls()] == ["main", "expert"]
 
 
 def test_what_an_agent_is_told_that_is_handed_on_to_is_no_message_of_the_user(tmp_path: Path) -> None:
@@ -388,23 +277,6 @@ def test_tokens_are_those_of_the_calls_of_models(tmp_path: Path) -> None:
         "cache_read_input_tokens": 2,
         "total_tokens": 14,
     }
-
-
-@pytest.mark.parametrize("own", [{}, {"answered": [WARM]}])
-def test_a_call_that_client_and_instrumentation_tell_of_side_by_side_is_one(
-    tmp_path: Path, own: dict[str, Any]
-) -> None:
-    """Their answer has the same id, at the same time; a later one with that id is another."""
-    usage: dict[str, Any] = {"usage__input_tokens": 5, "usage__output_tokens": 2, "response__id": "r1"}
-    run = [
-        agent(),
-        chat(20, 100, asked=[ASKED], answered=[WARM], **usage),
-        chat(22, 90, **own, **usage),
-        chat(110, 200, asked=[ASKED], answered=[WARM], **usage),
-    ]
-    trace = trace_of(write(tmp_path, *run))
-    assert trace.metrics.token_usage == {"input_tokens": 10, "output_tokens": 4, "total_tokens": 14}
-    assert trace.notes == []
 
 
 def test_arguments_and_results_that_were_not_captured_are_told(tmp_path: Path) -> None:

@@ -12,12 +12,16 @@ from agenteval.contracts.trace import Trace
 from agenteval_otel import dialects
 from agenteval_otel.messages import message_of, messages_in, result_of
 from agenteval_otel.recorder import OtelRecorder
-from otel.spans import START, context_of, key_values, otlp, told, trace_of, value
+from otel.spans import DATA, START, context_of, key_values, otlp, told, trace_of, value
 
 ROOT = Path(__file__).parents[2]
 ASKED, ANSWER = "Is stall 14 free?", "Yes, it is."
 ARGS, RESULT = {"stall": 14}, {"free": True}
-CALL = {"id": "call_1", "type": "function", "function": {"name": "find_stall", "arguments": json.dumps(ARGS)}}
+CALL: dict[str, Any] = {
+    "id": "call_1",
+    "type": "function",
+    "function": {"name": "find_stall", "arguments": json.dumps(ARGS)},
+}
 TALK = [
     {"role": "system", "content": "Be brief."},
     {"role": "user", "content": ASKED},
@@ -77,96 +81,122 @@ def assert_told(trace: Trace) -> None:
     assert trace.unseen == []
 
 
+def written(
+    kind: str, kinds: tuple[str, str, str], went_in: str, came_out: str, *, wrap: Any = json.dumps
+) -> list[dict[str, Any]]:
+    """What a vendor writes of an agent, of a model that asks for a tool, of the tool, of the model that answers."""
+    said = [(ASKED, ANSWER), (TALK[:2], [TALK[2]]), (ARGS, RESULT), (TALK, [ANSWERED])]
+    names = [*kinds, kinds[1]]
+    return [
+        {kind: name, went_in: wrap(given), came_out: wrap(returned)}
+        for name, (given, returned) in zip(names, said, strict=True)
+    ]
+
+
+def typed(data: Any) -> str:
+    """As LangWatch writes data."""
+    return json.dumps({"type": "text" if isinstance(data, str) else "json", "value": data})
+
+
+def named(spans: list[dict[str, Any]], **given: Any) -> list[dict[str, Any]]:
+    """The spans, the tool's with more attributes."""
+    spans[2] |= {key.replace("__", "."): value for key, value in given.items()}
+    return spans
+
+
+NUMBERED = [
+    {"gen_ai.prompt.0.role": "user", "gen_ai.prompt.0.content": ASKED},
+    {f"gen_ai.completion.0.tool_calls.0.{key}": CALL["function"][key] for key in ("name", "arguments")}
+    | {"gen_ai.completion.0.tool_calls.0.id": "call_1"},
+    {"gen_ai.completion.0.role": "assistant", "gen_ai.completion.0.content": ANSWER},
+]
+IN_OUT = {"input.value": json.dumps(ARGS), "output.value": json.dumps(RESULT)}
+CURRENT = [
+    {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.input.messages": json.dumps(asked),
+        "gen_ai.output.messages": json.dumps(said),
+    }
+    for asked, said in ((TALK[:2], [TALK[2]]), (TALK, [ANSWERED]))
+]
+GENKIT = [
+    {
+        "genkit:metadata:subtype": "model",
+        "genkit:input": json.dumps({"messages": [{"role": "user", "content": [{"text": ASKED}]}]}),
+        "genkit:output": json.dumps({"message": {"role": "model", "content": [part]}}),
+    }
+    for part in ({"toolRequest": {"name": "find_stall", "ref": "call_1", "input": ARGS}}, {"text": ANSWER})
+]
 VENDORS: dict[str, list[dict[str, Any]]] = {
-    "Langfuse": [
-        {
-            "langfuse.observation.type": "agent",
-            "langfuse.observation.input": ASKED,
-            "langfuse.observation.output": ANSWER,
-        },
-        {
-            "langfuse.observation.type": "generation",
-            "langfuse.observation.input": json.dumps(TALK[:2]),
-            "langfuse.observation.output": json.dumps(TALK[2]),
-        },
-        {
-            "langfuse.observation.type": "tool",
-            "langfuse.observation.input": json.dumps(ARGS),
-            "langfuse.observation.output": json.dumps(RESULT),
-        },
-        {
-            "langfuse.observation.type": "generation",
-            "langfuse.observation.input": json.dumps(TALK),
-            "langfuse.observation.output": json.dumps(ANSWERED),
-        },
-    ],
-    "MLflow": [
-        {
-            "mlflow.spanType": '"AGENT"',
-            "mlflow.spanInputs": json.dumps({"question": ASKED}),
-            "mlflow.spanOutputs": f'"{ANSWER}"',
-        },
-        {
-            "mlflow.spanType": '"CHAT_MODEL"',
-            "mlflow.spanInputs": json.dumps({"messages": TALK[:2], "model": "m"}),
-            "mlflow.spanOutputs": json.dumps(
-                {"choices": [{"message": TALK[2], "finish_reason": "tool_calls"}]}
-            ),
-        },
-        {
-            "mlflow.spanType": '"TOOL"',
-            "mlflow.spanInputs": json.dumps(ARGS),
-            "mlflow.spanOutputs": json.dumps(json.dumps(RESULT)),
-        },
-        {
-            "mlflow.spanType": '"CHAT_MODEL"',
-            "mlflow.spanInputs": json.dumps({"messages": TALK}),
-            "mlflow.spanOutputs": json.dumps({"choices": [{"message": ANSWERED, "finish_reason": "stop"}]}),
-        },
-    ],
-    "Braintrust": [
-        {"braintrust.span_attributes": '{"type": "task"}'},
-        {
-            "braintrust.span_attributes": '{"type": "llm"}',
-            "braintrust.input_json": json.dumps(TALK[:2]),
-            "braintrust.output_json": json.dumps([{"message": TALK[2], "finish_reason": "tool_calls"}]),
-        },
-        {
-            "braintrust.span_attributes": '{"type": "tool"}',
-            "braintrust.input_json": json.dumps(ARGS),
-            "braintrust.output_json": json.dumps(RESULT),
-        },
-        {
-            "braintrust.span_attributes": '{"type": "llm"}',
-            "braintrust.input_json": json.dumps(TALK),
-            "braintrust.output_json": json.dumps([{"message": ANSWERED}]),
-        },
-    ],
     "AgentOps": [
         {"agentops.span.kind": "agent", "agentops.entity.input": json.dumps({"args": [ASKED], "kwargs": {}})},
-        {
-            "agentops.span.kind": "llm",
-            "gen_ai.prompt.0.role": "user",
-            "gen_ai.prompt.0.content": ASKED,
-            "gen_ai.completion.0.role": "assistant",
-            "gen_ai.completion.0.tool_calls.0.id": "call_1",
-            "gen_ai.completion.0.tool_calls.0.name": "find_stall",
-            "gen_ai.completion.0.tool_calls.0.arguments": json.dumps(ARGS),
-        },
+        {"agentops.span.kind": "llm", **NUMBERED[0], **NUMBERED[1]},
         {
             "agentops.span.kind": "tool",
             "tool.name": "find_stall",
             "tool.parameters": json.dumps(ARGS),
             "tool.result": json.dumps(RESULT),
         },
-        {
-            "agentops.span.kind": "llm",
-            "gen_ai.prompt.0.role": "user",
-            "gen_ai.prompt.0.content": ASKED,
-            "gen_ai.completion.0.role": "assistant",
-            "gen_ai.completion.0.content": ANSWER,
-        },
+        {"agentops.span.kind": "llm", **NUMBERED[0], **NUMBERED[2]},
     ],
+    "Braintrust": [
+        {
+            key: json.dumps({"type": given}) if key.endswith("attributes") else given
+            for key, given in span.items()
+        }
+        for span in written(
+            "braintrust.span_attributes",
+            ("agent", "llm", "tool"),
+            "braintrust.input_json",
+            "braintrust.output_json",
+        )
+    ],
+    "Genkit": [
+        {
+            "genkit:metadata:subtype": "flow",
+            "genkit:input": json.dumps(ASKED),
+            "genkit:output": json.dumps(ANSWER),
+        },
+        GENKIT[0],
+        {
+            "genkit:metadata:subtype": "tool.v2",
+            "genkit:name": "find_stall",
+            "genkit:input": json.dumps(ARGS),
+            "genkit:output": json.dumps(RESULT),
+        },
+        GENKIT[1],
+    ],
+    "Koog": [
+        {"gen_ai.operation.name": "invoke_agent", "koog.agent.strategy.name": "one"},
+        {
+            "gen_ai.operation.name": "chat",
+            **NUMBERED[0],
+            "gen_ai.completion.0.role": "tool",
+            "gen_ai.completion.0.content": json.dumps([CALL]),
+        },
+        {"gen_ai.tool.name": "find_stall", "gen_ai.tool.call.id": "call_1", **IN_OUT},
+        {"gen_ai.operation.name": "chat", **NUMBERED[0], **NUMBERED[2]},
+    ],
+    "Laminar": written("lmnr.span.type", ("DEFAULT", "LLM", "TOOL"), "lmnr.span.input", "lmnr.span.output"),
+    "Langfuse": written(
+        "langfuse.observation.type",
+        ("agent", "generation", "tool"),
+        "langfuse.observation.input",
+        "langfuse.observation.output",
+    ),
+    "LangWatch": written(
+        "langwatch.span.type", ("agent", "llm", "tool"), "langwatch.input", "langwatch.output", wrap=typed
+    ),
+    "LoongSuite": named(
+        written("gen_ai.span.kind", ("AGENT", "LLM", "TOOL"), "input.value", "output.value"),
+        tool__name="find_stall",
+    ),
+    "MLflow": written(
+        "mlflow.spanType", ('"AGENT"', '"CHAT_MODEL"', '"TOOL"'), "mlflow.spanInputs", "mlflow.spanOutputs"
+    ),
+    "Prompt flow": named(
+        written("span_type", ("Flow", "LLM", "Tool"), "inputs", "output"), function="find_stall"
+    ),
     "Sentry": [
         {"gen_ai.operation.type": "agent", "gen_ai.agent.name": "a"},
         {"gen_ai.operation.type": "ai_client", "gen_ai.request.messages": json.dumps(TALK[:2])},
@@ -179,152 +209,13 @@ VENDORS: dict[str, list[dict[str, Any]]] = {
         },
         {
             "gen_ai.operation.type": "ai_client",
-            "gen_ai.request.messages": json.dumps(TALK),
+            "gen_ai.request.messages": json.dumps(TALK[:2]),
             "gen_ai.response.text": ANSWER,
-        },
-    ],
-    "Koog": [
-        {"gen_ai.operation.name": "invoke_agent", "koog.agent.strategy.name": "one"},
-        {
-            "gen_ai.operation.name": "chat",
-            "gen_ai.prompt.0.role": "user",
-            "gen_ai.prompt.0.content": ASKED,
-            "gen_ai.completion.0.role": "tool",
-            "gen_ai.completion.0.content": json.dumps([CALL]),
-        },
-        {
-            "gen_ai.tool.name": "find_stall",
-            "gen_ai.tool.call.id": "call_1",
-            "input.value": json.dumps(ARGS),
-            "output.value": json.dumps(RESULT),
-        },
-        {
-            "gen_ai.operation.name": "chat",
-            "gen_ai.prompt.0.role": "user",
-            "gen_ai.prompt.0.content": ASKED,
-            "gen_ai.prompt.1.role": "tool",
-            "gen_ai.prompt.1.content": json.dumps([CALL]),
-            "gen_ai.prompt.2.role": "tool",
-            "gen_ai.prompt.2.content": json.dumps(RESULT),
-            "gen_ai.completion.0.role": "assistant",
-            "gen_ai.completion.0.content": ANSWER,
-        },
-    ],
-    "Laminar": [
-        {"lmnr.span.type": "DEFAULT"},
-        {
-            "lmnr.span.type": "LLM",
-            "lmnr.span.input": json.dumps(TALK[:2]),
-            "lmnr.span.output": json.dumps(TALK[2]),
-        },
-        {
-            "lmnr.span.type": "TOOL",
-            "lmnr.span.input": json.dumps(ARGS),
-            "lmnr.span.output": json.dumps(RESULT),
-        },
-        {
-            "lmnr.span.type": "LLM",
-            "lmnr.span.input": json.dumps(TALK),
-            "lmnr.span.output": json.dumps(ANSWERED),
-        },
-    ],
-    "LangWatch": [
-        {
-            "langwatch.span.type": "agent",
-            "langwatch.input": json.dumps({"type": "text", "value": ASKED}),
-            "langwatch.output": json.dumps({"type": "text", "value": ANSWER}),
-        },
-        {
-            "langwatch.span.type": "llm",
-            "langwatch.input": json.dumps({"type": "chat_messages", "value": TALK[:2]}),
-            "langwatch.output": json.dumps({"type": "chat_messages", "value": [TALK[2]]}),
-        },
-        {
-            "langwatch.span.type": "tool",
-            "langwatch.input": json.dumps({"type": "json", "value": ARGS}),
-            "langwatch.output": json.dumps({"type": "json", "value": RESULT}),
-        },
-        {
-            "langwatch.span.type": "llm",
-            "langwatch.input": json.dumps({"type": "chat_messages", "value": TALK}),
-            "langwatch.output": json.dumps({"type": "chat_messages", "value": [ANSWERED]}),
-        },
-    ],
-    "Genkit": [
-        {
-            "genkit:metadata:subtype": "flow",
-            "genkit:input": json.dumps(ASKED),
-            "genkit:output": json.dumps(ANSWER),
-        },
-        {
-            "genkit:metadata:subtype": "model",
-            "genkit:input": json.dumps({"messages": [{"role": "user", "content": [{"text": ASKED}]}]}),
-            "genkit:output": json.dumps(
-                {
-                    "message": {
-                        "role": "model",
-                        "content": [{"toolRequest": {"name": "find_stall", "ref": "call_1", "input": ARGS}}],
-                    }
-                }
-            ),
-        },
-        {
-            "genkit:metadata:subtype": "tool.v2",
-            "genkit:name": "find_stall",
-            "genkit:input": json.dumps(ARGS),
-            "genkit:output": json.dumps(RESULT),
-        },
-        {
-            "genkit:metadata:subtype": "model",
-            "genkit:input": json.dumps({"messages": [{"role": "user", "content": [{"text": ASKED}]}]}),
-            "genkit:output": json.dumps({"message": {"role": "model", "content": [{"text": ANSWER}]}}),
-        },
-    ],
-    "Prompt flow": [
-        {"span_type": "Flow", "inputs": json.dumps({"text": ASKED}), "output": json.dumps(ANSWER)},
-        {
-            "span_type": "LLM",
-            "inputs": json.dumps({"messages": TALK[:2]}),
-            "output": json.dumps({"choices": [{"message": TALK[2]}]}),
-        },
-        {
-            "span_type": "Tool",
-            "function": "find_stall",
-            "inputs": json.dumps(ARGS),
-            "output": json.dumps(RESULT),
-        },
-        {
-            "span_type": "LLM",
-            "inputs": json.dumps({"messages": TALK}),
-            "output": json.dumps({"choices": [{"message": ANSWERED}]}),
-        },
-    ],
-    "LoongSuite": [
-        {"gen_ai.span.kind": "AGENT", "input.value": ASKED, "output.value": ANSWER},
-        {
-            "gen_ai.span.kind": "LLM",
-            "input.value": json.dumps(TALK[:2]),
-            "output.value": json.dumps([TALK[2]]),
-        },
-        {
-            "gen_ai.span.kind": "TOOL",
-            "tool.name": "find_stall",
-            "input.value": json.dumps(ARGS),
-            "output.value": json.dumps(RESULT),
-        },
-        {
-            "gen_ai.span.kind": "LLM",
-            "input.value": json.dumps(TALK),
-            "output.value": json.dumps([ANSWERED]),
         },
     ],
     "Spring AI": [
         {"gen_ai.operation.name": "invoke_agent"},
-        {
-            "gen_ai.operation.name": "chat",
-            "gen_ai.input.messages": json.dumps(TALK[:2]),
-            "gen_ai.output.messages": json.dumps([TALK[2]]),
-        },
+        CURRENT[0],
         {
             "gen_ai.operation.name": "framework",
             "spring.ai.kind": "tool_call",
@@ -332,11 +223,7 @@ VENDORS: dict[str, list[dict[str, Any]]] = {
             "spring.ai.tool.call.arguments": json.dumps(ARGS),
             "spring.ai.tool.call.result": json.dumps(RESULT),
         },
-        {
-            "gen_ai.operation.name": "chat",
-            "gen_ai.input.messages": json.dumps(TALK),
-            "gen_ai.output.messages": json.dumps([ANSWERED]),
-        },
+        CURRENT[1],
     ],
 }
 
@@ -579,27 +466,6 @@ def test_the_current_conventions_have_the_last_word_on_content(tmp_path: Path) -
     assert [(call.tool, call.event.data["args"]) for call in trace.calls()] == [("other", None)]
 
 
-def test_events_with_all_in_one_attribute(tmp_path: Path) -> None:
-    """As SDKs without bodies write them; an answer may be told like any message."""
-    answers = [
-        {
-            "name": "gen_ai.choice",
-            "attributes": key_values({"gen_ai.event.content": json.dumps({"message": ANSWERED})}),
-        },
-        {
-            "name": "gen_ai.assistant.message",
-            "attributes": key_values({"gen_ai.event.content": json.dumps(ANSWERED)}),
-        },
-    ]
-    asked = {
-        "name": "gen_ai.user.message",
-        "attributes": key_values({"gen_ai.event.content": json.dumps({"content": ASKED})}),
-    }
-    for answer in answers:
-        span = made(10, 100, "chat", parent=None, gen_ai__operation__name="chat", with_events=[asked, answer])
-        assert told(trace_in(tmp_path, span)) == [TOLD[0], TOLD[-1]]
-
-
 def test_that_claude_code_asked_for_no_tool(tmp_path: Path) -> None:
     """Why its answer ended tells that, though not what it said."""
     run = made(
@@ -694,152 +560,27 @@ def test_a_message_ends_where_a_traceback_begins(tmp_path: Path) -> None:
     assert error.data["message"] == "too late"
 
 
-FORMS: list[tuple[Any, str, str, list[Any], list[Any]]] = [
-    (["user", "Hi"], "user", "Hi", [], []),
-    ({"type": "human", "content": "Hi"}, "user", "Hi", [], []),
-    ({"lc": 1, "id": ["x", "HumanMessage"], "kwargs": {"content": "Hi"}}, "user", "Hi", [], []),
-    ({"type": "ai", "data": {"content": "Hi"}}, "assistant", "Hi", [], []),
-    (
-        {"role": "model", "parts": [{"text": "Hi"}, {"text": "hm", "thought": True}]},
-        "assistant",
-        "Hi",
-        [],
-        [],
-    ),
-    (
-        {"role": "model", "parts": [{"functionCall": {"name": "a", "args": {"b": 1}}}]},
-        "assistant",
-        "",
-        [("", "a", {"b": 1})],
-        [],
-    ),
-    (
-        {"role": "user", "parts": [{"function_response": {"id": "c", "name": "a", "response": {"b": 1}}}]},
-        "user",
-        "",
-        [],
-        [("c", {"b": 1}, None)],
-    ),
-    (
-        {"role": "assistant", "content": [{"toolUse": {"toolUseId": "c", "name": "a", "input": {}}}]},
-        "assistant",
-        "",
-        [("c", "a", {})],
-        [],
-    ),
-    (
-        {
-            "role": "user",
-            "content": [{"toolResult": {"toolUseId": "c", "status": "error", "content": [{"text": "no"}]}}],
-        },
-        "user",
-        "",
-        [],
-        [("c", "no", True)],
-    ),
-    (
-        {
-            "role": "assistant",
-            "content": [{"type": "tool-call", "toolCallId": "c", "toolName": "a", "input": {}}],
-        },
-        "assistant",
-        "",
-        [("c", "a", {})],
-        [],
-    ),
-    (
-        {
-            "role": "tool",
-            "content": [{"type": "tool-result", "toolCallId": "c", "output": {"type": "json", "value": [1]}}],
-        },
-        "tool",
-        "",
-        [],
-        [("c", [1], None)],
-    ),
-    (
-        {"type": "function_call", "call_id": "c", "id": "f", "name": "a", "arguments": "{}"},
-        "assistant",
-        "",
-        [("c", "a", {})],
-        [],
-    ),
-    ({"type": "function_call_output", "call_id": "c", "output": "x"}, "tool", "", [], [("c", "x", None)]),
-    (
-        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Hi"}]},
-        "assistant",
-        "Hi",
-        [],
-        [],
-    ),
-    (
-        {"type": "tool", "content": "x", "tool_call_id": "c", "status": "error"},
-        "tool",
-        "",
-        [],
-        [("c", "x", True)],
-    ),
-]
+def lines(name: str) -> list[Any]:
+    """The cases in a file of JSON lines."""
+    return [json.loads(line) for line in (DATA / name).read_text(encoding="utf-8").splitlines()]
 
 
-@pytest.mark.parametrize(("given", "role", "text", "calls", "responses"), FORMS)
-def test_forms_of_messages(given: Any, role: str, text: str, calls: list[Any], responses: list[Any]) -> None:
+@pytest.mark.parametrize("form", lines("messages.jsonl"))
+def test_forms_of_messages(form: dict[str, Any]) -> None:
     """Those of services and frameworks; written in the form of the conventions, each is the same message."""
-    message = message_of(given)
+    message = message_of(form["given"])
     assert message is not None
-    assert (message.role, message.text, message.calls, message.responses) == (role, text, calls, responses)
-    assert message.unknown == []
+    assert (message.role, message.text, message.unknown) == (form["role"], form["text"], [])
+    assert [[*call] for call in message.calls] == form["calls"]
+    assert [[*response] for response in message.responses] == form["responses"]
     assert message_of(message.as_written()) == message
 
 
-@pytest.mark.parametrize(
-    ("given", "texts"),
-    [
-        ("Hi", ["Hi"]),
-        ({"messages": [["user", "Hi"]]}, ["Hi"]),
-        ({"messages": [[{"role": "user", "content": "Hi"}]]}, ["Hi"]),
-        ({"contents": [{"role": "user", "parts": [{"text": "Hi"}]}]}, ["Hi"]),
-        (
-            {
-                "candidates": [
-                    {"content": {"role": "model", "parts": [{"text": "Hi"}]}, "finishReason": "STOP"}
-                ]
-            },
-            ["Hi"],
-        ),
-        ({"choices": [{"message": {"role": "assistant", "content": "Hi"}}]}, ["Hi"]),
-        (
-            {
-                "generations": [
-                    [{"text": "Hi", "message": {"lc": 1, "id": ["AIMessage"], "kwargs": {"content": "Hi"}}}]
-                ]
-            },
-            ["Hi"],
-        ),
-        ({"content": {"parts": [{"text": "Hi"}], "role": "model"}, "usage": 1}, ["Hi"]),
-        ({"content": [{"type": "text", "text": "Hi"}], "stop_reason": "end_turn"}, ["Hi"]),
-        (
-            {
-                "output": [
-                    {
-                        "type": "message",
-                        "role": "assistant",
-                        "content": [{"type": "output_text", "text": "Hi"}],
-                    }
-                ]
-            },
-            ["Hi"],
-        ),
-        ({"output": {"role": "assistant", "content": "Hi"}}, ["Hi"]),
-        ({"input": "Hi"}, ["Hi"]),
-        ({"rows": 3}, []),
-        (3, []),
-    ],
-)
-def test_where_messages_stand_in_what_went_in_or_came_out(given: Any, texts: list[str]) -> None:
+@pytest.mark.parametrize("case", lines("wrapped.jsonl"))
+def test_where_messages_stand_in_what_went_in_or_came_out(case: dict[str, Any]) -> None:
     """In requests and answers of services, and in states of frameworks."""
-    found = [message_of(each) for each in messages_in(given, "user")]
-    assert [message.text for message in found if message] == texts
+    found = [message_of(each) for each in messages_in(case["given"], "user")]
+    assert [message.text for message in found if message] == case["texts"]
 
 
 def test_results_within_what_a_framework_wraps_them_in() -> None:

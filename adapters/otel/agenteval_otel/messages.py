@@ -50,8 +50,8 @@ RESPONSES = {
 IDS = ("call_id", "id", "tool_use_id", "tool_call_id", "toolCallId", "toolUseId", "ref")
 NAMES = ("name", "toolName", "tool_name")
 SILENT = lazy(
-    "blob|compaction|document|file|media|redacted_thinking|reasoning(Content)?|source|step-start|thinking|uri|video"
-    "|(input_)?audio|image(_url)?"
+    "blob|compaction|document|media|redacted_thinking|reasoning(Content)?|source|step-start|thinking|uri|video"
+    "|(input_)?(audio|file|image)(_url)?"
 )
 """Kinds of part that hold neither text nor calls."""
 WRAPPED = {"function_call": "functionCall", "function_response": "functionResponse"}
