@@ -54,30 +54,26 @@ def find_judge(name: str, replays: Replays) -> Judge:
     return _plugin(name)
 
 
+def _error(code: str, message: str, next_step: str) -> AssertionCrashError:
+    return AssertionCrashError(message, reason_code=f"judge.{code}", next_step=next_step)
+
+
 def _recorded(question: Question, replays: Replays) -> Sequence[RubricVerdict]:
     path = replays.folder / question.task_id / VERDICTS
     if not (replays.allow_outside or is_inside(path, replays.root)):
-        raise AssertionCrashError(
-            f"{path} leads out of {replays.root}", reason_code="judge.no_verdicts", next_step=STAY_INSIDE
-        )
+        raise _error("no_verdicts", f"{path} leads out of {replays.root}", STAY_INSIDE)
     if replays.allow_outside:
         admit(path)
     try:
         told = load_model(RubricVerdicts, path, max_bytes=replays.limits.max_file_bytes)
     except FileError as error:
-        raise AssertionCrashError(
-            error.message,
-            reason_code="judge.no_verdicts",
-            next_step=f"put the judge's decisions into {path}, or have them made: {HOW}",
-        ) from None
+        step = f"put the judge's decisions into {path}, or have them made: {HOW}"
+        raise _error("no_verdicts", error.message, step) from None
     digest = told.output_sha256
     if digest is not None and digest != sha256(question.output.encode(errors="surrogatepass")):
-        raise AssertionCrashError(
-            f"the verdicts in {path} are for another output (output_sha256 differs)",
-            reason_code="judge.stale",
-            next_step="have the new output judged, and put the new verdicts there",
-        )
-    return _fitting(told.verdicts, question, f"the verdicts in {path}", "judge.stale")
+        message = f"the verdicts in {path} are for another output (output_sha256 differs)"
+        raise _error("stale", message, "have the new output judged, and put the new verdicts there")
+    return _fitting(told.verdicts, question, f"the verdicts in {path}", "stale")
 
 
 def _fitting(
@@ -88,18 +84,27 @@ def _fitting(
     asked = [criterion.criterion for criterion in question.criteria]
     if said == asked:
         return verdicts
-    if len(said) != len(asked):
-        what = f"expected {len(asked)} of them, one per criterion, got {len(said)}"
-    else:
-        number, one, other = next(
-            (n, a, b) for n, (a, b) in enumerate(zip(asked, said, strict=True), 1) if a != b
-        )
+    what = f"expected {len(asked)} of them, one per criterion, got {len(said)}"
+    if len(said) == len(asked):
+        pairs = enumerate(zip(asked, said, strict=True), 1)
+        number, (one, other) = next((number, pair) for number, pair in pairs if pair[0] != pair[1])
         what = f"criterion {number} is {_brief(one)} in the suite and {_brief(other)} there"
-    raise AssertionCrashError(
-        f"{whose} do not fit this rubric: {what}",
-        reason_code=code,
-        next_step="give one verdict for each criterion, in the words and the order of the suite",
-    )
+    step = "give one verdict for each criterion, in the words and the order of the suite"
+    raise _error(code, f"{whose} do not fit this rubric: {what}", step)
+
+
+def _answered(data: Any, question: Question, judge: str, next_step: str) -> Sequence[RubricVerdict]:
+    """The verdicts that a judge answers, of the right types: `no` is not false."""
+    try:
+        verdicts = parse(RubricVerdicts, data).verdicts
+    except Invalid as error:
+        what = "; ".join(finding.sentence for finding in error.findings)
+        raise _no_verdicts(judge, what, next_step) from None
+    return _fitting(verdicts, question, f"the verdicts of {judge}", "answer")
+
+
+def _no_verdicts(judge: str, what: str, next_step: str) -> AssertionCrashError:
+    return _error("answer", f"the judge {judge} did not answer with verdicts: {what}", next_step)
 
 
 def _program(line: str) -> Judge:
@@ -119,54 +124,21 @@ def _program(line: str) -> Judge:
 
 def _asked(argv: list[str], question: Question) -> Sequence[RubricVerdict]:
     """The verdicts that a program answers to the question on its standard input."""
-    answer, errors, code = _run(argv, json.dumps(_as_data(question)).encode())
-    if code != 0:
-        raise _failed(argv, f"ended with exit code {code}", errors)
+    answer = _run(argv, json.dumps({"schema_version": "0.1", **plain(question)}).encode())
     try:
         data = parse_json(answer.decode(), Path("the judge's answer"))
     except (UnicodeDecodeError, FileError) as error:
         raise _no_verdicts(argv[0], str(error), _PRINT) from None
-    return _fitting(
-        _verdicts_in(data, argv[0], _PRINT), question, f"the verdicts of {argv[0]}", "judge.answer"
-    )
+    return _answered(data, question, argv[0], _PRINT)
 
 
-def _verdicts_in(data: Any, judge: str, next_step: str) -> Sequence[RubricVerdict]:
-    """The verdicts that a judge answers, of the right types: `no` is not false."""
-    try:
-        return parse(RubricVerdicts, data).verdicts
-    except Invalid as error:
-        what = "; ".join(finding.sentence for finding in error.findings)
-        raise _no_verdicts(judge, what, next_step) from None
-
-
-def _no_verdicts(judge: str, what: str, next_step: str) -> AssertionCrashError:
-    return AssertionCrashError(
-        f"the judge {judge} did not answer with verdicts: {what}",
-        reason_code="judge.answer",
-        next_step=next_step,
-    )
-
-
-def _as_data(question: Question) -> dict[str, Any]:
-    return {
-        "schema_version": "0.1",
-        "suite_id": question.suite_id,
-        "suite_version": question.suite_version,
-        "task_id": question.task_id,
-        "input": question.input,
-        "output": question.output,
-        "criteria": [{"criterion": each.criterion, "weight": each.weight} for each in question.criteria],
-    }
-
-
-def _run(argv: list[str], asked: bytes) -> tuple[bytes, bytes, int]:
+def _run(argv: list[str], asked: bytes) -> bytes:
     """Run a program in a process group of its own, all of which is killed when it takes too long."""
     pipe = subprocess.PIPE
     try:
         process = subprocess.Popen(argv, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True)  # noqa: S603
     except (OSError, ValueError) as error:
-        raise _failed(argv, f"cannot be started: {getattr(error, 'strerror', None) or error}", b"") from None
+        raise _failed(argv, f"cannot be started: {getattr(error, 'strerror', None) or error}") from None
     with process:
         try:
             answer, errors = process.communicate(asked, timeout=SECONDS)
@@ -175,20 +147,17 @@ def _run(argv: list[str], asked: bytes) -> tuple[bytes, bytes, int]:
                 os.killpg(process.pid, signal.SIGKILL)
             if not isinstance(error, subprocess.TimeoutExpired):
                 raise
-            raise AssertionCrashError(
-                f"the judge {argv[0]} took longer than {SECONDS} seconds",
-                reason_code="judge.timeout",
-                next_step="make the judge faster, or record its verdicts",
-            ) from None
-    return answer, errors, process.returncode
+            message = f"the judge {argv[0]} took longer than {SECONDS} seconds"
+            raise _error("timeout", message, "make the judge faster, or record its verdicts") from None
+    if process.returncode:
+        said = errors.decode(errors="replace").strip()[-_LONGEST:]
+        raise _failed(argv, f"ended with exit code {process.returncode}{said and ': '}{said}")
+    return answer
 
 
-def _failed(argv: list[str], what: str, errors: bytes) -> AssertionCrashError:
-    said = errors.decode(errors="replace").strip()[-_LONGEST:]
-    return AssertionCrashError(
-        f"the judge {argv[0]} {what}{f': {said}' if said else ''}",
-        reason_code="judge.failed",
-        next_step="run the judge by hand with a question on its standard input",
+def _failed(argv: list[str], what: str) -> AssertionCrashError:
+    return _error(
+        "failed", f"the judge {argv[0]} {what}", "run the judge by hand with a question on its standard input"
     )
 
 
@@ -218,19 +187,12 @@ def _decided(name: str, judge: Judge, question: Question) -> Sequence[RubricVerd
     try:
         verdicts: Any = judge(question)
     except (Exception, SystemExit) as error:
-        raise AssertionCrashError(
-            f"the judge {name} crashed: {type(error).__name__}: {saying(error)}",
-            reason_code="judge.failed",
-            next_step="report it to the author of the judge",
-        ) from error
+        message = f"the judge {name} crashed: {type(error).__name__}: {saying(error)}"
+        raise _error("failed", message, "report it to the author of the judge") from error
     if not isinstance(verdicts, Sequence) or not all(isinstance(each, RubricVerdict) for each in verdicts):
-        raise AssertionCrashError(
-            f"the judge {name} did not answer with verdicts, but with {_brief(repr(verdicts))}",
-            reason_code="judge.answer",
-            next_step=_RETURN,
-        )
-    told = _verdicts_in({"verdicts": plain(list(verdicts))}, name, _RETURN)
-    return _fitting(told, question, f"the verdicts of {name}", "judge.answer")
+        message = f"the judge {name} did not answer with verdicts, but with {_brief(repr(verdicts))}"
+        raise _error("answer", message, _RETURN)
+    return _answered({"verdicts": plain(list(verdicts))}, question, name, _RETURN)
 
 
 def _brief(text: str) -> str:

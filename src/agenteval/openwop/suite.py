@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from shlex import quote
@@ -313,7 +313,7 @@ def load_suite(path: Path, *, max_bytes: int) -> AgentEvalSuite:
             suite = load_model(AgentEvalSuite, path, max_bytes=max_bytes)
     except FileError as error:
         raise SpecError(error.problems) from None
-    _refuse(path, [*_without_expectation(suite.tasks), *_duplicates(suite.tasks)])
+    _refuse(path, _wrong_tasks(suite.tasks))
     return suite
 
 
@@ -325,14 +325,8 @@ def modes_in_force(suite: AgentEvalSuite, path: Path, request: SuiteRequest) -> 
     `suite.no_judge`.
     """
     modes = list(dict.fromkeys(request.mode_names or suite.modes))
-    faults = [
-        *_wrong_modes(suite, modes, request),
-        *_wrong_agent(suite, request),
-        *_wrong_model(suite, request),
-    ]
-    _refuse(path, faults)
-    tasks = tasks_in(suite, request)
-    _refuse(path, [*_without_task(tasks, modes), *_without_judge(suite, tasks, request)])
+    _refuse(path, [*_wrong_modes(suite, modes, request), *_wrong_agent(suite, request)])
+    _refuse(path, _unjudgeable(suite, modes, request))
     return [mode for mode in modes if mode != REGRESSION] or modes
 
 
@@ -342,32 +336,26 @@ def tasks_in(suite: AgentEvalSuite, request: SuiteRequest) -> list[Task]:
     return [task for task in suite.tasks if not kinds or task.expected.kind in kinds]
 
 
-def _refuse(path: Path, faults: Sequence[Fault]) -> None:
-    if faults:
-        raise SpecError(problems_at(faults, text=read_text(path), places=places, path=path))
+def _refuse(path: Path, faults: Iterable[Fault]) -> None:
+    if found := list(faults):
+        raise SpecError(problems_at(found, text=read_text(path), places=places, path=path))
 
 
-def _without_expectation(tasks: Sequence[Task]) -> Iterator[Fault]:
-    for index, task in enumerate(tasks):
-        expected = task.expected
-        if expected.kind == "golden" and expected.match is None:
-            code, lacks = "suite.golden_without_match", "match: {strategy, value}"
-        elif expected.kind == "rubric" and expected.rubric is None:
-            code, lacks = "suite.rubric_without_criteria", "rubric: [{criterion, weight}]"
-        else:
-            continue
-        message = f"the {expected.kind} task {task.taskId!r} does not say what it expects: it needs {lacks}"
-        yield Fault(code=code, message=message, data_path=("tasks", index, "expected"))
-
-
-def _duplicates(tasks: Sequence[Task]) -> Iterator[Fault]:
+def _wrong_tasks(tasks: Sequence[Task]) -> Iterator[Fault]:
     first: dict[str, int] = {}
     for index, task in enumerate(tasks):
-        if first.setdefault(task.taskId, index) != index:
+        kind, expected = task.expected.kind, task.expected
+        code, lacks = "suite.golden_without_match", "match: {strategy, value}"
+        if kind == "rubric":
+            code, lacks = "suite.rubric_without_criteria", "rubric: [{criterion, weight}]"
+        if (expected.match if kind == "golden" else expected.rubric) is None:
+            message = f"the {kind} task {task.taskId!r} does not say what it expects: it needs {lacks}"
+            yield Fault(code, message, ("tasks", index, "expected"))
+        if (before := first.setdefault(task.taskId, index)) != index:
             yield Fault(
-                code="suite.duplicate_task_id",
-                message=f"two tasks have the id {task.taskId!r}: the first is /tasks/{first[task.taskId]}",
-                data_path=("tasks", index, "taskId"),
+                "suite.duplicate_task_id",
+                f"two tasks have the id {task.taskId!r}: the first is /tasks/{before}",
+                ("tasks", index, "taskId"),
                 next_step="give one of the two another id: results are stored by id",
             )
 
@@ -376,36 +364,32 @@ def _wrong_modes(suite: AgentEvalSuite, modes: Sequence[str], request: SuiteRequ
     compared = [REGRESSION] if request.baseline and REGRESSION not in modes else []
     for mode in [*modes, *compared]:
         if mode not in suite.modes:
-            asked = (
-                "--modes asks for" if mode in request.mode_names else f"{request.baseline} asks for the mode"
-            )
+            asked = request.mode_names
+            who = "--modes asks for" if mode in asked else f"{request.baseline} asks for the mode"
             yield Fault(
-                code="suite.mode_not_declared",
-                message=f"{asked} {mode!r}, which the suite does not declare",
-                data_path=("modes",),
+                "suite.mode_not_declared",
+                f"{who} {mode!r}, which the suite does not declare",
+                ("modes",),
                 suggestion=closest(mode, suite.modes),
                 allowed=suite.modes,
                 next_step="ask for modes of the suite, or declare it there",
             )
-    if (
-        LIVE in modes
-        and LIVE in suite.modes
-        and (request.live != "real" or any(mode not in (LIVE, REGRESSION) for mode in modes))
-    ):
+    alone = all(mode in (LIVE, REGRESSION) for mode in modes)
+    if LIVE in modes and LIVE in suite.modes and not (request.live == "real" and alone):
         impossible = (LIVE,) if request.baseline else (LIVE, REGRESSION)
-        others = [mode for mode in suite.modes if mode not in impossible]
+        others = ",".join(mode for mode in suite.modes if mode not in impossible)
         yield Fault(
-            code="suite.live_unsupported",
-            message=f"{LIVE} runs the agent with its real model and its real tools, and is run alone",
-            data_path=("modes", suite.modes.index(LIVE)),
+            "suite.live_unsupported",
+            f"{LIVE} runs the agent with its real model and its real tools, and is run alone",
+            ("modes", suite.modes.index(LIVE)),
             next_step=f"run it: --modes {LIVE} --live real"
-            + (f"; or the other modes: --modes {','.join(others)}" if others else ""),
+            + (f"; or the other modes: --modes {others}" if others else ""),
         )
     if REGRESSION in request.mode_names and not request.baseline:
         yield Fault(
-            code="suite.no_baseline",
-            message="--modes asks for 'regression', but there is no run to compare with",
-            data_path=("modes",),
+            "suite.no_baseline",
+            "--modes asks for 'regression', but there is no run to compare with",
+            ("modes",),
             next_step="name the earlier run: --baseline artifacts/RUN",
         )
 
@@ -413,48 +397,35 @@ def _wrong_modes(suite: AgentEvalSuite, modes: Sequence[str], request: SuiteRequ
 def _wrong_agent(suite: AgentEvalSuite, request: SuiteRequest) -> Iterator[Fault]:
     if request.agent_id and suite.targetAgentId not in (None, request.agent_id):
         yield Fault(
-            code="suite.agent_mismatch",
-            message=f"the suite is for the agent {suite.targetAgentId!r}, not for {request.agent_id!r}",
-            data_path=("targetAgentId",),
+            "suite.agent_mismatch",
+            f"the suite is for the agent {suite.targetAgentId!r}, not for {request.agent_id!r}",
+            ("targetAgentId",),
             next_step="run the suite for that agent, or leave --agent-id out",
         )
-
-
-def _wrong_model(suite: AgentEvalSuite, request: SuiteRequest) -> Iterator[Fault]:
-    if (
-        request.model_class
-        and suite.allowedModels is not None
-        and request.model_class not in suite.allowedModels
-    ):
+    allowed = suite.allowedModels
+    if request.model_class and allowed is not None and request.model_class not in allowed:
         yield Fault(
-            code="suite.model_not_allowed",
-            message=f"the suite is not valid for the model class {request.model_class!r}",
-            data_path=("allowedModels",),
-            allowed=suite.allowedModels,
+            "suite.model_not_allowed",
+            f"the suite is not valid for the model class {request.model_class!r}",
+            ("allowedModels",),
+            allowed=allowed,
             next_step="evaluate a model of an allowed class",
         )
 
 
-def _without_task(tasks: Sequence[Task], modes: Sequence[str]) -> Iterator[Fault]:
+def _unjudgeable(suite: AgentEvalSuite, modes: Sequence[str], request: SuiteRequest) -> Iterator[Fault]:
+    tasks = tasks_in(suite, request)
     if not tasks:
-        yield Fault(
-            code="suite.no_task",
-            message=f"--modes {','.join(modes)}: the suite has no task of that kind",
-            data_path=("tasks",),
-            next_step="ask for other modes",
-        )
-
-
-def _without_judge(suite: AgentEvalSuite, tasks: Sequence[Task], request: SuiteRequest) -> Iterator[Fault]:
+        message = f"--modes {','.join(modes)}: the suite has no task of that kind"
+        yield Fault("suite.no_task", message, ("tasks",), next_step="ask for other modes")
     judged = [task for task in tasks if task.expected.kind == "rubric"]
-    if request.judge or not judged:
-        return
-    from agenteval.openwop.judges import HOW
+    if judged and not request.judge:
+        from agenteval.openwop.judges import HOW
 
-    others = f"{len(judged)} tasks have" if len(judged) > 1 else f"the task {judged[0].taskId!r} has"
-    yield Fault(
-        code="suite.no_judge",
-        message=f"{others} a rubric, but no judge is named",
-        data_path=("tasks", suite.tasks.index(judged[0]), "expected"),
-        next_step=f"give {HOW}",
-    )
+        have = f"{len(judged)} tasks have" if len(judged) > 1 else f"the task {judged[0].taskId!r} has"
+        yield Fault(
+            "suite.no_judge",
+            f"{have} a rubric, but no judge is named",
+            ("tasks", suite.tasks.index(judged[0]), "expected"),
+            next_step=f"give {HOW}",
+        )
