@@ -88,8 +88,9 @@ def test_results_count_in_the_order_of_their_calls() -> None:
 def test_what_the_harness_tells_is_taken_apart_by_whose_it_is() -> None:
     """Instructions, memory, skills, tools that are only named; today's date alone is replaced."""
     told = (
-        "<system-reminder>\nContents of /w/CLAUDE.md (yours):\nBe brief. Today's date is 2025-01-01.\n"
-        "Contents of /w/CLAUDE.local.md:\nDana\n</system-reminder>"
+        "<system-reminder>\n# claudeMd\nContents of /w/CLAUDE.local.md:\nDana\n"
+        "Contents of /w/CLAUDE.md (yours):\nBe brief. Today's date is 2026-11-25.\n"
+        "# currentDate\nToday's date is 2026-11-25.\n\n  IMPORTANT: this may be irrelevant.\n</system-reminder>"
     )
     skills = (
         "The following skills are available:\n\n- mine: does\n- theirs: does\n\nToday's date is 2026-11-25."
@@ -103,9 +104,10 @@ def test_what_the_harness_tells_is_taken_apart_by_whose_it_is() -> None:
         "conversation",
     )
     assert (kinds["skill mine"], kinds["skill theirs"]) == ("author", "vendor")
-    texts = " ".join(part.text for part in parts)
-    assert "Today's date is 2025-01-01" in texts
-    assert "Today's date is <today>" in texts
+    texts = {part.name: part.text for part in parts}
+    assert texts["instructions (CLAUDE.md)"].endswith("Be brief. Today's date is 2026-11-25.")
+    assert "Today's date is <today>." in texts["reminder"]
+    assert "IMPORTANT" in texts["reminder"]
 
 
 def test_no_sandbox_is_an_error_with_what_was_tried(monkeypatch: pytest.MonkeyPatch) -> None:

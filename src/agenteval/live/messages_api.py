@@ -22,6 +22,8 @@ _MEMORY_FILES = ("CLAUDE.local.md", "MEMORY.md")
 NAMED_ONLY = "named only"
 """The text of a tool whose definition the CLI keeps back until it is asked for."""
 _SKILLS = "skills are available"
+_DATE = "\n# currentDate\n"
+"""What comes, in the same reminder, after the files of an author."""
 _DEFERRED = "deferred tools are now available"
 _SESSION = re.compile(r"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\W*$")
 _COUNTED_APART = ("model", "messages", "system", "tools")
@@ -159,7 +161,7 @@ class _Conversation:
                 if block.get("type") == "tool_result":
                     yield self._result(block)
                 elif self.by_cli and by_harness and block.get("type") == "text":
-                    yield from _reminders(_replaced(text, self.here), self.skills)
+                    yield from _reminders(text, self.skills, self.here)
                 elif text:
                     said.append(text)
             if said:
@@ -195,42 +197,44 @@ class _Conversation:
                 return shown({key: value for key, value in block.items() if key != "cache_control"})
 
 
-def _reminders(text: str, skills: frozenset[str]) -> Iterator[Part]:
+def _reminders(text: str, skills: frozenset[str], here: Mapping[str, str]) -> Iterator[Part]:
     """What the harness adds of its own to a conversation, taken apart by whose it is."""
+
+    def vendors(name: str, text: str) -> Part:
+        return Part(name, "vendor", _replaced(text, here))
+
     text = text.replace(_REMINDER, "").replace("</system-reminder>", "").strip()
     lead, *files = _CONTENTS.split(text)
     if files:
-        yield Part("reminder", "vendor", lead)
-    for path, content in zip(files[::2], files[1::2], strict=True):
-        name = path.rsplit("/", 1)[-1]
-        if name in _MEMORY_FILES or "/memory/" in path:
-            yield Part(f"memory ({name})", "conversation", content)
-        else:
-            yield Part(f"instructions ({name})", "author", content)
-    if files:
+        files[-1], mark, date = files[-1].rpartition(_DATE) if _DATE in files[-1] else (files[-1], "", "")
+        yield vendors("reminder", lead + mark + date)
+        for path, content in zip(files[::2], files[1::2], strict=True):
+            name = path.rsplit("/", 1)[-1]
+            if name in _MEMORY_FILES or "/memory/" in path:
+                yield Part(f"memory ({name})", "conversation", content)
+            else:
+                yield Part(f"instructions ({name})", "author", content)
         return
     for section in re.split(r"\n{2,}(?!- )", text):
         if _SKILLS in section:
-            yield from _skills(section, skills)
+            lead, *entries = re.split(r"\n+- ", section)
+            yield vendors("reminder", lead)
+            for entry in entries:
+                name = entry.partition(":")[0].strip()
+                named = f"skill {name}"
+                yield (
+                    Part(named, "author", entry.strip()) if name in skills else vendors(named, entry.strip())
+                )
         elif _DEFERRED in section:
             for line in section.split("\n"):
                 if line.startswith("mcp__"):
                     yield Part(f"tool {line}", "author", NAMED_ONLY)
             rest = [line for line in section.split("\n") if not line.startswith("mcp__")]
-            yield Part("tools that are named only", "vendor", "\n".join(rest))
+            yield vendors("tools that are named only", "\n".join(rest))
         elif section.startswith("# MCP"):
             yield Part("instructions of MCP servers", "author", section)
         elif section.strip():
-            yield Part("reminder", "vendor", section)
-
-
-def _skills(section: str, own: frozenset[str]) -> Iterator[Part]:
-    """The list of skills, each by itself: those of the author are told from the vendor's by their names."""
-    lead, *entries = re.split(r"\n+- ", section)
-    yield Part("reminder", "vendor", lead)
-    for entry in entries:
-        name = entry.partition(":")[0].strip()
-        yield Part(f"skill {name}", "author" if name in own else "vendor", entry.strip())
+            yield vendors("reminder", section)
 
 
 def numbered(parts: list[Part]) -> list[Part]:
@@ -258,6 +262,20 @@ def result_text(content: Any) -> str:
 def shown(value: Any) -> str:
     """A value as a text, the same for equal values."""
     return json.dumps(value, sort_keys=True, ensure_ascii=False)
+
+
+def message(number: int, model: str, blocks: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """A hand-written message, the `number`th of a script: its blocks are texts and calls."""
+    return {
+        "id": f"msg_script_{number}",
+        "type": "message",
+        "role": "assistant",
+        "model": model,
+        "content": list(blocks),
+        "stop_reason": "tool_use" if any(each["type"] == "tool_use" for each in blocks) else "end_turn",
+        "stop_sequence": None,
+        "usage": {"input_tokens": 0, "output_tokens": 0},
+    }
 
 
 def assembled(stream: bytes) -> dict[str, Any] | None:
