@@ -50,10 +50,11 @@ pytest: $(STAMP) ## Run the tests
 	@echo "== pytest"
 	@$(BIN)/pytest -q -n auto
 
-live: $(STAMP) ## Run the tests of live mode with the real Claude Agent SDK (400 MB, into .venv-live)
-	@$(LIVE)/bin/python -c 'import claude_agent_sdk' 2>/dev/null || { \
-	  $(BIN)/python -m venv $(LIVE) && $(LIVE)/bin/python -m pip install --quiet claude-agent-sdk; }
-	@CLAUDE_SDK_PYTHON=$(CURDIR)/$(LIVE)/bin/python $(BIN)/pytest -q -n auto tests/live
+live: $(STAMP) ## Run the tests of live mode with the real SDKs of Claude's and OpenAI's agents (500 MB, into .venv-live)
+	@$(LIVE)/bin/python -c 'import claude_agent_sdk, agents' 2>/dev/null || { \
+	  $(BIN)/python -m venv $(LIVE) && $(LIVE)/bin/python -m pip install --quiet claude-agent-sdk openai-agents; }
+	@CLAUDE_SDK_PYTHON=$(CURDIR)/$(LIVE)/bin/python OPENAI_SDK_PYTHON=$(CURDIR)/$(LIVE)/bin/python \
+	  $(BIN)/pytest -q -n auto tests/live
 
 fuzz: $(STAMP) ## Search for inputs that break something, for FUZZ_SECONDS (600)
 	@$(BIN)/python -c 'import atheris' 2>/dev/null || $(BIN)/python -m pip install --quiet --group fuzz 2>/dev/null || true

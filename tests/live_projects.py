@@ -14,8 +14,10 @@ from typing import Any
 import pytest
 import yaml
 
-from agenteval.live.messages_api import Part, streamed
+from agenteval.live import messages_api, openai_api
+from agenteval.live.messages_api import Part
 from agenteval.live.model import ModelRequest, ScriptedModel
+from agenteval.live.proxy import APIS
 from agenteval.live.sandbox import probe
 from runs import Run, run_command
 
@@ -56,10 +58,11 @@ def service(turns: Sequence[Any]) -> Iterator[Service]:
 
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            made.keys.append(self.headers.get("x-api-key", ""))
+            made.keys.append(self.headers.get("x-api-key") or self.headers["authorization"])
             made.bodies.append(body)
+            api = APIS[self.path.partition("?")[0]]
             request = ModelRequest(
-                api="messages",
+                api=api,
                 path=self.path,
                 body=body,
                 headers={},
@@ -68,7 +71,10 @@ def service(turns: Sequence[Any]) -> Iterator[Service]:
             )
             answer = model.answer(request)
             streams = body.get("stream") and answer.status == 200
-            content = b"".join(streamed(answer.message)) if streams else json.dumps(answer.message).encode()
+            wire = messages_api if api == "messages" else openai_api.WIRES[api]
+            content = (
+                b"".join(wire.streamed(answer.message)) if streams else json.dumps(answer.message).encode()
+            )
             self.send_response(answer.status)
             self.send_header("content-type", "text/event-stream" if streams else "application/json")
             self.send_header("content-length", str(len(content)))
@@ -149,11 +155,11 @@ class LiveProject:
         self.runs += 1
         return run_command([self.root / "evals"], self.root / "artifacts", *flags, run_id=f"run-{self.runs}")
 
-    def recorded(self, turns: Sequence[Any] = LOOKED_UP) -> Service:
+    def recorded(self, turns: Sequence[Any] = LOOKED_UP, *flags: str) -> Service:
         """Record the cassette; the service is gone afterwards."""
         with service(turns) as made:
             self.configure(model={"base_url": made.base_url, "key_env": "LIVE_TEST_KEY"})
             self.monkeypatch.setenv("LIVE_TEST_KEY", "sk-ant-api03-the-real-key-0123456789")
-            assert self.live("--live", "record").exit_code == 0
+            assert self.live("--live", "record", *flags).exit_code == 0
         self.monkeypatch.delenv("LIVE_TEST_KEY")
         return made

@@ -228,18 +228,12 @@ class ScriptedModel:
                 message=messages_api.error_body(kind, turn.get("message", "")), status=turn["status"]
             )
         blocks = [{"type": "text", "text": turn}] if isinstance(turn, str) else list(self._numbered(turn))
-        return ModelAnswer(
-            message={
-                "id": f"msg_script_{self.played}",
-                "type": "message",
-                "role": "assistant",
-                "model": request.body.get("model", ""),
-                "content": blocks,
-                "stop_reason": "tool_use" if any(b["type"] == "tool_use" for b in blocks) else "end_turn",
-                "stop_sequence": None,
-                "usage": {"input_tokens": 0, "output_tokens": 0},
-            }
-        )
+        name = str(request.body.get("model", ""))
+        if request.api == "messages":
+            return ModelAnswer(message=messages_api.message(self.played, name, blocks))
+        from agenteval.live import openai_api
+
+        return ModelAnswer(message=openai_api.WIRES[request.api].message(self.played, name, blocks))
 
     def _numbered(self, turn: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
         for number, block in enumerate(turn):

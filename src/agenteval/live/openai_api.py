@@ -4,7 +4,7 @@ Requests and answers are plain JSON, as https://platform.openai.com/docs/api-ref
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,11 +24,12 @@ _INSTRUCTING = ("system", "developer")
 
 @dataclass(slots=True, frozen=True)
 class Wire:
-    """One wire format: reads requests, and streams answers."""
+    """One wire format: reads requests, streams answers, and makes one of the blocks of a hand-written turn."""
 
     request_parts: Callable[..., list[Part]]
     streamed: Callable[[Mapping[str, Any]], Iterator[bytes]]
     results_in: Callable[[Mapping[str, Any]], Iterator[ToolResult]]
+    message: Callable[[int, str, Sequence[Mapping[str, Any]]], dict[str, Any]]
 
 
 def _head(body: Mapping[str, Any], *others: str) -> list[Part]:
@@ -162,6 +163,62 @@ def _text(content: Any) -> str:
     )
 
 
+def _chat_message(number: int, model: str, blocks: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    said: dict[str, Any] = {"role": "assistant", "content": _text(_blocks("text", blocks)) or None}
+    calls = [
+        {
+            "id": call["id"],
+            "type": "function",
+            "function": {"name": call["name"], "arguments": json.dumps(call["input"])},
+        }
+        for call in _blocks("tool_use", blocks)
+    ]
+    if calls:
+        said["tool_calls"] = calls
+    return {
+        "id": f"chatcmpl-script-{number}",
+        "object": "chat.completion",
+        "created": 0,
+        "model": model,
+        "choices": [{"index": 0, "message": said, "finish_reason": "tool_calls" if calls else "stop"}],
+        "usage": {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0},
+    }
+
+
+def _response_message(number: int, model: str, blocks: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    output: list[dict[str, Any]] = []
+    for place, block in enumerate(blocks):
+        if block["type"] == "text":
+            content = [{"type": "output_text", "text": block["text"], "annotations": []}]
+            told = {"type": "message", "role": "assistant", "content": content}
+        else:
+            named = {"call_id": block["id"], "name": block["name"]}
+            told = {"type": "function_call", **named, "arguments": json.dumps(block["input"])}
+        output.append({"id": f"item_script_{number}_{place}", "status": "completed", **told})
+    return {
+        "id": f"resp_script_{number}",
+        "object": "response",
+        "created_at": 0,
+        "status": "completed",
+        "model": model,
+        "output": output,
+        "parallel_tool_calls": True,
+        "tool_choice": "auto",
+        "tools": [],
+        "usage": {
+            "input_tokens": 0,
+            "input_tokens_details": {"cached_tokens": 0},
+            "output_tokens": 0,
+            "output_tokens_details": {"reasoning_tokens": 0},
+            "total_tokens": 0,
+        },
+    }
+
+
+def _blocks(kind: str, blocks: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    return [each for each in blocks if each["type"] == kind]
+
+
 # Streams ------------------------------------------------------------------------------------------------------
 
 
@@ -279,7 +336,7 @@ def _data(data: Mapping[str, Any]) -> bytes:
 
 CHAT = "chat completions"
 WIRES = {
-    CHAT: Wire(chat_parts, _streamed_chat, _chat_results),
-    "responses": Wire(responses_parts, _streamed_response, _response_results),
+    CHAT: Wire(chat_parts, _streamed_chat, _chat_results, _chat_message),
+    "responses": Wire(responses_parts, _streamed_response, _response_results, _response_message),
 }
 """The wire formats by the name that the proxy has for each."""

@@ -122,7 +122,7 @@ class Proxy:
             return Reply(200, b"{}" if "json" in sent.get("content-type", "") else b"")
         if method == "POST" and path == "/v1/metrics":
             return Reply(200, b"{}")
-        if method == "POST" and path in (HOOK_PATH, *_APIS):
+        if method == "POST" and path in (HOOK_PATH, *APIS):
             try:
                 body = json.loads(content)
             except ValueError:
@@ -132,7 +132,7 @@ class Proxy:
             if path == HOOK_PATH:
                 self.tell(f"calls {body.get('tool_name', '')}")
                 return Reply(200, json.dumps(self.fixtures.decide(body)).encode())
-            return self._model(_APIS[path], path, headers, body)
+            return self._model(APIS[path], path, headers, body)
         if method == "POST" and path == "/v1/messages/count_tokens":
             return Reply(200, json.dumps({"input_tokens": len(content) // 4}).encode())
         with self._lock:
@@ -238,7 +238,7 @@ class Proxy:
                 )
 
 
-_APIS = {
+APIS = {
     "/v1/messages": "messages",
     "/v1/chat/completions": "chat completions",
     "/chat/completions": "chat completions",
