@@ -19,6 +19,7 @@ from builders import make_case
 from fork_projects import KEY, MEMORY, ForkProject, make_checkout, trace_of, track, tree, write
 from live_projects import needs_sandbox, tool_use
 from nanoclaw.recordings import context_of
+from runs import Run
 
 pytestmark = needs_sandbox
 
@@ -40,6 +41,11 @@ def told(project: ForkProject, capsys: pytest.CaptureFixture[str], *flags: str) 
     assert run.exit_code == 2, capsys.readouterr().out
     error = run.only_result()["error"]
     return f"{error['reason_code']}: {error['message']}"
+
+
+def kept_by(run: Run) -> Path:
+    """The scratch folder that a run has kept."""
+    return Path(next(each for each in run.only_result()["warnings"] if "kept" in each).split()[-1])
 
 
 def calls(trace: dict[str, Any]) -> list[tuple[str, Any]]:
@@ -123,9 +129,13 @@ def test_a_scheduled_task_sends_once_and_is_delivered(project: ForkProject) -> N
         "<internal>sent</internal>",
     ]
     assert project.recorded(turns).exit_code == 0
-    run = project.live("--live", "--save-traces")
+    run = project.live("--live", "--save-traces", "--keep")
     trace = trace_of(run)
     assert run.exit_code == 0
+    with closing(sqlite3.connect(next(kept_by(run).rglob("inbound.db")))) as database:
+        query = "SELECT kind, status, process_after, content FROM messages_in WHERE seq > 2"
+        (row,) = database.execute(query).fetchall()
+    assert row == ("task", "pending", "2026-11-22T09:00:00", '{"prompt": "Again", "script": null}')
     assert trace["scenario"]["scheduler_context"] == {**context, "recurrence": "0 9 * * 1-5"}
     assert [name for name, _ in calls(trace)] == ["schedule_task", "outbound_send"]
     sent = calls(trace)[1][1]
@@ -264,7 +274,7 @@ def test_the_model_sees_no_denial_and_nothing_really_runs(project: ForkProject) 
     assert calls(trace_of(run)) == [("bash", "hi")]
     assert "does not run" not in json.dumps(service.bodies[1])
     assert "hook" not in json.dumps(service.bodies[1]["messages"][1:])
-    kept = Path(next(each for each in run.only_result()["warnings"] if "kept" in each).split()[-1])
+    kept = kept_by(run)
     assert not list(kept.rglob("REALLY-RAN"))
     with closing(sqlite3.connect(next(kept.rglob("inbound.db")))) as database:
         (row,) = database.execute("SELECT status, platform_message_id FROM delivered").fetchall()
@@ -375,8 +385,7 @@ def test_a_template_gives_a_group_its_servers_and_model(project: ForkProject) ->
     assert service.bodies[0]["model"] == "claude-own"
     assert {"name": "mcp__shop__find"} in service.bodies[0]["tools"]
     assert "Find first." in json.dumps(service.bodies[0]["messages"])
-    kept = Path(next(each for each in run.only_result()["warnings"] if "kept" in each).split()[-1])
-    assert not list(kept.rglob("secret"))
+    assert not list(kept_by(run).rglob("secret"))
     write(project.root, "evals/groups/main/container.json", "[]")
     assert project.live("--live", "real").only_result()["error"]["reason_code"] in (
         "live.no_key",

@@ -21,8 +21,8 @@ from agenteval.live.command import copy_files, tracked_files
 from agenteval.reading.documents import read_text
 from agenteval_nanoclaw.live.checkout import Checkout, unsupported_table
 from agenteval_nanoclaw.session.memory import LOCAL, MAIN
-from agenteval_nanoclaw.session.store import CONTINUATION
-from agenteval_nanoclaw.session.values import iso, milliseconds
+from agenteval_nanoclaw.session.store import CONTINUATION, json_of
+from agenteval_nanoclaw.session.values import iso, milliseconds, record_of
 
 CHANNEL = "chat"
 """The channel that all destinations of a scratch install are on."""
@@ -98,9 +98,30 @@ class Workspace:
         return found
 
     def deliver(self) -> None:
-        """Write that what was sent has arrived, as the host does."""
+        """Write that what was sent has arrived, and the tasks that were scheduled, as the host does."""
         with _writing(self.inbound) as database:
-            for number, (message, kind, _) in enumerate(self.sent(), 1):
+            (last,) = database.execute("SELECT coalesce(max(seq), 0) FROM messages_in").fetchone()
+            for number, (message, kind, content) in enumerate(self.sent(), 1):
+                asked = record_of(json_of(content)) if kind == "system" else {}
+                if asked.get("action") == "schedule_task":
+                    put(
+                        database,
+                        "messages_in",
+                        id=asked.get("taskId"),
+                        seq=last + 2 * number,
+                        kind="task",
+                        timestamp=_seconds(datetime.now(UTC)),
+                        status="pending",
+                        process_after=asked.get("processAfter"),
+                        recurrence=asked.get("recurrence"),
+                        series_id=asked.get("taskId"),
+                        tries=0,
+                        trigger=1,
+                        platform_id=asked.get("platformId"),
+                        channel_type=asked.get("channelType"),
+                        thread_id=asked.get("threadId"),
+                        content=json.dumps({"prompt": asked.get("prompt"), "script": asked.get("script")}),
+                    )
                 arrived = None if kind == "system" else f"live:{number}"
                 put(
                     database,
