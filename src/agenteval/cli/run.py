@@ -222,7 +222,7 @@ class RunRequest(Request):
                 next_step="use one or the other",
             )
 
-    def live_options(self, config: "LiveConfig", root: Path, scratch: Path | None) -> "LiveOptions":
+    def live_options(self, config: "LiveConfig", root: Path, scratch: Path) -> "LiveOptions":
         """How agents are run again, by the project's configuration and these options."""
         from agenteval.live.options import LiveOptions
 

@@ -18,14 +18,31 @@ CONTAINER = "container"
 """The file in a scratch folder that names the runtime and the container that runs for it."""
 
 
+def scratch_name() -> Path:
+    """A new name for the folder that holds the scratch folders of this process and its workers."""
+    return Path(_temporary_folder(), f"{_SCRATCH}{os.getpid()}-{os.urandom(4).hex()}")
+
+
+def _temporary_folder() -> str:
+    """The system's folder for temporary files; where its name is too long for a socket in it, the usual one."""
+    import tempfile
+
+    folder = tempfile.gettempdir()
+    return folder if len(folder) <= _LONGEST else "/tmp"  # noqa: S108
+
+
+_SCRATCH = "agenteval-live-"
+_LONGEST = 40
+"""A socket's name may have 107 bytes, and ours lie two folders deeper."""
+
+
 @dataclass(slots=True, kw_only=True)
 class LiveOptions:
     """How tests are run live. `every` is true for all selected tests that can be, false for `mode: live` tests alone.
 
     `shadow` has all tools really run, and the sandbox open to the network (the mode `live-shadow` of suites).
 
-    `scratch` is the folder in which scratch folders are made, by default the system's temporary one; `keep` leaves them
-    there. `tell` is called with what an agent is doing, in a few words, and with nothing once it is done.
+    `scratch` is the folder in which scratch folders are made; `keep` leaves them there. `tell` is called with what an agent is doing, in a few words, and with nothing once it is done.
     """
 
     how: How = "play"
@@ -34,39 +51,53 @@ class LiveOptions:
     shadow: bool = False
     fail_on_approximate: bool = False
     keep: bool = False
-    scratch: Path | None = None
+    scratch: Path = field(default_factory=scratch_name)
     tell: Callable[[str], None] | None = None
     config: LiveConfig = field(default_factory=LiveConfig)
     root: Path = Path()
     """The project, to which paths in the configuration are relative."""
 
 
-def temporary_folder() -> str:
-    """The system's folder for temporary files; where its name is too long for a socket in it, the usual one."""
-    import tempfile
-
-    folder = tempfile.gettempdir()
-    return folder if len(folder) <= _LONGEST else "/tmp"  # noqa: S108
-
-
-_LONGEST = 40
-"""A socket's name may have 107 bytes, and ours lie two folders deeper."""
-
-
 @contextmanager
 def scratch_folder(*, keep: bool) -> Iterator[Path]:
     """The name of a folder for the scratch folders of one run, in whatever process; nothing of it is left behind."""
-    folder = Path(temporary_folder(), f"agenteval-live-{os.getpid()}-{os.urandom(4).hex()}")
+    folder = scratch_name()
+    if keep:
+        folder = folder.with_name(folder.name.replace("live", "kept"))
     try:
         yield folder
     finally:
-        if folder.exists():  # processes that were killed could not clean up
-            from agenteval.reading.documents import read_bytes
+        if folder.exists():
+            _remove(folder, keep=keep)  # processes that were killed could not clean up
 
-            for file in folder.glob(f"*/{CONTAINER}"):
-                with suppress(OSError, ValueError, subprocess.TimeoutExpired):
-                    runtime, name = read_bytes(file).decode().split()
-                    stop = [runtime, "rm", "--force", name]
-                    subprocess.run(stop, capture_output=True, timeout=20, check=False)  # noqa: S603
-            if not keep:
-                shutil.rmtree(folder, ignore_errors=True)
+
+def remove_leftovers() -> None:
+    """Remove what runs have left behind that were killed, and could not clean up after themselves."""
+    for folder in Path(_temporary_folder()).glob(f"{_SCRATCH}*"):
+        process = folder.name.removeprefix(_SCRATCH).partition("-")[0]
+        with suppress(OSError):
+            if process.isdecimal() and folder.stat().st_uid == os.getuid() and not _is_alive(int(process)):
+                _remove(folder)
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        pass
+    return True
+
+
+def _remove(folder: Path, *, keep: bool = False) -> None:
+    """End the containers that run for a folder; remove it, unless it is to be kept."""
+    from agenteval.reading.documents import read_bytes
+
+    for file in folder.glob(f"*/{CONTAINER}"):
+        with suppress(OSError, ValueError, subprocess.TimeoutExpired):
+            runtime, name = read_bytes(file).decode().split()
+            stop = [runtime, "rm", "--force", name]
+            subprocess.run(stop, capture_output=True, timeout=20, check=False)  # noqa: S603
+    if not keep:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -42,7 +42,7 @@ from agenteval.live.model import (
     load_script,
     price_of,
 )
-from agenteval.live.options import How, LiveOptions, temporary_folder
+from agenteval.live.options import How, LiveOptions, remove_leftovers
 from agenteval.live.proxy import HOOK_PATH, Proxy
 from agenteval.live.sandbox import PORT, Running, Sandbox, chosen, free_port, start
 from agenteval.loading.config import LiveConfig
@@ -384,9 +384,11 @@ class _Live:
 
     @contextmanager
     def _scratch(self) -> Iterator[Path]:
-        if self.options.scratch:
-            self.options.scratch.mkdir(exist_ok=True)
-        folder = Path(tempfile.mkdtemp(prefix="agenteval-", dir=self.options.scratch or temporary_folder()))
+        within = self.options.scratch
+        with suppress(FileExistsError):
+            within.mkdir(mode=0o700)
+            remove_leftovers()
+        folder = Path(tempfile.mkdtemp(dir=within))
         try:
             yield folder
         finally:
@@ -394,6 +396,8 @@ class _Live:
                 self.context.warn(f"the scratch folder is kept: {folder}")
             else:
                 shutil.rmtree(folder, ignore_errors=True)
+                with suppress(OSError):  # others may be at work in it
+                    within.rmdir()
 
     def _tell(self, doing: str) -> None:
         if self.options.tell:

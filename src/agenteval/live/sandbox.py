@@ -12,7 +12,7 @@ import socket
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
@@ -28,6 +28,8 @@ SOCKET = "/run/agenteval/proxy.sock"
 PORT = 8089
 """Where the agent finds the proxy; in a sandbox that shares the network of this machine it is another."""
 _PROBE_SECONDS = 20
+_GRACE_SECONDS = 2
+"""How long an agent may take to end when it is asked to."""
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/opt")
 """What of the system is visible: programs and libraries, no homes and no data."""
 _ETC = (
@@ -162,7 +164,16 @@ def container(sandbox: Sandbox, name: str) -> list[str]:
         "--cap-drop",
         "ALL",
     ]
-    line += ["--security-opt", "no-new-privileges", "--pids-limit", str(sandbox.processes)]
+    if sandbox.runtime == "podman" and os.getuid() != 0:
+        line += ["--userns", "keep-id"]  # else what is mounted would be somebody else's
+    line += [
+        "--security-opt",
+        "no-new-privileges",
+        "--security-opt",
+        "label=disable",
+        "--pids-limit",
+        str(sandbox.processes),
+    ]
     line += ["--memory", str(sandbox.memory_bytes), "--workdir", sandbox.folder]
     for inside, ours in sandbox.read_only.items():
         line += ["--volume", f"{ours}:{inside}:ro"]
@@ -271,15 +282,29 @@ class Running:
             self.process.wait(seconds)
 
     def end(self) -> None:
-        """End it, with all that it started."""
+        """End it, with all that it started: asked first (SIGTERM), and killed if that does not help."""
         if self.sandbox.runtime != "bwrap":
+            for words in (("stop", "--time", str(_GRACE_SECONDS)), ("rm", "--force")):
+                line = [self.sandbox.runtime, *words, self.name]
+                subprocess.run(line, capture_output=True, timeout=_PROBE_SECONDS, check=False)  # noqa: S603
             (self.sandbox.socket.parent / CONTAINER).unlink(missing_ok=True)
-            stop = [self.sandbox.runtime, "rm", "--force", self.name]
-            subprocess.run(stop, capture_output=True, timeout=_PROBE_SECONDS, check=False)  # noqa: S603
+        elif self.process.poll() is None:
+            for process in _descendants(self.process.pid):
+                with suppress(OSError):
+                    os.kill(process, signal.SIGTERM)
+            self.wait(_GRACE_SECONDS)
         if self.process.poll() is None:  # bubblewrap's children die with it: they have no other parent
             with suppress(ProcessLookupError):
                 os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait()
+
+
+def _descendants(process: int) -> Iterator[int]:
+    """The processes that a process has started, and theirs."""
+    with suppress(OSError):
+        for child in Path(f"/proc/{process}/task/{process}/children").read_text().split():
+            yield int(child)
+            yield from _descendants(int(child))
 
 
 def start(sandbox: Sandbox, *, stdin: IO[bytes], stdout: IO[bytes], stderr: IO[bytes]) -> Running:
