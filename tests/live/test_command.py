@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -13,6 +14,8 @@ from pathlib import Path
 import pytest
 
 from agenteval.cli import main
+from agenteval.live import sandbox
+from agenteval.live.run import environment
 from live_projects import AGENT, LOOKED_UP, SHIPS, LiveProject, needs_sandbox, service, tool_use
 
 pytestmark = needs_sandbox
@@ -295,7 +298,7 @@ def test_nearest_results_of_the_recording_are_marked(project: LiveProject) -> No
         'lookup {"order": "43"}: the nearest recorded result, the recorded result of lookup {"order": "42"}'
     ]
     assert result["warnings"] == [f"approximate: {result['live']['approximate'][0]}"]
-    assert any('order": "43"' in line for line in result["live"]["changes"])
+    assert any('order: "42" → "43"' in line for line in result["live"]["changes"]), result["live"]["changes"]
     refused = project.live("--live", "--fail-on-approximate").only_result()
     assert (refused["status"], refused["reason_code"]) == ("error", "live.approximate")
 
@@ -452,16 +455,151 @@ def test_ctrl_c_leaves_nothing_behind(project: LiveProject, monkeypatch: pytest.
     project.words = ["SLEEP"]
     project.configure()
     with tempfile.TemporaryDirectory() as folder:
-        running = subprocess.Popen(
-            [sys.executable, "-m", "agenteval", "run", "evals", "--live", "--no-artifacts"],
-            env={**os.environ, "TMPDIR": folder},
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        deadline = time.monotonic() + 30
-        while not list(Path(folder).glob("*/*/log.txt")) and time.monotonic() < deadline:
-            time.sleep(0.05)
-        time.sleep(0.3)
+        running = started(folder)
         running.send_signal(signal.SIGINT)
         assert running.wait(30) == 2
         assert list(Path(folder).iterdir()) == []
+
+
+STOPS = """\
+import signal, sys, time
+from pathlib import Path
+def end(*_):
+    Path("/out/ended").write_text("asked to")
+    sys.exit()
+signal.signal(signal.SIGTERM, end)
+Path("/out/began").touch()
+while True:
+    time.sleep(1)
+"""
+
+
+def test_an_agent_is_asked_to_end_before_it_is_killed(project: LiveProject) -> None:
+    """It can write what it has."""
+    project.write("agent.py", STOPS)
+    project.write("evals/order/turns.yaml", "[Done.]")
+    project.track()
+    project.test(live={"script": "turns.yaml", "timeout_s": 1})
+    (warning,) = project.live("--keep").only_result()["warnings"]
+    kept = Path(warning.split()[-1])
+    assert (kept / "agent/out/ended").read_text() == "asked to"
+    shutil.rmtree(kept.parent)
+
+
+def test_a_run_that_was_killed_leaves_no_process_and_the_next_removes_its_folder(
+    project: LiveProject,
+) -> None:
+    """Nobody can clean up at SIGKILL; what others have in the same place stays."""
+    project.recorded()
+    project.words = ["SLEEP", "HOOKED"]
+    project.configure()
+    with tempfile.TemporaryDirectory() as folder:
+        other = Path(folder, f"agenteval-live-{os.getpid()}-0")
+        other.mkdir()
+        running = started(folder)
+        running.kill()
+        running.wait(30)
+        (left,) = [each for each in Path(folder).iterdir() if each != other]
+        deadline = time.monotonic() + 10
+        while agents_in(left) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert agents_in(left) == []
+        project.words = ["HOOKED"]
+        project.configure()
+        project.monkeypatch.setattr(tempfile, "tempdir", folder)
+        assert project.live("--live").exit_code == 0
+        assert list(Path(folder).iterdir()) == [other]
+
+
+def started(folder: str) -> "subprocess.Popen[bytes]":
+    """A run whose agent is at work, with its scratch folders in a folder."""
+    running = subprocess.Popen(
+        [sys.executable, "-m", "agenteval", "run", "evals", "--live", "--no-artifacts"],
+        env={**os.environ, "TMPDIR": folder},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    deadline = time.monotonic() + 30
+    while not list(Path(folder).glob("*/*/log.txt")) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(0.3)
+    return running
+
+
+def agents_in(folder: Path) -> list[str]:
+    """The processes whose command line names a folder."""
+    lines = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
+    return [line for line in lines.splitlines() if str(folder) in line]
+
+
+DOCKER = """\
+#!{python}
+import json, os, sys
+with open({log!r}, "a") as log:
+    log.write(json.dumps(sys.argv[1:]) + "\\n")
+if sys.argv[1] != "run":
+    sys.exit()
+words = iter(sys.argv[2:])
+line = ["bwrap", "--unshare-net", "--clearenv"]
+for path in ("/usr", "/bin", "/lib", "/lib64", {prefix!r}):
+    line += ["--ro-bind-try", path, path]
+line += ["--proc", "/proc", "--dev", "/dev", "--dir", "/run/agenteval"]
+binds, rest = [], []
+for word in words:
+    if word == "--volume":
+        ours, inside, *how = next(words).split(":")
+        binds.append((inside, "--ro-bind" if how else "--bind", ours))
+    elif word == "--env":
+        line += ["--setenv", *next(words).split("=", 1)]
+    elif word == "--workdir":
+        rest += ["--chdir", next(words)]
+    elif word == "--entrypoint":
+        rest += ["--", next(words)]
+        assert next(words) == "the-image"
+        rest += words
+    elif word not in ("--rm", "--interactive"):
+        next(words)
+for inside, how, ours in sorted(binds):
+    line += [how, ours, inside]
+os.execvp("bwrap", [*line, *rest])
+"""
+
+
+@pytest.mark.parametrize("runtime", ["docker", "podman"])
+def test_a_container_gets_what_the_agent_needs_and_nothing_else(project: LiveProject, runtime: str) -> None:
+    """The whole command line, with a stand-in that runs it in bubblewrap as if it were the image."""
+    log = project.root / "artifacts/said"
+    program = project.write(f"artifacts/bin/{runtime}", "")
+    program.write_text(DOCKER.format(python=sys.executable, log=str(log), prefix=sys.base_prefix))
+    program.chmod(0o755)
+    project.monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    sandbox.chosen.cache_clear()
+    project.run = ("python3", "agent.py")
+    command = {"run": ["python3", "agent.py", "HOOKED"], "image": "the-image"}
+    project.configure(runtime=runtime, command=command)
+    with service(LOOKED_UP) as made:
+        project.configure(model={"base_url": made.base_url}, command=command)
+        project.monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-api03-the-real-key-0123456789")
+        assert project.live("--live", "real").exit_code == 0
+    probed, ran, *ended = [json.loads(line) for line in log.read_text().splitlines()]
+    name = ran[ran.index("--name") + 1]
+    socket_path = next(each for each in ran if each.endswith("/run/agenteval/proxy.sock"))
+    scratch = Path(socket_path.partition(":")[0]).parent
+    assert probed == ["info", "--format", "{{.ID}}" if runtime == "docker" else "{{.Host.Arch}}"]
+    assert ended == [["stop", "--time", "2", name], ["rm", "--force", name]]
+    shown = [each.replace(str(scratch), "SCRATCH") for each in ran if each != name]
+    keep = ["--userns", "keep-id"] if runtime == "podman" and os.getuid() else []
+    variables = [f"{key}={value}" for key, value in environment().items()]
+    assert shown == [
+        *("run", "--rm", "--name", "--user", f"{os.getuid()}:{os.getgid()}", "--interactive"),
+        *("--network", "none", "--cap-drop", "ALL", *keep, "--security-opt", "no-new-privileges"),
+        *("--security-opt", "label=disable", "--pids-limit", "512", "--memory", str(4 * 2**30)),
+        *("--workdir", "/workspace", "--volume", "SCRATCH/managed:/etc/claude-code:ro"),
+        *("--volume", "SCRATCH/agent/project:/workspace", "--volume", "SCRATCH/agent/home:/agent"),
+        *("--volume", "SCRATCH/agent/out:/out", "--volume", "SCRATCH/proxy.sock:/run/agenteval/proxy.sock"),
+        *("--env", "PATH=/usr/local/bin:/usr/bin:/bin", "--env", "HOME=/agent", "--env", "LANG=C.UTF-8"),
+        *(word for each in variables for word in ("--env", each)),
+        *("--env", "CLAUDE_CONFIG_DIR=/agent/.claude", "--env", "AGENTEVAL_OUT=/out"),
+        *("--entrypoint", "python3", "the-image", "-c", sandbox._BRIDGE, "/run/agenteval/proxy.sock", "8089"),
+        *("python3", "agent.py", "HOOKED"),
+    ]

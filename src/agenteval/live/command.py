@@ -106,7 +106,9 @@ def _prepared(setup: LiveSetup) -> "CommandAgent":
     for made in (home / CONFIG_FOLDER, out):
         made.mkdir(parents=True)
     runtime = setup.runtime(config.image)
-    program, visible = _program(config.run[0], root)
+    program, visible = config.run[0], dict[str, Path]()
+    if runtime == "bwrap":  # an image has programs of its own
+        program, visible = _program(program, root)
     for named in config.run[1:]:
         if (root / named).is_file() and named not in tracked and not _is_mounted(named, config.mounts):
             raise AdapterError(
