@@ -21,6 +21,7 @@ from typing import IO, Literal
 
 from agenteval.contracts.errors import AdapterError
 from agenteval.live.options import CONTAINER
+from agenteval.reading.documents import read_bytes
 
 Runtime = Literal["auto", "bwrap", "docker", "podman"]
 RUNTIMES = ("bwrap", "docker", "podman")
@@ -302,7 +303,7 @@ class Running:
 def _descendants(process: int) -> Iterator[int]:
     """The processes that a process has started, and theirs."""
     with suppress(OSError):
-        for child in Path(f"/proc/{process}/task/{process}/children").read_text().split():
+        for child in read_bytes(Path(f"/proc/{process}/task/{process}/children")).split():
             yield int(child)
             yield from _descendants(int(child))
 
