@@ -22,24 +22,24 @@ TYPER_INTERRUPTED = 130
 """What typer makes of Ctrl-C."""
 
 COMMANDS = {
-    "run": "run",
-    "report": "report",
-    "validate": "validate",
-    "list": "list_tests",
-    "explain": "explain",
-    "compare": "compare",
-    "gate": "gate",
-    "schema": "schema",
-    "init": "init",
-    "record": "record",
-    "trace": "trace",
-    "suite": "suite",
-    "merge": "merge",
-    "mutate": "mutate",
-    "cassette": "cassette",
-    "doctor": "doctor",
+    "run": "run:command",
+    "report": "stored:report",
+    "validate": "tests:validate",
+    "list": "tests:list_tests",
+    "explain": "reference:explain_types",
+    "compare": "stored:compare_runs",
+    "gate": "stored:gate",
+    "schema": "reference:schema",
+    "init": "init:command",
+    "record": "record:command",
+    "trace": "trace:command",
+    "suite": "tests:suite",
+    "merge": "stored:merge",
+    "mutate": "mutate:command",
+    "cassette": "cassette:command",
+    "doctor": "doctor:command",
 }
-"""Command name to module of this package; each has a function `command`."""
+"""The name of a command, and its function in a module of this package."""
 
 
 def run_app(argv: Sequence[str]) -> int:
@@ -109,8 +109,8 @@ def _app(names: Sequence[str]) -> typer.Typer:
     )
     app.callback()(_options)
     for name in names:
-        module = import_module(f"agenteval.cli.{COMMANDS[name]}")
-        app.command(name)(module.command)
+        module, _, function = COMMANDS[name].partition(":")
+        app.command(name)(getattr(import_module(f"agenteval.cli.{module}"), function))
     return app
 
 

@@ -134,12 +134,12 @@ def _diff(before: "Cassette", after: "Cassette", terminal: "Terminal") -> None:
 
 def _played(paths: Sequence[Path], terminal: "Terminal", *, drift: bool, allow_outside: bool) -> ExitCode:
     """Run the agents of tests with the model played; say of each cassette how it stands."""
-    from agenteval.cli.loaded import collect
     from agenteval.contracts.adapters import runs_live
     from agenteval.judging.runner import RunOptions, run_test
     from agenteval.live.options import LiveOptions, scratch_folder
     from agenteval.loading.project import open_project
     from agenteval.reporters.console import Console
+    from agenteval.running.collection import collect
 
     names = [str(path) for path in paths]
     project = open_project(names)

@@ -21,9 +21,9 @@ from agenteval.cli.options import (
     option,
     taking,
 )
-from agenteval.cli.reporting import prepare, write_report
 from agenteval.contracts.errors import ExitCode, UsageError
 from agenteval.operators.base import MOST_MUTANTS
+from agenteval.running.reports import prepare, write_report
 from agenteval.running.session import AUTO, processors
 from agenteval.text.fitting import counted
 
@@ -74,12 +74,12 @@ def command(asked: MutateRequest) -> ExitCode:
 
     Exit codes: 0 every mutant was judged, 1 the score is below --min-score or a test fails as recorded, 2 an error, 3 an invalid file or nothing to mutate.
     """
-    from agenteval.cli.loaded import collect
     from agenteval.loading.project import open_project
     from agenteval.loading.selection import Selection
     from agenteval.mutation.results import report
     from agenteval.operators.catalogue import chosen_operators
     from agenteval.reporters.console import Console
+    from agenteval.running.collection import collect
 
     if asked.list_operators and (asked.json_output or asked.html):
         raise UsageError(

@@ -161,6 +161,23 @@ AllowOutsideOption = Annotated[
 ArtifactsDirOption = Annotated[
     Path | None, option("--artifacts-dir DIR", "Where to write runs (default: artifacts).", FILES)
 ]
+GithubOption = Annotated[
+    bool | None,
+    option(
+        "--github/--no-github",
+        "Annotations and a summary for GitHub Actions; on by default if GITHUB_ACTIONS is true.",
+        REPORTS,
+        show_default=False,
+    ),
+]
+"""Of `agenteval run`, which annotates by itself in GitHub Actions."""
+ToldGithubOption = Annotated[
+    bool,
+    option(
+        "--github/--no-github", "Annotations and a summary for GitHub Actions.", REPORTS, show_default=False
+    ),
+]
+"""Of commands about finished runs, which annotate only when asked: in GitHub Actions the run itself has done so."""
 AdapterOption = Annotated[str, option("--adapter NAME", "The adapter to use, if several can read it.")]
 
 

@@ -20,6 +20,7 @@ from agenteval.cli.options import (
     ColorOption,
     ExcludeTagOption,
     ExpressionOption,
+    GithubOption,
     JsonOption,
     PathsArgument,
     QuietOption,
@@ -33,16 +34,6 @@ from agenteval.cli.options import (
     shard_of,
     taking,
     with_reports,
-)
-from agenteval.cli.reporting import (
-    GithubOption,
-    Reporting,
-    check_kept,
-    compares,
-    keep_out,
-    prepare,
-    run_beside,
-    shows_traces,
 )
 from agenteval.contracts import time_limits
 from agenteval.contracts.errors import ExitCode, UsageError
@@ -59,6 +50,15 @@ from agenteval.reporters.console import Console
 from agenteval.reporters.progress import LiveProgress, ReadingProgress
 from agenteval.reporters.terminal import in_github_actions
 from agenteval.running.bookkeeping import Ledger
+from agenteval.running.reports import (
+    Reporting,
+    check_kept,
+    compares,
+    keep_out,
+    prepare,
+    run_beside,
+    shows_traces,
+)
 from agenteval.running.session import AUTO, Flow, Session
 from agenteval.running.shards import Shard, ShardLog
 

@@ -1,16 +1,16 @@
-"""Whether a stored EvalSummary can be trusted: it is valid, belongs to its run, and agrees with the run's results."""
+"""Whether a stored EvalSummary can be trusted (valid, of its run, what the results say), and opens the gate."""
 
+import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from decimal import Decimal
+from typing import Any
 
 from agenteval.comparing.baseline import contradiction, facts_of
-from agenteval.contracts.errors import AgentEvalError
-from agenteval.contracts.results import TestResult
+from agenteval.contracts.errors import AgentEvalError, ExitCode
 from agenteval.judging.stored import EVAL_SUMMARY, SHARD, SUMMARY, StoredRun
-from agenteval.openwop.models import EvalSummary, TaskScore
-from agenteval.openwop.summary import Scores, Suite, eval_summary_of, task_id
-from agenteval.text.fitting import counted
+from agenteval.openwop.models import EvalSummary
+from agenteval.openwop.summary import Scores, Suite, eval_summary_of, is_unscored, task_id
 
 CLOSE = 1e-9
 """How far two equal scores may be apart."""
@@ -77,46 +77,65 @@ def contradictions(run: StoredRun, summary: EvalSummary) -> Iterator[str]:
     if len(judged) != len(summary.tasks):
         yield f"{len(judged)} tests were scored, and it has {len(summary.tasks)} tasks"
         return
-    for result, task, told in zip(judged, summary.tasks, scores.tasks, strict=True):
-        yield from _task_contradictions(result, task, told["score"], told.get("safetyFindings", []))
-    yield from _totals(summary)
+    for result, task, found in zip(judged, summary.tasks, scores.tasks, strict=True):
+        own = any(each.type in SCORED_OTHERWISE for each in result.assertions)
+        findings = [{"kind": each.kind, "severity": each.severity} for each in task.safetyFindings or []]
+        yield from _differences(
+            f"{task.taskId} ",
+            ("taskId", task_id(task.taskId), task_id(result.test_case_id)),
+            ("passed", task.passed, result.status == "pass"),
+            ("score", task.score, task.score if own else found["score"]),
+            ("safetyFindings", findings, found.get("safetyFindings", [])),
+        )
+    shares = [task.score for task in summary.tasks]
+    costs = [task.costUsd for task in summary.tasks]
+    cost = None if None in costs else float(sum(Decimal(repr(each)) for each in costs))
+    yield from _differences(
+        "",
+        ("taskCount", summary.taskCount, len(shares)),
+        ("passedCount", summary.passedCount, sum(task.passed for task in summary.tasks)),
+        ("aggregateScore", summary.aggregateScore, math.fsum(shares) / len(shares) if shares else 0.0),
+        ("totalCostUsd", summary.totalCostUsd, None if summary.totalCostUsd is None else cost),
+    )
     if summary.passed and run.summary.exit_reason.startswith("suite.threshold"):
         yield f"passed is true, and {SUMMARY} says {run.summary.exit_reason}"
 
 
-def _task_contradictions(
-    result: TestResult, task: TaskScore, score: float, findings: Sequence[dict[str, str]]
-) -> Iterator[str]:
-    name = result.test_case_id
-    if task_id(task.taskId) != task_id(name):
-        yield f"the task {task.taskId} stands where the test {name} was scored"
-        return
-    if task.passed != (result.status == "pass"):
-        yield f"{task.taskId} passed is {str(task.passed).lower()}, and the test is {result.status}"
-    by_share = not any(each.type in SCORED_OTHERWISE for each in result.assertions)
-    if by_share and abs(task.score - score) > CLOSE:
-        yield f"{task.taskId} scores {task.score:g}, and its assertions give {score:g}"
-    said = [{"kind": each.kind, "severity": each.severity} for each in task.safetyFindings or []]
-    if said != findings:
-        yield f"{task.taskId} has different safety findings from its assertions"
-    took = result.trace_summary.timing_ms_total
-    if took is not None and task.latencyMs not in (None, max(0, round(took))):
-        yield f"{task.taskId} took {task.latencyMs:g} ms, and its trace {took:g} ms"
+def _differences(whose: str, *facts: tuple[str, Any, Any]) -> Iterator[str]:
+    """What the summary says, where it is not what follows from the results; numbers may be rounded differently."""
+    for name, said, follows in facts:
+        numbers = isinstance(said, float) and isinstance(follows, int | float)
+        if abs(said - follows) > CLOSE if numbers else said != follows:
+            yield f"{whose}{name} is {json.dumps(said)}, and its results give {json.dumps(follows)}"
 
 
-def _totals(summary: EvalSummary) -> Iterator[str]:
-    """What does not add up within the summary."""
-    tasks = summary.tasks
-    if summary.taskCount != len(tasks):
-        yield f"taskCount is {summary.taskCount:g} of {len(tasks)} tasks"
-    passed = sum(task.passed for task in tasks)
-    if summary.passedCount != passed:
-        yield f"passedCount is {summary.passedCount:g}, and {counted(passed, 'task')} passed"
-    mean = math.fsum(task.score for task in tasks) / len(tasks) if tasks else 0.0
-    if abs(summary.aggregateScore - mean) > CLOSE:
-        yield f"aggregateScore is {summary.aggregateScore:g}, and the mean of the scores {mean:g}"
-    costs = [task.costUsd for task in tasks]
-    if summary.totalCostUsd is not None:
-        total = float(sum(Decimal(repr(cost)) for cost in costs if cost is not None))
-        if None in costs or abs(summary.totalCostUsd - total) > CLOSE:
-            yield f"totalCostUsd is {summary.totalCostUsd:g}, and the costs of the tasks add up to {total:g}"
+def objection(
+    run: StoredRun, summary: EvalSummary, required: float | None, *, allow_partial: bool = False
+) -> str:
+    """Why the gate stays shut; empty when it opens.
+
+    What was left out of a run may be what fails: its score says nothing of the whole, and counts only when that is
+    allowed.
+
+    Without a required score the summary's `passed` decides, and neither may a test have failed with a full score, nor
+    the run for a warning, as under `--strict`. With one, the aggregate score decides, unrounded.
+    """
+    if run.summary.exit_code >= ExitCode.ERROR:
+        return f"the run ended with exit {run.summary.exit_code}: {run.summary.exit_reason}"
+    if not summary.tasks:
+        return "no task was scored"
+    if (left_out := run.summary.left_out) and not allow_partial:
+        return f"the run is not whole: {left_out}; --allow-partial decides by what was run"
+    if required is None:
+        why = f"the score is {summary.aggregateScore:.4g}; {run.summary.exit_reason}"
+        if not summary.passed:
+            return f"the run missed a threshold: {why}"
+        failed = [task.taskId for task in summary.tasks if is_unscored(task.score, passed=task.passed)]
+        if failed and run.summary.exit_code != ExitCode.PASSED:  # it has passed when a baseline knows them
+            return f"a test failed for a reason that no score counts, such as a warning: {failed[0]}"
+        if run.summary.forbidden_warnings:
+            return f"the run failed for its warnings: {run.summary.exit_reason}"
+        return ""
+    if summary.aggregateScore < required:
+        return f"the score {summary.aggregateScore!r} is below {required!r}"
+    return ""

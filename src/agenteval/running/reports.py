@@ -1,4 +1,4 @@
-"""The options for annotations in GitHub Actions."""
+"""The reports of a run: files in the formats that were asked for, and annotations in GitHub Actions."""
 
 import errno
 import os
@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from agenteval.cli.options import REPORTS, option
 from agenteval.contracts.errors import AgentEvalError, ExitCode, UsageError
 from agenteval.redaction.redactor import Redactor
 from agenteval.reporters.formats import FORMATS
@@ -17,25 +16,6 @@ from agenteval.reporters.terminal import Terminal
 if TYPE_CHECKING:
     from agenteval.judging.stored import StoredRun
     from agenteval.reporters.ndjson import Stream
-
-
-GithubOption = Annotated[
-    bool | None,
-    option(
-        "--github/--no-github",
-        "Annotations and a summary for GitHub Actions; on by default if GITHUB_ACTIONS is true.",
-        REPORTS,
-        show_default=False,
-    ),
-]
-"""Of `agenteval run`, which annotates by itself in GitHub Actions."""
-ToldGithubOption = Annotated[
-    bool,
-    option(
-        "--github/--no-github", "Annotations and a summary for GitHub Actions.", REPORTS, show_default=False
-    ),
-]
-"""Of commands about finished runs, which annotate only when asked: in GitHub Actions the run itself has done so."""
 
 
 STREAMED = "ndjson"

@@ -1,0 +1,289 @@
+"""`agenteval report`, `compare`, `gate` and `merge`: what stored runs say."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from agenteval.cli.options import (
+    FILES,
+    ArtifactsDirOption,
+    ColorOption,
+    JsonOption,
+    QuietOption,
+    ToldGithubOption,
+    VerboseOption,
+    a_number,
+    argument,
+    option,
+    with_reports,
+)
+from agenteval.comparing.comparison import comparison_of
+from agenteval.contracts.errors import ExitCode, UsageError
+from agenteval.judging.stored import SUMMARY, StoredRun, find_run, stored_problem
+from agenteval.loading.project import open_project
+from agenteval.redaction.redactor import Redactor
+from agenteval.reporters.console import Console
+from agenteval.running.reports import Reporting, compares, keep_out, prepare
+
+if TYPE_CHECKING:
+    from agenteval.comparing.comparison import Comparison, Side
+    from agenteval.judging.stored import StoredRun
+    from agenteval.openwop.models import EvalSummary
+    from agenteval.running.bookkeeping import Ledger
+    from agenteval.running.shards import StoredShard
+
+
+@with_reports
+def report(
+    run: Annotated[Path, argument("RUN", "The directory of a run, or its id.")],
+    github: ToldGithubOption = False,
+    baseline: Annotated[
+        Path | None, option("--baseline RUN", "The run that --html compares with this one.")
+    ] = None,
+    quiet: QuietOption = False,
+    verbose: VerboseOption = False,
+    color: ColorOption = None,
+    *,
+    reports: Mapping[str, Path],
+) -> ExitCode:
+    """Show a stored run again, or write reports from it.
+
+    Exit codes: 0 shown or written, 2 an error. The exit code of the run itself does not matter here.
+    """
+    if baseline and not compares(reports):
+        raise UsageError(
+            "--baseline: no report is requested that shows a comparison", next_step="add --html FILE"
+        )
+    project = open_project([str(run)])
+    stored = StoredRun(find_run(run, project.runs))
+    before = StoredRun(find_run(baseline, project.runs)) if baseline else None
+    console = Console(sys.stdout, verbosity=verbose - quiet, color=color or project.config.color)
+    if not (reports or github):
+        _tell_run(stored, console)
+        return ExitCode.PASSED
+    prepare(reports)
+    reporting = Reporting(
+        reports, github=github, redactor=Redactor(rules=project.rules), terminal=console, baseline=before
+    )
+    reporting.write(stored)
+    for name, path in reports.items():
+        console.emit(f"{name}  {path}")
+    reporting.annotate(stored)
+    return ExitCode.PASSED
+
+
+def _tell_run(run: StoredRun, console: Console) -> None:
+    """Print all that the run itself printed, but for excerpts of files, which may have changed since."""
+    console.strict = bool(run.summary.forbidden_warnings)
+    told: dict[str, list[str]] = {}
+    for problem in run.summary.problems:
+        console.problem(stored_problem(problem))
+        told.setdefault(problem.path, []).append(problem.message)
+    for result in run.results():
+        console.tell(console.story(result, str(run.path), told=told.get(result.path, ())))
+    if comparison := comparison_of(run):
+        from agenteval.reporters.comparison import tell
+
+        tell(console, comparison)
+    console.summary(run.summary, summary_path=f"{run.path}/{SUMMARY}")
+    console.ending(run.summary.exit_code, run.summary.exit_reason)
+    console.flush()
+
+
+def compare_runs(
+    before: Annotated[Path, argument("A", "The earlier run's directory or id, or a baseline file.")],
+    after: Annotated[Path, argument("B", "The later run's directory or id, or a baseline file.")],
+    as_json: Annotated[bool, option("--json", "Print the comparison as JSON.")] = False,
+    color: ColorOption = None,
+) -> ExitCode:
+    """Show what got better or worse from one run to another, and what the agent did differently.
+
+    Exit codes: 0 no regression, 1 at least one, 2 the two cannot be compared, or a test of B could not be judged.
+    """
+    from agenteval.comparing.comparison import compare, load_side
+    from agenteval.judging.stored import find_run
+    from agenteval.loading.project import open_project
+    from agenteval.running.baselines import today
+
+    project = open_project()
+    one, other = (load_side(find_run(name, project.runs)) for name in (before, after))
+    comparison = compare(one, other, today())
+    if not comparison.regressions and one.tests.keys().isdisjoint(other.tests):
+        raise UsageError(
+            f"{one.head.label} and {other.head.label} have no test in common: there is nothing to compare",
+            reason_code="baseline.nothing_in_common",
+            next_step="compare runs of the same tests",
+        )
+    code, told = _verdict(comparison, other)
+    if as_json:
+        from agenteval.redaction.redactor import Redactor
+        from agenteval.redaction.sealing import sealed
+        from agenteval.reporters.terminal import write_encoded
+
+        write_encoded(sys.stdout, sealed(comparison, Redactor(rules=project.rules)).decode())
+        return code
+    from agenteval.reporters.comparison import tell
+    from agenteval.reporters.terminal import Terminal
+
+    terminal = Terminal(sys.stdout, color=color or project.config.color)
+    tell(terminal, comparison)
+    terminal.ending(code, told)
+    terminal.flush()
+    return code
+
+
+def _verdict(comparison: "Comparison", after: "Side") -> tuple[ExitCode, str]:
+    """The exit code and its reason: of all that is to be said, the highest."""
+    if after.broken:
+        return (
+            ExitCode.ERROR,
+            f"not every test of {after.head.label} could be judged: it ended with {after.broken}",
+        )
+    if comparison.regressions:
+        from agenteval.text.fitting import counted
+
+        return ExitCode.FAILED, counted(comparison.regressions, "regression")
+    return ExitCode.PASSED, "no regression"
+
+
+def gate(
+    run: Annotated[Path, argument("RUN", "The run's directory, or its id.")],
+    required: Annotated[
+        float | None,
+        option(
+            "--required-pass-score X",
+            "Pass when the score is at least X, whatever thresholds the run had.",
+            min=0,
+            max=1,
+            callback=a_number,
+        ),
+    ] = None,
+    allow_partial: Annotated[
+        bool, option("--allow-partial", "Decide also by a run that left out tests or assertions.")
+    ] = False,
+    as_json: Annotated[bool, option("--json", "Print the decision as JSON.")] = False,
+) -> ExitCode:
+    """Decide whether a stored run is good enough to deploy, by its scores (its EvalSummary).
+
+    Exit codes: 0 it is, 1 it is not, 2 the summary is invalid, or that of a shard.
+    """
+    from agenteval.judging.stored import StoredRun, find_run
+    from agenteval.loading.project import open_project
+    from agenteval.running.verification import objection, verified_summary
+
+    stored = StoredRun(find_run(run, open_project().runs))
+    summary = verified_summary(stored)
+    against = objection(stored, summary, required, allow_partial=allow_partial)
+    code = ExitCode.FAILED if against else ExitCode.PASSED
+    if as_json:
+        _print_decision_as_json(stored, summary, required, against)
+    else:
+        left_out = stored.summary.left_out
+        _print_decision(
+            stored, summary, code, against or f"the gate is open{f', with {left_out}' if left_out else ''}"
+        )
+    return code
+
+
+def _print_decision(run: "StoredRun", summary: "EvalSummary", code: ExitCode, reason: str) -> None:
+    from agenteval.reporters.terminal import Terminal
+    from agenteval.text.fitting import counted
+
+    terminal = Terminal(sys.stdout)
+    terminal.emit(f"{run.summary.test_run_id}  {summary.suiteId} {summary.suiteVersion}")
+    tasks = counted(int(summary.taskCount), "task")
+    terminal.emit(f"score {summary.aggregateScore:.4g}, {summary.passedCount:g} of {tasks} passed")
+    terminal.ending(code, reason)
+    terminal.flush()
+
+
+def _print_decision_as_json(
+    run: "StoredRun", summary: "EvalSummary", required: float | None, against: str
+) -> None:
+    from agenteval.reporters.terminal import write_json
+
+    data = {
+        "evalRunId": run.summary.test_run_id,
+        "requiredPassScore": required,
+        "suiteId": summary.suiteId,
+        "suiteVersion": summary.suiteVersion,
+        "aggregateScore": summary.aggregateScore,
+        "passed": not against,
+        "reason": against or None,
+        "leftOut": run.summary.left_out or None,
+    }
+    write_json(sys.stdout, data)
+
+
+IF_MERGED = "remove that run, or give the merged one another --run-id"
+"""What to do when a run of that name exists: most often the shards were merged before."""
+
+
+@with_reports
+def merge(
+    folders: Annotated[list[Path], argument("DIR...", "The directories of all shards of one run.")],
+    artifacts_dir: ArtifactsDirOption = None,
+    run_id: Annotated[
+        str, option("--run-id ID", "The name of the merged run (default: the shards' --run-id).", FILES)
+    ] = "",
+    json_output: JsonOption = False,
+    quiet: QuietOption = False,
+    verbose: VerboseOption = False,
+    color: ColorOption = None,
+    github: ToldGithubOption = False,
+    *,
+    reports: Mapping[str, Path],
+) -> ExitCode:
+    """Merge the shards of a run: same results, files, reports and exit code as without shards.
+
+    Exit codes: those of the run; 2 if these are not all the shards of one run.
+    """
+    from agenteval.judging.runner import RunOptions
+    from agenteval.loading.project import open_project
+    from agenteval.openwop.summary import Scores
+    from agenteval.reporters.artifacts import RunDirectory, new_run_id
+    from agenteval.reporters.console import Console
+    from agenteval.running.bookkeeping import Ledger
+    from agenteval.running.shards import read_shards
+
+    prepare(reports)
+    project = open_project()
+    shards = read_shards(folders)
+    first = shards[0].record
+    run_id = run_id or first.run_id or new_run_id()
+    parent = artifacts_dir or project.runs
+    keep_out(reports, parent / run_id)
+    stream = sys.stderr if json_output else sys.stdout
+    console = Console(stream, verbosity=verbose - quiet, color=color or project.config.color)
+    console.strict = first.strict
+    options = RunOptions(run_id=run_id, root=project.root, strict=first.strict, redaction=project.rules)
+    ledger = Ledger(options=options, console=console, scores=Scores(first.suite))
+    reporting = Reporting(reports, github=github, redactor=ledger.redactor, terminal=console)
+    with reporting.during(run_id, parent):
+        ledger.directory = RunDirectory(parent, run_id, redactor=ledger.redactor, if_taken=IF_MERGED)
+        ledger.on_result = reporting.add
+        code = _retold(shards, ledger)
+    ledger.end(as_json=json_output)
+    return code
+
+
+def _retold(shards: "Sequence[StoredShard]", ledger: "Ledger") -> ExitCode:
+    """Enter the results of the shards, and close the run: from the start of the first to the end of the last."""
+    from agenteval.loading.selection import Selection
+    from agenteval.running.shards import Told, merged
+
+    unread = sum(shard.record.unread for shard in shards)
+    ledger.tally.counts.deselected = shards[0].record.deselected + unread
+    ledger.tally.deselected_assertions = sum(shard.record.deselected_assertions for shard in shards)
+    ledger.tally.unnamed_tests = shards[0].record.unnamed_tests
+    ledger.tally.selection = shards[0].record.selection
+    for part in merged(shards, ledger.options.run_id, ledger.redactor, ledger.examiner(Selection())):
+        if not isinstance(part, Told):
+            ledger.enter(part)
+        elif part.invalid:
+            ledger.invalid(part.problems)
+        else:
+            ledger.warn(part.problems, of_test=part.of_test)
+    started, finished = min(shard.started for shard in shards), max(shard.finished for shard in shards)
+    return ledger.close(started, (finished - started) * 1000)
