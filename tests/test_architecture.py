@@ -241,7 +241,7 @@ def test_all_that_is_printed_and_filed_goes_through_the_redactor() -> None:
     assert found == {
         ("cli/__init__.py", "print"),
         ("cli/app.py", "typer.echo"),
-        ("cli/reporting.py", "path.write_bytes"),  # a report, as its format has sealed it
+        ("running/reports.py", "path.write_bytes"),  # a report, as its format has sealed it
         ("reporters/terminal.py", "stream.write"),
         (
             "reporters/terminal.py",
