@@ -8,7 +8,7 @@ from agenteval.contracts.adapters import AdapterContext
 from agenteval.contracts.errors import AdapterError
 from agenteval.contracts.explaining import field_names
 from agenteval.contracts.models import Invalid, parse
-from agenteval_nanoclaw.adapter import INPUTS, OPTIONS, NanoClawAdapter
+from agenteval_nanoclaw.adapter import INPUTS, OF_SESSION, NanoClawAdapter
 from agenteval_nanoclaw.session.runs import NanoClawInput
 from agenteval_otel.adapter import INPUTS as OTEL_INPUTS
 from agenteval_otel.recorder import OtelInput
@@ -18,8 +18,7 @@ from runs import PROJECT
 
 def test_they_have_the_same_keys() -> None:
     """Of both adapters."""
-    options = {key for keys in OPTIONS.values() for key in keys}
-    assert set(field_names(NanoClawInput)) == {*INPUTS, *options}
+    assert set(field_names(NanoClawInput)) == {*INPUTS, *OF_SESSION}
     assert set(field_names(OtelInput)) == set(OTEL_INPUTS)
 
 

@@ -1,6 +1,6 @@
 """The adapter itself: which input a test gives, and which reader it goes to."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,11 @@ if TYPE_CHECKING:
 
 NAME = "nanoclaw"
 VERSION = "0.1.0"
+INFO = AdapterInfo(name=NAME, version=VERSION)
+INPUTS = ("replay_file", "session")
+"""The keys of `adapter_input` that name a recording."""
+OF_SESSION = ("turn", "message", "task_id", "time", "tool_aliases")
+"""The other keys, which go with `session`."""
 
 
 class NanoClawAdapter:
@@ -48,7 +53,7 @@ class NanoClawAdapter:
         """Reads real recordings of NanoClaw, for `agenteval record`."""
         from agenteval_nanoclaw.session.recorder import SessionRecorder
 
-        return SessionRecorder(AdapterInfo(name=NAME, version=VERSION))
+        return SessionRecorder(INFO)
 
     def reads_with(self, given: Mapping[str, Any], folder: Path) -> list[Path]:
         """What belongs to the recording of a session, and is not named itself."""
@@ -66,10 +71,18 @@ class NanoClawAdapter:
     def trace(self, case: TestCase, context: AdapterContext) -> Trace:
         """The trace of one test. Raises `AdapterError`, with every problem of the recording."""
         given = [key for key in INPUTS if key in case.adapter_input]
-        own = OPTIONS[given[0]] if len(given) == 1 else ()
+        of_bundle = given == ["replay_file"]
+        allowed = INPUTS if of_bundle else (*INPUTS, *OF_SESSION)
         for key in case.adapter_input:
-            if key not in INPUTS and key not in own and not key.startswith(EXTENSION_PREFIX):
-                raise _unknown_input(key, given)
+            if key in OF_SESSION and of_bundle:
+                raise _invalid(
+                    f"adapter_input.{key} belongs with session, not with replay_file",
+                    f"remove {key}, or name the recording as session",
+                )
+            if key not in allowed and not key.startswith(EXTENSION_PREFIX):
+                from agenteval.loading.adapter_input import unknown_key
+
+                raise unknown_key(key, allowed)
         if not given:
             raise AdapterError(
                 "adapter_input names no recording: replay_file or session is missing",
@@ -77,12 +90,8 @@ class NanoClawAdapter:
                 next_step="name the recording next to the test: adapter_input: {replay_file: replay.json}",
             )
         if len(given) > 1:
-            raise AdapterError(
-                f"adapter_input names two recordings: {' and '.join(given)}",
-                reason_code="adapter.invalid_input",
-                next_step="keep one of them",
-            )
-        return INPUTS[given[0]](case, context)
+            raise _invalid(f"adapter_input names two recordings: {' and '.join(given)}", "keep one of them")
+        return _trace_of_bundle(case, context) if of_bundle else _trace_of_session(case, context)
 
     def check_input(self, case: TestCase, context: AdapterContext) -> Trace:
         """The trace of what the test names, as a run would read it. Raises `AdapterError`, with every problem of the recording."""
@@ -102,77 +111,47 @@ def looks_like_bundle(path: Path) -> bool:
         return False
 
 
-def _trace_of_bundle(case: TestCase, context: AdapterContext) -> Trace:
+def _invalid(message: str, next_step: str) -> AdapterError:
+    return AdapterError(message, reason_code="adapter.invalid_input", next_step=next_step)
+
+
+def _find(case: TestCase, context: AdapterContext, key: str) -> Path:
     from agenteval.loading.adapter_input import find_file
+
+    return find_file(
+        case.adapter_input[key],
+        context,
+        setting=f"adapter_input.{key}",
+        missing="adapter.replay_missing",
+        next_step=f"correct adapter_input.{key} in the test, or put the recording there",
+        folders=key == "session",
+    )
+
+
+def _trace_of_bundle(case: TestCase, context: AdapterContext) -> Trace:
     from agenteval_nanoclaw.bundle import load_bundle
     from agenteval_nanoclaw.fixtures import answers_of
     from agenteval_nanoclaw.normalize import normalize
 
-    path = find_file(
-        case.adapter_input["replay_file"],
-        context,
-        setting="adapter_input.replay_file",
-        missing="adapter.replay_missing",
-        next_step="correct adapter_input.replay_file in the test, or put the recording there",
-    )
+    path = _find(case, context, "replay_file")
     bundle = load_bundle(path, max_bytes=context.max_file_bytes)
-    answers = answers_of(bundle, path, case, context)
-    return normalize(bundle, answers, case, context, AdapterInfo(name=NAME, version=VERSION))
+    return normalize(bundle, answers_of(bundle, path, case, context), case, context, INFO)
 
 
 def _trace_of_session(case: TestCase, context: AdapterContext) -> Trace:
-    from agenteval.loading.adapter_input import find_file
     from agenteval_nanoclaw.normalize import situation_differs
     from agenteval_nanoclaw.session.mapping import Teller
     from agenteval_nanoclaw.session.runs import check_options, choose, read_recording
 
     given = case.adapter_input
     check_options(given)
-    path = find_file(
-        given["session"],
-        context,
-        setting="adapter_input.session",
-        missing="adapter.replay_missing",
-        next_step="correct adapter_input.session in the test, or put the recording there",
-        folders=True,
-    )
+    path = _find(case, context, "session")
     reading = read_recording(path, context, within=None if context.allow_outside else context.root)
     run = choose(reading.runs, given)
-    teller = Teller(
-        run,
-        reading,
-        aliases=given.get("tool_aliases", {}),
-        adapter=AdapterInfo(name=NAME, version=VERSION),
-        default_group=case.scenario.group_id,
-    )
+    group, aliases = case.scenario.group_id, given.get("tool_aliases", {})
+    teller = Teller(run, reading, aliases=aliases, adapter=INFO, default_group=group)
     trace = teller.told(case.id, context.run_id).trace
     messages = trace.input_messages if run.received else None  # a stream, for one, does not tell of any
     for warning in situation_differs(case, trace.scenario, messages):
         context.warn(warning)
     return trace
-
-
-INPUTS: dict[str, Callable[[TestCase, AdapterContext], Trace]] = {
-    "replay_file": _trace_of_bundle,
-    "session": _trace_of_session,
-}
-"""The keys of `adapter_input` that name a recording, and who reads what each names."""
-OPTIONS: dict[str, tuple[str, ...]] = {
-    "replay_file": (),
-    "session": ("turn", "message", "task_id", "time", "tool_aliases"),
-}
-"""The other keys that go with each."""
-
-
-def _unknown_input(key: str, given: list[str]) -> AdapterError:
-    from agenteval.loading.adapter_input import unknown_key
-
-    for name, options in OPTIONS.items():
-        if key in options and given:
-            return AdapterError(
-                f"adapter_input.{key} belongs with {name}, not with {' and '.join(given)}",
-                reason_code="adapter.invalid_input",
-                next_step=f"remove {key}, or name the recording as {name}",
-            )
-    allowed = [*INPUTS, *(option for name in given or INPUTS for option in OPTIONS[name])]
-    return unknown_key(key, allowed)

@@ -1,8 +1,9 @@
-"""Times in recordings: ISO 8601, brought to UTC."""
+"""Replay bundles: the format as strict models, and what must hold beyond the shape of each step."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field
 from datetime import UTC, datetime
+from itertools import islice
 from math import inf
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -286,9 +287,7 @@ _SPANS = "resourceSpans"
 def load_bundle(path: Path, *, max_bytes: int) -> ReplayBundle:
     """The bundle in a file.
 
-    Raises `AdapterError` with everything that is wrong with it, in file order, or `bundle.other_format`: reason codes are those of
-    `rules.py`, those of `jsonsource` (as `bundle.syntax`, `bundle.missing_key` …), and `file.too_large` and
-    its like.
+    Raises `AdapterError` with everything that is wrong with it, in file order, or `bundle.other_format`.
     """
     try:
         bundle = load_model(ReplayBundle, path, max_bytes=max_bytes)
@@ -298,7 +297,7 @@ def load_bundle(path: Path, *, max_bytes: int) -> ReplayBundle:
         try:
             data = load_json(path, max_bytes=max_bytes)
         except FileError:  # not JSON at all: there is nothing more to find
-            raise file_error(error.problems) from None
+            raise _file_error(error.problems) from None
         if isinstance(data, dict) and _SPANS in data:
             raise AdapterError(
                 f"{path.name} holds spans of OpenTelemetry, and no replay bundle",
@@ -315,20 +314,22 @@ def load_bundle(path: Path, *, max_bytes: int) -> ReplayBundle:
 CORRECT_THE_FILE = (
     "correct the file, or record the run again; `agenteval schema replay` shows the format of a recording"
 )
-MOST_GUESSES = 20
-"""For how many wrong call ids of one bundle the one is sought that was meant."""
 REFERRING = ("tool_result", "error", "memory_read", "memory_write")
 """The types of step whose `call_id` names an earlier call."""
-NEAREST_CALLS = 200
-"""Among how many of the calls before it."""
+MOST_GUESSES, NEAREST_CALLS = 20, 200
+"""For how many wrong call ids of one bundle the one is sought that was meant, and among how many calls before it."""
 
 
 def broken_rules(bundle: Any) -> list[Fault]:
     """What breaks a rule, in a `ReplayBundle` or in the raw JSON of one."""
-    script = _get(bundle, "script")
-    steps = script if isinstance(script, list) else None
-    broken = [*_scenario(_get(bundle, "scenario"))]
-    if steps is not None:
+    steps = _get(bundle, "script")
+    broken = []
+    scenario = _get(bundle, "scenario")
+    if _get(scenario, "trigger") == "scheduler" and _get(scenario, "scheduler_context") is None:
+        message = "the trigger is scheduler, but the scenario has no scheduler_context"
+        step = "add scenario.scheduler_context with what the scheduler knew, such as task_id"
+        broken.append(Fault("bundle.no_scheduler_context", message, ("scenario", "trigger"), next_step=step))
+    if isinstance(steps, list):
         broken += [*_output(bundle, steps), *_messages(bundle, steps), *_call_ids(steps)]
     return broken
 
@@ -357,12 +358,12 @@ def bundle_error(
     if len(broken) > len(told):
         message = f"{len(broken)} broken rules in all; the first {len(told)} are shown"
         problems.append(Problem(reason_code="bundle.many_problems", message=message, path=path))
-    error = file_error(problems)
+    error = _file_error(problems)
     error.inputs = [parse_json(text, path), *inputs]
     return error
 
 
-def file_error(problems: Sequence[Problem]) -> AdapterError:
+def _file_error(problems: Sequence[Problem]) -> AdapterError:
     """The error that these problems are; it says what to do in any case."""
     error = AdapterError.of(problems)
     error.next_step = error.next_step or CORRECT_THE_FILE
@@ -373,100 +374,71 @@ def _get(node: Any, name: str) -> Any:
     return node.get(name) if isinstance(node, dict) else getattr(node, name, None)
 
 
-def _scenario(scenario: Any) -> Iterator[Fault]:
-    if _get(scenario, "trigger") == "scheduler" and _get(scenario, "scheduler_context") is None:
-        yield Fault(
-            code="bundle.no_scheduler_context",
-            message="the trigger is scheduler, but the scenario has no scheduler_context",
-            data_path=("scenario", "trigger"),
-            next_step="add scenario.scheduler_context with what the scheduler knew, such as task_id",
-        )
-
-
 def _output(bundle: Any, steps: list[Any]) -> Iterator[Fault]:
     if _get(bundle, "final_output") is not None:
         return
     if not steps:
-        yield Fault(
-            code="bundle.nothing_recorded",
-            message="the script is empty and there is no final_output: nothing was recorded",
-            data_path=("script",),
-            next_step="record the run again",
-        )
+        message = "the script is empty and there is no final_output: nothing was recorded"
+        yield Fault("bundle.nothing_recorded", message, ("script",), next_step="record the run again")
     elif _get(bundle, "status") == "success" and all(_get(step, "type") != "final_output" for step in steps):
-        yield Fault(
-            code="bundle.no_output",
-            message="the status is success, but there is no output: "
-            "neither final_output nor a final_output step",
-            data_path=("status",),
-            next_step="add final_output, or the status that the run really ended with",
+        message = (
+            "the status is success, but there is no output: neither final_output nor a final_output step"
         )
+        step = "add final_output, or the status that the run really ended with"
+        yield Fault("bundle.no_output", message, ("status",), next_step=step)
 
 
 def _messages(bundle: Any, steps: list[Any]) -> Iterator[Fault]:
     messages = _get(bundle, "input_messages")
     known = len(messages) if isinstance(messages, list) else 0
-    received = 0
-    for index, step in enumerate(steps):
-        if _get(step, "type") != "message_received":
-            continue
-        received += 1
-        if _get(step, "content") is None and received > known:
+    received = [index for index, step in enumerate(steps) if _get(step, "type") == "message_received"]
+    for number, index in enumerate(received[known:], known + 1):
+        if _get(steps[index], "content") is None:
             yield Fault(
-                code="bundle.message_without_content",
-                message=f"message_received step {received} has no content, "
-                f"and input_messages has only {known}",
-                data_path=("script", index),
+                "bundle.message_without_content",
+                f"message_received step {number} has no content, and input_messages has only {known}",
+                ("script", index),
                 next_step="give the step its content, or add the message to input_messages",
             )
 
 
 def _call_ids(steps: list[Any]) -> Iterator[Fault]:
     calls: dict[str, int] = {}
-    unknown: list[tuple[int, DataPath, str]] = []
+    unknown: list[tuple[DataPath, str, list[str]]] = []
     for index, step in enumerate(steps):
-        unknown += [(index, place, name) for place, name in _references(step) if name not in calls]
-        call_id = _get(step, "call_id")
-        if not isinstance(call_id, str):
-            continue
         kind = _get(step, "type")
-        if kind in REFERRING:
-            if call_id not in calls:
-                unknown.append((index, ("call_id",), call_id))
-        elif call_id not in calls:  # a step of an unknown type may be a call with its type misspelt
+        for place, name in _references(step, kind):
+            if name not in calls:
+                near = [*islice(reversed(calls), NEAREST_CALLS)] if len(unknown) < MOST_GUESSES else []
+                unknown.append((("script", index, *place), name, near))
+        call_id = _get(step, "call_id")
+        if not isinstance(call_id, str) or kind in REFERRING:
+            continue
+        if call_id not in calls:  # a step of an unknown type may be a call with its type misspelt
             calls[call_id] = index
         elif kind == "tool_call":
             yield Fault(
-                code="bundle.duplicate_call_id",
-                message=f"two calls have the call_id {call_id!r}; the first is /script/{calls[call_id]}",
-                data_path=("script", index, "call_id"),
+                "bundle.duplicate_call_id",
+                f"two calls have the call_id {call_id!r}; the first is /script/{calls[call_id]}",
+                ("script", index, "call_id"),
                 next_step="give every call a call_id of its own",
             )
-    names = list(calls)
-    for number, (index, place, call_id) in enumerate(unknown):
+    for place, call_id, near in unknown:
         later = f"; the one that has it, /script/{calls[call_id]}, comes later" if call_id in calls else ""
-        guessed = not later and number < MOST_GUESSES
         yield Fault(
-            code="bundle.unknown_call",
-            message=f"no earlier tool_call has the call_id {call_id!r}{later}",
-            data_path=("script", index, *place),
-            suggestion=closest(call_id, _calls_before(index, names, calls)) if guessed else None,
+            "bundle.unknown_call",
+            f"no earlier tool_call has the call_id {call_id!r}{later}",
+            place,
+            suggestion=None if later else closest(call_id, near),
             next_step="put the step after its call, and give it the call_id of that call",
         )
 
 
-def _references(step: Any) -> Iterator[tuple[DataPath, str]]:
-    """The calls that a step names beside its own, each with its place in the step."""
-    if isinstance(parent := _get(step, "parent_call_id"), str):
-        yield ("parent_call_id",), parent
+def _references(step: Any, kind: Any) -> Iterator[tuple[DataPath, str]]:
+    """The earlier calls that a step names, each with its place in the step."""
     sent_by = _get(step, "sent_by")
-    for number, name in enumerate(sent_by if isinstance(sent_by, list) else ()):
-        if isinstance(name, str):
-            yield ("sent_by", number), name
-
-
-def _calls_before(index: int, names: list[str], calls: dict[str, int]) -> list[str]:
-    from bisect import bisect_left
-
-    end = bisect_left(names, index, key=calls.__getitem__)
-    return names[max(end - NEAREST_CALLS, 0) : end]
+    named: list[tuple[DataPath, Any]] = [(("parent_call_id",), _get(step, "parent_call_id"))]
+    named += [(("sent_by", at), each) for at, each in enumerate(sent_by if isinstance(sent_by, list) else ())]
+    if kind in REFERRING:
+        named.append((("call_id",), _get(step, "call_id")))
+    return ((place, name) for place, name in named if isinstance(name, str))

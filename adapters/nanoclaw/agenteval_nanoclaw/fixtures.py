@@ -47,21 +47,14 @@ def answers_of(
     Fixtures that no step uses become warnings. Raises `AdapterError` with every step that does not fit.
     """
     shelf = _Shelf(case.tools.fixtures, context)
-    calls: dict[str, ToolCallStep] = {}
-    errors: dict[str, ErrorStep] = {}
-    naming: list[tuple[int, ToolResultStep]] = []
-    for index, step in enumerate(bundle.script):
-        if isinstance(step, ToolCallStep):
-            calls[step.call_id] = step
-        elif isinstance(step, ErrorStep) and step.call_id:
-            errors[step.call_id] = step
-        elif isinstance(step, ToolResultStep) and step.fixture_id:
-            naming.append((index, step))
+    calls = {step.call_id: step for step in bundle.script if isinstance(step, ToolCallStep)}
+    errors = {step.call_id: step for step in bundle.script if isinstance(step, ErrorStep)}
     answers: dict[int, Answer] = {}
-    for index, step in naming:
-        answer = shelf.answer(index, step, calls[step.call_id], errors.get(step.call_id))
-        if answer:
-            answers[index] = answer
+    for index, step in enumerate(bundle.script):
+        if isinstance(step, ToolResultStep) and step.fixture_id:
+            answer = shelf.answer(index, step, calls[step.call_id], errors.get(step.call_id))
+            if answer:
+                answers[index] = answer
     if shelf.broken or shelf.unreadable:
         raise bundle_error(
             path,
@@ -99,27 +92,34 @@ class _Shelf:
         self, index: int, step: ToolResultStep, call: ToolCallStep, error: ErrorStep | None
     ) -> Answer | None:
         """What the step's fixture says of it; None when it says nothing, cannot be read, or does not exist."""
-        assert step.fixture_id
-        fixture = self.by_id.get(step.fixture_id)
+        fixture = self.by_id.get(step.fixture_id or "")
         if fixture is None:
             self._unknown(index, step)
             return None
         self.unused.pop(fixture.id, None)
         self._suits(index, fixture, step, call)
         if not fixture.answers:
-            self._says_itself(index, fixture, step)
+            if step.result is None and step.success is None:
+                self._report(
+                    index,
+                    "adapter.fixture_empty",
+                    f"neither the step nor the fixture {fixture.id!r} says what the tool answered",
+                    "record `result`, or at least `success`, in the step, or give the fixture a file, response or error",
+                )
             return None
         if not self._read(index, fixture):
             return None
-        answer = _answer(fixture, self.contents[fixture.id], step, error)
+        answer = Answer(self.contents[fixture.id], step.success)
+        if fixture.error:
+            answer.success, answer.error = False, None if error else fixture.error
         if lines := [*_differences(fixture, answer, step, error)]:
-            key = "fixture_id" if step.result is None else "result"
             shown = "\n".join(f"    {line}" for line in lines)
             self._report(
-                (index, key),
+                index,
                 "adapter.stale_fixture",
                 f"the recording differs from the fixture {fixture.id!r}:\n{shown}",
                 REFRESH,
+                key="fixture_id" if step.result is None else "result",
             )
         return answer
 
@@ -132,7 +132,7 @@ class _Shelf:
                 )
             return
         self._report(
-            (index, "fixture_id"),
+            index,
             "adapter.unknown_fixture",
             f"the test has no fixture {step.fixture_id!r} to take the result from",
             "add the fixture to tools.fixtures of the test, or record the result in the step",
@@ -140,19 +140,10 @@ class _Shelf:
             allowed=tuple(self.by_id),
         )
 
-    def _says_itself(self, index: int, fixture: Fixture, step: ToolResultStep) -> None:
-        if step.result is None and step.success is None:
-            self._report(
-                (index, "fixture_id"),
-                "adapter.fixture_empty",
-                f"neither the step nor the fixture {fixture.id!r} says what the tool answered",
-                "record `result`, or at least `success`, in the step, or give the fixture a file, response or error",
-            )
-
     def _suits(self, index: int, fixture: Fixture, step: ToolResultStep, call: ToolCallStep) -> None:
         if fixture.tool not in tool_names(call.tool, call.recorded_tool or ""):
             self._report(
-                (index, "fixture_id"),
+                index,
                 "adapter.fixture_tool",
                 f"the fixture {fixture.id!r} answers for {fixture.tool}, but this is a result of {call.tool}",
                 "name a fixture of the tool, or correct `tool` of the fixture",
@@ -163,7 +154,7 @@ class _Shelf:
         wanted = ArgsMatch(args_contains=match.args_contains or {}, args_equal=match.args_equal or {})
         if lines := wanted.differences(call.args):
             self._report(
-                (index, "fixture_id"),
+                index,
                 "adapter.fixture_mismatch",
                 f"the arguments of call {step.call_id!r} are not those of the fixture {fixture.id!r}: "
                 + "; ".join(lines),
@@ -177,7 +168,7 @@ class _Shelf:
         try:
             self.contents[fixture.id] = self._content(fixture)
         except AdapterError as error:
-            self._report((index, "fixture_id"), error.reason_code, error.message, error.next_step)
+            self._report(index, error.reason_code, error.message, error.next_step)
         except FileError as error:
             for problem in error.problems:
                 problem.next_step = problem.next_step or CORRECT_THE_FIXTURE
@@ -204,25 +195,9 @@ class _Shelf:
         return load_json(path, max_bytes=self.context.max_file_bytes)
 
     def _report(
-        self,
-        where: tuple[int, str],
-        code: str,
-        message: str,
-        next_step: str,
-        *,
-        suggestion: str | None = None,
-        allowed: tuple[str, ...] = (),
+        self, index: int, code: str, message: str, next_step: str, *, key: str = "fixture_id", **more: Any
     ) -> None:
-        data_path = ("script", *where)
-        self.broken.append(
-            Fault(code, message, data_path, suggestion=suggestion, allowed=allowed, next_step=next_step)
-        )
-
-
-def _answer(fixture: Fixture, content: Any, step: ToolResultStep, error: ErrorStep | None) -> Answer:
-    if fixture.error:
-        return Answer(content, success=False, error=None if error else fixture.error)
-    return Answer(content, success=step.success)
+        self.broken.append(Fault(code, message, ("script", index, key), next_step=next_step, **more))
 
 
 def _differences(
@@ -231,13 +206,12 @@ def _differences(
     """What the recording says otherwise than the fixture, one line each."""
     if step.success is not None and step.success != answer.success:
         yield f"success: the fixture has {str(answer.success).lower()}, the recording {str(step.success).lower()}"
-    if fixture.error and error:
-        for name in ERROR_FIELDS:
-            said, recorded = getattr(fixture.error, name), getattr(error, name)
-            if recorded is not None and said != recorded:
-                from agenteval.matching.differences import brief
+    for name in ERROR_FIELDS if fixture.error and error else ():
+        said, recorded = getattr(fixture.error, name), getattr(error, name)
+        if recorded is not None and said != recorded:
+            from agenteval.matching.differences import brief
 
-                yield f"{name} of the error: the fixture has {brief(said)}, the recording {brief(recorded)}"
+            yield f"{name} of the error: the fixture has {brief(said)}, the recording {brief(recorded)}"
     if step.result is not None and not equal(answer.result, step.result):
         from agenteval.matching.differences import differences
 
