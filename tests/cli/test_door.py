@@ -209,7 +209,7 @@ WRITING = {
     *(
         (command, f"--{form}")
         for command in ("run", "report", "merge", "mutate")
-        for form in ("junit-xml", "sarif", "markdown", "ndjson", "tap", "html")
+        for form in ("junit-xml", "sarif", "markdown", "ndjson", "html")
         if command != "mutate" or form == "html"
     ),
 }
@@ -315,7 +315,7 @@ def test_settings_name_nothing_outside(
 def test_a_setting_of_the_user_may_lead_out(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     """The environment is not the project's."""
     monkeypatch.setenv("AGENTEVAL_ARTIFACTS_DIR", str(outside("made")))
-    assert main(["run", "tests/a", "-q", "--run-id", "x", "--tap", "t"]) == 0
+    assert main(["run", "tests/a", "-q", "--run-id", "x", "--markdown", "t"]) == 0
     assert main(["report", "x"]) == 0
     assert (outside("made") / "x" / "summary.json").is_file()
 
@@ -370,7 +370,7 @@ def test_links_within_the_project_are_followed(project: Project) -> None:
 def test_a_run_reads_what_it_has_written_itself(project: Project) -> None:
     """Its directory may be elsewhere, by a link: what is there is its own. Later, it is a file as any other."""
     linked("artifacts", ".")
-    assert main(["run", "tests/a", "-q", "--run-id", "new", "--tap", "tap", "--html", "h.html"]) == 0
+    assert main(["run", "tests/a", "-q", "--run-id", "new", "--markdown", "tap", "--html", "h.html"]) == 0
     assert Path("tap").is_file()
     assert main(["report", "new"]) == 2
 
@@ -442,7 +442,7 @@ def test_what_is_in_the_checkout_is_not_outside(
         file.symlink_to(shared)
     assert main(["run", "tests", "-q", "--baseline", "agenteval-baseline.json"]) == 0, capsys.readouterr()
     (tmp_path / "shared" / "agenteval.yaml").write_text("artifacts_dir: ../../runs\n", encoding="utf-8")
-    assert main(["run", "tests", "-q", "--run-id", "r", "--tap", "t"]) == 0, capsys.readouterr()
+    assert main(["run", "tests", "-q", "--run-id", "r", "--markdown", "t"]) == 0, capsys.readouterr()
     assert (tmp_path / "runs" / "r" / "summary.json").is_file()
     (tmp_path / "shared" / "agenteval.yaml").write_text("artifacts_dir: ../../../runs\n", encoding="utf-8")
     assert main(["run", "tests"]) == 3

@@ -77,9 +77,9 @@ def test_reports_without_artifacts(project: Project, capsys: pytest.CaptureFixtu
 
 def test_the_exit_code_is_that_of_the_run(project: Project) -> None:
     """A report changes no verdict."""
-    assert main(["run", "tests/pass", "--no-artifacts", "--tap", "t"]) == 0
-    assert main(["run", "tests/fail", "--no-artifacts", "--tap", "t"]) == 1
-    assert main(["run", "tests/error", "--no-artifacts", "--tap", "t"]) == 2
+    assert main(["run", "tests/pass", "--no-artifacts", "--markdown", "t"]) == 0
+    assert main(["run", "tests/fail", "--no-artifacts", "--markdown", "t"]) == 1
+    assert main(["run", "tests/error", "--no-artifacts", "--markdown", "t"]) == 2
 
 
 def test_events_are_written_as_they_happen(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -133,9 +133,9 @@ def problem(capsys: pytest.CaptureFixture[str]) -> str:
 
 def test_two_reports_need_two_files(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     """The second would take the place of the first."""
-    assert main(["run", "tests", "--tap", "out", "--sarif", "out"]) == 2
+    assert main(["run", "tests", "--markdown", "out", "--sarif", "out"]) == 2
     assert problem(capsys) == (
-        "error[usage.invalid]: --sarif and --tap name the same file: out\n"
+        "error[usage.invalid]: --sarif and --markdown name the same file: out\n"
         "  next: give each report its own file\n"
     )
 
@@ -158,21 +158,21 @@ def test_a_report_does_not_stand_where_the_run_will_be(
     for number in (1, 2):
         main(["run", "tests", "--run-id", "p", "--shard", f"{number}/2"])
     capsys.readouterr()
-    assert main(["merge", *shards, "--tap", "artifacts/p/tap"]) == 2
+    assert main(["merge", *shards, "--markdown", "artifacts/p/tap"]) == 2
     assert problem(capsys).startswith(
-        "error[usage.invalid]: --tap artifacts/p/tap: artifacts/p is the directory"
+        "error[usage.invalid]: --markdown artifacts/p/tap: artifacts/p is the directory"
     )
-    assert main(["merge", *shards, "--tap", "artifacts/p.tap"]) == 3
+    assert main(["merge", *shards, "--markdown", "artifacts/p.tap"]) == 3
 
 
 def test_a_test_is_not_written_over(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
-    """`--tap tests/pass/test.yaml` is a slip, and costs nothing."""
+    """`--markdown tests/pass/test.yaml` is a slip, and costs nothing."""
     before = Path("tests/pass/test.yaml").read_bytes()
-    assert main(["run", "--tap", "tests/pass/test.yaml", "tests"]) == 2
+    assert main(["run", "--markdown", "tests/pass/test.yaml", "tests"]) == 2
     assert problem(capsys) == (
-        "error[usage.invalid]: --tap tests/pass/test.yaml: a report never overwrites a YAML file, "
+        "error[usage.invalid]: --markdown tests/pass/test.yaml: a report never overwrites a YAML file, "
         "which may be a test\n"
-        "  next: name the file to write: --tap FILE\n"
+        "  next: name the file to write: --markdown FILE\n"
     )
     assert Path("tests/pass/test.yaml").read_bytes() == before
 
@@ -181,10 +181,10 @@ def test_nor_is_one_that_a_link_leads_to(project: Project, capsys: pytest.Captur
     """Whatever the link is called."""
     before = Path("tests/pass/test.yaml").read_bytes()
     Path("out.tap").symlink_to("tests/pass/test.yaml")
-    assert main(["run", "--tap", "out.tap", "tests"]) == 2
+    assert main(["run", "--markdown", "out.tap", "tests"]) == 2
     assert problem(capsys) == (
-        "error[usage.invalid]: --tap out.tap: a report never overwrites a YAML file, which may be a test\n"
-        "  next: name the file to write: --tap FILE\n"
+        "error[usage.invalid]: --markdown out.tap: a report never overwrites a YAML file, which may be a test\n"
+        "  next: name the file to write: --markdown FILE\n"
     )
     assert Path("tests/pass/test.yaml").read_bytes() == before
 
@@ -192,12 +192,12 @@ def test_nor_is_one_that_a_link_leads_to(project: Project, capsys: pytest.Captur
 @pytest.mark.parametrize("name", ["-", "/dev/stdout"])
 def test_stdout_is_no_file(name: str, project: Project) -> None:
     """What the console says would stand in the midst of the report."""
-    command = [sys.executable, "-m", "agenteval", "run", "tests/pass", "--tap", name]
+    command = [sys.executable, "-m", "agenteval", "run", "tests/pass", "--markdown", name]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
-        f"error[usage.invalid]: --tap {name}: a report cannot be written to stdout, which holds other output\n"
-        "  next: name the file to write: --tap FILE\n"
+        f"error[usage.invalid]: --markdown {name}: a report cannot be written to stdout, which holds other output\n"
+        "  next: name the file to write: --markdown FILE\n"
     )
 
 
@@ -206,11 +206,11 @@ def test_a_link_is_followed_and_not_removed(project: Project) -> None:
     project.root.joinpath("elsewhere").write_text("earlier")
     link = project.root / "link.tap"
     link.symlink_to("elsewhere")
-    assert main(["run", "tests", "-k", "(", "--tap", "link.tap"]) == 2
+    assert main(["run", "tests", "-k", "(", "--markdown", "link.tap"]) == 2
     assert (project.root / "elsewhere").read_bytes() == b""
-    assert main(["run", "tests/pass", "--tap", "link.tap"]) == 0
+    assert main(["run", "tests/pass", "--markdown", "link.tap"]) == 0
     assert link.is_symlink()
-    assert (project.root / "elsewhere").read_text().startswith("TAP version 14\n")
+    assert (project.root / "elsewhere").read_text().startswith("## ✅ agenteval: ")
 
 
 def test_a_place_that_cannot_be_written_is_told_before_the_run(
@@ -234,7 +234,7 @@ def test_a_disk_that_is_full_is_told(project: Project, capsys: pytest.CaptureFix
     full = Path("/dev/full")
     if not full.exists():
         pytest.skip("this system has no /dev/full")
-    assert main(["run", "tests/pass", "--tap", "/dev/full"]) == 2
+    assert main(["run", "tests/pass", "--markdown", "/dev/full"]) == 2
     told = capsys.readouterr()
     assert told.err == (
         "error[report.unwritable]: cannot write /dev/full: No space left on device\n"
@@ -268,7 +268,7 @@ def test_a_report_that_is_missing_hides_no_invalid_test(
     """The highest exit code wins, here too."""
     if not Path("/dev/full").exists():
         pytest.skip("this system has no /dev/full")
-    assert main(["run", "tests", "--tap", "/dev/full"]) == 3
+    assert main(["run", "tests", "--markdown", "/dev/full"]) == 3
     assert capsys.readouterr().out.endswith("exit 3: 1 invalid test spec; report.unwritable\n")
 
 
@@ -300,16 +300,16 @@ def test_a_report_says_what_it_wrote(project: Project, capsys: pytest.CaptureFix
     """One line for each file."""
     main(["run", "tests/pass", "--run-id", "r", "-q"])
     capsys.readouterr()
-    assert main(["report", "artifacts/r", "--tap", "t.tap", "--junit-xml", "out/j.xml"]) == 0
-    assert capsys.readouterr().out == "junit-xml  out/j.xml\ntap  t.tap\n"
+    assert main(["report", "artifacts/r", "--markdown", "t.tap", "--junit-xml", "out/j.xml"]) == 0
+    assert capsys.readouterr().out == "junit-xml  out/j.xml\nmarkdown  t.tap\n"
 
 
 def test_a_run_is_named_by_its_id(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     """As where runs are compared."""
     main(["run", "tests/pass", "--run-id", "run-1"])
     capsys.readouterr()
-    assert main(["report", "run-1", "--tap", "t"]) == 0
-    assert capsys.readouterr().out == "tap  t\n"
+    assert main(["report", "run-1", "--markdown", "t"]) == 0
+    assert capsys.readouterr().out == "markdown  t\n"
 
 
 @pytest.mark.parametrize("how", [[], ["-q"], ["-v"]])
@@ -356,7 +356,7 @@ def test_a_report_of_no_run_is_refused(project: Project, capsys: pytest.CaptureF
     """With a format or without; nothing is written."""
     assert main(["report", "artifacts/none"]) == 2
     assert problem(capsys).startswith("error[run.missing]: no run in artifacts/none: ")
-    assert main(["report", "artifacts/none", "--tap", "t"]) == 2
+    assert main(["report", "artifacts/none", "--markdown", "t"]) == 2
     assert problem(capsys).startswith("error[run.missing]: no run in artifacts/none: ")
     assert not Path("t").exists()
 
@@ -403,7 +403,7 @@ FORGED = "x\n::set-env name=PATH::/tmp\nand ##[add-mask]x\r::error::y\n \u200b::
     [
         ["run", "tests", "-v", "--no-github"],
         ["run", "tests", "-v", "--no-github", "--no-artifacts"],
-        ["run", "tests", "-v", "--no-github", "--tap", "tap", "-n", "2"],
+        ["run", "tests", "-v", "--no-github", "--markdown", "tap", "-n", "2"],
         ["run", "tests", "-v", "--no-github", "--shard", "1/1"],
         ["run", "tests", "--json", "--no-artifacts", "--no-github"],
         ["run", "tests", "--collect-only"],

@@ -235,15 +235,14 @@ def test_what_an_adapter_refuses_is_located(
 ) -> None:
     """The line says where in the test file the mistake is; so do the result and the reports."""
     project.add("pass", **overrides)
-    assert run("--tap", "r.tap") == 2
+    assert run("--junit-xml", "r.xml") == 2
     assert f"\n  {f'tests/pass/test.yaml:{place}: ' * bool(place)}error[{error}]: " in capsys.readouterr().out
     line, column = map(int, place.split(":")) if place else (None, None)
     (result,) = (project.root / "artifacts/run-1").glob("*.result.json")
     told = json.loads(result.read_text(encoding="utf-8"))["error"]
     assert (told["line"], told["column"]) == (line, column)
-    assert (f"  line: {line}\n  column: {column}\n" in (project.root / "r.tap").read_text("utf-8")) is bool(
-        place
-    )
+    report = (project.root / "r.xml").read_text("utf-8")
+    assert (f'<property name="line" value="{line}" />' in report) is bool(place)
 
 
 def test_a_crash_of_an_adapter_is_no_mistake_of_the_test(
@@ -303,24 +302,21 @@ def test_a_strict_run_fails_for_any_warning(
 
 def test_reports_of_a_strict_run_list_its_warnings(odd: Project) -> None:
     """Where all tests have passed, the entry of the run says what it failed for."""
-    reports = ["--tap", "r.tap", "--junit-xml", "r.xml", "--sarif", "r.sarif", "--markdown", "r.md"]
+    reports = ["--junit-xml", "r.xml", "--sarif", "r.sarif", "--markdown", "r.md"]
     assert run("--exclude-tag", "slow", "--strict", *reports) == 1
-    tap = (odd.root / "r.tap").read_text(encoding="utf-8")
-    assert tap.endswith("""\
-not ok 4 - agenteval
-  ---
-  message: "3 warnings (--strict allows none)"
-  severity: "fail"
-  reason_code: "exit 1"
-  evidence: |2
-    3 warnings (--strict allows none)
-    tests/odd/test.yaml:2:5: spec.id_convention: the id 'odd' is not of the form <adapter>.<area>.<behavior>.<expectation>
-    next: for instance nanoclaw.memory.same-group-recall.brief-bullets
-    select.unknown_tag: --exclude-tag slow: no test has this tag
-    tests/undeclared/test.yaml: warning: web_search is called, but not in tools.available: add what the agent has; \
+    report = (odd.root / "r.md").read_text(encoding="utf-8")
+    assert (
+        """
+3 warnings (--strict allows none)
+tests/odd/test.yaml:2:5: spec.id_convention: the id 'odd' is not of the form <adapter>.<area>.<behavior>.<expectation>
+next: for instance nanoclaw.memory.same-group-recall.brief-bullets
+select.unknown_tag: --exclude-tag slow: no test has this tag
+tests/undeclared/test.yaml: warning: web_search is called, but not in tools.available: add what the agent has; \
 an assertion of the type tools_within_policy fails when it calls anything else
-  ...
-""")
+```
+"""
+        in report
+    )
     for name in ("r.xml", "r.sarif", "r.md"):
         assert "3 warnings (--strict allows none)" in (odd.root / name).read_text(encoding="utf-8")
 
@@ -499,7 +495,7 @@ def test_no_artifacts(project: Project, capsys: pytest.CaptureFixture[str]) -> N
         (["--save-traces"], "--save-traces"),
         (["--run-id", "r"], "--run-id"),
         (["--save-traces", "--run-id", "r"], "--save-traces and --run-id"),
-        (["--save-traces", "--run-id", "r", "--tap", "kept"], "--save-traces"),
+        (["--save-traces", "--run-id", "r", "--markdown", "kept"], "--save-traces"),
     ],
 )
 def test_options_that_nothing_comes_of(

@@ -336,7 +336,7 @@ def test_a_baseline_without_a_report_that_compares_is_refused(
         [
             "report",
             str(tmp_path / "run-1"),
-            "--tap",
+            "--markdown",
             str(tmp_path / "t"),
             "--baseline",
             str(tmp_path / "run-1"),

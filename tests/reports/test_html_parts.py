@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agenteval.contracts.results import AssertionResult, Evidence, Excerpt
-from agenteval.reporters.html.page import (
+from agenteval.reporters.html import (
     AT_ONCE,
     LONGEST,
     MOST_EVENTS,
@@ -141,33 +141,6 @@ def test_the_most_urgent_assertion_comes_first() -> None:
         ("looks-at-nothing", "vacuous"),
         ("holds", "pass"),
     ]
-
-
-def test_what_was_expected_and_what_came_stand_apart() -> None:
-    """A message of the usual form is split; of one on several lines the rest stays."""
-    (usual,) = check(judged("fail", message="expected at most 3 bullets, got 4\n  one\n  two"))
-    assert usual.against == [("at most 3 bullets", "4")]
-    assert whole(usual.message) == "  one\n  two"
-    (both,) = check(
-        judged("fail", message="expected at most 9 words, got 20; expected at most 1 line, got 2")
-    )
-    assert both.against == [("at most 9 words", "20"), ("at most 1 line", "2")]
-    (half,) = check(judged("fail", message="expected at most 9 words, got 20; expected a table"))
-    assert half.against == []
-    (other,) = check(judged("fail", message="no such thing"))
-    assert (other.against, whole(other.message)) == ([], "no such thing")
-
-
-def test_words_of_an_agent_part_nothing() -> None:
-    """Behind a semicolon stands what is about single places, and what is quoted."""
-    for said in (
-        'expected no "cutoff" in the output; it occurs in line 1: "My cutoff is past, but I looked"',
-        'expected the arguments to match, 1 of 1 does not; evt-4: to: expected "a", got "b"',
-    ):
-        (made,) = check(judged("fail", message=said))
-        assert (made.against, whole(made.message)) == ([], said)
-    (quoting,) = check(judged("fail", message='expected a, got "b; expected c, got d"'))
-    assert quoting.against == [("a", '"b; expected c, got d"')]
 
 
 def test_a_long_reason_on_the_line_of_a_test_is_cut_visibly() -> None:

@@ -56,7 +56,6 @@ FORMATS = (
     Format("sarif", "sarif", "SARIF 2.1.0, for code scanning"),
     Format("markdown", "markdown", "Markdown, for a comment on a pull request"),
     Format("ndjson", "ndjson", "events, one JSON object per line; a run writes them as they happen"),
-    Format("tap", "tap", "TAP 14, one line per test"),
     Format("html", "html", "one self-contained HTML file", needs="jinja2", of_traces=True, compares=True),
 )
 """In the order in which the options are shown."""

@@ -1,144 +1,99 @@
-"""One line at the bottom of a terminal, while a run has more than a second of work left.
-
-rich makes the line. It is removed before anything else is written, and at the end.
-"""
+"""One line at the bottom of a terminal, which is gone before anything else is written, and at the end."""
 
 import math
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TextIO
 
 from agenteval.reporters.terminal import Terminal, flush, write
 from agenteval.text.fitting import cut, printable
 
-if TYPE_CHECKING:
-    from rich.progress import Progress as Bar
-
-
+CLEAR = "\r\x1b[2K"
+LONGEST = 78
 FIRST_LOOK = 0.3
-"""Seconds before the rest of the run is first estimated: a shorter run never imports rich."""
+"""Seconds before the rest of a run is first estimated."""
 WORTH_SHOWING = 1.0
 """Seconds of work that must be left when the line first appears."""
 INTERVAL = 0.1
 """Seconds between two drawings."""
 
 
-class Progress:
-    """How far a run of `total` files is. `step` is called for each one done, `hide` before anything is written."""
+class StatusLine:
+    """A line that can be taken back."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+        self._shown = ""
+
+    def show(self, text: str) -> None:
+        """Show a text in place of the one before."""
+        if text and text != self._shown:
+            self.clear()
+            write(self.stream, text)
+            flush(self.stream)
+            self._shown = text
+
+    def clear(self) -> None:
+        """Remove the line."""
+        if self._shown:
+            write(self.stream, CLEAR)
+            flush(self.stream)
+            self._shown = ""
+
+
+class Progress(StatusLine):
+    """How far a run of `total` files is, while it has more than a second of work left."""
 
     def __init__(self, terminal: Terminal, total: int) -> None:
+        super().__init__(terminal.stream)
         self.terminal = terminal
         self.total = total
         self.done = 0
-        self.failures = 0
         self._started = time.monotonic()
         self._due = self._started + FIRST_LOOK
-        self._bar: Bar | None = None
-        self._line = ""
-        self._shown = False
-        terminal.before_line = self.hide
+        self._text = ""
+        terminal.before_line = self.clear
 
     def step(self, failures: int) -> None:
         """One more file is done; `failures` tests have failed so far."""
         self.done += 1
-        self.failures = failures
         now = time.monotonic()
         if now >= self._due:
             self._due = now + INTERVAL
-            if self._bar or self._left(now) > WORTH_SHOWING:
-                self._draw(now)
-        self._show()
-
-    def hide(self) -> None:
-        """Remove the line."""
-        if self._shown:
-            write(self.terminal.stream, "\r\x1b[2K")
-            self._shown = False
-
-    def _show(self) -> None:
-        """Put the line back."""
-        if self._line and not self._shown:
-            write(self.terminal.stream, self._line)
-            flush(self.terminal.stream)
-            self._shown = True
+            left = (now - self._started) / self.done * (self.total - self.done)
+            if self._text or left > WORTH_SHOWING:
+                self._text = self._drawn(failures, math.ceil(left))
+        self.show(self._text)
 
     def end(self) -> None:
         """Remove the line for good."""
-        self.hide()
-        self._line = ""
+        self.clear()
+        self._text = ""
 
-    def _left(self, now: float) -> float:
-        """The seconds left, if the rest goes as fast as before."""
-        return (now - self._started) / self.done * (self.total - self.done)
-
-    def _draw(self, now: float) -> None:
-        from rich.console import Console as Renderer
-
-        self._bar = self._bar or self._make_bar()
-        failed = f", {self.failures} failed" if self.failures else ""
-        self._bar.update(
-            self._bar.task_ids[0], completed=self.done, failed=failed, left=_clock(self._left(now))
-        )
-        renderer = Renderer(
-            file=self.terminal.stream,
-            width=self.terminal.width - 1,
-            force_terminal=True,
-            color_system="standard" if self.terminal.colored else None,
-            legacy_windows=False,
-            _environ={},
-        )
-        with renderer.capture() as captured:
-            renderer.print(self._bar.get_renderable(), end="")
-        self.hide()
-        self._line = captured.get().rstrip("\n")
-
-    def _make_bar(self) -> "Bar":
-        from rich.progress import BarColumn, TextColumn
-        from rich.progress import Progress as Bar
-
-        bar = Bar(
-            BarColumn(bar_width=None, complete_style="cyan", finished_style="cyan"),
-            TextColumn("{task.completed}/{task.total} tests{task.fields[failed]}, {task.fields[left]} left"),
-            expand=True,
-        )
-        bar.add_task("", total=self.total, failed="", left="")
-        return bar
+    def _drawn(self, failures: int, left: int) -> str:
+        failed = f", {failures} failed" if failures else ""
+        clock = f"{left} s" if left < 60 else f"{left // 60}:{left % 60:02}"
+        words = f" {self.done}/{self.total} tests{failed}, {clock} left"
+        room = max(5, self.terminal.width - 1 - len(words))
+        filled = room * self.done // self.total
+        bar, track = self.terminal.signs["bar"] * filled, self.terminal.signs["track"] * (room - filled)
+        return (f"\x1b[36m{bar}\x1b[0m" if self.terminal.colored else bar) + track + words
 
 
-def _clock(seconds: float) -> str:
-    """`12 s`, or `3:05` from a minute on."""
-    whole = math.ceil(seconds)
-    return f"{whole} s" if whole < 60 else f"{whole // 60}:{whole % 60:02}"
-
-
-CLEAR = "\r\x1b[K"
-LONGEST = 78
-
-
-class _Line:
-    """One line on stderr, if that is a terminal."""
+class _StderrLine(StatusLine):
+    """A line on stderr, if that is a terminal."""
 
     def __init__(self) -> None:
-        self.shows = sys.stderr.isatty()
-        self.shown = False
+        super().__init__(sys.stderr)
+        self._is_terminal = sys.stderr.isatty()
 
     def show(self, text: str) -> None:
-        """Show a text in place of the one before."""
-        if self.shows:
-            write(sys.stderr, f"{CLEAR}{text}")
-            flush(sys.stderr)
-            self.shown = True
-
-    def clear(self) -> None:
-        """Remove the line."""
-        if self.shown:
-            write(sys.stderr, CLEAR)
-            flush(sys.stderr)
-            self.shown = False
+        if self._is_terminal:
+            super().show(text)
 
 
-class LiveProgress(_Line):
+class LiveProgress(_StderrLine):
     """Says what an agent is doing (`LiveOptions.tell`)."""
 
     def __call__(self, doing: str) -> None:
@@ -149,7 +104,7 @@ class LiveProgress(_Line):
             self.clear()
 
 
-class ReadingProgress(_Line):
+class ReadingProgress(_StderrLine):
     """An adapter calls it as it reads (`AdapterContext.progress`)."""
 
     def __call__(self, path: Path, done: int, total: int) -> None:

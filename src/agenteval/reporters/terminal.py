@@ -137,6 +137,8 @@ _UNICODE = {
     "arrow": "→",
     "times": "\N{MULTIPLICATION SIGN}",
     "cut": "…",
+    "bar": "━",
+    "track": "─",
 }
 _ASCII = {
     "pass": "ok",
@@ -149,6 +151,8 @@ _ASCII = {
     "arrow": "->",
     "times": "x",
     "cut": "...",
+    "bar": "=",
+    "track": "-",
 }
 _EXCERPT_LINE = re.compile(r" *[0-9]* \| ")
 

@@ -1,4 +1,7 @@
-"""Texts and values as the HTML report shows them: harmless, cut to a length that a browser lays out at once."""
+"""A run as one HTML file that needs nothing else: no network, no server, no framework.
+
+This says what the report holds, cut to a length that a browser lays out at once; the templates beside it say how it looks.
+"""
 
 import json
 import re
@@ -12,7 +15,7 @@ from importlib.resources import files
 from typing import Any
 
 from agenteval.comparing.comparison import known_failures, unseen_regressions
-from agenteval.contracts.results import AssertionResult, Excerpt, RunSummary, TestResult, TestRow
+from agenteval.contracts.results import AssertionResult, RunSummary, TestResult, TestRow
 from agenteval.contracts.trace import is_synthetic
 from agenteval.judging.stored import StoredRun
 from agenteval.matching.alignment import stretches
@@ -105,14 +108,19 @@ def compared(before: str, now: str) -> tuple[Text, Text]:
     return Text(old), Text(new)
 
 
-CHECK_KINDS = ("fail", "warn", "xfail", "skip", "vacuous", "pass")
+CHECK_WORDS = {
+    "fail": "Failed",
+    "warn": "Warning",
+    "xfail": "Expected failure",
+    "skip": "Skipped",
+    "vacuous": "Nothing to judge",
+    "pass": "Passed",
+}
 """What an assertion result is shown as, the most urgent first."""
+_URGENCY = list(CHECK_WORDS)
 
 _DIFFERENCE = re.compile(r"(?s)(\S+): expected (.*), got (.*)")
 _NEXT_DIFFERENCE = re.compile(r"; (?=\S+: expected )")
-_SAYS = re.compile(r"expected ([^;]+?)(?:, got:? |, but )(.+)")
-"""With a semicolon before `got`, a message lists places or quotes the agent: it is not taken apart."""
-_NEXT_SAYS = re.compile(r"; (?=expected )")
 
 
 @dataclass(slots=True, frozen=True)
@@ -126,59 +134,37 @@ class Difference:
 
 @dataclass(slots=True, kw_only=True)
 class Check:
-    """One assertion result. `message` is all but what was expected, and what was got; `before` its kind in the baseline, if any."""
+    """One assertion result; `before` is its kind in the baseline, if any."""
 
     result: AssertionResult
     kind: str
     anchor: str
-    against: list[tuple[str, str]]
     message: Text
     asked: list[tuple[str, Text]]
     observed: list[tuple[str, Text]]
     differences: dict[str, list[Difference]] = field(default_factory=dict)
     before: str = ""
 
-    @property
-    def excerpts(self) -> Sequence[Excerpt]:
-        """The events of its evidence, for a run that kept no traces."""
-        return self.result.evidence.excerpts
-
 
 def checks(results: Sequence[AssertionResult], before: Sequence[AssertionResult], anchor: str) -> list[Check]:
     """The assertion results of a test, the most urgent first. `before` are those of the baseline."""
     kinds_before = {each.id: each.state for each in before}
     made = [
-        _check(result, kinds_before.get(result.id, ""), f"{anchor}--check-{number}")
+        Check(
+            result=result,
+            kind=result.state,
+            anchor=f"{anchor}--check-{number}",
+            message=text(result.message),
+            asked=named_values(result.params),
+            observed=named_values(result.observed),
+            differences={
+                each.event_id: differences(each.note) for each in result.evidence.excerpts if each.note
+            },
+            before=kinds_before.get(result.id, ""),
+        )
         for number, result in enumerate(results, 1)
     ]
-    return sorted(made, key=lambda check: CHECK_KINDS.index(check.kind))
-
-
-def _check(result: AssertionResult, before: str, anchor: str) -> Check:
-    kind = result.state
-    first, _, rest = result.message.partition("\n")
-    against = _against(first) if kind in ("fail", "warn", "xfail") else []
-    return Check(
-        result=result,
-        kind=kind,
-        anchor=anchor,
-        against=against,
-        message=text(rest if against else result.message),
-        asked=named_values(result.params),
-        observed=named_values(result.observed),
-        differences={each.event_id: differences(each.note) for each in result.evidence.excerpts if each.note},
-        before=before,
-    )
-
-
-def _against(message: str) -> list[tuple[str, str]]:
-    """What was expected, and what was got, for each thing that a message tells so; none, if it has other parts.
-
-    A message that quotes tells of one thing: what is quoted may have any form.
-    """
-    told = [message] if '"' in message else _NEXT_SAYS.split(message)
-    says = list(map(_SAYS.fullmatch, told))
-    return [(found[1], found[2]) for found in says if found] if all(says) else []
+    return sorted(made, key=lambda check: _URGENCY.index(check.kind))
 
 
 def differences(note: str) -> list[Difference]:
@@ -203,6 +189,15 @@ _WORDS = {
     "error": "Error",
     "final_output": "Final output",
 }
+_NAMES = {
+    "tool_call": ("tool",),
+    "tool_result": ("tool",),
+    "error": ("tool", "scope"),
+    "memory_read": ("group_id",),
+    "memory_write": ("group_id",),
+}
+"""Where the name of an event is found; messages have a role."""
+_CONTENT = {"tool_call": "args", "tool_result": "result", "error": "message"}
 
 
 @dataclass(slots=True, kw_only=True)
@@ -269,17 +264,22 @@ def timeline(trace: Mapping[str, Any], checks: Sequence[Check], anchor: str) -> 
         for number, each in enumerate(records, 1)
         if number <= MOST_EVENTS or each.get("event_id") in pins
     ]
-    times = _Times(records)
-    events = [_event(number, each, anchor, times) for number, each in kept]
+    # synthetic times, of a recording without any, do not count
+    start = min((time for time in map(_time, records) if time is not None), default=None)
+    events = [_event(number, each, anchor, start) for number, each in kept]
     for event in events:
         _pin(event, pins.get(event.event_id, ()))
     return Timeline(events=events, left_out=len(records) - len(kept))
 
 
-def _event(number: int, record: Mapping[str, Any], anchor: str, times: "_Times") -> Event:
+def _event(number: int, record: Mapping[str, Any], anchor: str, start: datetime | None) -> Event:
     kind = str(record.get("type", ""))
     given = record.get("data")
     data: Mapping[str, Any] = given if isinstance(given, dict) else {}
+    named = {"group_id": record.get("group_id"), **data}
+    time = _time(record)
+    seconds = (time - start).total_seconds() if time and start else None
+    when = "" if seconds is None else f"+{seconds:.2f} s" if seconds < 60 else f"+{seconds / 60:.1f} min"
     look = "send" if kind == "tool_call" and data.get("tool") == OUTBOUND else kind
     return Event(
         number=number,
@@ -288,23 +288,13 @@ def _event(number: int, record: Mapping[str, Any], anchor: str, times: "_Times")
         kind=kind,
         look=look,
         word=_WORDS.get(look, kind),
-        name=_name(kind, data, record),
-        when=times.since_start(record),
+        name=next((str(named[key]) for key in _NAMES.get(kind, ("role",)) if named.get(key)), ""),
+        when=when,
         of=str(record.get("parent_event_id") or ""),
         facts=list(_facts(kind, data)),
-        fields=[Field(name=name, text=text(value), value=value) for name, value in _fields(kind, data)],
+        fields=list(_fields(kind, data)),
         failed=kind == "error" or (kind == "tool_result" and not data.get("success")),
     )
-
-
-def _name(kind: str, data: Mapping[str, Any], record: Mapping[str, Any]) -> str:
-    if kind in ("tool_call", "tool_result"):
-        return str(data.get("tool") or "")
-    if kind == "error":
-        return str(data.get("tool") or data.get("scope") or "")
-    if kind in ("memory_read", "memory_write"):
-        return str(data.get("group_id") or record.get("group_id") or "")
-    return str(data.get("role") or "")
 
 
 def _facts(kind: str, data: Mapping[str, Any]) -> Iterator[str]:
@@ -317,23 +307,14 @@ def _facts(kind: str, data: Mapping[str, Any]) -> Iterator[str]:
         yield "retryable" if data.get("retryable") else "not retryable"
 
 
-def _fields(kind: str, data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    if kind == "tool_call":
-        values = data.get("args")
-    elif kind == "tool_result":
-        values = data.get("result")
-    elif kind == "error":
-        values = {"": data.get("message")}
-    else:
-        named = ("path", "source", "change_summary") if kind in ("memory_read", "memory_write") else ()
-        values = {**{name: data.get(name) for name in named}, "": data.get("content")}
-    yield from _entries(values if isinstance(values, dict) else {"": values})
-
-
-def _entries(values: Mapping[Any, Any]) -> Iterator[tuple[str, str]]:
-    for name, value in values.items():
-        if value is not None:
-            yield str(name), shown(value)
+def _fields(kind: str, data: Mapping[str, Any]) -> Iterator[Field]:
+    values = data.get(_CONTENT.get(kind, "content"))
+    if kind.startswith("memory_"):
+        values = {**{name: data.get(name) for name in ("path", "source", "change_summary")}, "": values}
+    for name, each in (values if isinstance(values, dict) else {"": values}).items():
+        if each is not None:
+            value = shown(each)
+            yield Field(name=str(name), text=text(value), value=value)
 
 
 def _pin(event: Event, checks: Iterable[Check]) -> None:
@@ -345,21 +326,6 @@ def _pin(event: Event, checks: Iterable[Check]) -> None:
             place = difference.place
             at = fields.get(place) or fields.get(place.split(".")[0])
             (at or event).differences.append((check, difference))
-
-
-class _Times:
-    """Times since the first event; synthetic ones, of a recording without times, do not count."""
-
-    def __init__(self, records: Sequence[Mapping[str, Any]]) -> None:
-        times = [time for time in map(_time, records) if time is not None]
-        self.start = min(times, default=None)
-
-    def since_start(self, record: Mapping[str, Any]) -> str:
-        time = _time(record)
-        if time is None or self.start is None:
-            return ""
-        seconds = (time - self.start).total_seconds()
-        return f"+{seconds:.2f} s" if seconds < 60 else f"+{seconds / 60:.1f} min"
 
 
 def _time(record: Mapping[str, Any]) -> datetime | None:
@@ -426,14 +392,6 @@ KINDS = {
     "pass": "Passed",
 }
 """How a test ended, in the order of the report."""
-GROUPS = {
-    "fail": "Failed",
-    "error": "Ended in an error",
-    "known": "Failed as in the baseline",
-    "skipped": "Skipped",
-    "xfail": "Failed as expected",
-    "pass": "Passed",
-}
 CHANGES = {
     "newly-failing": "Newly failing",
     "fixed": "Fixed",
@@ -441,14 +399,6 @@ CHANGES = {
     "new": "New",
 }
 """What became of a test since the baseline."""
-CHECK_WORDS = {
-    "fail": "Failed",
-    "warn": "Warning",
-    "xfail": "Expected failure",
-    "skip": "Skipped",
-    "vacuous": "Nothing to judge",
-    "pass": "Passed",
-}
 
 _ANCHOR = re.compile(r"[A-Za-z0-9._-]{1,200}")
 _REASONS_IN_A_ROW = 4
@@ -543,7 +493,7 @@ class Page:
         self.unwritten = [row for row in run.summary.tests if row.result is None]
         self.groups = [
             Group(kind=kind, title=title, rows=chosen, page=self)
-            for kind, title in GROUPS.items()
+            for kind, title in KINDS.items()
             if (chosen := [row for row in rows if self._kind(row) == kind])
         ]
 
@@ -642,7 +592,7 @@ def _timeline(
     return timeline(trace, judged, anchor) if isinstance(trace, Mapping) else None
 
 
-_PACKAGE = "agenteval.reporters.html"
+_FILES = files("agenteval.reporters") / "templates"
 
 
 def render(run: StoredRun, redactor: Redactor, baseline: StoredRun | None = None) -> bytes:
@@ -651,7 +601,7 @@ def render(run: StoredRun, redactor: Redactor, baseline: StoredRun | None = None
     Without traces it shows the excerpts of the evidence, and says that traces are missing.
     Raises `LeakError`, `StoredRunError`, `FileError`.
     """
-    style, script = (files(_PACKAGE).joinpath(name).read_text("utf-8") for name in ("style.css", "script.js"))
+    style, script = (_FILES.joinpath(name).read_text("utf-8") for name in ("style.css", "script.js"))
     template = _environment(redactor).get_template("report.html.jinja")
     page = Page(run, baseline)
     content: str = template.render(page=page, style=style, script=script, policy=_policy(style, script))
@@ -663,7 +613,7 @@ def render_mutants(report: MutationReport, redactor: Redactor) -> bytes:
 
     Raises `LeakError`.
     """
-    style = files(_PACKAGE).joinpath("style.css").read_text("utf-8")
+    style = _FILES.joinpath("style.css").read_text("utf-8")
     template = _environment(redactor).get_template("mutants.html.jinja")
     content: str = template.render(report=report, style=style, policy=_policy(style))
     return content.encode()
@@ -681,7 +631,7 @@ def _environment(redactor: Redactor) -> Any:
         return written(value) if type(value) is str else value
 
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("agenteval", "reporters/html"),
+        loader=jinja2.PackageLoader("agenteval", "reporters/templates"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         finalize=put,
