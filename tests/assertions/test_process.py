@@ -186,7 +186,7 @@ class TestToolArgsMatch:
         params = {"tool": "web_search", "match": {"args_contains": {"query": "models"}}}
         verdict = judge("tool_args_match", params, SEARCHES)
         assert (verdict.passed, verdict.exercised) == (True, True)
-        assert verdict.message == "1 of 2 calls of web_search has arguments as expected"
+        assert verdict.message == "1 of 2 calls of web_search had matching arguments"
         assert refs(verdict) == ["evt-4"]
         assert verdict.observed == {"calls": 2, "matching": ["evt-4"], "which": "any"}
 
@@ -196,7 +196,7 @@ class TestToolArgsMatch:
         verdict = judge("tool_args_match", {"tool": "web_search", "match": match}, SEARCHES)
         assert not verdict.passed
         assert verdict.message == (
-            "expected the arguments of any of 2 calls of web_search to match, none does; evt-4: limit is missing"
+            "expected a call of web_search with matching arguments, 2 of 2 calls differ; evt-4: limit is missing"
         )
         assert closest(verdict) == [
             ("evt-4", "limit is missing"),
@@ -204,22 +204,13 @@ class TestToolArgsMatch:
         ]
         assert refs(verdict) == []
 
-    @pytest.mark.parametrize("which", ["any", "all"])
-    def test_a_single_call_is_not_one_of_several(self, which: str) -> None:
-        """Which calls are meant makes no difference, and is not told."""
-        params = {"tool": "web_search", "which": which, "match": {"required_keys": ["limit"]}}
-        verdict = judge("tool_args_match", params, make_trace(call("web_search", query="AI")))
-        assert verdict.message == (
-            "expected the arguments of the only call of web_search to match, they do not; evt-2: limit is missing"
-        )
-
     def test_three_calls_are_closest(self) -> None:
         """Of those that differ alike the first; all are among the differences, and all decide where all must match."""
         trace = make_trace(*[call("web_search", query=str(n)) for n in range(4)])
         params = {"tool": "web_search", "which": "all", "match": {"required_keys": ["limit"]}}
         verdict = judge("tool_args_match", params, trace)
         assert verdict.message == (
-            "expected the arguments of each of 4 calls of web_search to match, 4 of 4 do not; "
+            "expected every call of web_search with matching arguments, 4 of 4 calls differ; "
             "evt-2: limit is missing"
         )
         assert [event for event, _ in closest(verdict)] == ["evt-2", "evt-3", "evt-4"]
@@ -236,7 +227,7 @@ class TestToolArgsMatch:
         params = {"tool": "web_search", "which": "all", "match": {"regex": {"query": "news$"}}}
         verdict = judge("tool_args_match", params, SEARCHES)
         assert verdict.message == (
-            "expected the arguments of each of 2 calls of web_search to match, 1 of 2 does not; "
+            "expected every call of web_search with matching arguments, 1 of 2 calls differs; "
             'evt-4: query: expected a match of /news$/, got "AI models"'
         )
         assert refs(verdict) == ["evt-4"]
@@ -249,7 +240,7 @@ class TestToolArgsMatch:
         params = {"tool": "web_*", "which": "all", "match": {"regex": {"query": "^AI"}}}
         verdict = judge("tool_args_match", params, SEARCHES)
         assert verdict.passed
-        assert verdict.message == "2 of 2 calls of web_* have arguments as expected"
+        assert verdict.message == "2 of 2 calls of web_* had matching arguments"
         assert refs(verdict) == ["evt-2", "evt-4"]
 
     @pytest.mark.parametrize(
@@ -269,13 +260,10 @@ class TestToolArgsMatch:
         event = "evt-2" if which == "first" else "evt-4"
         assert refs(verdict) == [event]
         if passes:
-            assert (
-                verdict.message
-                == f"the arguments of the {which} call of web_search ({event}) are as expected"
-            )
+            assert verdict.message == f"the {which} call of web_search ({event}) had matching arguments"
         else:
             assert verdict.message.startswith(
-                f"expected the arguments of the {which} call of web_search to match, they do not; {event}: "
+                f"expected the {which} call of web_search with matching arguments, 1 of 1 call differs; {event}: "
             )
 
     def test_fails_without_a_call(self) -> None:
@@ -379,10 +367,10 @@ class TestMaxToolCalls:
     @pytest.mark.parametrize(
         ("params", "message"),
         [
-            ({}, "needs tool with max, or max_total"),
-            ({"max": 2}, "max needs tool: whose calls are meant? For all tools together use max_total"),
-            ({"tool": "a"}, "tool needs max: how many calls of it are allowed?"),
-            ({"tool": "a", "max_total": 2}, "tool needs max: how many calls of it are allowed?"),
+            ({}, "needs tool with max, or max_total for all tools together"),
+            ({"max": 2}, "needs tool with max, or max_total for all tools together"),
+            ({"tool": "a"}, "needs tool with max, or max_total for all tools together"),
+            ({"tool": "a", "max_total": 2}, "needs tool with max, or max_total for all tools together"),
             ({"max_total": -1}, "expected at least 0, got the number -1"),
         ],
     )
@@ -512,19 +500,19 @@ def test_a_call_that_came_to_something_else_is_the_closest() -> None:
         (
             {"result": {"equal": {"status": "sent"}}},
             True,
-            "1 of 2 calls of send has a result as expected",
+            "1 of 2 calls of send had matching result",
             "",
         ),
         (
             {"result": {"equal": {"status": "sent"}}, "which": "last"},
             True,
-            "the result of the last call of send (evt-4) is as expected",
+            "the last call of send (evt-4) had matching result",
             "",
         ),
         (
             {"result": {"equal": {"status": "sent"}}, "which": "all"},
             False,
-            'expected the result of each of 2 calls of send to match, 1 of 2 does not; evt-2: result status: expected "sent", got "queued"',
+            'expected every call of send with matching result, 1 of 2 calls differs; evt-2: result status: expected "sent", got "queued"',
             "wrong tool result",
         ),
         (
@@ -534,13 +522,13 @@ def test_a_call_that_came_to_something_else_is_the_closest() -> None:
                 "which": "first",
             },
             False,
-            'expected the arguments and result of the first call of send to match, they do not; evt-2: result status: expected "sent", got "queued"',
+            'expected the first call of send with matching arguments and result, 1 of 1 call differs; evt-2: result status: expected "sent", got "queued"',
             "wrong tool result",
         ),
         (
             {"args": {"args_equal": {"to": "eve"}}, "which": "first"},
             False,
-            'expected the arguments of the first call of send to match, they do not; evt-2: to: expected "eve", got "dana"',
+            'expected the first call of send with matching arguments, 1 of 1 call differs; evt-2: to: expected "eve", got "dana"',
             "",
         ),
         (

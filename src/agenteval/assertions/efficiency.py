@@ -1,17 +1,6 @@
-"""What a run took: time, tokens, money, turns and retries.
+"""What a run took: time, tokens, money, turns and retries (SPEC 14).
 
 Durations, tokens and cost are what the recording states; turns and retries are counted in the trace.
-
-input tokens
-    `input_tokens`, with the tokens read from and written to a cache that stand beside it
-    (`cache_read_input_tokens`, `cache_creation_input_tokens`); or `prompt_tokens`, which holds cached ones already.
-output tokens
-    `output_tokens`, or `completion_tokens`.
-total tokens
-    The sum of both, or `total_tokens` when that is more, or when one of both is not stated.
-turn
-    One stretch of agent activity up to a final output (see `agenteval.contracts.trace`); tool calls that no final output follows
-    are a turn too, and so is whatever there is when there is no final output at all.
 """
 
 from typing import Annotated, Any, ClassVar, NamedTuple
@@ -130,17 +119,13 @@ UNITS = {
     "max_retries": "retries",
 }
 """What each limit counts, in words."""
-_ONE = {
-    "max_total_tokens": "token in all",
-    "max_input_tokens": "input token",
-    "max_output_tokens": "output token",
-    "max_turns": "turn",
-    "max_retries": "retry",
-}
 
 
 def _amount(value: float, name: str) -> str:
-    return f"{_number(value)} {_ONE.get(name, UNITS[name]) if value == 1 else UNITS[name]}"
+    unit = UNITS[name]
+    if value == 1:
+        unit = unit.replace("tokens", "token").replace("turns", "turn").replace("retries", "retry")
+    return f"{_number(value)} {unit}"
 
 
 def _number(value: float) -> str:
@@ -156,10 +141,8 @@ def _measure(name: str, trace: Trace) -> Measure:
         duration = trace.metrics.timing_ms_total
         return Measure(duration) if duration else Measure(None, "no duration is recorded")
     if name == "max_cost_usd":
-        cost = trace.metrics.cost_usd
-        return (
-            Measure(None, "no cost is recorded") if cost is None else Measure(round(cost, 15))
-        )  # 0.1 + 0.2 is 0.3
+        cost = trace.metrics.cost_usd  # 0.1 + 0.2 is 0.3
+        return Measure(None, "no cost is recorded") if cost is None else Measure(round(cost, 15))
     if name == "max_turns":
         return _turns(trace)
     if name == "max_retries":
@@ -172,15 +155,14 @@ def _measure(name: str, trace: Trace) -> Measure:
 
 def _tokens(name: str, usage: dict[str, Any]) -> Measure:
     read, written = _input_tokens(usage), _stated(usage, "output_tokens", "completion_tokens")
-    value: int | None
-    if name == "max_input_tokens":
-        value = read
-    elif name == "max_output_tokens":
-        value = written
-    else:
-        total = _stated(usage, "total_tokens")
-        both = None if read is None or written is None else read + written
-        value = max((each for each in (total, both) if each is not None), default=None)
+    both = None if read is None or written is None else read + written
+    stated = [each for each in (_stated(usage, "total_tokens"), both) if each is not None]
+    values = {
+        "max_input_tokens": read,
+        "max_output_tokens": written,
+        "max_total_tokens": max(stated, default=None),
+    }
+    value = values[name]
     if value is not None:
         return Measure(value)
     lacking = f"no {UNITS[name].removesuffix(' in all')} are recorded"

@@ -12,6 +12,7 @@ from agenteval.assertions.base import (
     Verdict,
     failed,
     first_of,
+    ids,
     in_order,
     listed,
     passed,
@@ -20,7 +21,7 @@ from agenteval.assertions.base import (
 from agenteval.contracts.json_values import args_key
 from agenteval.contracts.models import Between, NotEmpty, model
 from agenteval.contracts.testcase import Name, TestCase
-from agenteval.contracts.trace import ToolCall, Trace
+from agenteval.contracts.trace import Event, ToolCall, Trace
 from agenteval.matching.selectors import calls_of, is_any_of
 from agenteval.matching.sends import DESTINATION_KEYS, OUTBOUND, Message, destinations, messages, reported
 from agenteval.text.fitting import counted, cut
@@ -100,11 +101,8 @@ class OutboundDestinations(Assertion):
         return f"{' and '.join(cut(name) for name in bad)} ({place})" if bad else ""
 
     def _expected(self) -> str:
-        rules = []
-        if self.allowed is not None:
-            rules.append(f"only to {' or '.join(self.allowed)}")
-        if self.forbidden is not None:
-            rules.append(f"not to {' or '.join(self.forbidden)}")
+        rules = [f"only to {' or '.join(self.allowed)}"] if self.allowed is not None else []
+        rules += [f"not to {' or '.join(self.forbidden)}"] if self.forbidden is not None else []
         return f"{self.tool} {' and '.join(rules)}"
 
 
@@ -265,7 +263,7 @@ ignore_args: [request_id]
         if not judged:
             return vacuous(f"no call{self._named()} in the trace", calls=0)
         same: dict[tuple[str, str], list[ToolCall]] = {}
-        repeated: dict[tuple[str, str], list[ToolCall]] = {}
+        repeats: dict[tuple[str, str], list[Event]] = {}
         retried = 0
         for call in judged:
             key = (call.tool, args_key(call.args, self.ignore_args))
@@ -275,32 +273,43 @@ ignore_args: [request_id]
             if earlier and self.allow_after_error and _all_failed(earlier, call):
                 retried += 1
             elif earlier:
-                repeated.setdefault(key, []).append(call)
+                repeats.setdefault(key, []).append(call.event)
             earlier.append(call)
+        again = [(same[key], events) for key, events in repeats.items()]
         observed: dict[str, Any] = {
             "calls": len(judged),
             "distinct_calls": len(same),
             "repeats_after_error": retried,
-            "repeated": [_told_calls(same[key], again) for key, again in repeated.items()],
+            "repeated": [
+                {
+                    "tool": first.tool,
+                    "args": first.args,
+                    "first": first.event.event_id,
+                    "repeats": ids(events),
+                }
+                for (first, *_), events in again
+            ],
         }
-        after_error = f", {counted(retried, 'repeat')} after an error" if retried else ""
-        if not repeated:
+        if not again:
+            after_error = f", {counted(retried, 'repeat')} after an error" if retried else ""
             return passed(
                 f"{counted(len(judged), 'call')}{self._named()}, {'each ' * (len(judged) > 1)}made once{after_error}",
                 events=[call.event for call in judged],
                 **observed,
             )
-        told = [_line(same[key], again) for key, again in repeated.items()]
+        told = [
+            f"{first.tool} again ({listed(events)}) with the arguments of {first.event.event_id}"
+            for (first, *_), events in again
+        ]
         return failed(
             f"expected each call{self._named()} once, got {first_of(told)}",
-            events=in_order(call.event for key in repeated for call in same[key]),
+            events=in_order(call.event for calls, _ in again for call in calls),
             **observed,
         )
 
     def _judges(self, call: ToolCall) -> bool:
-        if self.tools is not None and not is_any_of(self.tools, call):
-            return False
-        return not is_any_of(self.ignore_tools, call)
+        is_meant = self.tools is None or is_any_of(self.tools, call)
+        return is_meant and not is_any_of(self.ignore_tools, call)
 
     def _named(self) -> str:
         """Whose calls are judged, for a message; empty for all."""
@@ -313,18 +322,3 @@ ignore_args: [request_id]
 def _all_failed(earlier: Sequence[ToolCall], call: ToolCall) -> bool:
     """Whether each of these calls had failed when the call was made."""
     return all(any(failure.seq < call.event.seq for failure in each.failures()) for each in earlier)
-
-
-def _told_calls(same: Sequence[ToolCall], again: Sequence[ToolCall]) -> dict[str, Any]:
-    first = same[0]
-    return {
-        "tool": first.tool,
-        "args": first.args,
-        "first": first.event.event_id,
-        "repeats": [call.event.event_id for call in again],
-    }
-
-
-def _line(same: Sequence[ToolCall], again: Sequence[ToolCall]) -> str:
-    repeats = listed([call.event for call in again])
-    return f"{same[0].tool} again ({repeats}) with the arguments of {same[0].event.event_id}"

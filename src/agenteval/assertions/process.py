@@ -4,7 +4,6 @@ A tool call is a `tool_call` event (see `agenteval.contracts.trace`). Tool names
 hold `*`, `?` or `[`. Results are looked at only where `result` is given.
 """
 
-from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar, Literal
 
 from agenteval.assertions.base import (
@@ -25,9 +24,9 @@ from agenteval.assertions.base import (
 )
 from agenteval.contracts.models import Between, NotEmpty, model
 from agenteval.contracts.testcase import Name, TestCase
-from agenteval.contracts.trace import Event, ToolCall, Trace, tool_names
+from agenteval.contracts.trace import ToolCall, Trace, tool_names
 from agenteval.matching.selectors import ArgsMatch, ResultMatch, Selector, calls_of, is_named
-from agenteval.text.fitting import counted
+from agenteval.text.fitting import counted, plural
 from agenteval.text.names import name_matches
 
 Count = Annotated[int, Between(0)]
@@ -204,10 +203,9 @@ args:
         """Judge one trace."""
         calls = [call.event for call in calls_of(trace, self.tool)]
         if not calls:
-            near = Selector(event_type="tool_call", tool=self.tool)
             return failed(
                 f"expected a call of {self.tool} with {self._what}, got no call of it; {called(trace)}",
-                closest=closest_calls(near, trace),
+                closest=closest_calls(Selector(event_type="tool_call", tool=self.tool), trace),
                 category=NOT_USED,
                 calls=0,
                 matching=[],
@@ -218,20 +216,20 @@ args:
         wrong = [(event, found) for event, found in differing if found]
         observed: dict[str, Any] = {"calls": len(calls), "matching": ids(right), "which": self.which}
         if (right and self.which == "any") or not wrong:
-            told = f"{self._got(right, calls)} as expected"
+            told = f"{len(right)} of {counted(len(judged), 'call')} of {self.tool} had {self._what}"
+            if self.which in ("first", "last"):
+                told = f"the {self.which} call of {self.tool} ({right[0].event_id}) had {self._what}"
             return passed(told, events=right, proven=self.which == "any", **observed)
         wrong.sort(key=lambda item: (len(item[1]), item[0].seq))
         notes = [(event, "; ".join(found)) for event, found in wrong]
-        nearest = notes[0]
+        nearest, note = notes[0]
+        differ = f"{len(wrong)} of {counted(len(judged), 'call')} {plural(len(wrong), 'differs', 'differ')}"
         return failed(
-            f"expected {self._expected(calls)} to match, {self._misses(wrong, judged)}; "
-            f"{nearest[0].event_id}: {nearest[1]}",
+            f"expected {_WHICH[self.which]} of {self.tool} with {self._what}, {differ}; {nearest.event_id}: {note}",
             events=[event for event, _ in wrong] if self.which != "any" else (),
             closest=notes[:3],
             proven=self.which == "all",
-            category=""
-            if self.args and self.args.differences_of(trace.call_at(nearest[0]))
-            else WRONG_RESULT,
+            category="" if self.args and self.args.differences_of(trace.call_at(nearest)) else WRONG_RESULT,
             differences={event.event_id: found for event, found in wrong},
             **observed,
         )
@@ -240,34 +238,11 @@ args:
     def _what(self) -> str:
         return _matching(self.args, self.result)
 
-    @property
-    def _parts(self) -> str:
-        return self._what.removeprefix("matching ")
-
     def _differences(self, call: ToolCall) -> list[str]:
         return [each for match in (self.args, self.result) if match for each in match.differences_of(call)]
 
-    def _got(self, right: Sequence[Event], calls: Sequence[Event]) -> str:
-        if self.which in ("first", "last"):
-            are = "is" if self._parts == "result" else "are"
-            return f"the {self._parts} of the {self.which} call of {self.tool} ({right[0].event_id}) {are}"
-        has = "has" if len(right) == 1 else "have"
-        return f"{len(right)} of {counted(len(calls), 'call')} of {self.tool} {has} {self._parts.replace('result', 'a result')}"
 
-    def _expected(self, calls: Sequence[Event]) -> str:
-        if self.which in ("first", "last"):
-            return f"the {self._parts} of the {self.which} call of {self.tool}"
-        if len(calls) == 1:
-            return f"the {self._parts} of the only call of {self.tool}"
-        which = "any" if self.which == "any" else "each"
-        return f"the {self._parts} of {which} of {len(calls)} calls of {self.tool}"
-
-    def _misses(self, wrong: Sequence[object], judged: Sequence[Event]) -> str:
-        if len(judged) == 1:
-            return "it does not" if self._parts == "result" else "they do not"
-        if self.which == "all":
-            return f"{len(wrong)} of {len(judged)} {'does' if len(wrong) == 1 else 'do'} not"
-        return "none does"
+_WHICH = {"any": "a call", "all": "every call", "first": "the first call", "last": "the last call"}
 
 
 @model
@@ -293,22 +268,16 @@ class MaxToolCalls(Assertion):
     """The maximum number of calls in total."""
 
     def __post_init__(self) -> None:
-        if self.tool is None and self.max is not None:
-            raise ValueError("max needs tool: whose calls are meant? For all tools together use max_total")
-        if self.tool is not None and self.max is None:
-            raise ValueError("tool needs max: how many calls of it are allowed?")
-        if self.max is None and self.max_total is None:
-            raise ValueError("needs tool with max, or max_total")
+        if (self.tool is None) != (self.max is None) or (self.max is None and self.max_total is None):
+            raise ValueError("needs tool with max, or max_total for all tools together")
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace tells all
         """Judge one trace."""
         every = [call.event for call in trace.calls()]
-        limits = []
+        limits = [("all tools", self.max_total, every)] if self.max_total is not None else []
         if self.tool is not None and self.max is not None:
             own = [call.event for call in calls_of(trace, self.tool)]
-            limits.append((self.tool, self.max, own))
-        if self.max_total is not None:
-            limits.append(("all tools", self.max_total, every))
+            limits.insert(0, (self.tool, self.max, own))
         observed: dict[str, Any] = {
             "calls": {name: len(calls) for name, _, calls in limits},
             "tool_counts": trace.tool_counts(),

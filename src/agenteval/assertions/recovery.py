@@ -4,7 +4,7 @@ A call failed when an `error` event, or a `tool_result` with `success: false`, i
 of the same tool with equal arguments after such a failure, before any success of that tool with those arguments.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import Annotated, Any, ClassVar
 
@@ -91,21 +91,16 @@ min_backoff_ms: 1000
             return self._no_error(trace, calls, observed)
         if self.min_backoff_ms is not None:
             observed["backoff_ms"] = {retry.call.event.event_id: _pause_ms(retry) for retry in again}
-        wrong = [*self._too_many(again), *self._wrong_type(again), *self._too_soon(again, observed)]
+        wrong = [*self._wrong(again, observed.get("backoff_ms", {}))]
         if wrong:
             message = "; ".join(dict.fromkeys(text for text, _ in wrong))
             events = [event for _, retry in wrong for event in (retry.call.event, *retry.after.failures())]
             return failed(message, events=in_order(events), **observed)
-        failed_times = counted(len(failures) or len(errors), "failure")
-        allowed = f"at most {self.max_retries} for each allowed"
         unjudged = [*self._not_judged(again, observed)]
+        told = f"{counted(len(failures) or len(errors), 'failure')} of {self.tool}, "
+        told += f"{counted(len(again), 'retry', 'retries')}, at most {self.max_retries} for each allowed"
         verdict = passed(
-            "; ".join(
-                [
-                    f"{failed_times} of {self.tool}, {counted(len(again), 'retry', 'retries')}, {allowed}",
-                    *(text for text, _ in unjudged),
-                ]
-            ),
+            "; ".join([told, *(text for text, _ in unjudged)]),
             events=[*(call.event for call in failures), *(retry.call.event for retry in again)],
             **observed,
         )
@@ -125,47 +120,34 @@ min_backoff_ms: 1000
             **observed,
         )
 
-    def _too_many(self, again: Sequence[Retry]) -> Iterator[tuple[str, Retry]]:
+    def _wrong(
+        self, again: Sequence[Retry], pauses: Mapping[str, float | None]
+    ) -> Iterator[tuple[str, Retry]]:
+        """What is wrong about retries: too many, after an error of the wrong type, or too soon."""
         lengths = {retry.first.event.event_id: retry.number for retry in again}
-        most = counted(self.max_retries, "retry", "retries")
         for retry in again:
-            first = retry.first.event.event_id
+            first, name = retry.first.event.event_id, retry.call.event.event_id
             if lengths[first] > self.max_retries:
-                text = f"expected at most {most} of {self.tool} after its failure ({first}), got {lengths[first]}"
-                yield text, retry
-
-    def _wrong_type(self, again: Sequence[Retry]) -> Iterator[tuple[str, Retry]]:
-        if self.retry_on_error_types is None:
-            return
-        allowed = ", ".join(self.retry_on_error_types) or "no type"
-        for retry in again:
+                most = f"at most {counted(self.max_retries, 'retry', 'retries')} of {self.tool}"
+                yield f"expected {most} after its failure ({first}), got {lengths[first]}", retry
             types = _error_types(retry.after)
-            may_be = types or self.retry_on_error_types  # without a type, it may be any of those allowed
-            if not set(may_be) & set(self.retry_on_error_types):
-                kind = ", ".join(types) or "a failure without a type"
-                got = f"{retry.call.event.event_id} after {kind} ({retry.after.event.event_id})"
-                yield f"expected retries of {self.tool} only after errors of {allowed}, got {got}", retry
-
-    def _too_soon(self, again: Sequence[Retry], observed: dict[str, Any]) -> Iterator[tuple[str, Retry]]:
-        if self.min_backoff_ms is None:
-            return
-        least = f"at least {self.min_backoff_ms:g} ms before a retry of {self.tool}"
-        for retry in again:
-            name = retry.call.event.event_id
-            pause = observed["backoff_ms"][name]
-            if pause is not None and pause < self.min_backoff_ms:
+            allowed = self.retry_on_error_types  # an error without a type may be any of those
+            if allowed is not None and not {*(types or allowed)} & {*allowed}:
+                got = f"{name} after {', '.join(types) or 'a failure without a type'} ({retry.after.event.event_id})"
+                only = f"only after errors of {', '.join(allowed) or 'no type'}"
+                yield f"expected retries of {self.tool} {only}, got {got}", retry
+            pause = pauses.get(name)
+            if self.min_backoff_ms is not None and pause is not None and pause < self.min_backoff_ms:
+                least = f"at least {self.min_backoff_ms:g} ms before a retry of {self.tool}"
                 yield f"expected a pause of {least}, got {pause:g} ms before {name}", retry
 
     def _not_judged(self, again: Sequence[Retry], observed: dict[str, Any]) -> Iterator[tuple[str, int]]:
         """What a pass does not say about which retries, since the recording lacks it, and of how many."""
         pauses = observed.get("backoff_ms", {})
-        if untimed := [
-            retry.call.event for retry in again if pauses.get(retry.call.event.event_id, 0) is None
-        ]:
-            yield (
-                f"the pause before {listed(untimed)} was not judged: the recording has no times",
-                len(untimed),
-            )
+        events = [retry.call.event for retry in again]
+        if untimed := [event for event in events if pauses.get(event.event_id, 0) is None]:
+            told = f"the pause before {listed(untimed)} was not judged: the recording has no times"
+            yield told, len(untimed)
         untyped = [retry.call.event for retry in again if not _error_types(retry.after)]
         if untyped and self.retry_on_error_types is not None:
             yield f"the reason of {listed(untyped)} was not judged: the failure has no type", len(untyped)
@@ -194,41 +176,13 @@ def _pause_ms(retry: Retry) -> float | None:
 
 
 FAILURE_PHRASES = (
-    "could not",
-    "couldn't",
-    "cannot",
-    "can not",
-    "can't",
-    "unable to",
-    "not able to",
-    "not been able to",
-    "was not",
-    "wasn't",
-    "did not",
-    "didn't",
-    "failed",
-    "failure",
-    "timed out",
-    "timeout",
-    "unavailable",
-    "not available",
-    "not reachable",
-    "unreachable",
-    "not responding",
-    "isn't responding",
-    "not working",
-    "isn't working",
-    "rate limit",
-    "error",
-    "there was a problem",
-    "there was an issue",
-    "ran into a problem",
-    "ran into an issue",
-    "went wrong",
-    "trouble",
-    "currently down",
-)
-
+    "could not", "couldn't", "cannot", "can not", "can't", "unable to", "not able to", "not been able to",
+    "was not", "wasn't", "did not", "didn't", "failed", "failure", "timed out", "timeout", "unavailable",
+    "not available", "not reachable", "unreachable", "not responding", "isn't responding", "not working",
+    "isn't working", "rate limit", "error", "there was a problem", "there was an issue",
+    "ran into a problem", "ran into an issue", "went wrong", "trouble", "currently down",
+)  # fmt: skip
+"""What admits a failure, unless a test says otherwise."""
 
 _NO_FAILURE = lazy(
     r"\b(?:no|not an?|not a single|without(?: an?y?)?|zero|0)\s+(?:(?:other|more|further)\s+)?"
@@ -328,18 +282,10 @@ must_not_claim_success: true
         if wrong:
             kind = "success claimed after a failure" if claims and admitted else ""
             return failed("; ".join(wrong), events=events, category=kind, **observed)
-        return passed(
-            f'the output admits the failure ("{admitted[0]}")'
-            + (" and claims no success" if self.must_not_claim_success else "; it may claim success"),
-            events=events,
-            **observed,
-        )
+        claimed = " and claims no success" if self.must_not_claim_success else "; it may claim success"
+        return passed(f'the output admits the failure ("{admitted[0]}"){claimed}', events=events, **observed)
 
     def _not_admitted(self) -> str:
-        """That no phrase occurs; of many phrases, such as those by default, only the first are named."""
         phrases = listed_names([f'"{phrase}"' for phrase in self.allowed_failure_phrases])
-        return (
-            f"none of {phrases} occurs"
-            if len(self.allowed_failure_phrases) > 1
-            else f"{phrases} does not occur"
-        )
+        is_one = len(self.allowed_failure_phrases) == 1
+        return f"{phrases} does not occur" if is_one else f"none of {phrases} occurs"

@@ -76,11 +76,9 @@ class SchedulerTaskRuns(Assertion):
         if not own:
             wrong.append(f"expected events that carry the task id {self.task_id}, got none")
         if foreign and own:
-            first = foreign[0]
-            wrong.append(
-                f"expected all events to carry the task id {self.task_id}, "
-                f"got {first.task_id} in {first.event_id}" + _and_more(foreign)
-            )
+            more = f" and {counted(len(foreign) - 1, 'other event')}" if len(foreign) > 1 else ""
+            got = f"{foreign[0].task_id} in {foreign[0].event_id}{more}"
+            wrong.append(f"expected all events to carry the task id {self.task_id}, got {got}")
         kind = WRONG_RUN if wrong else TOO_OFTEN if runs > self.max_runs else TOO_LATE
         if runs > self.max_runs:
             wrong.append(f"expected at most {counted(self.max_runs, 'run')} of {self.task_id}, got {runs}")
@@ -98,19 +96,18 @@ class SchedulerTaskRuns(Assertion):
         }
         deciding = starts if len(starts) >= len(ends) else ends
         if wrong:
-            too_often = deciding if runs > self.max_runs else []
-            late = own[:1] if kind == TOO_LATE else []
-            return failed(
-                "; ".join(wrong), events=[*foreign[:3], *too_often, *late], category=kind, **observed
-            )
+            events = [*foreign[:3], *(deciding if runs > self.max_runs else [])]
+            events += own[:1] if kind == TOO_LATE else []
+            return failed("; ".join(wrong), events=events, category=kind, **observed)
         if self.max_delay_s is not None and delay is None:
             lacks = "max_delay_s needs scheduled_for with its offset or timezone, and the times of events"
             return unsupported(
                 "supports_scheduler_context", f"{lacks}, which the recording lacks", **observed
             )
         beside = f"; {told}" if delay and self.max_delay_s is None and delay > LATE_S else ""
+        article = "the" if scenario.trigger == "scheduler" else "a"
         return passed(
-            f"{self.task_id} ran {times(runs)}, triggered by {_article(scenario.trigger)}{beside}",
+            f"{self.task_id} ran {times(runs)}, triggered by {article} {scenario.trigger}{beside}",
             events=deciding or own[:1],
             **observed,
         )
@@ -136,14 +133,6 @@ def _runs(events: Sequence[Event]) -> tuple[list[Event], list[Event]]:
     most = contents.most_common(1)[0][0] if contents else ""
     starts = [event for event in received if str(event.data.get("content")) == most]
     return starts, [event for event in events if event.type == "final_output"]
-
-
-def _and_more(events: Sequence[Event]) -> str:
-    return f" and {counted(len(events) - 1, 'other event')}" if len(events) > 1 else ""
-
-
-def _article(trigger: str) -> str:
-    return "the scheduler" if trigger == "scheduler" else f"a {trigger}"
 
 
 @model
