@@ -85,12 +85,8 @@ _WORDS = {
 """Numbers in words; "once", "sept", "dix" and "six" are other words in English, or the same."""
 _ORDINALS = _counted("first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth", 1)
 _HALVES = frozenset(("half", "quarter", "halb", "viertel"))
-_SPELLED = (
-    frozenset(_WORDS)
-    | frozenset(_ORDINALS)
-    | _HALVES
-    | {"noon", "midday", "midnight", "mittags", "mitternacht", "anderthalb"}
-)
+_NAMED_TIMES = {"noon": 720.0, "midday": 720.0, "mittags": 720.0, "midnight": 0.0, "mitternacht": 0.0}
+_SPELLED = frozenset(_WORDS) | frozenset(_ORDINALS) | _HALVES | frozenset(_NAMED_TIMES)
 
 
 class Number:
@@ -103,18 +99,8 @@ class Number:
     """
 
     __slots__ = (
-        "about",
-        "day",
-        "end",
-        "hours",
-        "named",
-        "plain",
-        "slack",
-        "spelled",
-        "start",
-        "text",
-        "unit",
-        "values",
+        *("about", "day", "end", "hours", "named", "plain", "slack"),
+        *("spelled", "start", "text", "unit", "values"),
     )
 
     def __init__(self, text: str, start: int, end: int, unit: str, values: frozenset[float]) -> None:
@@ -166,7 +152,6 @@ _CLOCK = lazy(r":([0-5]\d)(?::[0-5]\d(?:\.\d+)?)?(?![\d:])")
 _ZONE = lazy(r"[+-][01]\d:?\d\d\b")
 _HALF_DAY = lazy(r" ?([ap])(?:m\b|\.m\.?)", re.IGNORECASE)
 _HOUR_MARK = lazy(r" ?(?:uhr\b(?: ([0-5]\d)\b)?|h ?([0-5]\d)\b(?! ?min)|o['’]clock\b)", re.IGNORECASE)
-_PER_CENT = lazy(r" per cent\b", re.IGNORECASE)
 
 
 def numbers(text: str, skip: Sequence[tuple[int, int]] = ()) -> list[Number]:
@@ -199,22 +184,9 @@ def _in_digits(text: str, skip: Sequence[tuple[int, int]]) -> Iterator[Number]:
             at = max(match.start(), spans[0][0])  # the 2 of "2, 3 May"
             match = _NUMBER.fullmatch(text, match.start(), at) if at > match.start() else None
             at = max(at, spans[0][1]) if match is None else at
-        for each in _apart(text, match) if match else ():
-            if number := _number(text, each, last):
-                at, last = max(at, number.end), number
-                yield number
-
-
-def _apart(text: str, match: re.Match[str]) -> Iterator[re.Match[str]]:
-    """The digits as they are or, where commas cannot divide thousands, in pieces: 10,20,30."""
-    if "," not in match.group() or _readings(match.group())[0]:
-        yield match
-        return
-    start = match.start()
-    for piece in match.group().split(","):
-        if found := _NUMBER.fullmatch(text, start, start + len(piece)):
-            yield found
-        start += len(piece) + 1
+        if match and (number := _number(text, match, last)):
+            at, last = max(at, number.end), number
+            yield number
 
 
 _IN_NAME = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._/"
@@ -302,10 +274,10 @@ def _made(
         number.plain |= {round(each / 100, 9) for each in values}
     number.about = _ends_in(lead, _ABOUT)
     is_measured = unit and unit not in (*MONEY, MONTHS, SECONDS, ORDINAL)
-    if not _ends_in(lead, _EXACT) and (is_measured or (step < 1 and (unit or scale > 1))):
+    if is_measured or (step < 1 and (unit or scale > 1)):
         number.slack = min(0.5 * step * scale * factor, 0.05 * largest)
     if number.about:
-        number.slack = max(number.slack, (0.17 if _ends_in(lead, _OVER) else 0.1) * largest)
+        number.slack = max(number.slack, 0.1 * largest)
     number.day = text.startswith(tuple(_DAY_SIGNS), end) or bool(
         text[end : end + 1] == "." and not text[end + 1 : end + 2].isdigit() and _ends_in(lead, _GERMAN_DAY)
     )
@@ -362,8 +334,8 @@ def _measured(text: str, end: int, *, is_money: bool = False) -> tuple[str, floa
             return "", 1.0, scale, end
         name, glued = lowered(word[1]), word.start(1) == end
     name = name.replace(" ", "")
-    if name == "per" and (cent := _PER_CENT.match(text, end)):
-        return "%", 1.0, scale, cent.end()
+    if name == "per" and text[word.end() : word.end() + 5] == " cent":
+        return "%", 1.0, scale, word.end() + 5
     if glued and word[1] == "G":
         return "B", 1e9, scale, word.end()
     if name in _UNITS and _is_unit(word[1], name, glued=glued):
@@ -406,11 +378,8 @@ def _time(text: str, start: int, end: int, digits: str) -> Number | None:
     following = text[end : end + 2].lstrip()[:1].lower()
     half = _HALF_DAY.match(text, end) if following in ("a", "p") else None
     mark = _HOUR_MARK.match(text, end) if following in ("u", "h", "o") else None
-    if not half and not mark:
-        if text[end : end + 1] and text[end] in _HOUR_SIGNS and not point:
-            return _east_asian_time(text, start, end, int(hour))
-        if not clock:
-            return _of_next_time(text, start, end, digits)
+    if not half and not mark and not clock:
+        return _of_next_time(text, start, end, digits)
     minute = int((clock and clock[1]) or minutes or (mark and (mark[1] or mark[2])) or 0)
     end = max(end, *(each.end() for each in (half, mark) if each), 0)
     is_stamp = text[start - 1 : start] in ("T", "t")
@@ -461,16 +430,6 @@ LONGEST_JOINT = 9
 """Characters between the first of two times, and digits of the second."""
 
 
-def _east_asian_time(text: str, start: int, end: int, hour: int) -> Number | None:
-    after = text[end + 1 : end + 3]
-    if after[:1] == "半":
-        return _time_of(text, start, end + 2, hour, 30, half=None)
-    digits = after if after.isdigit() else after[:1] if after[:1].isdigit() else ""
-    if not digits or int(digits) > 59:
-        return None
-    return _time_of(text, start, end + 1 + len(digits), hour, int(digits), half=None)
-
-
 # Numbers in words ----------------------------------------------------------------------------------------------
 
 _SIDES = {"past": 1, "nach": 1, "to": -1, "vor": -1}
@@ -507,13 +466,8 @@ def _clock_in_words(text: str, words: list[re.Match[str]], at: int) -> tuple[Num
         near.append(word)
     texts = [word.group() for word in near]
     start, first = words[at].start(), texts[0]
-    if first in ("noon", "midday", "mittags", "midnight", "mitternacht"):
-        value = (
-            0.0
-            if (first.startswith("mi") and first[2] != "d" and first != "mittags") or first == "midnight"
-            else 720.0
-        )
-        return Number(text, start, words[at].end(), TIME, frozenset([value])), 1
+    if first in _NAMED_TIMES:
+        return Number(text, start, words[at].end(), TIME, frozenset([_NAMED_TIMES[first]])), 1
     size = 2 if texts[1:2] == ["minutes"] else 1
     side = _SIDES.get(texts[size]) if len(texts) > size + 1 and first in _MINUTES else None
     if (
@@ -546,18 +500,15 @@ def _hour(word: str) -> int | None:
 def _spelled(text: str, words: list[re.Match[str]], at: int) -> tuple[Number | None, int]:
     """A number in words, and how many words it has."""
     word, start, end, used = words[at].group(), words[at].start(), words[at].end(), 1
-    if word in _HALVES:
-        return _half(text, words, at)
+    if word in _HALVES or word in _NAMED_TIMES:
+        return None, 1
     lead = text[max(0, start - 20) : start]
     if word in _ORDINALS:
         return Number(text, start, end, ORDINAL, frozenset([float(_ORDINALS[word])])), 1
-    value = 1.5 if word == "anderthalb" else float(_WORDS[word])
+    value = float(_WORDS[word])
     following = words[at + 1] if at + 1 < len(words) else None
     if word in _TENS and following and following.group() in _ONES and following.start() == end + 1:
         value, end, used = value + _ONES[following.group()], following.end(), 2
-    half = _AND_A_HALF.match(text, end)
-    if half:
-        value, end, used = value + 0.5, half.end(), used + 3
     unit, factor, scale, end = _measured(text, end)
     number = Number(text, start, end, unit, frozenset([round(value * scale * factor, 9)]))
     number.plain = frozenset([value * scale])
@@ -566,18 +517,6 @@ def _spelled(text: str, words: list[re.Match[str]], at: int) -> tuple[Number | N
     if scale == 1 and not unit and value <= _LAST_HOUR and _is_hour(lead):
         number.hours = frozenset((60 * value % 1440, (60 * value + 720) % 1440))
     return number, used
-
-
-_AND_A_HALF = lazy(r" and a half\b", re.IGNORECASE)
-_PART_OF = lazy(r"half an? ([a-z]+)")
-
-
-def _half(text: str, words: list[re.Match[str]], at: int) -> tuple[Number | None, int]:
-    """`half a million`. Half an hour is a word more than a number."""
-    match = _PART_OF.match(lowered(text), words[at].start())
-    if not match or match[1] not in _SCALES:
-        return None, 1
-    return Number(text, match.start(), match.end(), "", frozenset([0.5 * _SCALES[match[1]]])), 3
 
 
 # What stands before a number -------------------------------------------------------------------------------------
@@ -590,44 +529,10 @@ _ABOUT = tuple(
     |presque|jusqu'à|au moins""".replace("\n    ", "").split("|")
 )
 """What calls the number after it approximate, in English, German, Spanish and French."""
-_OVER = (
-    *("over", "more than", "at least", "just above", "bit above", "slightly above"),
-    *(" über", "mehr als", "mindestens", "más de", "al menos", "plus de", "au moins"),
-)
-_EXACT = ("exactly", "precisely", "genau", "exactamente", "exactement")
-_AT = tuple(
-    f" {word}"
-    for word in [
-        "at",
-        "from",
-        "to",
-        "till",
-        "until",
-        "by",
-        "before",
-        "after",
-        "and",
-        "around",
-        "between",
-        "um",
-        "bis",
-        "ab",
-        "von",
-        "und",
-        "zwischen",
-        "gegen",
-        "vor",
-        "nach",
-        "las",
-        "la",
-        "a",
-        "de",
-        "y",
-        "entre",
-        "à",
-        "et",
-        "vers",
-    ]
+_AT = (
+    *(" at", " from", " to", " till", " until", " by", " before", " after", " and", " around", " between"),
+    *(" um", " bis", " ab", " von", " und", " zwischen", " gegen", " vor", " nach"),
+    *(" las", " la", " a", " de", " y", " entre", " à", " et", " vers"),
 )
 _GERMAN_DAY = (" am", " vom", " zum", " dem", " den", " der", " bis")
 
