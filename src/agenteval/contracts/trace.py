@@ -243,42 +243,30 @@ class Trace:
         return groups
 
     @cached_property
-    def _owners(self) -> dict[str, ToolCall]:
-        return {event.event_id: call for call in self._calls for event in (*call.results, *call.errors)}
-
-    @cached_property
-    def _by_call_event(self) -> dict[str, ToolCall]:
-        return {call.event.event_id: call for call in self._calls}
+    def _call_of_event(self) -> dict[str, ToolCall]:
+        return {
+            event.event_id: call
+            for call in self._calls
+            for event in (call.event, *call.results, *call.errors)
+        }
 
     @cached_property
     def _by_call_id(self) -> dict[str, ToolCall]:
         return {call.call_id: call for call in self._calls if call.call_id}
 
-    @cached_property
-    def _untold(self) -> list[ToolCall]:
-        return [call for call in self._calls if not call.tells_args]
-
-    @cached_property
-    def _tools(self) -> frozenset[tuple[str, ...]]:
-        return frozenset(call.names for call in self._calls)
-
-    @cached_property
-    def _tool_counts(self) -> Counter[str]:
-        return Counter(call.tool for call in self._calls)
-
     def calls(self) -> Sequence[ToolCall]:
         """All tool calls in order, each with its results and errors."""
         return self._calls
 
-    @property
-    def untold(self) -> Sequence[ToolCall]:
+    @cached_property
+    def untold(self) -> list[ToolCall]:
         """The calls whose arguments the recording does not tell."""
-        return self._untold
+        return [call for call in self._calls if not call.tells_args]
 
-    @property
+    @cached_property
     def tools(self) -> frozenset[tuple[str, ...]]:
         """The names of each tool that was called."""
-        return self._tools
+        return frozenset(call.names for call in self._calls)
 
     def of_type(self, *types: str) -> Sequence[Event]:
         """The events of the given types, in order."""
@@ -292,19 +280,15 @@ class Trace:
 
     def call_at(self, event: Event) -> ToolCall:
         """The view of a `tool_call` event."""
-        return self._by_call_event[event.event_id]
+        return self._call_of_event[event.event_id]
 
-    def call_with(self, event: Event) -> ToolCall | None:
+    def call_of(self, event: Event) -> ToolCall | None:
         """The call that an event is, or that it answers; None for an event that does neither."""
-        return self._by_call_event.get(event.event_id) or self._owners.get(event.event_id)
+        return self._call_of_event.get(event.event_id)
 
     def call_by_id(self, call_id: Any) -> ToolCall | None:
         """The last call that has this id, or None."""
         return self._by_call_id.get(call_id) if isinstance(call_id, str) else None
-
-    def call_of(self, event: Event) -> ToolCall | None:
-        """The call that a result or an error belongs to, or None."""
-        return self._owners.get(event.event_id)
 
     @property
     def output(self) -> str:
@@ -313,7 +297,7 @@ class Trace:
 
     def tool_counts(self) -> dict[str, int]:
         """Calls by tool, in order of first use."""
-        return dict(self._tool_counts)
+        return dict(Counter(call.tool for call in self._calls))
 
 
 def link_calls(events: Iterable[Event]) -> list[ToolCall]:

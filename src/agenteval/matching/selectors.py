@@ -243,38 +243,7 @@ class Selector(Model):
 
     def matches(self, event: Event, trace: Trace) -> bool:
         """Whether the event is meant."""
-        if self.event_type is not None and event.type != self.event_type:
-            return False
-        if self.tool is not None and not is_event_of(self.tool, event, trace):
-            return False
-        if self.call_id is not None and _call_id(event, trace) != self.call_id:
-            return False
-        if self.agent is not None and not _is_by(self.agent, event, trace):
-            return False
-        if (self.success is not None or self.result is not None) and not self._came_to(event, trace):
-            return False
-        return self.args is None or self._args_differences(event, trace) == []
-
-    def _came_to(self, event: Event, trace: Trace) -> bool:
-        """Whether the event has the outcome and the result that are asked for. When it was made, a call had come to nothing yet."""
-        if event.type == "tool_call" and self.event_type is None:
-            return False
-        if self.success is not None and _success(event, trace) is not self.success:
-            return False
-        return self.result is None or self._result_differences(event, trace) == []
-
-    def _args_differences(self, event: Event, trace: Trace) -> list[str]:
-        assert self.args is not None
-        call = trace.call_with(event)
-        return self.args.differences_of(call) if call else ["args: no call belongs to this event"]
-
-    def _result_differences(self, event: Event, trace: Trace) -> list[str]:
-        assert self.result is not None
-        if event.type == "tool_call":
-            return self.result.differences_of(trace.call_at(event))
-        if event.type == "tool_result":
-            return self.result.differences(event.data.get("result"))
-        return ["result: there is none"]
+        return next(self._differences(event, trace), None) is None
 
     def find(self, trace: Trace) -> list[Event]:
         """All matching events, in order."""
@@ -295,7 +264,7 @@ class Selector(Model):
                 near = event.type == self.event_type if self.event_type else tool != ""
             else:
                 near = is_event_of(self.tool, event, trace) or tool in similar
-            if near and (found := self._differences(event, trace)):
+            if near and (found := [*self._differences(event, trace)]):
                 far = similar.index(tool) + 1 if tool in similar else 0
                 ranked.append(((far, event.type != self.event_type, len(found), event.seq), event, found))
         ranked.sort(key=lambda item: item[0])
@@ -311,26 +280,32 @@ class Selector(Model):
         near = get_close_matches(self.tool, known, n=MOST_CLOSEST, cutoff=0.6)
         return [*dict.fromkeys(known[name] for name in near)]
 
-    def _differences(self, event: Event, trace: Trace) -> list[str]:
-        found = []
+    def _differences(self, event: Event, trace: Trace) -> Iterator[str]:
+        """What keeps an event from being meant."""
         if self.event_type is not None and event.type != self.event_type:
-            found.append(f"event_type: expected {self.event_type}, got {event.type}")
-        tool = tool_of(event, trace)
+            yield f"event_type: expected {self.event_type}, got {event.type}"
         if self.tool is not None and not is_event_of(self.tool, event, trace):
-            found.append(f"tool: expected {self.tool}, got {tool}")
-        call_id = _call_id(event, trace)
-        if self.call_id is not None and call_id != self.call_id:
-            found.append(f"call_id: expected {self.call_id}, got {call_id}")
-        success = _success(event, trace)
-        if self.success is not None and success is not self.success:
-            found.append(f"success: expected {show(self.success)}, got {show(success)}")
-        if self.agent is not None and not _is_by(self.agent, event, trace):
-            found.append(f"agent: expected {self.agent}, got {' or '.join(agents_of(event, trace))}")
+            yield f"tool: expected {self.tool}, got {tool_of(event, trace)}"
+        if self.call_id is not None and (call_id := _call_id(event, trace)) != self.call_id:
+            yield f"call_id: expected {self.call_id}, got {call_id}"
+        came_to = self.success is not None or self.result is not None
+        if came_to and event.type == "tool_call" and self.event_type is None:
+            yield "event_type: expected tool_result, got tool_call"  # when it was made, it had come to nothing yet
+        if self.success is not None and (success := _success(event, trace)) is not self.success:
+            yield f"success: expected {show(self.success)}, got {show(success)}"
+        if self.agent is not None and not any(
+            name_matches(self.agent, name) for name in agents_of(event, trace)
+        ):
+            yield f"agent: expected {self.agent}, got {' or '.join(agents_of(event, trace))}"
+        call = trace.call_of(event)
         if self.args is not None:
-            found += self._args_differences(event, trace)
-        if self.result is not None:
-            found += self._result_differences(event, trace)
-        return found
+            yield from self.args.differences_of(call) if call else ["args: no call belongs to this event"]
+        if self.result is not None and call and event is call.event:
+            yield from self.result.differences_of(call)
+        elif self.result is not None and event.type == "tool_result":
+            yield from self.result.differences(event.data.get("result"))
+        elif self.result is not None:
+            yield "result: there is none"
 
     def __str__(self) -> str:
         parts: list[str] = [self.event_type or "event"]
@@ -386,14 +361,14 @@ def calls_of(trace: Trace, *tools: str) -> list[ToolCall]:
 
 def is_event_of(pattern: str, event: Event, trace: Trace) -> bool:
     """Whether the pattern means the tool of an event; `*` means any tool, but no event without one."""
-    call = trace.call_with(event)
+    call = trace.call_of(event)
     return is_named(pattern, call.names if call else tool_names(str(event.data.get("tool") or "")))
 
 
 def agents_of(event: Event, trace: Trace) -> Iterator[str]:
     """The id of the agent of an event, and for a subagent the name and type that it was started with."""
     yield event.agent_id or ""
-    call = trace.call_with(event) or trace.call_by_id(event.data.get("call_id"))
+    call = trace.call_of(event) or trace.call_by_id(event.data.get("call_id"))
     start = trace.call_by_id(call.event.data.get("parent_call_id")) if call else None
     for key in AGENT_KEYS if start else ():
         if start and isinstance(name := start.args.get(key), str):
@@ -402,10 +377,6 @@ def agents_of(event: Event, trace: Trace) -> Iterator[str]:
 
 AGENT_KEYS = ("name", "subagent_type", "agent_type")
 """The arguments of the call that starts a subagent which say what it is called."""
-
-
-def _is_by(pattern: str, event: Event, trace: Trace) -> bool:
-    return any(name_matches(pattern, name) for name in agents_of(event, trace))
 
 
 def _call_id(event: Event, trace: Trace) -> str | None:
