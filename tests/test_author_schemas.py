@@ -7,7 +7,7 @@ import pytest
 
 from agenteval.contracts import time_limits
 from agenteval.contracts.errors import AssertionCrashError
-from agenteval.matching.json_schemas import schema_differences, schema_error
+from agenteval.matching.patterns import schema_differences, schema_error
 
 GOOD: list[dict[str, Any]] = [
     {},

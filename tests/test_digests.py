@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agenteval.matching import digests
+from agenteval.reading import documents
 
 
 @pytest.mark.parametrize("data", [b"", b"abc", bytes(range(256)) * 1000])
@@ -21,7 +21,7 @@ def test_the_digest_is_that_of_hashlib(
             raise ImportError(name)
         return builtins.__import__(name)
 
-    monkeypatch.setattr(digests, "import_module", import_module)
-    digests._algorithm.cache_clear()
-    assert digests.sha256(data) == sha256(data).hexdigest()
-    digests._algorithm.cache_clear()
+    monkeypatch.setattr(documents, "import_module", import_module)
+    documents._algorithm.cache_clear()
+    assert documents.sha256(data) == sha256(data).hexdigest()
+    documents._algorithm.cache_clear()

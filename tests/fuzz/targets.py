@@ -29,8 +29,13 @@ from agenteval.contracts.testcase import AssertionSpec, TestCase
 from agenteval.contracts.trace import check_trace
 from agenteval.judging.verdicts import JudgingRules, judge_all
 from agenteval.loading.testfile import BoundAssertion, LoadedTest, load_test
-from agenteval.matching.json_schemas import MOST_DIFFERENCES, schema_differences, schema_error
-from agenteval.matching.patterns import pattern_error, search
+from agenteval.matching.patterns import (
+    MOST_DIFFERENCES,
+    pattern_error,
+    schema_differences,
+    schema_error,
+    search,
+)
 from agenteval.redaction.redactor import Redactor
 from agenteval.redaction.sealing import encode
 from agenteval.text.names import name_matches

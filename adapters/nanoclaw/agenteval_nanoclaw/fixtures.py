@@ -209,10 +209,10 @@ def _differences(
     for name in ERROR_FIELDS if fixture.error and error else ():
         said, recorded = getattr(fixture.error, name), getattr(error, name)
         if recorded is not None and said != recorded:
-            from agenteval.matching.differences import brief
+            from agenteval.contracts.json_values import brief
 
             yield f"{name} of the error: the fixture has {brief(said)}, the recording {brief(recorded)}"
     if step.result is not None and not equal(answer.result, step.result):
-        from agenteval.matching.differences import differences
+        from agenteval.contracts.json_values import differences
 
         yield from differences(answer.result, step.result)

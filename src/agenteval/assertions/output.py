@@ -28,8 +28,7 @@ from agenteval.contracts.json_values import MISSING, lookup
 from agenteval.contracts.models import Between, WrongPart, model
 from agenteval.contracts.testcase import TestCase
 from agenteval.contracts.trace import ToolCall, Trace
-from agenteval.matching.json_schemas import schema_differences, schema_error
-from agenteval.matching.patterns import pattern_error, search, shown
+from agenteval.matching.patterns import pattern_error, schema_differences, schema_error, search, shown
 from agenteval.matching.selectors import is_any_of
 from agenteval.text.fitting import around, around_words, counted, cut
 from agenteval.text.parts import (

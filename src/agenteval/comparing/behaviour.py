@@ -5,12 +5,21 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from agenteval.contracts.json_values import args_key, equal, json_in, show
+from agenteval.contracts.json_values import (
+    ABSENT,
+    LONGEST_VALUE,
+    args_key,
+    around_difference,
+    brief,
+    equal,
+    find_differences,
+    json_in,
+    show,
+)
 from agenteval.contracts.models import EXTENSION_PREFIX, Model, model, plain
 from agenteval.contracts.trace import Trace
 from agenteval.matching.alignment import align_in_order
-from agenteval.matching.differences import ABSENT, LONGEST_VALUE, around_difference, brief, find_differences
-from agenteval.matching.digests import sha256
+from agenteval.reading.documents import sha256
 from agenteval.redaction.redactor import Redactor
 from agenteval.text.fitting import clipped, cut
 

@@ -30,8 +30,8 @@ from agenteval.contracts.errors import ExitCode, UsageError
 from agenteval.contracts.models import Model, model
 from agenteval.contracts.results import TestResult
 from agenteval.judging.stored import COMPARISON, StoredRun, StoredRunError, is_run
-from agenteval.matching.digests import sha256
 from agenteval.openwop.summary import eval_summary_of, score_delta, task_id
+from agenteval.reading.documents import sha256
 
 if TYPE_CHECKING:
     from agenteval.judging.runner import Outcome

@@ -8,8 +8,7 @@ from typing import Any
 
 from agenteval.contracts.errors import AgentEvalError, FileError, Problem
 from agenteval.contracts.results import RESULT_SCHEMA_VERSION, InvalidSpec, RunSummary, TestResult, TestRow
-from agenteval.matching.digests import sha256
-from agenteval.reading.documents import read_data
+from agenteval.reading.documents import read_data, sha256
 from agenteval.reading.jsonsource import M, load_json, load_model
 
 SUMMARY = "summary.json"

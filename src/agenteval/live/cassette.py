@@ -12,7 +12,7 @@ from typing import Any
 
 from agenteval.live.messages_api import NAMED_ONLY, Part, PartKind
 from agenteval.live.options import Stale
-from agenteval.matching.digests import sha256
+from agenteval.reading.documents import sha256
 from agenteval.redaction.redactor import Redactor
 
 FORMAT = "agenteval-cassette/1"

@@ -395,15 +395,15 @@ def _from_toml(path: Path) -> Any:
         return None
     import tomllib
 
-    from agenteval.reading.tomlplaces import as_json, find_places, syntax_place
+    from agenteval.reading.places import as_json, toml_places, toml_syntax
 
     try:
         tool = tomllib.loads(text).get("tool")
     except tomllib.TOMLDecodeError as error:
-        message, place = syntax_place(text, str(error))
+        message, place = toml_syntax(text, str(error))
         raise FileError([problem_at(place, Fault("config.syntax", message), path)]) from None
     table = tool.get("agenteval") if isinstance(tool, dict) else None
-    return None if table is None else _checked(as_json(table), text, path, find_places)
+    return None if table is None else _checked(as_json(table), text, path, toml_places)
 
 
 def _may_configure(text: str) -> bool:

@@ -1,13 +1,20 @@
-"""Authors' patterns: regular expressions that cannot run away."""
+"""Authors' patterns and JSON Schemas, which cannot run away: judged offline, under one time limit.
+
+`$schema` may name the drafts from 4 on; without it a schema is of draft 2020-12. References lead to places inside the
+schema or to the published meta-schemas; nothing is ever fetched. `pattern` and the like are searched by the engine
+that has a time limit, and every keyword first checks whether there is time left.
+"""
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from agenteval.contracts import time_limits
 from agenteval.contracts.errors import AssertionCrashError
-from agenteval.text.fitting import head
+from agenteval.text.fitting import clipped, head
+from agenteval.text.names import slip_of
 
 if TYPE_CHECKING:
     import regex
@@ -92,3 +99,301 @@ def shown(pattern: str) -> str:
     """A pattern for a message as its author wrote it, cut when it is very long."""
     start = head(pattern, 200)
     return (f"'{start}'" if start.isprintable() else repr(start)) + "…" * (len(pattern) > len(start))
+
+
+# JSON Schemas ----------------------------------------------------------------------------------------------------
+
+MOST_DIFFERENCES = 10
+LONGEST_DIFFERENCE = 300
+"""The most characters of one difference: jsonschema puts the whole value into its messages."""
+
+
+def schema_error(schema: dict[str, Any]) -> str | None:
+    """Why this is not a JSON Schema that can be judged, or None when it is one."""
+    from jsonschema import SchemaError
+
+    base = _draft(schema.get("$schema"))
+    if base is None:
+        return f"$schema is not a known draft: {schema.get('$schema')!r}"
+    try:
+        base.check_schema(schema, format_checker=None)  # it knows only Python's own patterns
+        problem = next(_problems(schema, base), None)
+        if problem is None:
+            with time_limits.spending():
+                _validator(_text(schema)).is_valid({})
+    except AssertionCrashError as error:
+        return error.message
+    except SchemaError as error:
+        place = "/".join(map(str, error.absolute_path))
+        return f"{place}: {error.message}" if place else str(error.message)
+    except RecursionError:
+        return "it is nested too deeply, or refers to itself endlessly"
+    return problem
+
+
+def schema_differences(schema: dict[str, Any], value: Any) -> list[str]:
+    """What a JSON Schema finds wrong with a value, one line each, at most ten.
+
+    Raises `AssertionCrashError`: `pattern.timeout` and `schema.timeout` when the budget of the assertion is used
+    up, `pattern.memory`, `schema.unresolvable` when a reference leads out of the schema, `schema.recursion` when
+    schema or value is nested deeper than the interpreter can follow.
+    """
+    from referencing.exceptions import Unresolvable
+
+    try:
+        with time_limits.spending():
+            errors = _validator(_text(schema)).iter_errors(value)
+            return [_line(error) for error, _ in zip(errors, range(MOST_DIFFERENCES), strict=False)]
+    except Unresolvable as error:
+        raise AssertionCrashError(
+            f"json_schema refers to {error.ref!r}, which is not in the schema; remote schemas are not fetched",
+            reason_code="schema.unresolvable",
+            next_step="put the referenced schema under $defs and refer to it with #/$defs/<name>",
+        ) from None
+    except RecursionError:
+        raise AssertionCrashError(
+            "json_schema or the value it judges is nested too deeply, or the schema refers to itself endlessly",
+            reason_code="schema.recursion",
+            next_step="flatten the schema",
+        ) from None
+
+
+def _line(error: Any) -> str:
+    place = "/".join(map(str, error.absolute_path)) or "(top)"
+    return f"{place}: {clipped(str(error.message), LONGEST_DIFFERENCE)}"
+
+
+def _text(schema: dict[str, Any]) -> str:
+    import json
+
+    return json.dumps(schema, sort_keys=True)
+
+
+def _draft(name: Any) -> Any:
+    """The validator class of the draft that `$schema` names, or None. (Draft 3 knows types that nobody can judge.)"""
+    from jsonschema import Draft3Validator, Draft202012Validator
+    from jsonschema.validators import validator_for
+
+    if name is None:
+        return Draft202012Validator
+    if not isinstance(name, str):
+        return None
+    try:
+        found = validator_for({"$schema": name}, default=cast("Any", None))
+    except ValueError:  # not a URL: "http://["
+        return None
+    return None if found is Draft3Validator else found
+
+
+@lru_cache(maxsize=64)
+def _validator(schema_text: str) -> Any:
+    import json
+
+    from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]
+
+    schema = json.loads(schema_text)
+    return _limited(_draft(schema.get("$schema")))(schema, registry=REGISTRY)
+
+
+@lru_cache(maxsize=8)
+def _limited(draft: Any) -> Any:
+    """The draft's validator, with every pattern and every keyword under the time limit."""
+    from jsonschema.validators import extend
+
+    wanted = {
+        "pattern": _pattern,
+        "patternProperties": _pattern_properties,
+        "additionalProperties": _additional_properties,
+        "uniqueItems": _unique_items,
+    }
+    checks = {name: _timed(wanted.get(name, check)) for name, check in draft.VALIDATORS.items()}
+    return cast("Any", extend)(draft, checks)
+
+
+def _timed(check: Any) -> Any:
+    """The check of a keyword, which fails when no time is left."""
+
+    def timed(validator: Any, rule: Any, instance: Any, schema: Any) -> Any:
+        if time_limits.is_spent():
+            raise AssertionCrashError(
+                f"json_schema used up the {time_limits.SECONDS:g} s that the patterns and schemas of an assertion may take",
+                reason_code="schema.timeout",
+                next_step="simplify the schema, above all what repeats under anyOf, oneOf, allOf and $ref, "
+                "or raise limits.pattern_seconds in agenteval.yaml",
+            )
+        return check(validator, rule, instance, schema)
+
+    return timed
+
+
+def _unique_items(validator: Any, wanted: Any, instance: Any, _schema: Any) -> Iterator[Any]:
+    """In one pass, where jsonschema compares every two objects."""
+    from jsonschema import ValidationError
+
+    if wanted is not True or not validator.is_type(instance, "array"):
+        return
+    seen = set()
+    for item in instance:
+        key = _identity(item)
+        if key in seen:
+            yield ValidationError(f"{instance!r} has non-unique elements")
+            return
+        seen.add(key)
+
+
+def _identity(value: Any) -> Any:
+    """Equal for values that are equal as JSON: `true` is not `1`, `1.0` is `1`."""
+    if isinstance(value, dict):
+        return "object", frozenset((key, _identity(item)) for key, item in value.items())
+    if isinstance(value, list):
+        return "array", tuple(map(_identity, value))
+    return ("boolean", value) if isinstance(value, bool) else value
+
+
+def _found(pattern: str, text: str) -> bool:
+    """Whether a pattern of JSON Schema matches: case matters, `^` and `$` are the ends of the whole text."""
+    return bool(search(f"(?-m:{pattern})", text, case_sensitive=True, written=pattern))
+
+
+def _pattern(validator: Any, pattern: str, instance: Any, _schema: Any) -> Iterator[Any]:
+    from jsonschema import ValidationError
+
+    if validator.is_type(instance, "string") and not _found(pattern, instance):
+        yield ValidationError(f"{instance!r} does not match {pattern!r}")
+
+
+def _pattern_properties(
+    validator: Any, patterns: dict[str, Any], instance: Any, _schema: Any
+) -> Iterator[Any]:
+    if not validator.is_type(instance, "object"):
+        return
+    for pattern, subschema in patterns.items():
+        for key, value in instance.items():
+            if _found(pattern, key):
+                yield from validator.descend(value, subschema, path=key, schema_path=pattern)
+
+
+def _additional_properties(validator: Any, rule: Any, instance: Any, schema: Any) -> Iterator[Any]:
+    from jsonschema import ValidationError
+
+    if not validator.is_type(instance, "object"):
+        return
+    known = schema.get("properties", {})
+    patterns = list(schema.get("patternProperties", {}))
+    extras = [
+        key for key in instance if key not in known and not any(_found(pattern, key) for pattern in patterns)
+    ]
+    if validator.is_type(rule, "object"):
+        for key in extras:
+            yield from validator.descend(instance[key], rule, path=key)
+    elif not rule and extras:
+        unexpected = ", ".join(map(repr, sorted(extras)))
+        known_text = ", ".join(map(repr, [*known, *patterns])) or "none"
+        yield ValidationError(f"unexpected {unexpected} (allowed: {known_text})")
+
+
+def _problems(schema: dict[str, Any], draft: Any) -> Iterator[str]:
+    """What a meta-schema does not find: references out of the schema, faults of their targets, foreign patterns."""
+    from jsonschema_specifications import REGISTRY
+    from referencing.jsonschema import DRAFT202012, specification_with
+
+    dialect = specification_with(schema.get("$schema", ""), default=DRAFT202012)
+    root = dialect.create_resource(schema)
+    pending = [(root, REGISTRY.resolver_with_root(root))]
+    references: list[tuple[str, str, Any]] = []
+    seen: set[int] = {id(resource.contents) for resource in REGISTRY.values()}  # these are known to be right
+    keywords: set[str] = set()
+    while pending or references:
+        if not pending:  # last, since a lookup reads the whole schema, and fails at what is refused below
+            keyword, reference, resolver = references.pop()
+            target = _resolved(reference, resolver)
+            if target is None:
+                yield (
+                    f"{keyword} {reference!r} does not resolve inside the schema, and remote schemas are not fetched;"
+                    " put what it refers to under $defs"
+                )
+            elif id(target.contents) not in seen:
+                draft.check_schema(target.contents, format_checker=None)
+                pending.append((dialect.create_resource(target.contents), target.resolver))
+            continue
+        resource, resolver = pending.pop()
+        contents = resource.contents
+        if id(contents) in seen:
+            continue
+        seen.add(id(contents))
+        if not isinstance(contents, dict):
+            continue  # true and false
+        keywords.update(contents)
+        if "$schema" in contents and contents is not schema:
+            yield "$schema inside the schema would change the rules; put it at the top"
+        yield from _ignored(contents, draft)
+        pending += [
+            (inner, resolver.in_subresource(inner))
+            for inner in resource.subresources()
+            if isinstance(inner.contents, dict)  # not so true, and names in `dependencies` of old drafts
+        ]
+        yield from _foreign_patterns(contents)
+        references += [(keyword, reference, resolver) for keyword, reference in _references(contents)]
+    if {"unevaluatedProperties", "patternProperties"} <= keywords:
+        yield "unevaluatedProperties together with patternProperties cannot be judged under a time limit"
+
+
+def _references(contents: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    for keyword in ("$ref", "$dynamicRef"):
+        if isinstance(reference := contents.get(keyword), str):
+            yield keyword, reference
+
+
+def _ignored(contents: dict[str, Any], draft: Any) -> Iterator[str]:
+    """Keywords that would be ignored though they were meant: misspelt ones, and those of other drafts."""
+    from jsonschema import Draft4Validator, Draft201909Validator, Draft202012Validator
+
+    judging = draft.VALIDATORS
+    drafts = (Draft4Validator, Draft201909Validator, Draft202012Validator)
+    others = {keyword for each in drafts for keyword in each.VALIDATORS} - _JUDGED_WITH_ANOTHER
+    for keyword in contents:
+        if keyword in judging or keyword in _JUDGED_WITH_ANOTHER:
+            continue
+        if keyword in others:
+            yield f"{keyword} is a keyword of another draft, and would be ignored; name that draft with $schema"
+        elif meant := _meant(keyword, frozenset(judging)):
+            yield f"{keyword} is not a keyword, and would be ignored; did you mean {meant!r}?"
+
+
+@lru_cache(maxsize=256)
+def _meant(keyword: str, judging: frozenset[str]) -> str | None:
+    """The keyword that a misspelt one means: `additionalProperties` for `additionalProperty`; None for a remark."""
+    known = sorted(judging - {"not"})  # a `note` is none
+    if slip := slip_of(keyword, known):
+        return slip
+    if not (alike := [each for each in known if each[:3] == keyword[:3]]):
+        return None
+    from difflib import get_close_matches
+
+    return next(iter(get_close_matches(keyword, alike, n=1, cutoff=_NEARLY_SAME)), None)
+
+
+_NEARLY_SAME = 0.83
+_JUDGED_WITH_ANOTHER = frozenset({"exclusiveMaximum", "exclusiveMinimum"})
+"""Keywords that draft 4 judges beside `maximum` and `minimum`."""
+
+
+def _resolved(reference: str, resolver: Any) -> Any:
+    """What a reference leads to, or None when it leads nowhere."""
+    from referencing.exceptions import Unresolvable
+
+    try:
+        return resolver.lookup(reference)
+    except (Unresolvable, ValueError):
+        return None
+
+
+def _foreign_patterns(contents: dict[str, Any]) -> Iterator[str]:
+    patterns = contents.get("patternProperties")
+    candidates = list(patterns) if isinstance(patterns, dict) else []
+    if isinstance(contents.get("pattern"), str):
+        candidates.append(contents["pattern"])
+    for pattern in candidates:
+        errors = (pattern_error(each, case_sensitive=True) for each in (pattern, f"(?-m:{pattern})"))
+        if error := next(filter(None, errors), None):
+            yield f"the pattern {shown(pattern)} is not a regular expression: {error}"

@@ -8,8 +8,7 @@ from typing import Annotated, Any, ClassVar
 from agenteval.contracts.json_values import MISSING, equal, held_in, lookup, moment, seconds_between, show
 from agenteval.contracts.models import Model, OneOrMore, Rule, WrongPart, describe, model
 from agenteval.contracts.trace import ALWAYS_RECORDED, Event, EventType, ToolCall, Trace, tool_names
-from agenteval.matching.json_schemas import schema_differences, schema_error
-from agenteval.matching.patterns import pattern_error, search, shown
+from agenteval.matching.patterns import pattern_error, schema_differences, schema_error, search, shown
 from agenteval.text.fitting import clipped
 from agenteval.text.names import is_glob, name_matches
 from agenteval.text.parts import composed, fold, holds, readings
@@ -410,7 +409,7 @@ def _unequal(key: str, want: Any, got: Any, expected: str = "expected") -> str:
     if len(show(want)) + len(show(got)) <= BOTH_SHOWN:
         return f"{key}: {expected} {show(want)}, got {show(got)}"
     if isinstance(want, str) and isinstance(got, str):
-        from agenteval.matching.differences import around_difference, first_difference
+        from agenteval.contracts.json_values import around_difference, first_difference
 
         at = first_difference(want, got)
         want, got, line = *around_difference(want, got), want.count("\n", 0, at) + 1

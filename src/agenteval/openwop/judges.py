@@ -12,10 +12,9 @@ from typing import Any, Literal
 
 from agenteval.contracts.errors import AssertionCrashError, FileError, UsageError, saying
 from agenteval.contracts.models import Invalid, Model, model, parse, plain
-from agenteval.matching.digests import sha256
 from agenteval.openwop.suite import Replays
 from agenteval.openwop.tasks import Judge, Question, RubricVerdict
-from agenteval.reading.documents import STAY_INSIDE, admit, is_inside
+from agenteval.reading.documents import STAY_INSIDE, admit, is_inside, sha256
 from agenteval.reading.jsonsource import load_model, parse_json
 from agenteval.text.fitting import head
 

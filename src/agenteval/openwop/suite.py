@@ -10,13 +10,12 @@ from typing import Any
 
 from agenteval.contracts.adapters import REPLAY_FILE, Adapter, AdapterContext, find_adapter
 from agenteval.contracts.errors import AdapterError, FileError, SpecError
-from agenteval.contracts.json_values import equal
+from agenteval.contracts.json_values import differences, equal
 from agenteval.contracts.testcase import Message, Scenario, TestCase, Tools
 from agenteval.contracts.trace import Event, Trace
 from agenteval.loading.config import LimitsConfig
 from agenteval.loading.discovery import TEST_FILE
 from agenteval.loading.testfile import BoundAssertion, LoadedTest, load_test
-from agenteval.matching.differences import differences
 from agenteval.openwop.models import AgentEvalSuite, Task, ToolResponse
 from agenteval.openwop.summary import REGRESSION, Scores
 from agenteval.plugins.registry import Registry

@@ -14,13 +14,12 @@ from typing import Any, ClassVar, NoReturn
 from agenteval.assertions import assertion_class
 from agenteval.assertions.base import Assertion, Category, Proof, Verdict, failed, passed, vacuous
 from agenteval.contracts.errors import SpecError
-from agenteval.contracts.json_values import equal
+from agenteval.contracts.json_values import around_difference, brief, differences, equal, first_difference
 from agenteval.contracts.models import Model, model, parse, plain
 from agenteval.contracts.results import TestResult
 from agenteval.contracts.testcase import AssertionSpec, TestCase
 from agenteval.contracts.trace import Trace
 from agenteval.loading.testfile import BoundAssertion, LoadedTest
-from agenteval.matching.differences import around_difference, brief, differences, first_difference
 from agenteval.openwop.models import AgentEvalSuite, Criterion, Fixtures, Score, Strategy, Task, Text
 from agenteval.openwop.suite import LIVE, Replays
 from agenteval.openwop.summary import SAFETY_FINDINGS, TASK_ID, Scores, is_finding, task_id

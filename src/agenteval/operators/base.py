@@ -12,10 +12,9 @@ from random import Random
 from typing import Any, ClassVar
 
 from agenteval.assertions.base import Category
-from agenteval.contracts.json_values import show
+from agenteval.contracts.json_values import around_difference, show
 from agenteval.contracts.testcase import TestCase
 from agenteval.contracts.trace import ToolCall, Trace
-from agenteval.matching.differences import around_difference
 from agenteval.text.fitting import clipped
 
 MOST_MUTANTS = 200

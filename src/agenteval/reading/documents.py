@@ -7,8 +7,9 @@ import errno
 import os
 import stat
 from functools import cache, lru_cache
+from importlib import import_module
 from pathlib import Path
-from typing import BinaryIO, NoReturn
+from typing import Any, BinaryIO, NoReturn
 
 from agenteval.contracts import time_limits
 from agenteval.contracts.errors import FileError
@@ -267,3 +268,29 @@ def _refuse_encoding(path: Path, data: bytes, offset: int) -> NoReturn:
         next_step="save the file in UTF-8",
         place=place_at((text + rest).removeprefix("\ufeff"), len(text.removeprefix("\ufeff"))),
     )
+
+
+def sha256(data: bytes) -> str:
+    """The SHA-256 of data in hexadecimal, as `sha256sum` prints it."""
+    digest: str = _algorithm()(data).hexdigest()
+    return digest
+
+
+def sha256_of(file: BinaryIO) -> str:
+    """The digest of the rest of an open file, which is not held in memory."""
+    digest = _algorithm()()
+    while part := file.read(1 << 20):
+        digest.update(part)
+    told: str = digest.hexdigest()
+    return told
+
+
+@cache
+def _algorithm() -> Any:
+    """What CPython brings for builds without OpenSSL, whose loading takes a tenth of a small run; else hashlib."""
+    for module in ("_sha2", "_sha256"):  # from 3.12 on, and before
+        try:
+            return import_module(module).sha256
+        except ImportError:
+            continue
+    return import_module("hashlib").sha256

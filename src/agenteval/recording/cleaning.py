@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from agenteval.contracts.adapters import Owners, RecordedTest, owners_of, without_homes, without_owners
-from agenteval.matching.digests import sha256
+from agenteval.reading.documents import sha256
 from agenteval.redaction.redactor import RedactionRules, Redactor
 from agenteval.text.regexes import lazy
 

@@ -11,7 +11,7 @@ from binascii import b2a_base64
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 
-from agenteval.matching.digests import sha256
+from agenteval.reading.documents import sha256
 from agenteval.redaction.decoding import readings
 from agenteval.text.parts import OPEN, lowered, unmarked
 from agenteval.text.regexes import lazy

@@ -16,8 +16,7 @@ from agenteval.judging.runner import Outcome
 from agenteval.judging.stored import EVAL_SUMMARY, EVENTS, REPLAY_ENDING, RESULT_ENDING, SUMMARY, TRACE_ENDING
 from agenteval.judging.verdicts import MOST_ITEMS
 from agenteval.loading.config import MAX_RESULT_BYTES
-from agenteval.matching.digests import sha256
-from agenteval.reading.documents import admit, read_bytes
+from agenteval.reading.documents import admit, read_bytes, sha256
 from agenteval.redaction.redactor import Redactor
 from agenteval.redaction.sealing import LeakError, sealed, sealed_lines, sealed_result
 from agenteval.reporters.console import TOO_LARGE

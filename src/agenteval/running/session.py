@@ -13,7 +13,7 @@ from agenteval.contracts.models import plain
 from agenteval.loading.discovery import Found, Selected, discover
 from agenteval.loading.selection import Selection
 from agenteval.loading.testfile import LoadedTest
-from agenteval.matching.digests import sha256
+from agenteval.reading.documents import sha256
 from agenteval.reporters.artifacts import ArtifactError, safe_stem
 from agenteval.running.bookkeeping import Ledger
 from agenteval.running.files import Candidate, Examiner, Judged, TaskIds

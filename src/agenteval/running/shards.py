@@ -20,10 +20,18 @@ from agenteval.judging.scorecard import CoverageTally
 from agenteval.judging.stored import RESULT_ENDING, SHARD, SUMMARY, TRACE_ENDING, StoredRun, stored_problem
 from agenteval.loading.adapter_input import names_in
 from agenteval.loading.config import reach_of
-from agenteval.matching.digests import sha256, sha256_of
 from agenteval.openwop.summary import Suite
 from agenteval.plugins.registry import Registry
-from agenteval.reading.documents import admit, is_inside, looked_up, opened, read_data, real_folder
+from agenteval.reading.documents import (
+    admit,
+    is_inside,
+    looked_up,
+    opened,
+    read_data,
+    real_folder,
+    sha256,
+    sha256_of,
+)
 from agenteval.reading.jsonsource import load_model
 from agenteval.reading.places import problem_at
 from agenteval.redaction.redactor import Redactor

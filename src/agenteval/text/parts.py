@@ -88,11 +88,6 @@ def without_subscripts(text: str) -> str:
     return text.translate(_ON_LINE)
 
 
-def caseless(word: str) -> str:
-    """A word in lower case, as patterns that ignore case read it: to them `ſ` is an `s`, and `ı` an `i`."""
-    return word.lower() if word.isascii() else word.lower().replace("ſ", "s").replace("ı", "i")
-
-
 def lowered(text: str) -> str:
     """The text in lower case and as long as before: `İ`, which would become two characters, stays."""
     lower = text.lower()

@@ -141,11 +141,6 @@ def find_phrase(text: str, phrase: str, *, but_not: str = "") -> Iterator[tuple[
     yield from _places(text, parts)
 
 
-def has_phrase(text: str, phrase: str, *, but_not: str = "") -> bool:
-    """Whether a phrase stands in a text, by the rule of `find_phrase`."""
-    return next(find_phrase(text, phrase, but_not=but_not), None) is not None
-
-
 def _alike(text: str) -> str:
     """In lower case, apostrophes straight, each character in the place where it was."""
     return lowered(text).replace("’", "'").replace("ς", "σ")
