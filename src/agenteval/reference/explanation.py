@@ -5,9 +5,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import MISSING, asdict, dataclass, field, fields
 from inspect import cleandoc
-from pathlib import Path
-from string import Template
-from textwrap import indent
 from typing import Any, get_args
 
 from agenteval.assertions import assertion_types
@@ -18,74 +15,54 @@ from agenteval.plugins.contract import schema_breach
 from agenteval.plugins.registry import BUILT_IN, Registry
 from agenteval.text.names import is_glob
 
-_TEMPLATE = Path(__file__).parents[1] / "templates" / "example.yaml"
-
-_GROUP, _OTHER_GROUP = "family", "work"
-
 
 def example_spec(cls: type[Assertion]) -> str:
     """A minimal valid test.yaml with one assertion of the type, whose parameters are the class's example."""
     import yaml
 
     params = yaml.safe_load(cls.example) or {}
-    tools = dict.fromkeys(_tools(parse(cls, params))) or ("web_search",)
-    text = Template(_TEMPLATE.read_text(encoding="utf-8")).substitute(
-        area=cls.category.replace("_", "-"),
-        slug=cls.type.replace("_", "-"),
-        type=cls.type,
-        scenario=indent("\n".join(_scenario(cls, params)), "  "),
-        tools=", ".join(map(_quoted, tools)),
-        params=indent(cls.example.strip("\n") if params else "{}", "      "),
-    )
-    return "\n".join(line.rstrip() for line in text.splitlines()) + "\n"
+    named = [name for _, where, name in names_in(parse(cls, params)) if where in LOOKED_AT | EXEMPT]
+    area, slug = cls.category.replace("_", "-"), cls.type.replace("_", "-")
+    spec = {
+        "schema_version": "0.1",
+        "id": f"nanoclaw.{area}.{slug}.holds",
+        "title": f"An example of {cls.type}",
+        "adapter": "nanoclaw",
+        "mode": "replay",
+        "scenario": _scenario(cls, params),
+        "tools": {
+            "available": [*dict.fromkeys(name for name in named if not is_glob(name))] or ["web_search"]
+        },
+        "assertions": [{"id": slug, "type": cls.type, "severity": "critical", "params": params}],
+        "adapter_input": {"replay_file": "replay.json"},
+    }
+    return yaml.safe_dump(spec, sort_keys=False, allow_unicode=True, width=110)
 
 
-def _quoted(text: str) -> str:
-    """A text as a YAML flow scalar: bare when that is safe."""
-    import yaml
-
-    bare = text.isidentifier() and not isinstance(yaml.safe_load(text), bool)
-    return text if bare else json.dumps(text)
-
-
-def _tools(check: Assertion) -> Iterator[str]:
-    """The tools that parameters name, defaults included; globs are not names."""
-    for _, parameter, name in names_in(check):
-        if parameter in LOOKED_AT | EXEMPT and not is_glob(name):
-            yield name
-
-
-def _scenario(cls: type[Assertion], params: dict[str, Any]) -> Iterator[str]:
-    group = params.get("group_id") or params.get("current_group_id") or _GROUP
-    scheduled = "supports_scheduler_context" in cls.implied or cls.category == "scheduler"
-    yield f"group_id: {_quoted(str(group))}"
-    yield f"trigger: {'scheduler' if scheduled else 'user_message'}"
-    yield "input_messages:"
-    yield "  - role: user"
-    yield f"    content: {'Send the daily digest.' if scheduled else 'What is new in AI today?'}"
-    if scheduled:
-        yield "scheduler_context:"
-        yield f"  task_id: {json.dumps(str(params.get('task_id') or 'daily-digest'))}"
-        yield '  scheduled_for: "2026-01-05T08:00:00Z"'
-        yield "  timezone: UTC"
+def _scenario(cls: type[Assertion], params: dict[str, Any]) -> dict[str, Any]:
+    group = params.get("group_id") or params.get("current_group_id") or "family"
+    scenario: dict[str, Any] = {"group_id": group, "trigger": "user_message"}
+    asked = "What is new in AI today?"
+    if "supports_scheduler_context" in cls.implied or cls.category == "scheduler":
+        scenario["trigger"], asked = "scheduler", "Send the daily digest."
+        scenario["scheduler_context"] = {
+            "task_id": params.get("task_id") or "daily-digest",
+            "scheduled_for": "2026-01-05T08:00:00Z",
+            "timezone": "UTC",
+        }
     if cls.category == "memory":
         fact = params.get("expected_memory_fact") or params.get("old_value") or "Prefers short answers."
-        yield "memory_snapshot:"
-        yield from _memory(str(group), str(fact))
+        scenario["memory_snapshot"] = _memory(group, fact)
     if cls.category == "isolation":
-        others = params.get("forbidden_group_ids") or [_OTHER_GROUP]
-        yield "other_group_state:"
-        for other in others:
-            yield f"  - group_id: {_quoted(str(other))}"
-            yield "    memory_snapshot:"
-            yield from (f"    {line}" for line in _memory(str(other), "The budget review is on Friday."))
+        scenario["other_group_state"] = [
+            {"group_id": other, "memory_snapshot": _memory(other, "The budget review is on Friday.")}
+            for other in params.get("forbidden_group_ids") or ["work"]
+        ]
+    return {**scenario, "input_messages": [{"role": "user", "content": asked}]}
 
 
-def _memory(group: str, content: str) -> Iterator[str]:
-    yield f"  - group_id: {_quoted(group)}"
-    yield "    source: CLAUDE.md"
-    yield "    path: CLAUDE.md"
-    yield f"    content: {json.dumps(content, ensure_ascii=False)}"
+def _memory(group: str, content: str) -> list[dict[str, str]]:
+    return [{"group_id": group, "source": "CLAUDE.md", "path": "CLAUDE.md", "content": content}]
 
 
 JsonSchema = dict[str, Any]
