@@ -179,9 +179,9 @@ def settings() -> dict[str, tuple[str, Any]]:
     found = {}
     for name, setting in config._settings().items():
         here: Any = Config()
-        for step in setting.path:
+        for step in setting[0]:
             here = getattr(here, step)
-        found[".".join(setting.path)] = (name, here)
+        found[".".join(setting[0])] = (name, here)
     return found
 
 

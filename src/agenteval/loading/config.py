@@ -1,16 +1,16 @@
 """What a project can set, with the values in force when it does not."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from copy import deepcopy
 from dataclasses import field, fields
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 from agenteval.contracts.errors import FileError, Problem, SpecError, UsageError
 from agenteval.contracts.models import (
     Between,
-    DataPath,
     Invalid,
     Matching,
     Model,
@@ -88,37 +88,26 @@ class _Rule(Rule):
         return self._fault(value)
 
 
-def _plugin_fault(name: str) -> str:
-    """What is wrong with the name of a plugin: a file inside the project, or the dotted name of a module."""
-    if fault := _path_fault(name):
-        return fault
-    if name.endswith(".py"):
-        return (
-            "" if _is_inside(name) else f"{name!r} {_OUTSIDE}: a plugin's file is named relative to its root"
-        )
-    if all(part.isidentifier() for part in name.split(".")):
-        return ""
-    return f"expected a file of the project that ends in .py, or the dotted name of an installed module, got {name!r}"
-
-
-_OUTSIDE = "is outside the project"
-
-
-def _is_inside(name: str) -> bool:
-    """Whether a path stays below the folder that it is relative to, as far as its words show."""
-    path = Path(os.path.normpath(name))
-    return not path.is_absolute() and path.parts[:1] != (os.pardir,)
-
-
-def _tests_fault(name: str) -> str:
-    """What is wrong with a path to tests inside the project."""
-    outside = "" if _is_inside(name) else f"{name!r} {_OUTSIDE}: tests are named relative to its root"
-    return _path_fault(name) or outside
-
-
 def _path_fault(name: str) -> str:
     """What is wrong with a path, of whatever there is or is not; empty when nothing is."""
     return f"{name!r} is no path: it has a NUL character" if "\0" in name else ""
+
+
+def _fault_inside(name: str, what: str = "tests are") -> str:
+    """What is wrong with a path that stays below the project's root, as far as its words show."""
+    path = Path(os.path.normpath(name))
+    outside = path.is_absolute() or path.parts[:1] == (os.pardir,)
+    told = f"{name!r} is outside the project: {what} named relative to its root"
+    return _path_fault(name) or (told if outside else "")
+
+
+def _plugin_fault(name: str) -> str:
+    """What is wrong with the name of a plugin: a file inside the project, or the dotted name of a module."""
+    if name.endswith(".py") or _path_fault(name):
+        return _fault_inside(name, "a plugin's file is")
+    if all(part.isidentifier() for part in name.split(".")):
+        return ""
+    return f"expected a file of the project that ends in .py, or the dotted name of an installed module, got {name!r}"
 
 
 @model
@@ -188,7 +177,7 @@ class LiveConfig(Model):
 class Config(Model):
     """What a project sets once for all runs; the command line overrides it."""
 
-    tests: list[Annotated[str, NotEmpty(), _Rule(_tests_fault)]] = field(default_factory=list)
+    tests: list[Annotated[str, NotEmpty(), _Rule(_fault_inside)]] = field(default_factory=list)
     """The test files and directories that a command without paths is about, relative to the project root."""
     artifacts_dir: Annotated[str, NotEmpty(), _Rule(_path_fault)] = "artifacts"
     """Where runs are written, relative to the project root."""
@@ -313,35 +302,32 @@ def rules_of(config: Config, names: Sequence[str] | None = None) -> RedactionRul
     `names` are the environment variables of the command line; None is for a command that runs nothing, which accepts
     that a variable of the configuration is not set. Raises `UsageError`.
     """
-    wanted = dict.fromkeys([*(names or ()), *config.secrets])
-    return RedactionRules(config.redaction.kinds, _values(list(wanted), lenient=names is None))
-
-
-def _values(names: Sequence[str], *, lenient: bool) -> Iterator[str]:
-    for name in names:
+    values = []
+    for name in dict.fromkeys([*(names or ()), *config.secrets]):
         value = os.environ.get(name, "")
         if len(value.strip()) >= SHORTEST_TEXT:
-            yield value
-        elif value.strip() and not lenient:
-            raise UsageError(
-                f"the value of {name} has fewer than {SHORTEST_TEXT} characters: it would match everywhere",
-                reason_code="usage.secret_short",
-                next_step=f"use a longer value, or remove {name} from --secret and from `secrets` in the configuration",
-            )
-        elif not lenient:
-            named = _is_plainly_a_name(name)
-            raise UsageError(
-                f"the environment variable {name if named else f'{name[:3]}…'} is not set, so its value cannot be redacted",
-                reason_code="usage.secret_unset",
-                next_step=f"set {name}, or remove it from --secret and from `secrets` in the configuration"
-                if named
-                else 'give the name of a variable (MY_KEY), not its value ("$MY_KEY")',
-            )
+            values.append(value)
+        elif names is not None:
+            raise _unusable_secret(name, is_set=bool(value.strip()))
+    return RedactionRules(config.redaction.kinds, values)
 
 
-def _is_plainly_a_name(name: str) -> bool:
-    """Whether a name may be shown: anything else may be the value itself, given by mistake."""
-    return bool(_NAME.fullmatch(name)) and not detect(name)
+def _unusable_secret(name: str, *, is_set: bool) -> UsageError:
+    """The error of a variable that has no value to look for. Its name may be the value itself, given by mistake."""
+    if is_set:
+        return UsageError(
+            f"the value of {name} has fewer than {SHORTEST_TEXT} characters: it would match everywhere",
+            reason_code="usage.secret_short",
+            next_step=f"use a longer value, or remove {name} from --secret and from `secrets` in the configuration",
+        )
+    named = bool(_NAME.fullmatch(name)) and not detect(name)
+    return UsageError(
+        f"the environment variable {name if named else f'{name[:3]}…'} is not set, so its value cannot be redacted",
+        reason_code="usage.secret_unset",
+        next_step=f"set {name}, or remove it from --secret and from `secrets` in the configuration"
+        if named
+        else 'give the name of a variable (MY_KEY), not its value ("$MY_KEY")',
+    )
 
 
 _NAME = lazy(r"[A-Z_][A-Z0-9_]*")
@@ -415,30 +401,26 @@ def _may_configure(text: str) -> bool:
 
 
 def _checked(data: Any, text: str, path: Path, places: Places) -> Any:
+    """The data, when it is valid. A project names only what is in it: whoever runs its tests may not know what its files say."""
     try:
         config = parse(Config, data)
     except Invalid as invalid:
         faults = [fault_of(finding, "config") for finding in invalid.findings]
     else:
-        faults = [_outside(name) for name in _PATHS if _is_outside(getattr(config, name), path.parent)]
+        inside = checkout_of(path.parent.absolute())
+        faults = [
+            Fault(
+                "config.outside_root",
+                f"{name} names a place outside the project",
+                (name,),
+                next_step=f"name one inside, or give --{name.replace('_', '-')} or {PREFIX}{name.upper()} where it is to be elsewhere",
+            )
+            for name in _PATHS
+            if not Path(os.path.abspath(path.parent / getattr(config, name))).is_relative_to(inside)  # noqa: PTH100 - without `..`
+        ]
     if faults:
         raise FileError(problems_at(faults, text=text, places=places, path=path))
     return data
-
-
-def _is_outside(path: str, root: Path) -> bool:
-    return not Path(os.path.abspath(root / path)).is_relative_to(checkout_of(root.absolute()))  # noqa: PTH100 - without `..`
-
-
-def _outside(name: str) -> Fault:
-    """A project names only what is in it: whoever runs its tests may not know what its files say."""
-    option, variable = "--" + name.replace("_", "-"), PREFIX + name.upper()
-    return Fault(
-        "config.outside_root",
-        f"{name} names a place outside the project",
-        (name,),
-        next_step=f"name one inside, or give {option} or {variable} where it is to be elsewhere",
-    )
 
 
 def _with_variables(data: Any, given: Mapping[str, str]) -> Config:
@@ -450,76 +432,53 @@ def _with_variables(data: Any, given: Mapping[str, str]) -> Config:
         if name not in settings:
             problems.append(_unknown_variable(name, settings))
             continue
-        *sections, key = settings[name].path
+        (*sections, key), kind = settings[name]
         here = data
         for section in sections:
             here = here.setdefault(section, {})
-        here[key] = settings[name].value(text)
+        here[key] = _value(text, kind)
     try:
         config = parse(Config, data)
     except Invalid as invalid:
-        names: dict[DataPath, str] = {setting.path: name for name, setting in settings.items()}
-        problems += [
-            Problem(
-                reason_code="config.wrong_variable",
-                message=f"{_variable_at(finding.path, names)}: {finding.message}",
-            )
-            for finding in invalid.findings
-        ]
+        for finding in invalid.findings:  # the path may lead into a list
+            name = next(name for name, (path, _) in settings.items() if finding.path[: len(path)] == path)
+            message = f"{name}: {finding.message}"
+            problems.append(Problem(reason_code="config.wrong_variable", message=message))
     if problems:
         raise SpecError(problems)
     return config
 
 
-def _variable_at(path: DataPath, names: Mapping[DataPath, str]) -> str:
-    """The variable that set the value at a path, which may lead into a list."""
-    return next(name for given, name in names.items() if path[: len(given)] == given)
-
-
-class _Setting(NamedTuple):
-    """A setting that an environment variable can give: its path in the configuration, and its kind."""
-
-    path: tuple[str, ...]
-    kind: Any
-
-    def value(self, text: str) -> Any:
-        """The value that the text means; the text itself, which is then refused, when it means none."""
-        if get_origin(self.kind) is list:
-            return [item.strip() for item in text.split(",") if item.strip()]
-        if self.kind is bool:
-            return {"1": True, "true": True, "0": False, "false": False}.get(text.lower(), text)
-        if self.kind in (int, float):
-            try:
-                number = self.kind(text)
-            except ValueError:
-                return text
+def _value(text: str, kind: Any) -> Any:
+    """The value that the text of a variable means; the text itself, which is then refused, when it means none."""
+    if get_origin(kind) is list:
+        return [item.strip() for item in text.split(",") if item.strip()]
+    if kind is bool:
+        return {"1": True, "true": True, "0": False, "false": False}.get(text.lower(), text)
+    if kind in (int, float):
+        with suppress(ValueError):
+            number = kind(text)
             return number if number - number == 0 else text  # not for NaN and infinity
-        return text
+    return text
 
 
-def _settings() -> dict[str, _Setting]:
-    """Every setting by the name of its environment variable."""
+def _settings() -> dict[str, tuple[tuple[str, ...], Any]]:
+    """Every setting by the name of its environment variable: its path in the configuration, and its kind."""
     found = {}
     sections: list[tuple[tuple[str, ...], type[Model]]] = [((), Config)]
     for section, cls in sections:
         for declared in fields(cls):  # type: ignore[arg-type]
-            path = (*section, declared.name)
-            kind = _bare(declared.type)
+            path, kind = (*section, declared.name), declared.type
+            while get_args(kind) and get_origin(kind) not in (Literal, list):  # without marks and None
+                kind = get_args(kind)[0]
             if isinstance(kind, type) and issubclass(kind, Model):
                 sections.append((path, kind))
             else:
-                found[PREFIX + "_".join(path).upper()] = _Setting(path, kind)
+                found[PREFIX + "_".join(path).upper()] = path, kind
     return found
 
 
-def _bare(kind: Any) -> Any:
-    """A declared kind without its marks, and without None."""
-    while get_args(kind) and get_origin(kind) not in (Literal, list):
-        kind = get_args(kind)[0]
-    return kind
-
-
-def _unknown_variable(name: str, settings: Mapping[str, _Setting]) -> Problem:
+def _unknown_variable(name: str, settings: Collection[str]) -> Problem:
     near = closest(name.removeprefix(PREFIX), [each.removeprefix(PREFIX) for each in settings])
     return Problem(
         reason_code="config.unknown_variable",
