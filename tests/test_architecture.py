@@ -280,7 +280,6 @@ def test_all_that_is_read_goes_through_one_door() -> None:
         ("adapters.py", "open(metadata, encoding='utf-8')"),
         ("html.py", "_FILES.joinpath('style.css').read_text('utf-8')"),
         ("html.py", "_FILES.joinpath(name).read_text('utf-8')"),
-        ("explanation.py", "_TEMPLATE.read_text(encoding='utf-8')"),
         ("init.py", "distribution('agenteval').read_text('direct_url.json')"),
         ("init.py", "(_TEMPLATES / name).read_text(encoding='utf-8')"),
         # a copy that was made through the door
