@@ -405,79 +405,6 @@ _REASONS_IN_A_ROW = 4
 _NO = frozenset(("fail", "error", "known"))
 
 
-@dataclass(slots=True, kw_only=True)
-class Test:
-    """One test. `before` is its kind in the baseline, empty when it was not there or there is no baseline.
-
-    `known` says why its failure is accepted.
-    """
-
-    __test__ = False
-
-    result: TestResult
-    kind: str
-    known: str
-    anchor: str
-    before: str
-    change: str
-    checks: list[Check]
-    timeline: Timeline | None
-    steps: list[Step]
-    """Both traces, when there are two and they differ."""
-    same_trace: bool
-    before_without_trace: bool
-    events_of_before_left_out: int
-    anchors: dict[str, str]
-    """Where an event of the trace stands in the report, by its id."""
-
-    @property
-    def place_of_error(self) -> str:
-        """Where in its file is what kept it from being judged, unless the message says it."""
-        return place_of_error(self.result)
-
-    @property
-    def trace_too_large(self) -> bool:
-        """Whether the trace was too large to be kept, as a warning says."""
-        return is_trace_too_large(self.result)
-
-    @property
-    def next_step(self) -> str:
-        """What to do, unless the evidence or the error says it already."""
-        step = self.result.next_step or ""
-        said = self.result.error is not None and f"next: {step}" in self.result.error.message
-        return "" if said or self.result.reason_code == "assertion.failed" else step
-
-    @property
-    def reasons(self) -> list[Check]:
-        """The first assertions that failed or warned."""
-        return [each for each in self.checks if each.kind in ("fail", "warn", "xfail")][:_REASONS_IN_A_ROW]
-
-    @property
-    def marks(self) -> list[str]:
-        """The marks by which filters find it, beside its text."""
-        kinds = {each.kind for each in self.checks}
-        return [self.kind, *(kind for kind in ("warn", "vacuous") if kind in kinds), self.change]
-
-    @property
-    def categories(self) -> list[str]:
-        """The categories of its assertions."""
-        return list(dict.fromkeys(each.result.category for each in self.checks))
-
-
-@dataclass(slots=True, kw_only=True)
-class Group:
-    """The tests that ended in one way; iterating over them reads one file after the other."""
-
-    kind: str
-    title: str
-    rows: list[TestRow]
-    page: "Page" = field(repr=False)
-
-    def tests(self) -> Iterator[Test]:
-        """The tests of the group. Raises `StoredRunError`, `FileError`."""
-        return (self.page.test(row) for row in self.rows)
-
-
 class Page:
     """A stored run, and the one it is compared with, if any."""
 
@@ -491,26 +418,21 @@ class Page:
         self._before = {row.test_case_id: row for row in baseline.summary.tests} if baseline else {}
         rows = [row for row in run.summary.tests if row.result is not None]
         self.unwritten = [row for row in run.summary.tests if row.result is None]
-        self.groups = [
-            Group(kind=kind, title=title, rows=chosen, page=self)
-            for kind, title in KINDS.items()
-            if (chosen := [row for row in rows if self._kind(row) == kind])
-        ]
+        self.groups = {
+            kind: chosen for kind in KINDS if (chosen := [row for row in rows if self._kind(row) == kind])
+        }
 
     @property
     def headline(self) -> str:
         """The outcome of the run in one line: how much of each kind went wrong."""
-        counts = self.summary.counts
-        wrong = [
-            grouped(number, "test") + said
-            for number, said in (
-                (counts.failed - len(self._known), " failed"),
-                (counts.errors, " ended in an error"),
-            )
-            if number
-        ]
-        if counts.invalid:
-            wrong.append(grouped(counts.invalid, "invalid test spec"))
+        counts, known = self.summary.counts, len(self._known)
+        numbers = (
+            (counts.failed - known, "test"),
+            (counts.errors, "test"),
+            (counts.invalid, "invalid test spec"),
+        )
+        endings = (" failed", " ended in an error", "")
+        wrong = [grouped(*each) + end for each, end in zip(numbers, endings, strict=True) if each[0]]
         told = ", ".join(wrong) if self.summary.exit_code and counts.total else ""
         told = told or self.summary.exit_reason
         return told[:1].upper() + told[1:]
@@ -530,41 +452,53 @@ class Page:
                 found[change] += 1
         return {change: number for change, number in found.items() if number}
 
-    def test(self, row: TestRow) -> Test:
-        """All that is shown of a test. Raises `StoredRunError`, `FileError`."""
+    def test(self, row: TestRow) -> dict[str, Any]:
+        """All that `test.html.jinja` shows of a test. Raises `StoredRunError`, `FileError`.
+
+        `before` is its kind in the baseline, empty when it was not there; `known` says why its failure is accepted;
+        `steps` are both traces, when there are two and they differ; `anchors` tells where each event stands in the report.
+        """
         result = self.run.result(row)
         name = row.test_case_id
         anchor = f"test-{name}" if _ANCHOR.fullmatch(name) else f"test-number-{self._places[id(row)]}"
         row_before = self._before.get(name)
-        before = self._result_before(row_before)
+        before = (
+            self.baseline.result(row_before) if self.baseline and row_before and row_before.result else None
+        )
         judged = checks(result.assertions, before.assertions if before else (), anchor)
         events = _timeline(self.run, result, judged, anchor)
         old = _timeline(self.baseline, before, (), f"{anchor}--before") if before else None
         steps = beside(old.events, events.events) if old and events else []
         same = bool(steps) and all(step.same for step in steps)
-        return Test(
-            result=result,
-            kind=self._kind(row),
-            known=self._known.get(name, ""),
-            anchor=anchor,
-            before=_kind_of(row_before) if row_before else "",
-            change=self._change(row),
-            checks=judged,
-            timeline=events,
-            steps=[] if same else steps,
-            same_trace=same,
-            before_without_trace=before is not None and old is None,
-            events_of_before_left_out=old.left_out if old else 0,
-            anchors={each.event_id: each.anchor for each in events.events} if events else {},
-        )
+        kind, change, kinds = self._kind(row), self._change(row), {each.kind for each in judged}
+        step = result.next_step or ""
+        said = result.error is not None and f"next: {step}" in result.error.message
+        return {
+            "result": result,
+            "kind": kind,
+            "known": self._known.get(name, ""),
+            "anchor": anchor,
+            "before": _kind_of(row_before) if row_before else "",
+            "change": change,
+            "checks": judged,
+            "timeline": events,
+            "steps": [] if same else steps,
+            "same_trace": same,
+            "before_without_trace": before is not None and old is None,
+            "events_of_before_left_out": old.left_out if old else 0,
+            "anchors": {each.event_id: each.anchor for each in events.events} if events else {},
+            "place_of_error": place_of_error(result),
+            "trace_too_large": is_trace_too_large(result),
+            "next_step": "" if said or result.reason_code == "assertion.failed" else step,
+            "reasons": [each for each in judged if each.kind in ("fail", "warn", "xfail")][
+                :_REASONS_IN_A_ROW
+            ],
+            "marks": [kind, *(mark for mark in ("warn", "vacuous") if mark in kinds), change],
+            "categories": list(dict.fromkeys(each.result.category for each in judged)),
+        }
 
     def _kind(self, row: TestRow) -> str:
         return "known" if row.test_case_id in self._known else _kind_of(row)
-
-    def _result_before(self, row: TestRow | None) -> TestResult | None:
-        if self.baseline is None or row is None or row.result is None:
-            return None
-        return self.baseline.result(row)
 
     def _change(self, row: TestRow) -> str:
         if self.baseline is None:
