@@ -203,7 +203,7 @@ def test_protobuf_is_read_as_its_library_writes_it(tmp_path: Path) -> None:
         assert told(trace_of(path)) == TOLD
         assert len(OtelRecorder().inspect(path, context_of(tmp_path)).runs) == 1
     (log,) = read_spans(framed, max_bytes=10**6).logs
-    assert (log.trace_id, log.event["body"]) == ("ab" * 16, {"message": "Nothing."})
+    assert (log.trace_id, log.attributes["body"]) == ("ab" * 16, {"message": "Nothing."})
 
 
 ANY = st.recursive(

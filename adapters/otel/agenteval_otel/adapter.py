@@ -1,13 +1,13 @@
 """The adapter: reads the spans that a test names in `adapter_input.replay_file`."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from agenteval.contracts.adapters import AdapterContext
 from agenteval.contracts.errors import AdapterError
 from agenteval.contracts.models import EXTENSION_PREFIX, Model
-from agenteval.contracts.testcase import Scenario, TestCase
+from agenteval.contracts.testcase import TestCase
 from agenteval.contracts.trace import AdapterInfo, Trace, TraceScenario
 from agenteval.text.fitting import cut
 
@@ -63,35 +63,28 @@ class OtelAdapter:
         path = _file(case.adapter_input, context)
         found = read_spans(path, max_bytes=context.max_file_bytes)
         run = chosen(runs_of(found), case.adapter_input.get(TRACE_ID), path, found)
+        told = case.scenario
+        session = run.conversation or told.session_id
+        scenario = TraceScenario(trigger=told.trigger, group_id=told.group_id, session_id=session)
+        ids = {"test_case_id": case.id, "test_run_id": context.run_id}
+        trace = normalize(run, scenario, self.info, **ids, cut=found.cut)
         for fixture in case.tools.fixtures:
             if fixture.answers:
                 context.warn(f"fixture {fixture.id!r} is not used: results are those in the spans")
-        scenario = TraceScenario(
-            trigger=case.scenario.trigger,
-            group_id=case.scenario.group_id,
-            session_id=run.conversation or case.scenario.session_id,
-        )
-        trace = normalize(
-            run, scenario, self.info, test_case_id=case.id, test_run_id=context.run_id, cut=found.cut
-        )
-        for warning in differences(case.scenario, trace):
-            context.warn(warning)
+        if told.session_id not in (None, session):
+            context.warn(
+                f"the scenario's session_id is {told.session_id!r} in the test and {session!r} in the spans"
+            )
+        said = [message.content for message in told.input_messages if message.role == "user"]
+        asked = [message.content for message in trace.input_messages]
+        if asked and said != asked:
+            context.warn(
+                f'the scenario\'s input_messages are not those in the spans, which begin with "{cut(asked[0], 80)}"'
+            )
         return trace
 
-    def check_input(self, case: TestCase, context: AdapterContext) -> Trace:
-        """The trace of what the test names, as a run would read it. Raises `AdapterError`."""
-        return self.trace(case, context)
-
-
-def differences(told: Scenario, trace: Trace) -> Iterator[str]:
-    """Where the spans show another situation than the test describes. What the spans show is judged."""
-    if told.session_id not in (None, trace.scenario.session_id):
-        found = trace.scenario.session_id
-        yield f"the scenario's session_id is {told.session_id!r} in the test and {found!r} in the spans"
-    said = [message.content for message in told.input_messages if message.role == "user"]
-    asked = [message.content for message in trace.input_messages]
-    if asked and said != asked:
-        yield f'the scenario\'s input_messages are not those in the spans, which begin with "{cut(asked[0], 80)}"'
+    check_input = trace
+    """The trace of what the test names, as a run would read it."""
 
 
 def chosen(runs: Sequence["Run"], trace_id: Any, path: Path, found: "Spans") -> "Run":
@@ -99,20 +92,18 @@ def chosen(runs: Sequence["Run"], trace_id: Any, path: Path, found: "Spans") -> 
     if not runs:
         raise nothing_done(path, found)
     known = ", ".join(run.trace_id for run in runs)
-    if trace_id is None and len(runs) > 1:
-        raise AdapterError(
-            f"{path} holds {len(runs)} traces: {known}",
-            reason_code="adapter.otlp_choose_trace",
-            next_step="name one: adapter_input: {trace_id: ...}",
-        )
-    run = next((run for run in runs if trace_id in (None, run.trace_id)), None)
-    if run is None:
-        raise AdapterError(
-            f"{path} has no trace {trace_id!r}; it holds {known}",
-            reason_code="adapter.otlp_choose_trace",
-            next_step="correct adapter_input.trace_id",
-        )
-    return run
+    if trace_id is None and len(runs) == 1:
+        return runs[0]
+    if run := next((run for run in runs if trace_id == run.trace_id), None):
+        return run
+    several = trace_id is None
+    raise AdapterError(
+        f"{path} holds {len(runs)} traces: {known}"
+        if several
+        else f"{path} has no trace {trace_id!r}; it holds {known}",
+        reason_code="adapter.otlp_choose_trace",
+        next_step="name one: adapter_input: {trace_id: ...}" if several else "correct adapter_input.trace_id",
+    )
 
 
 def nothing_done(path: Path, found: "Spans") -> AdapterError:

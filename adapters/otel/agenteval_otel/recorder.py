@@ -79,7 +79,16 @@ class OtelRecorder:
         return Recording(
             kind=KIND,
             runs=[
-                _listed(number, run, trace)
+                RecordedRun(
+                    number=number,
+                    choice={TRACE_ID: run.trace_id},
+                    started_at=trace.events[0].ts if trace.events else "",
+                    group_id=trace.scenario.group_id or NO_GROUP,
+                    trigger=trace.scenario.trigger,
+                    first_words=cut(trace.input_messages[0].content if trace.input_messages else "", 60),
+                    tools=trace.tool_counts(),
+                    status=trace.status,
+                )
                 for number, (run, trace) in enumerate(zip(runs, traces, strict=True), 1)
             ],
             holds=[
@@ -136,34 +145,11 @@ def _read(source: Path, context: AdapterContext) -> Spans:
 
 
 def _trace(run: Run, found: Spans, context: AdapterContext) -> Trace:
-    scenario = TraceScenario(trigger="user_message", group_id=_group(run), session_id=run.conversation)
-    return normalize(
-        run,
-        scenario,
-        OtelAdapter.info,
-        test_case_id=run.trace_id,
-        test_run_id=context.run_id,
-        cut=found.cut,
-    )
-
-
-def _group(run: Run) -> str:
-    """Spans know no chat group: the conversation stands for it, else the service."""
-    return run.conversation or run.spans[0].service or NO_GROUP
-
-
-def _listed(number: int, run: Run, trace: Trace) -> RecordedRun:
-    first = trace.input_messages[0].content if trace.input_messages else ""
-    return RecordedRun(
-        number=number,
-        choice={TRACE_ID: run.trace_id},
-        started_at=trace.events[0].ts if trace.events else "",
-        group_id=_group(run),
-        trigger=trace.scenario.trigger,
-        first_words=cut(first, 60),
-        tools=trace.tool_counts(),
-        status=trace.status,
-    )
+    """The trace of a run. Spans know no chat group: the conversation stands for it, else the service."""
+    group = run.conversation or run.spans[0].service
+    scenario = TraceScenario(trigger="user_message", group_id=group or NO_GROUP, session_id=run.conversation)
+    ids = {"test_case_id": run.trace_id, "test_run_id": context.run_id}
+    return normalize(run, scenario, OtelAdapter.info, **ids, cut=found.cut)
 
 
 def _replay(run: Run, found: Spans) -> dict[str, Any]:

@@ -94,39 +94,12 @@ class Span:
 
 
 @dataclass(slots=True, kw_only=True)
-class Log:
-    """A log record: the span it names, its time, and its data as an event of a span has it."""
-
-    trace_id: str
-    span_id: str
-    time: int
-    event: dict[str, Any]
-    service: str
-    scope: str
-    read: bool = False
-    """Whether a reader of a convention has made spans of it."""
-
-    def as_span(self, number: int) -> Span:
-        """The record as a span."""
-        return Span(
-            trace_id=self.trace_id,
-            span_id=f"log {number}",
-            parent_id=self.span_id,
-            name=str(self.event["name"]),
-            start=self.time,
-            end=self.time,
-            attributes=self.event,
-            service=self.service,
-            scope=self.scope,
-        )
-
-
-@dataclass(slots=True, kw_only=True)
 class Spans:
     """The spans of a file, in its order; `cut` tells that its last line breaks off, or that it says it is a part."""
 
     spans: list[Span] = field(default_factory=list)
-    logs: list[Log] = field(default_factory=list)
+    logs: list[Span] = field(default_factory=list)
+    """Log records, each as a span within the one that it names; its attributes are as an event of a span has them."""
     cut: bool = False
 
 
@@ -293,14 +266,18 @@ class Reader:
 
     def _log(self, log: dict[str, Any], place: str, service: str, scope: str) -> None:
         attributes = self.attributes(log, place)
-        name = log.get("eventName") or attributes.get("event.name") or ""
+        name = str(log.get("eventName") or attributes.get("event.name") or "")
         observed = self.nanos(log, "observedTimeUnixNano", place, default=0)
+        time = self.nanos(log, "timeUnixNano", place, default=observed)
         self.found.logs.append(
-            Log(
+            Span(
                 trace_id=_id(log.get("traceId")),
-                span_id=_id(log.get("spanId")),
-                time=self.nanos(log, "timeUnixNano", place, default=observed),
-                event={**attributes, "name": str(name), "body": plain(log.get("body"))},
+                span_id=f"log {len(self.found.logs)}",
+                parent_id=_id(log.get("spanId")),
+                name=name,
+                start=time,
+                end=time,
+                attributes={**attributes, "name": name, "body": plain(log.get("body"))},
                 service=service,
                 scope=scope,
             )

@@ -13,7 +13,7 @@ from typing import Any
 
 from agenteval_otel import conventions as gen_ai
 from agenteval_otel.dialects import coding_agents, genai, google_adk, openinference, vendors, vercel
-from agenteval_otel.spans import Log, Span, Spans
+from agenteval_otel.spans import Span, Spans
 
 Told = dict[str, Any]
 """What a span means: attributes of the current conventions. Messages may be in any form that `messages` reads."""
@@ -44,9 +44,9 @@ def translate(found: Spans) -> list[Span]:
     """
     spans = [*found.spans, *coding_agents.spans_in(found)]
     by_id = {(span.trace_id, span.span_id): span for span in spans}
-    for log in sorted(found.logs, key=lambda log: log.time):
-        if span := by_id.get((log.trace_id, log.span_id)):
-            span.events.append(log.event)
+    for log in sorted(found.logs, key=lambda log: log.start):
+        if span := by_id.get((log.trace_id, log.parent_id)):
+            span.events.append(log.attributes)
     for span in spans:
         span.attributes = _captured(span.attributes)
         span.events = [_captured(event) for event in span.events]
@@ -58,13 +58,13 @@ def translate(found: Spans) -> list[Span]:
             span.attributes |= {k: value for k, value in told.items() if value is not None and k not in own}
         if span.attributes.get(gen_ai.TOOL_NAME) and gen_ai.operation(span) not in gen_ai.KNOWN:
             span.attributes[gen_ai.OPERATION] = gen_ai.TOOL
-    return spans + [log.as_span(number) for number, log in enumerate(found.logs) if not is_read(log)]
+    return spans + [log for log in found.logs if not _is_read(log)]
 
 
-def is_read(log: Log) -> bool:
+def _is_read(log: Span) -> bool:
     """Whether a log record is read, or is none of what an agent did."""
-    name = str(log.event["name"])
-    return log.read or not name or name.startswith("gen_ai.") or log.scope.startswith(coding_agents.SCOPE)
+    known = log.name.startswith("gen_ai.") or log.scope.startswith(coding_agents.SCOPE)
+    return known or bool(log.dialects) or not log.name
 
 
 def _captured(attributes: dict[str, Any]) -> dict[str, Any]:

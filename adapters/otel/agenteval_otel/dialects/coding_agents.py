@@ -7,10 +7,11 @@ would name. The others' log events are read so, too.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from agenteval_otel import conventions as gen_ai
-from agenteval_otel.spans import Log, Span, Spans
+from agenteval_otel.spans import Span, Spans
 
 KIND = "span.type"
 SCOPE = "com.anthropic.claude_code"
@@ -139,38 +140,38 @@ def spans_in(found: Spans) -> Iterator[Span]:
     Whose tool it was, the agent's or a subagent's, is not told there.
     """
     traces = {span.trace_id for span in found.spans}
-    prompts: dict[str, list[tuple[int, dict[str, Any], Log]]] = {}
-    for log in sorted(found.logs, key=lambda log: log.time):
-        named = str(log.event["name"] or log.event["body"]).startswith(EVENTS)
+    prompts: dict[str, list[Span]] = {}
+    for log in sorted(found.logs, key=lambda log: log.start):
+        named = str(log.name or log.attributes["body"]).startswith(EVENTS)
         if log.trace_id not in traces and (named or log.scope.startswith(SCOPE)):
-            name = _name(log.event)
-            event = {SAME.get(key, key): value for key, value in log.event.items()}
+            name = _name(log.attributes)
+            event = {SAME.get(key, key): value for key, value in log.attributes.items()}
             event |= {"event.name": SAME.get(name, name), "spanless": True}
             if prompt := event.get("prompt.id") or event.get("session.id"):
-                prompts.setdefault(str(prompt), []).append((log.time, event, log))
-                log.read = True
+                prompts.setdefault(str(prompt), []).append(replace(log, attributes=event))
+                log.dialects.append(name)
     for prompt, logs in prompts.items():
         yield from _spans(prompt, logs)
 
 
-def _spans(prompt: str, logs: list[tuple[int, dict[str, Any], Log]]) -> Iterator[Span]:
-    begin, first, source = logs[0]
-
-    def made(number: int, kind: str, start: int, end: int, **given: Any) -> Span:
-        return Span(
+def _spans(prompt: str, logs: list[Span]) -> Iterator[Span]:
+    def made(number: int, kind: str, start: int, end: int, given: dict[str, Any]) -> Span:
+        return replace(
+            logs[0],
             trace_id=prompt,
             span_id=f"{prompt}-{number}" if number else prompt,
             parent_id=prompt if number else "",
             name=f"claude_code.{kind}",
-            start=max(start, begin),
+            start=max(start, logs[0].start),
             end=end,
             attributes={**given, KIND: kind},
-            service=source.service,
-            scope=source.scope,
+            events=[],
+            dialects=[],
         )
 
-    whole = made(0, "interaction", begin, logs[-1][0], **{"session.id": first.get("session.id")})
-    whole.events = [event for _, event, _ in logs]
+    session = {"session.id": logs[0].attributes.get("session.id")}
+    whole = made(0, "interaction", 0, logs[-1].start, session)
+    whole.events = [log.attributes for log in logs]
     requests = [event for event in whole.events if event["event.name"] == "api_request"]
     for key, name in TOKENS.items():
         counts = [each[key] for each in requests if isinstance(each.get(key), int)]
@@ -178,12 +179,13 @@ def _spans(prompt: str, logs: list[tuple[int, dict[str, Any], Log]]) -> Iterator
             whole.attributes[name] = sum(counts)
     yield whole
     results = {event.get("tool_use_id") for event in whole.events if event["event.name"] == "tool_result"}
-    for number, (time, event, _) in enumerate(logs, 1):
+    for number, log in enumerate(logs, 1):
+        event, time = log.attributes, log.start
         kind, call_id = event["event.name"], event.get("tool_use_id")
         if kind == "tool_result" or (kind == "tool_decision" and call_id not in results):
             took = str(event.get("duration_ms") or 0)
             start = time - (int(took) if took.isdecimal() else 0) * 10**6
-            tool = made(number, "tool", start, time, **event)
+            tool = made(number, "tool", start, time, event)
             tool.failed = event.get("decision") in REFUSED
             tool.message = "rejected" if tool.failed else ""
             yield tool
