@@ -24,6 +24,8 @@ BASH = [
     {"command": "cat prices/14.json", "description": "What stall 14 costs"},
 ]
 
+TOLD = ("arguments", "results", "messages", "errors", "agents", "tokens")
+
 
 def read(name: str) -> tuple[Run, Trace]:
     """The one run in a file, and its trace."""
@@ -36,13 +38,11 @@ def rows() -> list[tuple[str, dict[str, bool]]]:
     """The table of docs/otel.md: the name of a file here, and what its row says that it tells."""
     text = (ROOT / "docs" / "otel.md").read_text(encoding="utf-8")
     table = text[text.index("| convention |") :].partition("\n\n")[0].splitlines()
-    heads = [head.strip() for head in table[0].strip("|").split("|")]
     found = []
     for line in table[2:]:
-        cells = dict(zip(heads, (cell.strip() for cell in line.strip("|").split("|")), strict=True))
-        names = re.findall(r"`([a-z0-9-]+)`", cells["spans"])
-        tells = {head: cells[head] == "✓" for head in heads if cells[head] in ("✓", "–")}
-        found += [(name, tells) for name in names]
+        _, _, lacks, _, names = (cell.strip() for cell in line.strip("|").split("|"))
+        tells = {each: each not in lacks.split(", ") for each in TOLD}
+        found += [(name, tells) for name in re.findall(r"`([a-z0-9-]+)`", names)]
     return found
 
 
