@@ -1178,7 +1178,7 @@ def test_reading_a_large_recording_shows_how_far_it_is(
         progress(tmp_path / "big.jsonl", 50_000_000, 200_000_000)
         progress(tmp_path / "big.jsonl", 200_000_000, 200_000_000)
         progress.clear()
-    assert terminal.getvalue() == "\r\x1b[Kreading big.jsonl  25 % of 200 MB\r\x1b[K"
+    assert terminal.getvalue() == "reading big.jsonl  25 % of 200 MB\r\x1b[2K"
     assert pipe.getvalue() == ""
 
 

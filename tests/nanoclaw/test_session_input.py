@@ -533,5 +533,5 @@ def test_a_run_shows_how_far_the_reading_is(tmp_path: Path, monkeypatch: pytest.
         monkeypatch.setattr(sys, "stderr", terminal)
         assert main(["run", "test.yaml", "--no-artifacts", *arguments]) == 0
         told = terminal.getvalue()
-        assert told.startswith("\r\x1b[Kreading s-1.jsonl  ") is shown
-        assert told.endswith("of 12 MB\r\x1b[K") is shown
+        assert told.startswith("reading s-1.jsonl  ") is shown
+        assert told.endswith("of 12 MB\r\x1b[2K") is shown
