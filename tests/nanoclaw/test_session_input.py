@@ -280,7 +280,7 @@ def test_a_choice_that_several_runs_fit(tmp_path: Path, count: int, last: str, l
         ({"message": ""}, "message: expected a non-empty value, got ''"),
         ({"message": [2]}, "message: expected a string or an integer, got a list"),
         ({"task_id": 7}, "task_id: expected a string, got the number 7 (put it in quotes, as it is written)"),
-        ({"time": "noon"}, "time: expected a date and time such as '2026-01-31T08:00:00Z', got 'noon'"),
+        ({"time": "noon"}, "time: 'noon' is not an ISO 8601 date and time, such as '2026-01-31T08:00:00Z'"),
         ({"tool_aliases": ["a"]}, "tool_aliases: expected a mapping, got a list"),
         (
             {"tool_aliases": {"a": 1}},

@@ -150,7 +150,7 @@ def _trace_of_session(case: TestCase, context: AdapterContext) -> Trace:
     run = choose(reading.runs, given)
     group, aliases = case.scenario.group_id, given.get("tool_aliases", {})
     teller = Teller(run, reading, aliases=aliases, adapter=INFO, default_group=group)
-    trace = teller.told(case.id, context.run_id).trace
+    trace = teller.trace(case.id, context.run_id)
     messages = trace.input_messages if run.received else None  # a stream, for one, does not tell of any
     for warning in situation_differs(case, trace.scenario, messages):
         context.warn(warning)

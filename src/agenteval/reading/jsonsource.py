@@ -255,7 +255,7 @@ def parse_json(text: str, path: Path) -> Any:
         _refuse(text, path)
     except json.JSONDecodeError as error:
         _refuse(text, path, error)
-    if text.count("[") + text.count("{") > MAX_DEPTH and _is_too_deep(data):
+    if text.count("[") + text.count("{") > MAX_DEPTH and is_too_deep(data):
         _refuse(text, path)
     if ("\\ud" in text or "\\uD" in text) and (found := lone_surrogate(text)):
         raise _located(text, path, *found)
@@ -306,7 +306,7 @@ _DECODER = json.JSONDecoder(
 )
 
 
-def _is_too_deep(data: Any) -> bool:
+def is_too_deep(data: Any) -> bool:
     """Whether mappings and lists nest more than `MAX_DEPTH` deep, by looking at one level after the other."""
     level = [data]
     for _ in range(MAX_DEPTH):

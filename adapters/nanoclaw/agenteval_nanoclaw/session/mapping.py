@@ -1,7 +1,6 @@
 """From one run to the normalized trace (SPEC 16)."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from agenteval.contracts.trace import (
@@ -17,7 +16,7 @@ from agenteval.matching.sends import OUTBOUND
 from agenteval.text.fitting import counted
 from agenteval_nanoclaw.session.answers import REFUSAL, Ending, Outbox, Outgoing, Usage, final_answers
 from agenteval_nanoclaw.session.lines import MAIN_AGENT, Said, read_sayings
-from agenteval_nanoclaw.session.memory import MemoryEvents, Owned
+from agenteval_nanoclaw.session.memory import MemoryEvents
 from agenteval_nanoclaw.session.prompts import parse_prompt
 from agenteval_nanoclaw.session.results import (
     RETRYABLE,
@@ -43,21 +42,12 @@ NOT_DELIVERED = "sends are known by their calls, the answer by its text"
 MOUNTS = "memory under /workspace/extra belongs to the group that the folder is named for"
 
 
-@dataclass(slots=True)
-class Told:
-    """The trace of a run, and what it shows of memory files beside its events."""
-
-    trace: Trace
-    before: dict[Owned, str | None]
-    """What memory files held when the run first touched them, where that is recorded; None: they were not there."""
-    written: set[str]
-    """The paths of the memory files that it wrote."""
-    tools: list[str]
-    """The tools that the agent had; empty where the recording does not say."""
-
-
 class Teller:
-    """Turns the lines of a run into events, one after the other. `default_group` is the group where none is recorded."""
+    """Turns the lines of a run into events, one after the other. `default_group` is the group where none is recorded.
+
+    Once that is done, `memory` has what the run shows of memory files beside its events, and `tools` those that the agent
+    had, where the recording says so.
+    """
 
     def __init__(
         self,
@@ -96,10 +86,9 @@ class Teller:
         """How long the turns of a stream took, in milliseconds."""
         self.cost: float | None = None
         self.tools: list[str] = []
-        """The tools that the agent had, where the recording says so."""
         self.notes: list[str] = []
 
-    def told(self, case_id: str, run_id: str) -> Told:
+    def trace(self, case_id: str, run_id: str) -> Trace:
         """The trace of the run, under the ids of the test case and of the test run."""
         run, flags = self.run, self.builder.capabilities
         for said in self.sayings:
@@ -115,7 +104,7 @@ class Teller:
         flags.supports_memory_events = run.generation == "v2" or self.memory.told
         flags.supports_scheduler_context = bool(run.task if run.by_scheduler else run.session)
         flags.supports_container_metadata = run.mounts_are_known
-        trace = self.builder.build(
+        return self.builder.build(
             test_case_id=case_id,
             test_run_id=run_id,
             input_messages=[TraceMessage(role="user", content=each.message.text) for each in run.received],
@@ -127,7 +116,6 @@ class Teller:
             unseen=list(self._unseen()),
             notes=[*self.notes, *self.outgoing.notes, *self.memory.notes(), *self._not_shown()],
         )
-        return Told(trace, self.memory.before, self.memory.written, self.tools)
 
     def _line(self, said: Said) -> None:
         kind = said.record.get("type")

@@ -21,8 +21,16 @@ from agenteval.contracts.trace import CAPABILITY_FLAGS, AdapterInfo, Event, Trac
 from agenteval.matching.sends import OUTBOUND
 from agenteval.text.fitting import counted
 from agenteval_nanoclaw.session.lines import MAIN_AGENT
-from agenteval_nanoclaw.session.mapping import IMPLICIT, MOUNTS, NO_PROMPT, NOT_DELIVERED, Teller, Told
-from agenteval_nanoclaw.session.memory import LOCAL, MAIN, OWN_FOLDERS, SHARED, group_file, memory_of
+from agenteval_nanoclaw.session.mapping import IMPLICIT, MOUNTS, NO_PROMPT, NOT_DELIVERED, Teller
+from agenteval_nanoclaw.session.memory import (
+    LOCAL,
+    MAIN,
+    OWN_FOLDERS,
+    SHARED,
+    MemoryEvents,
+    group_file,
+    memory_of,
+)
 from agenteval_nanoclaw.session.results import OWN_SERVER
 from agenteval_nanoclaw.session.runs import Reading, Run, choose, read_recording
 from agenteval_nanoclaw.session.values import iso
@@ -68,7 +76,7 @@ class SessionRecorder:
         reading = read_recording(source, context, within=None)
         runs, unseen = [], []
         for run in reading.runs:
-            trace = self.tell(run, reading).trace
+            trace, _ = self.tell(run, reading)
             unseen += [f"run {run.number}: {part}" for part in trace.unseen]
             runs.append(
                 RecordedRun(
@@ -96,13 +104,13 @@ class SessionRecorder:
         """One run as the files of a test; the same source gives the same data."""
         reading = read_recording(source, context, within=None)
         chosen = choose(reading.runs, run.choice)
-        told = self.tell(chosen, reading)
-        trace, folder = told.trace, chosen.index.folder
+        trace, told = self.tell(chosen, reading)
+        folder = chosen.index.folder
         shelf = _Shelf(owners_of([folder, *(event.data for event in trace.events)]))
         script = [shelf.step(event) for event in trace.events]
         sending = [OUTBOUND] if chosen.generation else []  # every agent of NanoClaw can
         return RecordedTest(
-            scenario=_Scenario(self, chosen, reading, told).data(),
+            scenario=_Scenario(self, chosen, reading, trace, told.memory).data(),
             replay=_bundle(trace, script),
             fixtures=shelf.fixtures,
             tools=list(dict.fromkeys([*trace.tool_counts(), *told.tools, *sending])),
@@ -110,10 +118,10 @@ class SessionRecorder:
             folder=folder,
         )
 
-    def tell(self, run: Run, reading: Reading) -> Told:
-        """The trace of a run."""
+    def tell(self, run: Run, reading: Reading) -> tuple[Trace, Teller]:
+        """The trace of a run, and what told it."""
         teller = Teller(run, reading, aliases={}, adapter=self.adapter, default_group=UNKNOWN_GROUP)
-        return teller.told("recording", "record")
+        return teller.trace("recording", "record"), teller
 
 
 def _holds(reading: Reading) -> list[str]:
@@ -244,17 +252,20 @@ def _slug(text: str) -> str:
 class _Scenario:
     """The `scenario` of a test: what came in, and what memory held."""
 
-    def __init__(self, recorder: SessionRecorder, run: Run, reading: Reading, told: Told) -> None:
+    def __init__(
+        self, recorder: SessionRecorder, run: Run, reading: Reading, trace: Trace, memory: MemoryEvents
+    ) -> None:
         self.recorder = recorder
         self.run = run
         self.reading = reading
-        self.told = told
-        self.own = told.trace.scenario.group_id or ""
+        self.trace = trace
+        self.memory = memory
+        self.own = trace.scenario.group_id or ""
 
     def data(self) -> Data:
         """All of it."""
-        recorded = self.told.trace.scenario
-        events = self.told.trace.of_type("message_received")
+        recorded = self.trace.scenario
+        events = self.trace.of_type("message_received")
         mounts = (self.run.group.mounts if self.run.group else None) or []
         return _given(
             group_id=recorded.group_id,
@@ -282,7 +293,7 @@ class _Scenario:
         """What the group's own memory held at the start: what the run shows, else files that nothing changed since."""
         entries = {
             file.path: _entry(file.source, file.path, content)
-            for file, content in self.told.before.items()
+            for file, content in self.memory.before.items()
             if file.group == self.own and content is not None
         }
         v2 = self.run.generation == "v2"
@@ -292,7 +303,7 @@ class _Scenario:
         unknown = [
             name
             for name, content in known.items()
-            if content is not None and paths[name] not in {*entries, *self.told.written}
+            if content is not None and paths[name] not in {*entries, *self.memory.written}
         ]
         written = self._written_later() if unknown else set()
         for name in unknown:
@@ -303,12 +314,12 @@ class _Scenario:
     def _written_later(self) -> set[str]:
         runs = self.reading.runs[self.run.number :]
         later = [run for run in runs if run.group is self.run.group]
-        return {path for run in later for path in self.recorder.tell(run, self.reading).written}
+        return {path for run in later for path in self.recorder.tell(run, self.reading)[1].memory.written}
 
     def _others(self) -> list[Data]:
         """Memory of the other groups: what the run shows of it, and their folders as they were copied."""
         found: dict[str, dict[str, Data]] = {}
-        for file, content in self.told.before.items():
+        for file, content in self.memory.before.items():
             if file.group not in (self.own, SHARED) and content is not None:
                 found.setdefault(file.group, {})[file.source] = _entry(file.source, file.path, content)
         name = LOCAL if self.run.generation == "v2" else MAIN

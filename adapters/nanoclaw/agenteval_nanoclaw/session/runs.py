@@ -17,6 +17,7 @@ from agenteval.contracts.adapters import AdapterContext
 from agenteval.contracts.errors import AdapterError
 from agenteval.contracts.models import Between, Invalid, Model, NotEmpty, NotNull, model, parse
 from agenteval.text.fitting import cut
+from agenteval_nanoclaw.bundle import Timestamp
 from agenteval_nanoclaw.session.prompts import Message, Prompt, parse_prompt
 from agenteval_nanoclaw.session.source import STREAM, TRANSCRIPT, Source, Transcript, find_source
 from agenteval_nanoclaw.session.store import Group, Inbound, Session, Store, read_store
@@ -76,11 +77,6 @@ class Run:
         self.lines.append(line)
 
     @property
-    def is_new(self) -> bool:
-        """Whether it is of a stream that has only said which tools the agent has."""
-        return [line.type for line in self.lines] == ["init"]
-
-    @property
     def is_worth_telling(self) -> bool:
         """Whether it has an answer, or a message to the agent that is no command of the CLI's own, such as `/model`."""
         answered = any(line.type in ("assistant", "result") for line in self.lines)
@@ -114,7 +110,7 @@ class Run:
     @property
     def task(self) -> Inbound | None:
         """The task that began it."""
-        return next(iter(self.tasks), None) if self.by_scheduler else None
+        return self.tasks[0] if self.tasks and self.by_scheduler else None
 
     @property
     def by_scheduler(self) -> bool:
@@ -199,7 +195,8 @@ def split(transcript: Transcript, index: Index) -> list[Run]:
         run = run_of.get(line.parent) or (runs[-1] if runs else None)
         prompt = parse_prompt(line.prompt) if line.prompt is not None else None
         if prompt:
-            goes_on = run and (line.type == "attachment" or run.is_new or _is_repeated(prompt, run, line))
+            is_new = run and [each.type for each in run.lines] == ["init"]  # a stream: which tools there are
+            goes_on = run and (line.type == "attachment" or is_new or _is_repeated(prompt, run, line))
         else:
             goes_on = run and not (run.done and line.type in ("init", "assistant") and line.chain < 0)
         if run is None or not goes_on:
@@ -308,27 +305,22 @@ class NanoClawInput(Model):
     """With `session`: the run that received this message, by its number in the session or its id."""
     task_id: Annotated[Text | None, NotNull()] = None
     """With `session`: the run of this task, or of a task of this series."""
-    time: Annotated[Text | None, NotNull()] = None
+    time: Annotated[Timestamp | None, NotNull()] = None
     """With `session`: the run that was under way at this time (ISO 8601), else the last that began before it."""
     tool_aliases: Annotated[dict[str, Text] | None, NotNull()] = None
     """With `session`: recorded names of tools, or globs, with the names that the test uses."""
 
 
 def check_options(given: Mapping[str, Any]) -> None:
-    """Refuse what `NanoClawInput` does not take, and a time that is none. Raises `AdapterError`."""
-    wrong = ""
+    """Refuse what `NanoClawInput` does not take. Raises `AdapterError`."""
     try:
         parse(NanoClawInput, given)
     except Invalid as error:
-        wrong = error.findings[0].sentence
-    if not wrong and "time" in given and milliseconds(given["time"]) is None:
-        wrong = f"time: expected a date and time such as '2026-01-31T08:00:00Z', got {given['time']!r}"
-    if wrong:
         raise AdapterError(
-            f"adapter_input.{wrong}",
+            f"adapter_input.{error.findings[0].sentence}",
             reason_code="adapter.invalid_input",
             next_step="correct the value in the test",
-        )
+        ) from None
 
 
 def choose(runs: Sequence[Run], given: Mapping[str, Any]) -> Run:

@@ -16,7 +16,8 @@ from typing import Any, BinaryIO, Literal
 
 from agenteval.contracts import time_limits
 from agenteval.contracts.errors import AdapterError
-from agenteval.reading.documents import opened
+from agenteval.reading.documents import MAX_DEPTH, opened
+from agenteval.reading.jsonsource import is_too_deep
 from agenteval_nanoclaw.session.prompts import (
     INTERRUPTED,
     LINES,
@@ -33,7 +34,6 @@ from agenteval_nanoclaw.session.values import Record, milliseconds, record_of, r
 Progress = Callable[[Path, int, int], None]
 """Told a file, the bytes of it that are read, and its size."""
 TELL_EVERY = 8 << 20
-DEEPEST = 100
 UNTIMED = -1
 """The time of lines that have none, until that of another is known."""
 SPAWNS = ("Agent", "Task")
@@ -403,23 +403,11 @@ def parse_line(data: bytes) -> Record | None:
         record = json.loads(data.decode("utf-8", "replace"), parse_constant=str)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(record, dict) or (data.count(b"{") + data.count(b"[") > DEEPEST and _too_deep(record)):
+    if not isinstance(record, dict) or (
+        data.count(b"{") + data.count(b"[") > MAX_DEPTH and is_too_deep(record)
+    ):
         return None
     return _whole(record) if b"\\ud" in data or b"\\uD" in data else record
-
-
-def _too_deep(record: Record) -> bool:
-    level: list[Any] = [record]
-    for _ in range(DEEPEST):
-        level = [
-            item
-            for each in level
-            for item in (each.values() if isinstance(each, dict) else each)
-            if isinstance(item, dict | list)
-        ]
-        if not level:
-            return False
-    return True
 
 
 def _whole(value: Any) -> Any:
