@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agenteval.contracts.errors import ExitCode, UsageError
-from agenteval.loading.selection import Selection, compile_expression
+from agenteval.loading.discovery import Selection, compile_expression
 from run_builders import make_test
 
 MEMORY = make_test(id="nanoclaw.memory.recall.brief", title="Remembers Tea", tags=["memory", "fast"])

@@ -74,8 +74,8 @@ def command(asked: MutateRequest) -> ExitCode:
 
     Exit codes: 0 every mutant was judged, 1 the score is below --min-score or a test fails as recorded, 2 an error, 3 an invalid file or nothing to mutate.
     """
+    from agenteval.loading.discovery import Selection
     from agenteval.loading.project import open_project
-    from agenteval.loading.selection import Selection
     from agenteval.mutation.results import report
     from agenteval.operators.catalogue import chosen_operators
     from agenteval.reporters.console import Console

@@ -41,8 +41,8 @@ from agenteval.judging.runner import RunOptions
 from agenteval.judging.verdicts import JudgingRules
 from agenteval.live.options import scratch_folder
 from agenteval.loading.config import SuiteConfig, from_here
+from agenteval.loading.discovery import Selection
 from agenteval.loading.project import OpenProject, open_project
-from agenteval.loading.selection import Selection
 from agenteval.openwop.suite import Parts, SuiteRequest
 from agenteval.openwop.summary import Scores, Suite, default_suite_id
 from agenteval.reporters.artifacts import RunDirectory, new_run_id

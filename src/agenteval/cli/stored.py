@@ -270,7 +270,7 @@ def merge(
 
 def _retold(shards: "Sequence[StoredShard]", ledger: "Ledger") -> ExitCode:
     """Enter the results of the shards, and close the run: from the start of the first to the end of the last."""
-    from agenteval.loading.selection import Selection
+    from agenteval.loading.discovery import Selection
     from agenteval.running.shards import Told, merged
 
     unread = sum(shard.record.unread for shard in shards)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from agenteval.loading.config import Config
-    from agenteval.openwop.authoring import Carried
+    from agenteval.openwop.suite import Carried
     from agenteval.reporters.terminal import Terminal
 
 
@@ -44,7 +44,7 @@ def list_tests(
 
     Exit codes: 0 something would run, 3 nothing would run, or a test file is invalid.
     """
-    from agenteval.loading.selection import Selection
+    from agenteval.loading.discovery import Selection
 
     selection = Selection(expression, tags or (), exclude_tags or ())
     project = open_project(paths)
@@ -172,7 +172,7 @@ def suite(
             f"agenteval suite {action}: the only action is new", next_step="agenteval suite new PATH"
         )
     from agenteval.loading.project import open_project
-    from agenteval.openwop.authoring import carried_over, task_names
+    from agenteval.openwop.suite import carried_over, task_names
     from agenteval.reporters.console import Console
     from agenteval.reporters.terminal import write_json
     from agenteval.running.collection import collect

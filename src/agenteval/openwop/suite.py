@@ -1,4 +1,4 @@
-"""What a command line asks of an AgentEvalSuite."""
+"""An AgentEvalSuite: what a command line asks of it, its recordings, what it allows; and tests made into one."""
 
 import json
 import re
@@ -9,15 +9,16 @@ from shlex import quote
 from typing import Any
 
 from agenteval.contracts.adapters import REPLAY_FILE, Adapter, AdapterContext, find_adapter
-from agenteval.contracts.errors import AdapterError, FileError, SpecError
+from agenteval.contracts.errors import AdapterError, AgentEvalError, FileError, SpecError
 from agenteval.contracts.json_values import differences, equal
+from agenteval.contracts.models import plain
 from agenteval.contracts.testcase import Message, Scenario, TestCase, Tools
 from agenteval.contracts.trace import Event, Trace
 from agenteval.loading.config import LimitsConfig
 from agenteval.loading.discovery import TEST_FILE
 from agenteval.loading.testfile import BoundAssertion, LoadedTest, load_test
 from agenteval.openwop.models import AgentEvalSuite, Task, ToolResponse
-from agenteval.openwop.summary import REGRESSION, Scores
+from agenteval.openwop.summary import REGRESSION, TASK_ID, Scores, task_id
 from agenteval.plugins.registry import Registry
 from agenteval.reading.documents import checking, is_inside, read_text
 from agenteval.reading.jsonsource import load_model, parse_json, places
@@ -91,14 +92,6 @@ UNKNOWN_GROUP = "unknown"
 
 
 @dataclass(slots=True, kw_only=True)
-class Recording:
-    """The test case of a task's recording, and the assertions of its test file, when it has one."""
-
-    case: TestCase
-    checks: list[BoundAssertion] = field(default_factory=list)
-
-
-@dataclass(slots=True, kw_only=True)
 class Replays:
     """The folder of all recordings. `root` bounds what may be read, as the project's root does for tests.
 
@@ -112,15 +105,15 @@ class Replays:
     adapter: str = ADAPTER
     live: bool = False
 
-    def recording(self, task: Task, registry: Registry) -> Recording:
-        """The case of a task: that of its test file, or what its replay shows. Raises `SpecError`."""
+    def recording(self, task: Task, registry: Registry) -> tuple[TestCase, list[BoundAssertion]]:
+        """The case of a task, with the assertions of its test file; without one, what its replay shows. Raises `SpecError`."""
         folder = self.folder / task.taskId
         if (folder / TEST_FILE).is_file() and (
             self.allow_outside or is_inside(folder / TEST_FILE, self.root)
         ):
             loaded = load_test(folder / TEST_FILE, limits=self.limits, registry=registry)
-            return Recording(case=loaded.case, checks=loaded.checks)
-        return Recording(case=self._shown(task))
+            return loaded.case, loaded.checks
+        return self._shown(task), []
 
     def _shown(self, task: Task) -> TestCase:
         """The case that a replay shows; nearly empty for one that cannot be read, of which the run tells the reason."""
@@ -428,3 +421,85 @@ def _unjudgeable(suite: AgentEvalSuite, modes: Sequence[str], request: SuiteRequ
             ("tasks", suite.tasks.index(judged[0]), "expected"),
             next_step=f"give {HOW}",
         )
+
+
+@dataclass(slots=True, kw_only=True)
+class Carried:
+    """What became of one test: its task, or None; and what a task cannot express of it, a line each."""
+
+    test_id: str
+    task: dict[str, Any] | None = None
+    lost: list[str] = field(default_factory=list)
+
+
+def carried_over(
+    test: LoadedTest, name: str, *, registry: Registry, context: AdapterContext, rules: RedactionRules
+) -> Carried:
+    """A test as a task called `name`, with what the test redacts redacted.
+
+    A task has one expectation: the first phrase of the first critical `output_contains` that the output has.
+    """
+    case = test.case
+    redactor = test.redactor(rules)
+    carried = Carried(test_id=redactor.name(case.id))
+    try:
+        trace = registry.find_adapter(case.adapter).trace(case, context)
+    except AgentEvalError as error:
+        carried.lost.append(f"the recording cannot be read: {redactor.unseen(error.message.splitlines()[0])}")
+        return carried
+    redactor.learn(trace.events)
+    for source in test.checks:
+        check: Any = source.check
+        if source.spec.severity != "critical" or check.type != "output_contains":
+            continue
+        phrases = check.all_of or (check.any_of if len(check.any_of) == 1 else None)
+        if phrases and phrases[0] in trace.output and redactor.unseen(phrases[0]) == phrases[0]:
+            break
+    else:
+        carried.lost.append(
+            "no critical output_contains has a first phrase of all_of, or an only one of any_of, that the output has as written, "
+            "and of which nothing is redacted"
+        )
+        return carried
+    messages: Any = plain(case.scenario.input_messages)
+    asked = [{"role": each["role"], "content": each["content"]} for each in messages]
+    only = len(asked) == 1 and asked[0]["role"] == "user"
+    golden = {"strategy": "contains", "value": phrases[0]}
+    carried.task = redactor.data(
+        {
+            "taskId": name,
+            "input": asked[0]["content"] if only else {"messages": asked},
+            "expected": {"kind": "golden", "match": golden},
+            "fixtures": _fixtures(case, trace),
+        }
+    )
+    lost = [f"{bound.spec.id} ({bound.spec.type})" for bound in test.checks if bound is not source]
+    if len(check.all_of) > 1 or check.regex or (check.all_of and check.any_of):
+        lost.append(f"{source.spec.id}: all but its first phrase")
+    if not check.case_sensitive:
+        lost.append(f"{source.spec.id}: ignoring case; a golden output is compared as it is written")
+    carried.lost += map(redactor.name, lost)
+    return carried
+
+
+def _fixtures(case: TestCase, trace: Trace) -> dict[str, Any]:
+    results = [event.data for event in trace.of_type("tool_result")]
+    answers = [{"tool": data["tool"], "response": data.get("result")} for data in results]
+    memory = case.scenario.memory_snapshot
+    if memory is None:
+        return {"toolResponses": answers}
+    entries = memory if isinstance(memory, list) else [memory]
+    seed = [each if isinstance(each, dict) else {"content": each} for each in entries]
+    return {"toolResponses": answers, "memorySeed": seed}
+
+
+def task_names(tests: Sequence[LoadedTest], folder: Path | None) -> list[str]:
+    """The task ids of the tests: the names of their folders, where these hold the recordings; else made of their ids.
+
+    `folder` is the directory of all tests. When each has its own folder directly in it, it can serve as `--replays`.
+    """
+    names = [test.path.parent.name for test in tests]
+    beside = all(test.path.name == TEST_FILE and test.path.parent.parent == folder for test in tests)
+    if beside and all(map(TASK_ID.fullmatch, names)):
+        return names
+    return [task_id(test.case.id) for test in tests]

@@ -267,13 +267,13 @@ class SuiteRun:
         """The tasks as tests, in order of the suite; an error for one whose `test.yaml` is broken."""
         for task in self.tasks:
             try:
-                recording = self.replays.recording(task, registry)
+                recorded, own = self.replays.recording(task, registry)
             except SpecError as error:
                 yield error
                 continue
-            case = self._case(task, recording.case)
+            case = self._case(task, recorded)
             expectation = self._expectation(task)
-            safety = list(_safety(task, recording.checks)) if ADVERSARIAL in self.suite.modes else []
+            safety = list(_safety(task, own)) if ADVERSARIAL in self.suite.modes else []
             case.assertions = [check.spec for check in (expectation, *safety)]
             checks = [expectation, *(safety if ADVERSARIAL in self.modes else ())]
             loaded = LoadedTest(case=case, path=self.path, checks=checks)

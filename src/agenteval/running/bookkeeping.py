@@ -13,7 +13,7 @@ from agenteval.contracts.results import RunSummary
 from agenteval.judging.runner import RunOptions, timestamp
 from agenteval.judging.scorecard import Tally
 from agenteval.judging.stored import COMPARISON, SHARD, SUMMARY
-from agenteval.loading.selection import Selection
+from agenteval.loading.discovery import Selection
 from agenteval.openwop.summary import Scores, eval_events
 from agenteval.redaction.redactor import Redactor
 from agenteval.redaction.sealing import sealed

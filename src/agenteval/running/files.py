@@ -11,8 +11,7 @@ from agenteval.contracts.trace import Metrics
 from agenteval.judging.runner import RunOptions, not_run, run_test
 from agenteval.judging.scorecard import CoverageTally, Tallied, tallied
 from agenteval.judging.verdicts import Failure
-from agenteval.loading.discovery import Selected
-from agenteval.loading.selection import WANTED, Choice, Selection
+from agenteval.loading.discovery import WANTED, Choice, Selected, Selection
 from agenteval.loading.testfile import LoadedTest, load_test
 from agenteval.openwop.summary import Scored, Scores, task_id
 from agenteval.reading.documents import read_text

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from agenteval.contracts.errors import ExitCode, Problem, SpecError
 from agenteval.contracts.models import plain
-from agenteval.loading.discovery import Found, Selected, discover
-from agenteval.loading.selection import Selection
+from agenteval.loading.discovery import Found, Selected, Selection, discover
 from agenteval.loading.testfile import LoadedTest
 from agenteval.reading.documents import sha256
 from agenteval.reporters.artifacts import ArtifactError, safe_stem
