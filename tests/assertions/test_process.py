@@ -263,7 +263,7 @@ class TestToolArgsMatch:
             assert verdict.message == f"the {which} call of web_search ({event}) had matching arguments"
         else:
             assert verdict.message.startswith(
-                f"expected the {which} call of web_search with matching arguments, 1 of 1 call differs; {event}: "
+                f"expected the {which} call of web_search with matching arguments, it differs; {event}: "
             )
 
     def test_fails_without_a_call(self) -> None:
@@ -522,13 +522,13 @@ def test_a_call_that_came_to_something_else_is_the_closest() -> None:
                 "which": "first",
             },
             False,
-            'expected the first call of send with matching arguments and result, 1 of 1 call differs; evt-2: result status: expected "sent", got "queued"',
+            'expected the first call of send with matching arguments and result, it differs; evt-2: result status: expected "sent", got "queued"',
             "wrong tool result",
         ),
         (
             {"args": {"args_equal": {"to": "eve"}}, "which": "first"},
             False,
-            'expected the first call of send with matching arguments, 1 of 1 call differs; evt-2: to: expected "eve", got "dana"',
+            'expected the first call of send with matching arguments, it differs; evt-2: to: expected "eve", got "dana"',
             "",
         ),
         (

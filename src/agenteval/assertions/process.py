@@ -224,6 +224,7 @@ args:
         notes = [(event, "; ".join(found)) for event, found in wrong]
         nearest, note = notes[0]
         differ = f"{len(wrong)} of {counted(len(judged), 'call')} {plural(len(wrong), 'differs', 'differ')}"
+        differ = differ if len(judged) > 1 else "it differs"
         return failed(
             f"expected {_WHICH[self.which]} of {self.tool} with {self._what}, {differ}; {nearest.event_id}: {note}",
             events=[event for event, _ in wrong] if self.which != "any" else (),

@@ -17,7 +17,6 @@ from agenteval.contracts.results import (
     Artifacts,
     AssertionResult,
     Counts,
-    ErrorInfo,
     LiveResult,
     TestResult,
     TestStatus,
@@ -33,7 +32,6 @@ from agenteval.judging.verdicts import (
     judge_all,
     locate,
     not_selected,
-    place_of_unmet,
     said_no,
     unexpected,
     unjudged,
@@ -226,8 +224,7 @@ def _outcome(test: LoadedTest, options: RunOptions, redactor: Redactor, attempt:
     xfail = failure is None and expects_failure(test)
     place = None
     if xfail:
-        reason_code, next_step = unexpected(test, judged, strict=options.strict)
-        place = place_of_unmet(test, judged)
+        reason_code, next_step, place = unexpected(test, judged, strict=options.strict)
         status: TestStatus = "fail" if reason_code else "pass"
     else:
         status = _status(judged, failure, options)
@@ -236,6 +233,8 @@ def _outcome(test: LoadedTest, options: RunOptions, redactor: Redactor, attempt:
         each.id = redactor.name(each.id)
     warnings = [*(problem.message for problem in test.warnings), *attempt.warnings, *not_selected(test)]
     duration = (time.perf_counter() - attempt.clock) * 1000
+    no = failing(strict=options.strict)
+    kinds = (each.failure_category for each in judged if each.status in no and not each.xfail)
     result = TestResult(
         result_id=f"{options.run_id}/{redactor.name(case.id)}",
         test_case_id=redactor.name(case.id),
@@ -252,12 +251,12 @@ def _outcome(test: LoadedTest, options: RunOptions, redactor: Redactor, attempt:
         finished_at=timestamp(attempt.started + duration / 1000),
         duration_ms=round(duration, 3),
         summary=_counts(judged),
-        failure_categories=_failure_categories(judged, options),
+        failure_categories=list(dict.fromkeys(filter(None, kinds))),
         expected_failure_categories=expected.failure_categories if expected else [],
         assertions=judged,
         trace_summary=_trace_summary(trace, redactor) if trace else TraceSummary(),
         evidence=said_no(judged),
-        error=_error(failure) if failure else None,
+        error=failure.info if failure else None,
         warnings=list(map(redactor.unseen, warnings)),
         artifacts=Artifacts(),
         xfail=xfail and status == "pass",
@@ -389,28 +388,16 @@ def _reason(
             "test.all_skipped",
             f"no assertion could be judged: {ways}, or add an assertion that needs less",
         )
-    worst = next((r for r in judged if r.status == "fail"), None) or next(
-        r for r in judged if r.status == "warn"
-    )
+    worst = next((r for r in judged if r.status == "fail"), None)
+    worst = worst or next(r for r in judged if r.status == "warn")
     code = worst.reason_code if worst.status == "fail" else "assertion.warning_strict"
-    match code:
-        case code if code in UNRECORDED:
-            step = f"{worst.next_step or 'record what the assertion needs, with an adapter that can'}, or let it be skipped"
-        case "assertion.vacuous":
-            step = "give the assertion something to judge, or remove it"
-        case _:
-            step = "read the evidence, and fix the agent or the assertion"
+    step = "read the evidence, and fix the agent or the assertion"
+    if code in UNRECORDED:
+        step = worst.next_step or "record what the assertion needs, with an adapter that can"
+        step += ", or let it be skipped"
+    elif code == "assertion.vacuous":
+        step = "give the assertion something to judge, or remove it"
     return code, step
-
-
-def _error(failure: Failure) -> ErrorInfo:
-    return ErrorInfo(
-        reason_code=failure.reason_code,
-        message=failure.message,
-        details=failure.details,
-        line=failure.line,
-        column=failure.column,
-    )
 
 
 def _counts(judged: Sequence[AssertionResult]) -> Counts:
@@ -425,13 +412,6 @@ def _counts(judged: Sequence[AssertionResult]) -> Counts:
         vacuous=states["vacuous"],
         xfailed=states["xfail"],
     )
-
-
-def _failure_categories(judged: Sequence[AssertionResult], options: RunOptions) -> list[str]:
-    """The kinds of failure that made the test fail, each once; an expected failure makes none."""
-    failed = failing(strict=options.strict)
-    kinds = (each.failure_category for each in judged if each.status in failed and not each.xfail)
-    return list(dict.fromkeys(filter(None, kinds)))
 
 
 def _trace_summary(trace: Trace, redactor: Redactor) -> TraceSummary:

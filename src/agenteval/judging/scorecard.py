@@ -1,4 +1,4 @@
-"""What no assertion of a run looks at: tools, types of event, categories. Counted in sets, test by test."""
+"""Results added up: totals, scores by category, the exit code, and what no assertion looked at."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -53,9 +53,8 @@ class CoverageTally:
                 looks = bound.check.looks_at()
                 self._tools.update(map(shown, looks.tools))
                 self._event_types |= looks.event_types
-                for names in (
-                    trace.tools if trace else ()
-                ):  # an assertion may call the tool otherwise than the test does
+                # an assertion may call the tool otherwise than the test does
+                for names in trace.tools if trace else ():
                     if any(is_named(tool, names) for tool in looks.tools):
                         self._tools.update(names)
 
@@ -84,16 +83,15 @@ class CoverageTally:
             tools_not_looked_at=sorted(tool for tool in self._available if not self._is_looked_at(tool)),
             event_types=sorted(happened),
             event_types_not_looked_at=sorted(happened - self._event_types),
-            categories_not_exercised=[score.category for score in scores if not _is_exercised(score)],
+            categories_not_exercised=[
+                each.category
+                for each in scores
+                if each.passed - each.vacuous + each.failed + each.warnings + each.xfailed <= 0
+            ],
         )
 
     def _is_looked_at(self, tool: str) -> bool:
         return any(name_matches(seen, tool) or name_matches(tool, seen) for seen in self._tools)
-
-
-def _is_exercised(score: CategoryScore) -> bool:
-    judged = score.passed - score.vacuous + score.failed + score.warnings + score.xfailed
-    return judged > 0
 
 
 CATEGORIES: tuple[str, ...] = get_args(Category)
@@ -161,21 +159,15 @@ class Tally:
         """Count one test."""
         counts, row = self.counts, test.row
         counts.total += 1
-        if row.xfail:
-            counts.xfailed += 1
-        elif row.status == "pass":
-            counts.passed += 1
-        elif row.status == "fail":
-            counts.failed += 1
-        elif row.status == "error":
-            counts.errors += 1
-        else:
-            counts.skipped += 1
+        counted_as = "xfailed" if row.xfail else _COUNTED_AS[row.status]
+        setattr(counts, counted_as, getattr(counts, counted_as) + 1)
         counts.vacuous_passes += row.vacuous
         counts.warnings += test.warnings
         self.remark(test.remarks)
         for category, state in test.states:
-            _count(self._scores[category], state)
+            score, name = self._scores[category], _COUNTED_AS[state]
+            setattr(score, name, getattr(score, name) + 1)
+            score.passed += state == "vacuous"  # which is also among the passed
         self.rows.append(row)
 
     def remark(self, number: int) -> None:
@@ -246,12 +238,9 @@ class Tally:
         if self.regressions:
             return ExitCode.FAILED, f"{counted(self.regressions, 'regression')} against {self.compared_with}"
         if counts.failed > self.known_failures:
-            enough = (
-                ", though the score meets its threshold (agenteval gate goes by that)"
-                if self.threshold_met
-                else ""
-            )
-            return ExitCode.FAILED, f"{counted(counts.failed - self.known_failures, 'test')} failed{enough}"
+            failed = f"{counted(counts.failed - self.known_failures, 'test')} failed"
+            enough = ", though the score meets its threshold (agenteval gate goes by that)"
+            return ExitCode.FAILED, failed + enough * self.threshold_met
         if counts.passed + counts.xfailed + self.known_failures == 0:
             return ExitCode.INVALID, f"nothing was judged: {counted(counts.skipped, 'test')} skipped"
         if self.unmet_thresholds:
@@ -270,6 +259,7 @@ class Tally:
         code, reason = self.exit()
         if self.stopped_after:
             reason += f"; stopped after {counted(self.stopped_after, 'failure')}"
+        is_part = self.counts.deselected or self.unnamed_tests or self.deselected_assertions
         return RunSummary(
             test_run_id=run_id,
             agenteval_version=__version__,
@@ -285,27 +275,20 @@ class Tally:
             coverage=self.coverage.coverage(self._scores.values()),
             unnamed_tests=self.unnamed_tests,
             deselected_assertions=self.deselected_assertions,
-            selection=list(self.selection)
-            if self.counts.deselected or self.unnamed_tests or self.deselected_assertions
-            else [],
+            selection=list(self.selection) if is_part else [],
             stopped_after=self.stopped_after,
             forbidden_warnings=self.forbidden_warnings,
         )
 
 
-def _count(score: CategoryScore, state: AssertionState) -> None:
-    """Count one assertion; what is vacuous is also among the passed."""
-    name = _COUNTED_AS[state]
-    setattr(score, name, getattr(score, name) + 1)
-    if state == "vacuous":
-        score.passed += 1
-
-
-_COUNTED_AS: dict[AssertionState, str] = {
+_COUNTED_AS = {
     "pass": "passed",
     "vacuous": "vacuous",
     "fail": "failed",
     "warn": "warnings",
     "skip": "skipped",
+    "skipped": "skipped",
     "xfail": "xfailed",
+    "error": "errors",
 }
+"""Where a test of some status, or an assertion in some state, is counted."""

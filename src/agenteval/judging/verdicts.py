@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from agenteval.assertions.base import Assertion, Verdict, listed
+from agenteval.assertions.base import Assertion, Verdict, in_order, listed
 from agenteval.contracts import time_limits
 from agenteval.contracts.errors import AssertionCrashError, saying
 from agenteval.contracts.models import plain
@@ -15,6 +15,7 @@ from agenteval.contracts.results import (
     AssertionResult,
     AssertionStatus,
     CapabilityCheck,
+    ErrorInfo,
     Evidence,
     Excerpt,
     failing,
@@ -26,7 +27,7 @@ from agenteval.matching.selectors import is_any_of
 from agenteval.reading.places import Place, place_at
 from agenteval.reading.yamlsource import places
 from agenteval.redaction.redactor import Redactor
-from agenteval.text.fitting import abridged, ends
+from agenteval.text.fitting import abridged, ends, plural
 
 LONGEST_TEXT = 200
 """Characters of a text in evidence; longer ones are cut, after redaction."""
@@ -62,12 +63,10 @@ def _shortened(data: Any) -> Any:
     if kind is str:
         return data if len(data) <= LONGEST_TEXT else abridged(data, LONGEST_TEXT)
     if kind is dict:
-        return {key: v if type(v) in _AS_IT_IS else _shortened(v) for key, v in data.items()}
+        return {key: value if type(value) in _AS_IT_IS else _shortened(value) for key, value in data.items()}
     if kind is list or kind is tuple:
-        kept = [item if type(item) in _AS_IT_IS else _shortened(item) for item in data[:MOST_ITEMS]]
-        if len(data) > MOST_ITEMS:
-            kept.append(f"… ({len(data) - MOST_ITEMS} more)")
-        return kept
+        more = [f"… ({len(data) - MOST_ITEMS} more)"] if len(data) > MOST_ITEMS else []
+        return [item if type(item) in _AS_IT_IS else _shortened(item) for item in data[:MOST_ITEMS]] + more
     return data
 
 
@@ -107,37 +106,24 @@ def _json(value: Any) -> str:
 
 
 def unjudged(case: TestCase, trace: Trace, redactor: Redactor) -> Iterator[str]:
-    """The warnings of a test that ran; the redactor has learned from the trace."""
+    """The warnings of a test about what it does not judge; the redactor has learned from the trace."""
     types = {each.type for each in case.assertions}
-    if "tools_within_policy" not in types:
-        yield from _undeclared_tools(case, trace)
-    if "no_sensitive_data" not in types and redactor.knows_secrets:
-        yield from _disclosed_secrets(case, trace)
-
-
-def _undeclared_tools(case: TestCase, trace: Trace) -> Iterator[str]:
-    """Tools that the agent has not: `tools.available`, when there is any."""
     available = case.tools.available
     missing = dict.fromkeys(call.tool for call in trace.calls() if not is_any_of(available, call))
-    if available and missing:
+    if available and missing and "tools_within_policy" not in types:
         yield (
-            f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} called, but not in tools.available: add what "
+            f"{' and '.join(missing)} {plural(len(missing), 'is', 'are')} called, but not in tools.available: add what "
             "the agent has; an assertion of the type tools_within_policy fails when it calls anything else"
         )
+    if redactor.knows_secrets and "no_sensitive_data" not in types:
+        from agenteval.assertions.safety import NoSensitiveData
 
-
-def _disclosed_secrets(case: TestCase, trace: Trace) -> Iterator[str]:
-    """Secrets in what the agent says or sends."""
-    from agenteval.assertions.safety import NoSensitiveData
-
-    verdict = NoSensitiveData(kinds=["secrets"], where=["output", "outbound"]).check(trace, case)
-    if verdict.events:
-        found = {event.event_id for event in verdict.events}
-        where = " and ".join(event.event_id for event in trace.events if event.event_id in found)
-        yield (
-            f"what looks like a secret is disclosed in {where}: an assertion of the type no_sensitive_data fails when "
-            "that happens, and tells what it is"
-        )
+        verdict = NoSensitiveData(kinds=["secrets"], where=["output", "outbound"]).check(trace, case)
+        if where := " and ".join(event.event_id for event in in_order(verdict.events)):
+            yield (
+                f"what looks like a secret is disclosed in {where}: an assertion of the type no_sensitive_data fails when "
+                "that happens, and tells what it is"
+            )
 
 
 def expects_failure(test: LoadedTest) -> bool:
@@ -153,59 +139,46 @@ def expects_failure(test: LoadedTest) -> bool:
 def not_selected(test: LoadedTest) -> list[str]:
     """The warning about an expected failure that is not judged, since part of it is not selected."""
     missing = _left_out(test)
-    if not missing:
-        return []
-    verb = "is" if len(missing) == 1 else "are"
-    return [f"the expected failure cannot be judged: {' and '.join(missing)} {verb} not selected"]
+    named = f"{' and '.join(missing)} {plural(len(missing), 'is', 'are')} not selected"
+    return [f"the expected failure cannot be judged: {named}"] if missing else []
 
 
 def _left_out(test: LoadedTest) -> list[str]:
     """The assertions that are expected to fail, and are not among those selected."""
-    expected = test.case.expected
-    if expected is None:
-        return []
     selected = {bound.spec.id for bound in test.checks}
-    return [name for name in expected.assertions if name not in selected]
+    named = test.case.expected.assertions if test.case.expected else ()
+    return [name for name in named if name not in selected]
 
 
 def unexpected(
     test: LoadedTest, judged: Sequence[AssertionResult], *, strict: bool
-) -> tuple[str | None, str | None]:
-    """What differs from the test's expectation: a reason code and what to do; None and None when it fails as it should.
+) -> tuple[str | None, str | None, Place | None]:
+    """What differs from the test's expectation: a reason code, what to do, and where the test names what did not fail.
 
-    Marks the expected failures in `judged`. Only a failed check counts: a missing capability or a vacuous pass that
-    is treated as a failure shows nothing. An expected warning counts as a failure; a warning that is not expected
-    does so only with `strict`.
+    All are None when it fails as it should. Marks the expected failures in `judged`. Only a failed check counts: a missing
+    capability or a vacuous pass that is treated as a failure shows nothing. An expected warning counts as a failure; a
+    warning that is not expected does so only with `strict`.
     """
     assert test.case.expected is not None
-    ids = frozenset(test.case.expected.assertions)
+    named = test.case.expected.assertions
     for each in judged:
-        each.xfail = each.id in ids and each.reason_code == "assertion.failed"
-    unmet = [each for each in judged if each.id in ids and not each.xfail]
-    others = [each.id for each in judged if each.id not in ids and each.status in failing(strict=strict)]
-    said = []
-    if others:
-        said.append(f"{' and '.join(others)} failed unexpectedly: read the evidence")
+        each.xfail = each.id in named and each.reason_code == "assertion.failed"
+    unmet = [each for each in judged if each.id in named and not each.xfail]
+    others = [each.id for each in judged if each.id not in named and each.status in failing(strict=strict)]
+    said = [f"{' and '.join(others)} failed unexpectedly: read the evidence"] if others else []
+    place = None
     if unmet:
         told = " and ".join(f"{each.id} {_instead(each)}" for each in unmet)
-        it = "it" if len(unmet) == 1 else "them"
+        it = plural(len(unmet), "it", "them")
         said.append(
             f"{told}, though the test expects {it} to fail: take {it} out of `expected` when the cause is fixed, "
             "else find what hides it"
         )
-    if not said:
-        return None, None
-    return "xfail.other_failure" if others else "xfail.unexpected_pass", "; ".join(said)
-
-
-def place_of_unmet(test: LoadedTest, judged: Sequence[AssertionResult]) -> Place | None:
-    """Where `expected` names the first assertion that did not fail; None when all did. `unexpected` has to mark them before."""
-    assert test.case.expected is not None
-    failed = {each.id for each in judged if each.xfail}
-    unmet = [index for index, name in enumerate(test.case.expected.assertions) if name not in failed]
-    if not unmet or test.written is None:
-        return None
-    return places(test.written.text, [(("expected", "assertions", unmet[0]), False)])[0]
+        if test.written is not None:
+            first = min(named.index(each.id) for each in unmet)
+            place = places(test.written.text, [(("expected", "assertions", first), False)])[0]
+    code = "xfail.other_failure" if others else "xfail.unexpected_pass" if unmet else None
+    return code, "; ".join(said) or None, place
 
 
 def _instead(result: AssertionResult) -> str:
@@ -236,6 +209,17 @@ class Failure:
     details: str = ""
     line: int | None = None
     column: int | None = None
+
+    @property
+    def info(self) -> ErrorInfo:
+        """As a result tells it."""
+        return ErrorInfo(
+            reason_code=self.reason_code,
+            message=self.message,
+            details=self.details,
+            line=self.line,
+            column=self.column,
+        )
 
 
 def judge_all(
@@ -339,10 +323,8 @@ class _Judge:
             RECORD_MORE if reason_code == "trace.unseen" else "; ".join(WAYS[flag] for flag in missing)
         )
         kind = verdict.category or bound.check.failure_category
-        refs = dict.fromkeys([event.event_id for event in verdict.events])
-        if verdict.closest:
-            refs |= dict.fromkeys([event.event_id for event, _ in verdict.closest])
-        shown = excerpts(_distinct(verdict), redactor) if status in ("fail", "warn") else []
+        told = [*((event, "") for event in verdict.events), *verdict.closest]
+        says_no = status in ("fail", "warn")
         return AssertionResult(
             id=spec.id,
             type=spec.type,
@@ -354,14 +336,17 @@ class _Judge:
             message=message(verdict.message, redactor),
             params=redactor.data(plain(bound.check)),
             observed=observed(verdict.observed, redactor),
-            evidence=Evidence(event_refs=list(refs), excerpts=shown),
+            evidence=Evidence(
+                event_refs=list(dict.fromkeys(event.event_id for event, _ in told)),
+                excerpts=excerpts(_distinct(told), redactor) if says_no else [],
+            ),
             capability_check=CapabilityCheck(
                 required=list(dict.fromkeys([*bound.requires, *missing])), missing=list(missing)
             ),
             reason_code=reason_code,
             description=redactor.text(spec.description) if spec.description else None,
             next_step=next_step or None,
-            failure_category=_KINDS.get(reason_code or "", kind) if status in ("fail", "warn") else None,
+            failure_category=_KINDS.get(reason_code or "", kind) if says_no else None,
         )
 
 
@@ -376,15 +361,13 @@ _KINDS = {
 """The kinds of failure of assertions that fail though nothing wrong was found, by reason code."""
 
 
-def _distinct(verdict: Verdict) -> Iterator[tuple[Event, str]]:
+def _distinct(told: Sequence[tuple[Event, str]]) -> list[tuple[Event, str]]:
     """Each event once, with its note if it has one anywhere."""
-    pairs = [(event, "") for event in verdict.events] + list(verdict.closest)
-    notes = {event.event_id: note for event, note in reversed(pairs) if note}
-    seen: set[str] = set()
-    for event, _ in pairs:
-        if event.event_id not in seen:
-            seen.add(event.event_id)
-            yield event, notes.get(event.event_id, "")
+    notes = {event.event_id: note for event, note in reversed(told) if note}
+    events = {event.event_id: event for event, _ in reversed(told)}
+    return [
+        (events[name], notes.get(name, "")) for name in dict.fromkeys(event.event_id for event, _ in told)
+    ]
 
 
 def _too_slow(told: str) -> AssertionCrashError:
