@@ -9,7 +9,7 @@ becomes `[redacted:part]`.
 import json
 import sys
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
 from typing import Any
@@ -74,7 +74,11 @@ class RedactionRules:
         if EMAIL in self.kinds and "@" in text:
             from agenteval.redaction.personal_data import emails
 
-            addresses = [Found(EMAIL, _after_escape(text, start), end) for start, end in emails(text)]
+            escaped = (text[start - 1 : start] == "\\" and text[start] in "nrt" for start, _ in emails(text))
+            addresses = [
+                Found(EMAIL, start + is_escape, end)  # after the letter of an escaped line break
+                for (start, end), is_escape in zip(emails(text), escaped, strict=True)
+            ]
             found += _apart(addresses, [(each.start, each.end) for each in found])
             found.sort(key=lambda each: each.start)
         return _apart(found, tokens_in(text)) if found else found
@@ -85,13 +89,6 @@ def _apart(found: Sequence[Found], spans: Sequence[tuple[int, int]]) -> list[Fou
     starts = [start for start, _ in spans]
     before = (bisect_left(starts, each.end) for each in found)
     return [each for each, at in zip(found, before, strict=True) if at == 0 or spans[at - 1][1] <= each.start]
-
-
-def _after_escape(text: str, start: int) -> int:
-    """Where an address begins after an escaped line break: after the letter of the escape."""
-    if start and text[start - 1] == "\\" and text[start] in "nrt":
-        return start + 1
-    return start
 
 
 DEFAULT_RULES = RedactionRules()
@@ -220,25 +217,32 @@ class Redactor:
         """The data, without redacted fields and without what was learned."""
         if not (self.names or self._credentials or self._secrets):
             return data
-        return self._data(data, ())
+        return self._walk(data, self._text)
 
-    def _data(self, data: Any, path: DataPath, key: str = "") -> Any:
+    def swept(self, data: Any, key: str = "") -> Any:
+        """Plain data that was not learned from, without secrets, addresses and values of the run."""
+        return self._walk(data, lambda text, _: self._secrets.hide(self._without_found(text)), key=key)
+
+    def _walk(
+        self, data: Any, shown: Callable[[str, DataPath], str], path: DataPath = (), key: str = ""
+    ) -> Any:
+        """The data with what `shown` makes of each text, and tokens for what its place says is sensitive."""
         if path and self._named(path):
             return self._token(
                 data if isinstance(data, str) else json.dumps(data, sort_keys=True, default=str), FIELD
             )
         if isinstance(data, str):
-            return self._token(data, CREDENTIAL) if self._is_credential(key, data) else self._text(data, path)
+            return self._token(data, CREDENTIAL) if self._is_credential(key, data) else shown(data, path)
         if isinstance(data, dict):
             return {
-                self.text(str(name)): self._data(
-                    value, (*path, *str(name).split(".")), key_of(data, name, key)
+                shown(str(name), ()): self._walk(
+                    value, shown, (*path, *str(name).split(".")), key_of(data, name, key)
                 )
                 for name, value in data.items()
             }
         if isinstance(data, list | tuple):
             named = enumerate(named_items(data, key))
-            return [self._data(value, (*path, place), name) for place, (name, value) in named]
+            return [self._walk(value, shown, (*path, place), name) for place, (name, value) in named]
         if (number := spelled(data)) is not None:
             if self._is_credential(key, number):
                 return self._token(number, CREDENTIAL)
@@ -251,27 +255,10 @@ class Redactor:
         shown = self.text(text)
         if self.names and (held := json_in(text)) is not None:
             with suppress(RecursionError):  # nested too deeply for more than reading it
-                hidden = self._data(held, path)
+                hidden = self._walk(held, self._text, path)
                 if hidden != held and hidden != json_in(shown):
                     return json.dumps(hidden, ensure_ascii=False)
         return shown
-
-    def swept(self, data: Any, key: str = "") -> Any:
-        """Plain data that was not learned from, without secrets, addresses and values of the run."""
-        if isinstance(data, str):
-            if self._is_credential(key, data):
-                return self._token(data, CREDENTIAL)
-            return self._secrets.hide(self._without_found(data))
-        if isinstance(data, dict):
-            return {
-                self.swept(str(name)): self.swept(value, key_of(data, name, key))
-                for name, value in data.items()
-            }
-        if isinstance(data, list | tuple):
-            return [self.swept(value, name) for name, value in named_items(data, key)]
-        if (number := spelled(data)) is not None and self._is_credential(key, number):
-            return self._token(number, CREDENTIAL)
-        return data
 
     def may_show_in(self, data: Any) -> bool:
         """Whether bytes or data may hold something sensitive: false means that they can be written."""
