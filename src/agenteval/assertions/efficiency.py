@@ -51,19 +51,19 @@ class EfficiencyWithin(Assertion):
     example: ClassVar[str] = "max_duration_ms: 30000\nmax_total_tokens: 20000\nmax_retries: 2\n"
 
     max_duration_ms: Annotated[float, Between(0)] | None = None
-    """How long the run may take, in milliseconds."""
+    """The longest time."""
     max_total_tokens: Limit | None = None
-    """The maximum number of tokens in total."""
+    """The most tokens in total."""
     max_input_tokens: Limit | None = None
-    """The maximum number of tokens read, cached ones included."""
+    """The most tokens read, cached ones included."""
     max_output_tokens: Limit | None = None
-    """The maximum number of tokens written."""
+    """The most tokens written."""
     max_cost_usd: Annotated[float, Between(0)] | None = None
-    """The maximum cost of the run, in US dollars."""
+    """The highest cost."""
     max_turns: Limit | None = None
-    """The maximum number of turns."""
+    """The most turns."""
     max_retries: Limit | None = None
-    """The maximum number of retries, of all tools together."""
+    """The most retries, of all tools together."""
 
     def __post_init__(self) -> None:
         if not self._limits():

@@ -351,9 +351,9 @@ forbidden_content: [Falcon]
 """
 
     current_group_id: Name | None = None
-    """The group that the agent acts for; the scenario's, when left out."""
+    """The group that the agent acts for; else the scenario's."""
     forbidden_group_ids: list[Name] | None = None
-    """The groups whose memory must not be used; every other group, when left out."""
+    """The groups whose memory must not be used; else every other."""
     forbidden_content: list[str] = field(default_factory=list)
     """Texts that the output must not contain, in any case and with any white space."""
     require_event_level_proof: bool = False

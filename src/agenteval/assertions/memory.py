@@ -95,7 +95,7 @@ output:
     expected_memory_fact: Name
     """The fact that the answer should honour, in words."""
     group_id: Name | None = None
-    """The group whose memory counts; the scenario's, when left out."""
+    """The group whose memory counts; else the scenario's."""
     evidence: Literal["auto", "event", "output", "both"] = "auto"
     """What shows that the fact was recalled."""
     output: OutputContains | None = None
@@ -228,7 +228,7 @@ class MemoryUpdateOnCorrection(Assertion):
     old_value: Name | None = None
     """The value that was right before; the output must not use it."""
     group_id: Name | None = None
-    """The group whose memory counts; the scenario's, when left out."""
+    """The group whose memory counts; else the scenario's."""
 
     def __post_init__(self) -> None:
         if self.old_value is not None and not self.old_value.strip():

@@ -56,11 +56,11 @@ class OutboundDestinations(Assertion):
     example: ClassVar[str] = "allowed: [group-ops]\nforbidden: [work-*]\n"
 
     allowed: Annotated[list[Name], NotEmpty()] | None = None
-    """The only places where messages may go: names, or globs."""
+    """Names, or globs."""
     forbidden: Annotated[list[Name], NotEmpty()] | None = None
-    """Where messages must not go: names, or globs."""
+    """Names, or globs."""
     tool: Name = OUTBOUND
-    """The tool that sends: a name, or a glob."""
+    """A name, or a glob."""
 
     def __post_init__(self) -> None:
         if self.allowed is None and self.forbidden is None:
@@ -130,9 +130,9 @@ class NoDuplicateOutbound(Assertion):
     example: ClassVar[str] = "tool: outbound_send\nsimilarity: 0.9\n"
 
     tool: Name = OUTBOUND
-    """The tool that sends: a name, or a glob."""
+    """A name, or a glob."""
     similarity: Annotated[float, Between(0, 1)] = 1.0
-    """How similar two texts must be to count as the same, from 0 to 1."""
+    """How similar two texts must be to count as the same."""
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace tells all
         """Judge one trace."""

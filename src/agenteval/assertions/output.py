@@ -375,31 +375,31 @@ max_sentences_per_bullet: 1
     format: Format
     """The expected format."""
     min_bullets: Annotated[int, Between(0)] | None = None
-    """bullet_list: the minimum number of bullets; 1 by default."""
+    """bullet_list: the fewest bullets; 1 by default."""
     max_bullets: Annotated[int, Between(0)] | None = None
-    """bullet_list: the maximum number of bullets."""
+    """bullet_list: the most bullets."""
     max_sentences_per_bullet: Annotated[int, Between(1)] | None = None
-    """bullet_list, numbered_list: the maximum number of sentences in an item, without citations and links."""
+    """bullet_list, numbered_list: the most sentences in an item, without citations and links."""
     min_items: Annotated[int, Between(0)] | None = None
-    """numbered_list: the minimum number of items; 1 by default."""
+    """numbered_list: the fewest items; 1 by default."""
     max_items: Annotated[int, Between(0)] | None = None
-    """numbered_list: the maximum number of items."""
+    """numbered_list: the most items."""
     exact_paragraphs: Annotated[int, Between(1)] | None = None
-    """paragraphs: the exact number of paragraphs."""
+    """paragraphs: exactly how many."""
     min_paragraphs: Annotated[int, Between(0)] | None = None
-    """paragraphs: the minimum number of paragraphs; 1 by default."""
+    """paragraphs: the fewest; 1 by default."""
     max_paragraphs: Annotated[int, Between(0)] | None = None
-    """paragraphs: the maximum number of paragraphs."""
+    """paragraphs: the most."""
     required_keys: list[str] = field(default_factory=list)
-    """json: keys, or dotted paths such as `items.0.url`, that must be present."""
+    """json: keys, or dotted paths such as `items.0.url`, that must be there."""
     json_schema: dict[str, Any] | None = None
-    """json: a JSON Schema that the value must match."""
+    """json: a JSON Schema for the value."""
     max_chars: Annotated[int, Between(1)] | None = None
-    """max_length: the maximum number of characters."""
+    """max_length: the most characters."""
     max_words: Annotated[int, Between(1)] | None = None
-    """max_length: the maximum number of words; each Chinese or Japanese character is one."""
+    """max_length: the most words; each Chinese or Japanese character is one."""
     max_lines: Annotated[int, Between(1)] | None = None
-    """max_length: the maximum number of lines, blank ones included."""
+    """max_length: the most lines, blank ones included."""
 
     def __post_init__(self) -> None:
         own = PARAMETERS[self.format]

@@ -59,13 +59,13 @@ args:
 """
 
     tool: Name
-    """The tool that must be called: a name, or a glob."""
+    """A name, or a glob."""
     min_calls: Annotated[int, Between(1)] = 1
-    """The minimum number of calls."""
+    """The fewest calls."""
     args: ArgsMatch | None = None
-    """What the arguments must be for a call to count."""
+    """What the arguments must be."""
     result: ResultMatch | None = None
-    """What a result must be for its call to count."""
+    """What a result must be."""
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace tells all
         """Judge one trace."""
@@ -120,11 +120,11 @@ class MustNotCallTool(Assertion):
     example: ClassVar[str] = "tool: outbound_send\n"
 
     tool: Name | None = None
-    """The tool that must not be called: a name, or a glob."""
+    """A name, or a glob."""
     tools: Annotated[list[Name], NotEmpty()] | None = None
     """Several such tools, instead of `tool`."""
     args: ArgsMatch | None = None
-    """What the arguments must be for a call to be forbidden; any, when left out."""
+    """What makes a call forbidden."""
 
     def __post_init__(self) -> None:
         if (self.tool is None) == (self.tools is None):
@@ -182,7 +182,7 @@ args:
 """
 
     tool: Name
-    """The tool whose calls are judged: a name, or a glob."""
+    """A name, or a glob."""
     args: ArgsMatch | None = None
     """What the arguments must be."""
     match: ArgsMatch | None = None
@@ -262,11 +262,11 @@ class MaxToolCalls(Assertion):
     example: ClassVar[str] = "tool: web_search\nmax: 3\n"
 
     tool: Name | None = None
-    """The tool whose calls are counted: a name, or a glob. Requires `max`."""
+    """A name, or a glob. Requires `max`."""
     max: Count | None = None
-    """The maximum number of calls of `tool`."""
+    """The most calls of `tool`."""
     max_total: Count | None = None
-    """The maximum number of calls in total."""
+    """The most calls in total."""
 
     def __post_init__(self) -> None:
         if (self.tool is None) != (self.max is None) or (self.max is None and self.max_total is None):

@@ -63,13 +63,13 @@ min_backoff_ms: 1000
 """
 
     tool: Name
-    """The tool whose retries are judged: a name, or a glob."""
+    """A name, or a glob."""
     max_retries: Annotated[int, Between(0)]
     """How often a failed call may be retried."""
     retry_on_error_types: list[Name] | None = None
     """The error types that may be retried; all, when left out."""
     min_backoff_ms: Annotated[float, Between(0)] | None = None
-    """The minimum wait before a retry, in milliseconds."""
+    """The shortest wait before a retry."""
     ignore_args: list[Name] = field(default_factory=list)
     """Keys or dotted paths of arguments that may differ between a call and its retry."""
     require_error: bool = True

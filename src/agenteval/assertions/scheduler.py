@@ -152,13 +152,13 @@ class SchedulerOutboundCount(Assertion):
     example: ClassVar[str] = "tool: outbound_send\nexact: 1\n"
 
     tool: Name = "outbound_send"
-    """The tool that sends: a name, or a glob."""
+    """A name, or a glob."""
     exact: Count | None = None
     """The exact number of messages."""
     min: Count | None = None
-    """The minimum number of messages."""
+    """The fewest messages."""
     max: Count | None = None
-    """The maximum number of messages."""
+    """The most messages."""
     count: Literal["calls", "successes"] = "calls"
     """Whether every call counts, or only those that succeeded."""
 

@@ -304,7 +304,8 @@ _REFERENCE_HEAD = """\
 # Assertions
 
 Every assertion type, with its parameters and an example. This page is made by `agenteval explain --markdown`
-from the classes themselves; `agenteval explain TYPE` shows the same on the command line, with a whole test file.
+from the classes themselves; `agenteval explain TYPE` shows the same on the command line, with a whole test file. Parameters that are neither
+required nor have a default may be left out.
 """
 
 
@@ -330,7 +331,7 @@ def reference_markdown(explanations: list[Explanation], *, plugins: bool = False
     if shapes:
         lines += ["", "## Mappings inside parameters"]
         for shape in shapes.values():
-            lines += ["", f"### {shape.name}", "", shape.description, "", *_markdown_table(shape.fields)]
+            lines += ["", f"### {shape.name}", "", shape.description, "", *_markdown_list(shape.fields)]
     return "\n".join(lines) + "\n"
 
 
@@ -340,7 +341,7 @@ def _section(item: Explanation) -> list[str]:
         *("", f"### {item.type}", "", *markdown_prose(item.description), ""),
         f"Needs {needs}. Failure category: {item.failure_category}."
         + (f" From the plugin `{item.plugin}`." if item.plugin else ""),
-        *("", *_markdown_table(item.parameters), "", "```yaml"),
+        *("", *_markdown_list(item.parameters), "", "```yaml"),
         *(f"- id: {item.type.replace('_', '-')}", f"  type: {item.type}", "  params:"),
         *(f"    {line}" for line in (item.example or "{}").splitlines()),
         "```",
@@ -358,12 +359,16 @@ def markdown_prose(text: str) -> list[str]:
     return prose
 
 
-def _markdown_table(parameters: list[Parameter]) -> list[str]:
-    if not parameters:
-        return ["No parameters."]
-    rows = [" | ".join(_cell(text) for text in (f"`{p.name}`", p.rule, p.description)) for p in parameters]
-    return ["| parameter | value | meaning |", "| --- | --- | --- |", *(f"| {row} |" for row in rows)]
+LONGEST_RULE = 200
+"""Characters of what a parameter may be, with its default: of longer ones the page leaves the default out."""
 
 
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|")
+def _markdown_list(parameters: list[Parameter]) -> list[str]:
+    """An item for each parameter; what is neither required nor has a default may be left out."""
+    rules = [
+        re.sub(r" \((required|default .*)\)$", r", \1", p.rule.removesuffix(" (optional)"))
+        for p in parameters
+    ]
+    rules = [rule if len(rule) <= LONGEST_RULE else rule.split(", default")[0] for rule in rules]
+    items = [f"- `{p.name}` ({rule}): {p.description}" for p, rule in zip(parameters, rules, strict=True)]
+    return items or ["No parameters."]
