@@ -3,7 +3,6 @@
 It needs Chromium, of Debian's packages for instance (`apt-get install chromium`); tests are skipped where there is none.
 """
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,20 +13,6 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
 
     from browsing import Open
-
-
-@pytest.fixture(scope="module")
-def browser() -> "Iterator[Browser]":
-    """One browser for the tests of a module."""
-    from playwright.sync_api import sync_playwright
-
-    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if chromium is None:
-        pytest.skip("no Chromium: apt-get install chromium")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

@@ -38,6 +38,7 @@ COMMANDS = {
     "mutate": "mutate:command",
     "cassette": "cassette:command",
     "doctor": "doctor:command",
+    "serve": "serve:command",
 }
 """The name of a command, and its function in a module of this package."""
 

@@ -174,6 +174,60 @@ class LiveConfig(Model):
 
 
 @model
+class ServeAgent(Model):
+    """An agent that the host evaluates: from its recordings, or run again."""
+
+    replays: Annotated[str, _Rule(_fault_inside)] = ""
+    """The folder of its recordings, `<taskId>/replay.json`, relative to the project's root; by default `replays` beside the suite."""
+    live: bool = False
+    """Run the agent again for every task, its tools replaced by what the suite injects."""
+    model_class: str = ""
+    """The class of its model, as suites name them."""
+    judge: str = ""
+    """Who decides on rubrics: `recorded`, `command:PROGRAM`, or the name of a plugin."""
+
+
+@model
+class ServeKey(Model):
+    """Somebody who may ask for runs."""
+
+    sha256: Annotated[str, Matching(r"[0-9a-f]{64}")]
+    """The SHA-256 of the key, which itself stands in no file: `agenteval serve --new-key TENANT`."""
+    tenant: Annotated[str, Matching(r"[A-Za-z0-9._-]{1,64}")]
+    """Whose runs they may see."""
+    subject: Annotated[str, NotEmpty()] = "key"
+    """Who they are, for the record."""
+
+
+@model
+class ServeLimits(Model):
+    """What a host takes on."""
+
+    max_tasks_per_suite: Annotated[int, Between(1)] = 200
+    """The most tasks of a suite."""
+    max_cost_usd_per_suite: Annotated[float, Between(0)] = 5.0
+    """The most that the tasks of a run may cost together, in US dollars."""
+    runs_at_once: Annotated[int, Between(1)] = 2
+    """How many runs are worked on at the same time."""
+    max_body_bytes: Annotated[int, Between(1)] = 1_000_000
+    """The most bytes of a request."""
+
+
+@model
+class ServeConfig(Model):
+    """The OpenWOP host (`agenteval serve`)."""
+
+    suites: list[Annotated[str, NotEmpty(), _Rule(_fault_inside)]] = field(default_factory=list)
+    """Suites, or folders with suites, relative to the project's root."""
+    agents: dict[str, ServeAgent] = field(default_factory=dict)
+    """The agents by id."""
+    keys: list[ServeKey] = field(default_factory=list)
+    """Who may ask; with none, everybody on this machine, as the tenant `local`."""
+    limits: ServeLimits = field(default_factory=ServeLimits)
+    """What it takes on."""
+
+
+@model
 class Config(Model):
     """What a project sets once for all runs; the command line overrides it."""
 
@@ -205,6 +259,8 @@ class Config(Model):
     """Bounds on what is read."""
     live: LiveConfig = field(default_factory=LiveConfig)
     """How agents are run again."""
+    serve: ServeConfig = field(default_factory=ServeConfig)
+    """The OpenWOP host."""
 
 
 PREFIX = "AGENTEVAL_"
@@ -471,6 +527,8 @@ def _settings() -> dict[str, tuple[tuple[str, ...], Any]]:
             path, kind = (*section, declared.name), declared.type
             while get_args(kind) and get_origin(kind) not in (Literal, list):  # without marks and None
                 kind = get_args(kind)[0]
+            if path == ("serve",):
+                continue  # tables, which no variable can hold
             if isinstance(kind, type) and issubclass(kind, Model):
                 sections.append((path, kind))
             else:

@@ -1,0 +1,328 @@
+"""The routes of the host, for both majors of the protocol, and its page."""
+
+import asyncio
+import hashlib
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Annotated, Any
+
+from fastapi import APIRouter, FastAPI, Header, Path, Query, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from sse_starlette import EventSourceResponse, ServerSentEvent
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from agenteval import __version__
+from agenteval.serve.host import MODES, Answered, Asked, Host
+from agenteval.serve.messages import (
+    Annotation,
+    Annotations,
+    CreateAnnotation,
+    CreateRun,
+    ErrorBody,
+    EventPage,
+    RunCreated,
+    RunDifference,
+    RunPage,
+    RunSnapshot,
+    Status,
+)
+from agenteval.serve.page import add_pages
+from agenteval.serve.store import TERMINAL
+from agenteval.serve.wire import Gate, HostError
+from agenteval.serve.workers import Workers
+
+SECONDS_BETWEEN_COMMENTS = 15
+"""How often a stream that has nothing to tell says that it is there."""
+_LOOK = 0.1
+"""After how many seconds new events of any worker are noticed."""
+_ERRORS: dict[int | str, dict[str, Any]] = {
+    code: {"model": ErrorBody} for code in (400, 401, 403, 404, 409, 413, 500)
+}
+_ETAG: dict[int | str, dict[str, Any]] = {304: {"description": "It is as it was."}}
+
+RunId = Annotated[str, Path(min_length=1, max_length=400)]
+Key = Annotated[str | None, Header(alias="Idempotency-Key")]
+
+
+class News:
+    """Wakes those who wait for events: one look at the store for all of them."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._changed = asyncio.Event()
+        self._newest = 0
+
+    async def watch(self) -> None:
+        """Look for new events for ever."""
+        while True:
+            newest = await run_in_threadpool(self._host.store.newest_event)
+            if newest != self._newest:
+                self._newest = newest
+                changed, self._changed = self._changed, asyncio.Event()
+                changed.set()
+            await asyncio.sleep(_LOOK)
+
+    async def wait(self, seconds: float) -> None:
+        """Return after the next event of any run, or after so many seconds."""
+        try:
+            await asyncio.wait_for(self._changed.wait(), seconds)
+        except TimeoutError:
+            return
+
+
+def create_app(host: Host, workers: Callable[[], Workers] | None = None) -> Gate:
+    """The host as an ASGI application; `workers` starts the processes that evaluate, when it starts."""
+    news = News(host)
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        watching = asyncio.create_task(news.watch())
+        started = await run_in_threadpool(workers) if workers else None
+        yield
+        watching.cancel()
+        if started:
+            await run_in_threadpool(started.stop)
+
+    app = _application(host, news, 2, lifespan=lifespan)
+    app.mount("/v1", _application(host, news, 1))
+    serve = host.catalogue.config
+    return Gate(app, serve.keys, serve.limits.max_body_bytes)
+
+
+def _application(host: Host, news: News, major: int, **options: Any) -> FastAPI:
+    app = FastAPI(
+        title="agenteval: OpenWOP eval host",
+        version=__version__,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        **options,
+    )
+    app.include_router(_routes(host, news, major))
+    if host.conformance:
+        app.include_router(_seams(host, news, major))
+    if major == 2:
+        add_pages(app, host)
+
+        @app.get("/.well-known/openwop", responses=_ETAG)
+        def discovery(request: Request) -> Response:
+            """What this host can do."""
+            return _tagged(request, host.discovery(request.state.major))
+
+    for kind, answer in (
+        (HostError, _refused),
+        (RequestValidationError, _invalid),
+        (HTTPException, _unknown),
+        (Exception, _crashed),
+    ):
+        app.add_exception_handler(kind, answer)
+    return app
+
+
+def _routes(host: Host, news: News, major: int) -> APIRouter:
+    router = APIRouter(responses=_ERRORS)
+
+    @router.post(
+        "/runs",
+        status_code=201,
+        response_model=RunCreated,
+        responses={422: {"model": ErrorBody}, 501: {"model": ErrorBody}},
+    )
+    def create_run(request: Request, body: CreateRun, key: Key = None) -> Response:
+        """Ask for an evaluation."""
+        return _made(host.create(_asked(request, "runs", key, body.model_dump())))
+
+    @router.get("/runs", response_model=RunPage)
+    def list_runs(
+        request: Request,
+        limit: Annotated[int, Query(ge=1, le=200)] = 50,
+        cursor: Annotated[str | None, Query(max_length=20)] = None,
+        after: Annotated[str | None, Query(max_length=20)] = None,
+        status: Status | None = None,
+        workflow_id: Annotated[str | None, Query(alias="workflowId", max_length=300)] = None,
+    ) -> Response:
+        """The caller's runs, newest first; `after` is another name of `cursor`."""
+        page = host.page(
+            _asked(request), limit=limit, cursor=cursor or after, status=status, suite_id=workflow_id
+        )
+        return JSONResponse(page)
+
+    @router.get("/runs/{run_id}:diff", response_model=RunDifference)
+    def difference(
+        request: Request, run_id: RunId, against: Annotated[str, Query(min_length=1, max_length=400)]
+    ) -> Response:
+        """How a run differs from another."""
+        return JSONResponse(host.difference(_asked(request), run_id, against))
+
+    @router.get("/runs/{run_id}", response_model=RunSnapshot, responses=_ETAG)
+    def run(request: Request, run_id: RunId) -> Response:
+        """A run as it is now."""
+        return _tagged(request, host.snapshot(host.run(_asked(request), run_id), major))
+
+    @router.get("/runs/{run_id}/eval-summary")
+    def summary(request: Request, run_id: RunId) -> dict[str, Any]:
+        """The EvalSummary of a run that has ended."""
+        return host.summary(_asked(request), run_id)
+
+    @router.get(
+        "/runs/{run_id}/events",
+        response_class=EventSourceResponse,
+        responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
+    )
+    async def stream(
+        request: Request,
+        run_id: RunId,
+        mode: Annotated[str, Query(alias="streamMode", max_length=40)] = "updates",
+        last: Annotated[str | None, Header(alias="Last-Event-ID", max_length=20)] = None,
+    ) -> Response:
+        """The events of a run as they come, until the last one."""
+        modes = mode.split(",")
+        if not set(modes) <= set(MODES):
+            raise HostError("unsupported_stream_mode", "the modes are updates and debug", allowed=list(MODES))
+        widest = "debug" if "debug" in modes else "updates"
+        if last is not None and not last.removeprefix("-").isdecimal():
+            raise HostError("validation_error", "Last-Event-ID is no sequence number", field="Last-Event-ID")
+        asked = _asked(request)
+        await run_in_threadpool(host.run, asked, run_id)  # before a stream begins, a refusal has a status
+        events = _stream(host, news, asked, run_id, int(last) if last else -1, widest)
+        return EventSourceResponse(events, ping=SECONDS_BETWEEN_COMMENTS)
+
+    @router.get("/runs/{run_id}/events/poll", response_model=EventPage, response_model_exclude_none=True)
+    async def poll(
+        request: Request,
+        run_id: RunId,
+        seconds: Annotated[int, Query(alias="timeout", ge=1, le=60)] = 30,
+        after: Annotated[
+            int, Query(alias="lastSequence" if major == 1 else "afterSequence", ge=-1, le=2**31)
+        ] = -1,
+    ) -> Response:
+        """The events after a sequence number, as soon as there are some."""
+        asked, loop = _asked(request), asyncio.get_running_loop()
+        until = loop.time() + seconds
+        while True:
+            page = await run_in_threadpool(host.poll, asked, run_id, after)
+            left = until - loop.time()
+            if page["events"] or page.get("isTerminal") or page.get("isComplete") or left <= 0:
+                return JSONResponse(page)
+            await news.wait(min(left, 1.0))
+
+    @router.post("/runs/{run_id}/annotations", status_code=201, response_model=Annotation)
+    def annotate(request: Request, run_id: RunId, body: CreateAnnotation, key: Key = None) -> Response:
+        """Say something of a run, or of one of its scores; nothing of it changes."""
+        asked = _asked(request, f"annotations/{run_id}", key, body.model_dump(exclude_none=True))
+        return _made(host.annotate(asked, run_id))
+
+    @router.get("/runs/{run_id}/annotations", response_model=Annotations)
+    def annotations(request: Request, run_id: RunId) -> Response:
+        """What people said of a run."""
+        return JSONResponse({"annotations": host.store.annotations(host.run(_asked(request), run_id).id)})
+
+    return router
+
+
+def _seams(host: Host, news: News, major: int) -> APIRouter:
+    """What the public conformance scenarios need beside the protocol."""
+    router = APIRouter(
+        prefix="/host/sample" if major == 1 else "/conformance/seams/sample", responses=_ERRORS
+    )
+
+    @router.post("/agents/eval-run", status_code=201)
+    async def eval_run(request: Request, body: CreateRun) -> Response:
+        """Run a suite to its end, and answer with its summary."""
+        asked = _asked(request, body={"mode": "eval", **body.model_dump(exclude_none=True)})
+        asked = Asked(asked.caller, asked.major, body={**body.model_dump(), **asked.body})
+        made = (await run_in_threadpool(host.create, asked)).body
+        while True:
+            run = await run_in_threadpool(host.run, asked, made["runId"])
+            if run.status in TERMINAL:
+                break
+            await news.wait(1.0)
+        told = {"runId": made["runId"], "status": run.status}
+        if run.summary is not None:
+            told["summary"] = await run_in_threadpool(host.summary, asked, made["runId"])
+        return JSONResponse(told, 201)
+
+    @router.get("/test/runs/{run_id}/events")
+    def log(request: Request, run_id: RunId) -> Response:
+        """All events of a run."""
+        asked = _asked(request)
+        return JSONResponse({"events": host.whole_log(host.run(asked, run_id), major)})
+
+    @router.post("/test/reset", status_code=204)
+    def reset(request: Request) -> Response:
+        """Forget all that the caller's tenant has."""
+        host.store.forget(request.state.caller.tenant)
+        return Response(status_code=204)
+
+    return router
+
+
+async def _stream(
+    host: Host, news: News, asked: Asked, run_id: str, after: int, mode: str
+) -> AsyncIterator[ServerSentEvent]:
+    while True:
+        found, after, ended = await run_in_threadpool(host.following, asked, run_id, after, mode)
+        for event in found:
+            yield ServerSentEvent(json.dumps(event), event=event["type"], id=str(event["sequence"]))
+        if ended:
+            return
+        if not found:
+            await news.wait(5.0)
+
+
+def _asked(request: Request, endpoint: str = "", key: str | None = None, body: Any = None) -> Asked:
+    state = request.state
+    return Asked(state.caller, state.major, f"{state.major} {endpoint}", key, body)
+
+
+def _made(answered: Answered) -> Response:
+    repeated = {"OpenWOP-Idempotent-Replay": "true"} if answered.is_repeated else None
+    return JSONResponse(answered.body, 201, headers=repeated)
+
+
+def _tagged(request: Request, body: Any) -> Response:
+    """An answer with its ETag, or 304 when the client has it."""
+    answer = JSONResponse(body)
+    tag = f'"{hashlib.sha256(answer.body).hexdigest()[:32]}"'
+    known = [each.strip().removeprefix("W/") for each in request.headers.get("if-none-match", "").split(",")]
+    if tag in known or "*" in known:
+        return Response(status_code=304, headers={"ETag": tag})
+    answer.headers["ETag"] = tag
+    return answer
+
+
+def _refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HostError)
+    return error.response(request.state.major)
+
+
+def _invalid(request: Request, error: Exception) -> Response:
+    """What pydantic says of a request, without the values in it."""
+    assert isinstance(error, RequestValidationError)
+    first = error.errors()[0]
+    where = [str(each) for each in first["loc"] if each not in ("body", "query", "path", "header")]
+    return HostError("validation_error", first["msg"], field=".".join(where)).response(request.state.major)
+
+
+def _unknown(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    code = "agenteval.method_not_allowed" if error.status_code == 405 else "not_found"
+    if error.status_code == 400:
+        code = "validation_error"
+    message = {405: "the method is not allowed here", 400: "the request cannot be read"}.get(
+        error.status_code, "there is no such thing here"
+    )
+    return HostError(code, message).response(request.state.major, error.headers)
+
+
+def _crashed(request: Request, error: Exception) -> Response:
+    return HostError("internal_error", f"the host failed: {type(error).__name__}").response(
+        request.state.major
+    )
+
+
+Answer = Callable[[Request, Exception], Response | Awaitable[Response]]

@@ -1,0 +1,309 @@
+"""What a host can evaluate, and the evaluation of one run: task by task, each score kept before the next is judged."""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from agenteval.contracts.errors import SpecError, UsageError
+from agenteval.contracts.trace import Trace
+from agenteval.judging.runner import Outcome, RunOptions, run_test
+from agenteval.judging.verdicts import JudgingRules
+from agenteval.live.options import LiveOptions, scratch_folder
+from agenteval.loading.config import ServeAgent, ServeConfig, from_here
+from agenteval.loading.project import OpenProject
+from agenteval.loading.testfile import LoadedTest
+from agenteval.openwop.evaluation import suite_parts
+from agenteval.openwop.models import AgentEvalSuite
+from agenteval.openwop.suite import LIVE, Parts, SuiteRequest, is_suite, load_suite
+from agenteval.openwop.summary import REGRESSION, Baseline, Scored, Scores, eval_events
+from agenteval.reading.documents import read_bytes, sha256
+from agenteval.serve.store import Claim, Event, Lost, Store
+
+NOOP = "conformance-noop"
+"""The workflow that does nothing, for conformance tests."""
+_FIELDS = {
+    "suite.mode_not_declared": "evalModes",
+    "suite.live_unsupported": "evalModes",
+    "suite.no_task": "evalModes",
+    "suite.no_baseline": "baselineRunId",
+    "suite.agent_mismatch": "agentId",
+    "suite.model_not_allowed": "agentId",
+    "suite.no_judge": "agentId",
+    "suite.no_replays": "agentId",
+}
+"""Which field of a request is to blame when a suite does not allow it, by reason code."""
+
+
+class Refused(Exception):  # noqa: N818 - a client's mistake, told in the answer
+    """A run that the host does not take on: which field of the request is wrong, and why, without content."""
+
+    def __init__(self, field_name: str, message: str) -> None:
+        super().__init__(message)
+        self.field_name = field_name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offered:
+    """A suite that the host has: its file, whose digest was taken when it was read."""
+
+    path: Path
+    suite: AgentEvalSuite
+    digest: str
+
+
+@dataclass(slots=True, kw_only=True)
+class Catalogue:
+    """The suites of a host by `suiteId@version`, and its agents by id."""
+
+    project: OpenProject
+    config: ServeConfig
+    suites: Mapping[str, Offered] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, project: OpenProject) -> "Catalogue":
+        """What the configuration names. Raises `SpecError` for a suite that is not valid, `UsageError` for what is not there."""
+        config = project.config.serve
+        suites: dict[str, Offered] = {}
+        for name in config.suites:
+            place = from_here(project.root, name)
+            files = sorted(place.rglob("*.json")) if place.is_dir() else [place]
+            if not place.exists():
+                raise UsageError(
+                    f"serve.suites names {name}, which does not exist", reason_code="serve.suites"
+                )
+            for path in filter(is_suite, files):
+                suite = load_suite(path, max_bytes=project.config.limits.max_file_bytes)
+                offered = Offered(path=path, suite=suite, digest=sha256(read_bytes(path)))
+                other = suites.setdefault(f"{suite.suiteId}@{suite.version}", offered)
+                if other is not offered:
+                    raise UsageError(
+                        f"{path} and {other.path} are the same suite, {suite.suiteId} {suite.version}",
+                        reason_code="serve.suites",
+                        next_step="give one of them another version",
+                    )
+        if not suites or not config.agents:
+            what = "serve.suites finds no suite" if config.agents else "serve.agents names no agent"
+            raise UsageError(
+                f"there is nothing to evaluate: {what}",
+                reason_code="serve.nothing",
+                next_step="name suites and agents in agenteval.yaml, under serve (docs/serve.md)",
+            )
+        return cls(project=project, config=config, suites=suites)
+
+    @property
+    def modes(self) -> list[str]:
+        """The modes that a run can have here: those of the suites, but for what no agent can do."""
+        named = [mode for offered in self.suites.values() for mode in offered.suite.modes]
+        live = any(agent.live for agent in self.config.agents.values())
+        judged = any(agent.judge for agent in self.config.agents.values())
+        impossible = {LIVE} if not live else set()
+        impossible |= {"rubric"} if not judged else set()
+        return [mode for mode in dict.fromkeys(named) if mode not in impossible]
+
+    def parts(self, asked: Mapping[str, Any]) -> Parts:
+        """All that a run needs. Raises `Refused`."""
+        offered, agent = self.suites.get(asked["evalSuiteRef"]), self.config.agents.get(asked["agentId"])
+        if offered is None:
+            raise Refused("evalSuiteRef", "the host has no such suite")
+        if agent is None:
+            raise Refused("agentId", "the host has no such agent")
+        if len(offered.suite.tasks) > self.config.limits.max_tasks_per_suite:
+            raise Refused("evalSuiteRef", "the suite has more tasks than the host takes on")
+        modes = asked.get("evalModes") or [
+            mode
+            for mode in offered.suite.modes
+            if mode in self.modes and (mode != REGRESSION or asked.get("baselineRunId"))
+        ]
+        if impossible := [mode for mode in modes if mode not in self.modes]:
+            raise Refused("evalModes", f"the host does not offer the mode {impossible[0][:40]!r}")
+        live = ("real" if LIVE in modes else "play") if agent.live else ""
+        request = SuiteRequest(
+            live=live,
+            replays=from_here(self.project.root, agent.replays) if agent.replays else None,
+            modes=",".join(modes),
+            agent_id=asked["agentId"],
+            model_class=agent.model_class,
+            judge=agent.judge,
+            baseline="baselineRunId" if asked.get("baselineRunId") else "",
+        )
+        try:
+            return suite_parts(offered.path, request, self.project, allow_outside=False)
+        except SpecError as error:
+            code = error.problems[0].reason_code
+            raise Refused(_FIELDS.get(code, "evalSuiteRef"), error.problems[0].message) from None
+        except UsageError as error:
+            raise Refused(_FIELDS.get(error.reason_code, "agentId"), error.message) from None
+
+    def options(self, claim: Claim, parts: Parts, scratch: Path) -> RunOptions:
+        """How the tests of a run are run: as a command line without options does."""
+        config, agent = self.project.config, self._agent(claim)
+        return RunOptions(
+            run_id=claim.run_id,
+            root=self.project.root,
+            strict=config.strict,
+            rules=JudgingRules(
+                fail_on_vacuous=config.fail_on_vacuous, strict_capabilities=config.strict_capabilities
+            ),
+            limits=config.limits,
+            registry=parts.registry,
+            redaction=self.project.rules,
+            live=LiveOptions(
+                how="real" if parts.shadow else "play",
+                every=agent.live,
+                shadow=parts.shadow,
+                scratch=scratch,
+                config=config.live,
+                root=self.project.root,
+            ),
+        )
+
+    def _agent(self, claim: Claim) -> ServeAgent:
+        return self.config.agents[claim.asked["agentId"]]
+
+
+def evaluate(claim: Claim, catalogue: Catalogue, store: Store) -> None:
+    """Run what was claimed to its end, from the first task without a score. Raises `Lost`."""
+    if claim.asked.get("workflowId") == NOOP:
+        store.end(claim, "completed", [("run.completed", None, {"outputs": {}})])
+        return
+    offered = catalogue.suites.get(claim.asked["evalSuiteRef"])
+    if offered is None or offered.digest != claim.asked["suiteDigest"]:
+        _fail(claim, store, "version_conflict", "the suite is not the one that was asked for any more")
+        return
+    try:
+        parts = catalogue.parts(claim.asked)
+    except Refused as refused:
+        _fail(claim, store, "version_conflict", str(refused))
+        return
+    scores = parts.scores
+    if baseline := claim.asked.get("baseline"):
+        scores.baseline = Baseline(run_id=baseline["runId"], score=baseline["score"])
+    tests = list(parts.tests()) if parts.tests else []
+    started = {
+        "suiteId": scores.suite.id,
+        "suiteVersion": scores.suite.version,
+        "taskCount": len(tests),
+        "modes": [*scores.suite.modes, *([REGRESSION] if scores.baseline else [])],
+        **({"baselineRunId": scores.baseline.run_id} if scores.baseline else {}),
+    }
+    store.begin(claim, [("eval.started", None, started)])
+    most, spent = catalogue.config.limits.max_cost_usd_per_suite, 0.0
+    with scratch_folder(keep=False) as scratch:
+        options = catalogue.options(claim, parts, scratch)
+        for position, test in enumerate(tests):
+            kept: Mapping[str, Any] | None = claim.scored.get(position)
+            if position not in claim.scored:
+                kept, told = _scored(test, scores, options, claim)
+                store.score(claim, position, kept, told)
+            _add(scores, kept)
+            spent += kept["task"].get("costUsd", 0.0) if kept and "task" in kept else 0.0
+            if spent > most:
+                message = "the tasks cost more than the host takes on for a run"
+                _fail(claim, store, "budget_exhausted", message)
+                return
+    summary = scores.summary()
+    ended = eval_events(scores, "", "")[-1]["payload"]
+    told = [("eval.completed", None, ended), ("run.completed", None, {"outputs": summary})]
+    store.end(claim, "completed", told, summary=summary)
+
+
+def _fail(claim: Claim, store: Store, code: str, message: str) -> None:
+    error = {"code": code, "message": message}
+    store.end(claim, "failed", [("run.failed", None, {"error": error})], error=error)
+
+
+def _scored(
+    test: LoadedTest | SpecError, scores: Scores, options: RunOptions, claim: Claim
+) -> tuple[dict[str, Any] | None, list[Event]]:
+    """What is kept of a task that is judged now, and what is told of it."""
+    if isinstance(test, SpecError):
+        return {"invalid": True}, []
+    outcome = run_test(test, options)
+    metrics = outcome.trace.metrics if outcome.trace else None
+    scored = scores.scored(outcome.result, metrics, test)
+    told = list(_invocation(outcome, scores.task_id(outcome.result), claim))
+    if scored is None:
+        return None, told
+    alone = Scores(scores.suite)
+    alone.add(scored)
+    told.append(("eval.scored", scored.task["taskId"], eval_events(alone, "", None)[-1]["payload"]))
+    return asdict(scored), told
+
+
+def _add(scores: Scores, kept: Mapping[str, Any] | None) -> None:
+    if kept and kept.get("invalid"):
+        scores.whole = False
+    elif kept:
+        scores.add(Scored(kept["task"], tuple(kept["share"]), kept["latency_ms"], kept["at"]))
+
+
+def _invocation(outcome: Outcome, task_id: str, claim: Claim) -> Iterator[Event]:
+    """What the agent did for a task: names, ids and counts."""
+    invocation = {"invocationId": f"{claim.run_id}.{task_id}", "agentId": claim.asked["agentId"]}
+    yield "agent.invocation-started", task_id, {**invocation, "taskId": task_id}
+    if outcome.trace:
+        yield from _steps(outcome, outcome.trace, task_id, invocation)
+    status = "failed" if outcome.result.status == "error" else "completed"
+    yield "agent.invocation-completed", task_id, {**invocation, "status": status}
+
+
+def _steps(outcome: Outcome, trace: Trace, task_id: str, invocation: Mapping[str, str]) -> Iterator[Event]:
+    name = outcome.redactor.name
+    for number, call in enumerate(trace.calls(), 1):
+        told = {**invocation, "toolName": name(call.tool), "callId": f"call-{number}"}
+        yield "agent.tool-called", task_id, told
+        if call.results or call.errors:
+            yield "agent.tool-returned", task_id, {**told, "status": "error" if call.errors else "ok"}
+    usage = {
+        key: value
+        for key, value in (trace.metrics.token_usage or {}).items()
+        if isinstance(value, int | float) and not isinstance(value, bool)
+    }
+    if trace.metrics.cost_usd is not None:
+        usage["costUsd"] = trace.metrics.cost_usd
+    if usage:
+        yield "provider.usage", task_id, {**invocation, **{name(key): each for key, each in usage.items()}}
+    decided = "completed" if trace.final_output is not None else "no-output"
+    yield "agent.decided", task_id, {**invocation, "decision": decided}
+
+
+def work(store: Store, catalogue: Catalogue, worker: str, stopped: Sequence[bool]) -> None:
+    """Run what waits in the store, one after the other, until `stopped` holds something."""
+    from threading import Thread
+
+    while not stopped:
+        claim = store.claim(worker)
+        if claim is None:
+            time.sleep(0.1)
+            continue
+        ended: list[bool] = []
+        Thread(target=_say_alive, args=(claim, store, ended), daemon=True).start()
+        try:
+            evaluate(claim, catalogue, store)
+        except Lost:
+            pass
+        except Exception as error:  # noqa: BLE001 - a run that cannot be evaluated ends, and the host goes on
+            _fail_quietly(claim, store, type(error).__name__)
+        finally:
+            ended.append(True)
+
+
+def _fail_quietly(claim: Claim, store: Store, kind: str) -> None:
+    from contextlib import suppress
+
+    with suppress(Lost):
+        _fail(claim, store, "internal_error", f"the evaluation crashed: {kind}")
+
+
+def _say_alive(claim: Claim, store: Store, ended: Sequence[bool]) -> None:
+    from contextlib import suppress
+
+    from agenteval.serve.store import LEASE
+
+    while not ended:
+        time.sleep(LEASE / 5)
+        if not ended:
+            with suppress(Exception):  # a store that is away for a moment; the lease is not over yet
+                store.say_alive(claim)

@@ -1,0 +1,394 @@
+"""What a host answers, whatever the way in which it is asked: runs, their events, summaries, differences, annotations."""
+
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Row
+from sqlalchemy.exc import IntegrityError
+
+from agenteval.judging.runner import timestamp
+from agenteval.openwop.summary import REGRESSION
+from agenteval.serve.evaluation import NOOP, Catalogue, Refused
+from agenteval.serve.store import TERMINAL, Store, digest_of, new_id
+from agenteval.serve.wire import VERSIONS, Caller, HostError, bound_id, in_path, opaque_id
+
+EVENT_LOG_VERSION = 1
+MOST_DIFFERENCES = 200
+_KEY = re.compile(r"[A-Za-z0-9._~-]{22,128}")
+_VERSION_1 = {
+    "agent.invocation-started": "agent.invocation.started",
+    "agent.invocation-completed": "agent.invocation.completed",
+    "agent.tool-called": "agent.toolCalled",
+    "agent.tool-returned": "agent.toolReturned",
+}
+"""How version 1 names the events that it names differently."""
+MODES = {"updates": ("run.", "eval."), "debug": ("run.", "eval.", "agent.", "provider.")}
+"""What each mode of a stream tells, by the beginning of an event's type."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request: who asks, in which major, under which idempotency key, with which body."""
+
+    caller: Caller
+    major: int
+    endpoint: str = ""
+    key: str | None = None
+    body: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What was made for a request, and whether it was made for an earlier one."""
+
+    body: Mapping[str, Any]
+    is_repeated: bool = False
+
+
+@dataclass(slots=True)
+class Host:
+    """The calls of the protocol. All raise `HostError`."""
+
+    store: Store
+    catalogue: Catalogue
+    conformance: bool = False
+
+    # discovery
+
+    def discovery(self, major: int) -> dict[str, Any]:
+        """What the host can do, and in which versions."""
+        limits = self.catalogue.config.limits
+        suites = {
+            "modes": self.catalogue.modes,
+            "maxTasksPerSuite": limits.max_tasks_per_suite,
+            "maxCostUsdPerSuite": limits.max_cost_usd_per_suite,
+        }
+        told: dict[str, Any] = {
+            "protocolVersions": list(VERSIONS.values()),
+            "preferredVersion": VERSIONS[1],
+            "eventLogSchemaVersion": EVENT_LOG_VERSION,
+            "implementation": {"name": "agenteval", "vendor": "agenteval"},
+        }
+        if major == 1:
+            told |= {
+                "protocolVersion": VERSIONS[1],
+                "limits": {
+                    "clarificationRounds": 0,
+                    "schemaRounds": 0,
+                    "envelopesPerTurn": 1,
+                    "maxRequestBodyBytes": limits.max_body_bytes,
+                },
+                "agents": {"evalSuite": {"supported": True, **suites}},
+                "feedback": {"supported": True},
+            }
+        else:
+            record = {"status": "stable", "since": "2.0", "witness": "witnessable-unaided"}
+            told |= {
+                "agents": {**record, "evalSuite": {**suites, "baselineSelection": True}},
+                "feedback": record,
+                "runList": record,
+            }
+        return told
+
+    # runs
+
+    def create(self, asked: Asked) -> Answered:
+        """Take a run on, or answer as before to a request that is repeated."""
+        return self._once(asked, lambda kept_for: self._create(asked, kept_for))
+
+    def _create(
+        self, asked: Asked, kept_for: Callable[[Mapping[str, Any]], Mapping[str, Any] | None]
+    ) -> Mapping[str, Any]:
+        body, caller = asked.body, asked.caller
+        wanted = self._wanted(asked)
+        run_id = new_id()
+        run = bound_id(caller.tenant, run_id, asked.major)
+        prefix = f"{'/v1' if asked.major == 1 else ''}/runs/{in_path(run)}"
+        answer = {"runId": run, "status": "pending", "eventsUrl": f"{prefix}/events", "statusUrl": prefix}
+        self.store.create(
+            {
+                "id": run_id,
+                "tenant": caller.tenant,
+                "subject": caller.subject,
+                "suite_id": wanted.get("suiteId", NOOP),
+                "asked": {**wanted, "tags": body.get("tags"), "metadata": body.get("metadata")},
+            },
+            kept_for(answer),
+        )
+        return answer
+
+    def _wanted(self, asked: Asked) -> dict[str, Any]:
+        body = asked.body
+        if self.conformance and body.get("workflowId") == NOOP and body.get("mode") is None:
+            return {"workflowId": NOOP}
+        if body.get("mode") != "eval" or body.get("workflowId") is not None:
+            raise HostError("capability_not_provided", "this host runs nothing but evaluations (mode: eval)")
+        for name in ("evalSuiteRef", "agentId"):
+            if body.get(name) is None:
+                raise HostError("validation_error", f"{name} is missing", field=name)
+        wanted = {name: body[name] for name in ("evalSuiteRef", "agentId")}
+        if asked.major == 1 and body.get("configurable"):
+            wanted["evalModes"] = body["configurable"].get("evalModes")
+        elif body.get("configurable"):
+            raise HostError(
+                "validation_error", "evalModes stand at the root in this version", field="configurable"
+            )
+        else:
+            wanted["evalModes"] = body.get("evalModes")
+        if (baseline := body.get("baselineRunId")) is not None:
+            wanted["baselineRunId"] = opaque_id(baseline, asked.caller, asked.major)
+        try:
+            self.catalogue.parts(wanted)
+        except Refused as refused:
+            raise HostError("validation_error", str(refused), field=refused.field_name) from None
+        offered = self.catalogue.suites[wanted["evalSuiteRef"]]
+        if "baselineRunId" in wanted:
+            wanted["baseline"] = self._baseline(asked, wanted, offered.suite.suiteId)
+        return {**wanted, "suiteId": offered.suite.suiteId, "suiteDigest": offered.digest}
+
+    def _baseline(self, asked: Asked, wanted: Mapping[str, Any], suite_id: str) -> dict[str, Any]:
+        run = self.store.run(asked.caller.tenant, wanted["baselineRunId"])
+        if run is None or run.summary is None or run.suite_id != suite_id:
+            message = "no run of this suite with a summary has that id"
+            raise HostError("validation_error", message, field="baselineRunId")
+        if wanted["evalModes"] and REGRESSION not in wanted["evalModes"]:
+            message = f"a baseline needs the mode {REGRESSION}"
+            raise HostError("validation_error", message, field="baselineRunId")
+        return {"runId": run.id, "score": run.summary["aggregateScore"]}
+
+    def _once(
+        self,
+        asked: Asked,
+        make: Callable[[Callable[[Mapping[str, Any]], Mapping[str, Any] | None]], Mapping[str, Any]],
+    ) -> Answered:
+        """Do what is asked once for an idempotency key; of two that come together, one is done."""
+        if asked.key is None:
+            return Answered(make(lambda _: None))
+        if not _KEY.fullmatch(asked.key):
+            raise HostError(
+                "idempotency_key_invalid", "a key has 22 to 128 characters of A-Z a-z 0-9 . _ ~ -"
+            )
+        tenant, digest = asked.caller.tenant, digest_of(asked.body)
+        for _ in range(2):
+            kept = self.store.answer(tenant, asked.endpoint, asked.key)
+            if kept is not None:
+                if kept.body != digest:
+                    raise HostError("idempotency_key_mismatch", "the key was used for another request")
+                return Answered(kept.answer, is_repeated=True)
+            try:
+                return Answered(
+                    make(
+                        lambda answer: {
+                            "tenant": tenant,
+                            "endpoint": asked.endpoint,
+                            "key": asked.key,
+                            "body": digest,
+                            "answer": answer,
+                        }
+                    )
+                )
+            except IntegrityError:
+                continue  # the other of two was first
+        raise HostError("internal_error", "the request could not be recorded")
+
+    def run(self, asked: Asked, written: str) -> Row[Any]:
+        """A run of the caller's tenant, by the id in a path."""
+        run = self.store.run(asked.caller.tenant, opaque_id(written, asked.caller, asked.major))
+        if run is None:
+            raise HostError("not_found", "there is no such run")
+        return run
+
+    def snapshot(self, run: Row[Any], major: int) -> dict[str, Any]:
+        """A run as it is now."""
+        subject: Any = run.subject
+        if major == 2:
+            subject = {
+                "issuer": "agenteval",
+                "subjectId": run.subject,
+                "tenant": run.tenant,
+                "lane": "api-key",
+                "kind": "service",
+            }
+        times = {"createdAt": run.created_at, "startedAt": run.started_at, "completedAt": run.ended_at}
+        told = {
+            "runId": bound_id(run.tenant, run.id, major),
+            "workflowId": run.suite_id,
+            "status": run.status,
+            "owner": {"tenant": run.tenant, "subject": subject},
+            "eventLogSchemaVersion": EVENT_LOG_VERSION,
+            **{name: timestamp(at) for name, at in times.items() if at is not None},
+            "error": run.error,
+            "tags": run.asked.get("tags"),
+            "metadata": run.asked.get("metadata"),
+        }
+        return {name: value for name, value in told.items() if value is not None}
+
+    def page(
+        self, asked: Asked, *, limit: int, cursor: str | None, status: str | None, suite_id: str | None
+    ) -> dict[str, Any]:
+        """The runs of the caller's tenant."""
+        if cursor is not None and not re.fullmatch(r"r[0-9]{1,18}", cursor):
+            raise HostError("validation_error", "this cursor is none of the host's", field="cursor")
+        before = int(cursor[1:]) if cursor else None
+        found = self.store.page(
+            asked.caller.tenant, before=before, limit=limit + 1, status=status, suite_id=suite_id
+        )
+        more = {"nextCursor": f"r{found[limit - 1].number}"} if len(found) > limit else {}
+        return {"runs": [self.snapshot(run, asked.major) for run in found[:limit]], **more}
+
+    def summary(self, asked: Asked, written: str) -> dict[str, Any]:
+        """The EvalSummary of a run that has ended."""
+        run = self.run(asked, written)
+        if run.asked.get("workflowId") == NOOP or (run.status in TERMINAL and run.summary is None):
+            raise HostError("not_found", "the run has no summary")
+        if run.summary is None:
+            raise HostError("run_state_conflict", "the run has not ended", status=run.status)
+        return self._bound(run.summary, run, asked.major)
+
+    def _bound(self, told: Mapping[str, Any], run: Row[Any], major: int) -> dict[str, Any]:
+        """What is told of a run, with the ids of that major."""
+        bound = dict(told)
+        if (baseline := bound.get("baselineRunId")) is not None:
+            bound["baselineRunId"] = bound_id(run.tenant, baseline, major)
+        if regression := bound.get("regression"):
+            other = bound_id(run.tenant, regression["baselineRunId"], major)
+            here = in_path(bound_id(run.tenant, run.id, major))
+            reference = f"{'/v1' if major == 1 else ''}/runs/{here}:diff?against={in_path(other)}"
+            bound["regression"] = {**regression, "baselineRunId": other, "diffRef": reference}
+        if "outputs" in bound:
+            bound["outputs"] = self._bound(bound["outputs"], run, major)
+        return bound
+
+    # events
+
+    def following(
+        self, asked: Asked, written: str, after: int, mode: str
+    ) -> tuple[list[dict[str, Any]], int, bool]:
+        """The events of a run after a sequence number, as far as a mode tells them; up to which one; whether that was the last."""
+        run = self.run(asked, written)  # before its events: a run that has ended has them all
+        rows = self.store.events_after(run.id, after)
+        told = [self._event(each, run, asked.major) for each in rows if each.type.startswith(MODES[mode])]
+        return told, rows[-1].sequence if rows else after, not rows and run.status in TERMINAL
+
+    def whole_log(self, run: Row[Any], major: int) -> list[dict[str, Any]]:
+        """All events of a run."""
+        found: list[dict[str, Any]] = []
+        while rows := self.store.events_after(run.id, len(found) - 1):
+            found += [self._event(each, run, major) for each in rows]
+        return found
+
+    def _event(self, event: Row[Any], run: Row[Any], major: int) -> dict[str, Any]:
+        return {
+            "eventId": f"{run.id}.{event.sequence}",
+            "runId": bound_id(run.tenant, run.id, major),
+            "type": _VERSION_1.get(event.type, event.type) if major == 1 else event.type,
+            "payload": self._bound(event.payload, run, major),
+            "timestamp": event.at,
+            "sequence": event.sequence,
+            "schemaVersion": EVENT_LOG_VERSION,
+            **({"nodeId": event.task_id} if event.task_id else {}),
+        }
+
+    def poll(self, asked: Asked, written: str, after: int) -> dict[str, Any]:
+        """The events after a sequence number, and whether there will be more."""
+        run = self.run(asked, written)
+        found, reached, _ = self.following(asked, written, after, "debug")
+        last = self.store.last_sequence(run.id)
+        ended = run.status in TERMINAL and reached >= last
+        if asked.major == 1:
+            return {"events": found, "lastSequence": last, "isComplete": ended}
+        return {
+            "runId": bound_id(run.tenant, run.id, 2),
+            "events": found,
+            "lastSequence": last,
+            "status": run.status,
+            "isTerminal": ended,
+        }
+
+    # comparing, and what people say
+
+    def difference(self, asked: Asked, written: str, against: str) -> dict[str, Any]:
+        """How a run differs from another of a suite with the same id."""
+        one, other = self.run(asked, written), self.run(asked, against)
+        if one.suite_id != other.suite_id:
+            raise HostError("validation_error", "the runs are of different suites", field="against")
+        logs = [list(map(_timeless, self.whole_log(run, asked.major))) for run in (one, other)]
+        found = list(_differences(*logs))
+        return {
+            "a": bound_id(one.tenant, one.id, asked.major),
+            "b": bound_id(other.tenant, other.id, asked.major),
+            "divergedAtSeq": found[0]["seq"] if found else None,
+            "eventDiffs": found[:MOST_DIFFERENCES],
+            "stateDiff": _state_difference(one, other),
+            "truncated": len(found) > MOST_DIFFERENCES,
+        }
+
+    def annotate(self, asked: Asked, written: str) -> Answered:
+        """Keep a person's word on a run."""
+        run = self.run(asked, written)
+        about = asked.body.get("target") or {}
+        if (event_id := about.get("eventId")) is not None:
+            number = event_id.removeprefix(f"{run.id}.")
+            if not re.fullmatch("[0-9]{1,9}", number) or int(number) > self.store.last_sequence(run.id):
+                raise HostError("validation_error", "the run has no such event", field="target.eventId")
+        annotation = {
+            "annotationId": new_id(),
+            "target": {
+                "runId": bound_id(run.tenant, run.id, asked.major),
+                **({"eventId": event_id} if event_id else {}),
+            },
+            "signal": asked.body["signal"],
+            "actor": {"tenant": asked.caller.tenant, "subject": asked.caller.subject},
+            "createdAt": timestamp(time.time()),
+            **({"note": asked.body["note"]} if asked.body.get("note") is not None else {}),
+        }
+
+        def keep(kept_for: Callable[[Mapping[str, Any]], Mapping[str, Any] | None]) -> Mapping[str, Any]:
+            self.store.annotate(run.id, annotation, kept_for(annotation))
+            return annotation
+
+        return self._once(asked, keep)
+
+
+def _timeless(event: Mapping[str, Any]) -> dict[str, Any]:
+    """An event without what differs from run to run."""
+    varying = ("invocationId", "latencyMs", "baselineRunId")
+    payload = {name: value for name, value in event["payload"].items() if name not in varying}
+    if "outputs" in payload:
+        payload["outputs"] = {
+            name: value for name, value in payload["outputs"].items() if name not in ("regression", "tasks")
+        }
+    told = {"sequence": event["sequence"], "type": event["type"], "payload": payload}
+    return {**told, "nodeId": event["nodeId"]} if "nodeId" in event else told
+
+
+def _differences(
+    one: Sequence[Mapping[str, Any]], other: Sequence[Mapping[str, Any]]
+) -> Iterator[dict[str, Any]]:
+    for number in range(max(len(one), len(other))):
+        a, b = (log[number] if number < len(log) else None for log in (one, other))
+        if a != b:
+            op = "added" if a is None else "removed" if b is None else "changed"
+            sides = {"aEvent": a, "bEvent": b}
+            yield {"seq": number, "op": op, **{side: event for side, event in sides.items() if event}}
+
+
+def _state_difference(one: Row[Any], other: Row[Any]) -> dict[str, Any]:
+    """Which scalars of the summaries differ, and which tasks."""
+    states: list[dict[str, Any]] = []
+    for run in (one, other):
+        summary = run.summary or {}
+        tasks = {f"tasks.{task['taskId']}.score": task["score"] for task in summary.get("tasks", ())}
+        scalars = {
+            name: summary.get(name) for name in ("aggregateScore", "passed", "taskCount", "passedCount")
+        }
+        states.append({"status": run.status, **scalars, **tasks})
+    names = dict.fromkeys([*states[0], *states[1]])
+    return {
+        name: {"a": states[0].get(name), "b": states[1].get(name)}
+        for name in names
+        if states[0].get(name) != states[1].get(name)
+    }

@@ -1,0 +1,192 @@
+"""The bodies of requests and answers (RFC 0081; OpenWOP 1.1 and 2.46), as pydantic models: the OpenAPI document is made of them."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, WithJsonSchema
+
+Name = Annotated[str, StringConstraints(min_length=1, max_length=300, pattern=r"^[^\x00-\x1f\x7f]*$")]
+Mode = Literal["golden", "rubric", "adversarial", "regression", "live-shadow"]
+Status = Literal["pending", "running", "completed", "failed", "cancelled"]
+Scalar = Annotated[str, StringConstraints(max_length=2000, pattern=r"^[^\x00]*$")] | int | float | bool | None
+
+
+_TEXT = WithJsonSchema({"type": "string", "minLength": 1, "maxLength": 300})
+
+
+class Closed(BaseModel):
+    """A body without other keys."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class Options(Closed):
+    """Options of a run in version 1."""
+
+    evalModes: list[Mode] | None = None  # noqa: N815 - as all below, the protocol's names
+
+
+class CreateRun(Closed):
+    """What is to be evaluated.
+
+    Another mode, and a `workflowId`, are read, and refused as not offered; they are not described.
+    """
+
+    model_config = ConfigDict(json_schema_extra={"required": ["mode", "evalSuiteRef", "agentId"]})
+
+    mode: Annotated[str | None, WithJsonSchema({"type": "string", "const": "eval"})] = None
+    evalSuiteRef: Annotated[Name | None, _TEXT] = None  # noqa: N815
+    agentId: Annotated[Name | None, _TEXT] = None  # noqa: N815
+    evalModes: Annotated[list[Mode], Field(min_length=1)] | None = None  # noqa: N815
+    baselineRunId: Name | None = None  # noqa: N815
+    workflowId: Annotated[Name | None, WithJsonSchema({"not": {}})] = None  # noqa: N815
+    configurable: Options | None = None
+    tags: Annotated[list[Name], Field(max_length=50)] | None = None
+    metadata: Annotated[dict[Name, Scalar], Field(max_length=50)] | None = None
+
+
+class RunCreated(BaseModel):
+    """Where a run is told of."""
+
+    runId: str  # noqa: N815
+    status: Status
+    eventsUrl: str  # noqa: N815
+    statusUrl: str  # noqa: N815
+
+
+class Subject(BaseModel):
+    """Who asked, in version 2."""
+
+    issuer: str
+    subjectId: str  # noqa: N815
+    tenant: str
+    lane: str
+    kind: str
+
+
+class Owner(BaseModel):
+    """Whose run it is."""
+
+    tenant: str
+    subject: Subject | str
+
+
+class RunError(BaseModel):
+    """Why a run failed."""
+
+    code: str
+    message: str
+
+
+class RunSnapshot(BaseModel):
+    """A run as it is now."""
+
+    runId: str  # noqa: N815
+    workflowId: str  # noqa: N815
+    status: Status
+    owner: Owner
+    eventLogSchemaVersion: int  # noqa: N815
+    createdAt: str  # noqa: N815
+    startedAt: str | None = None  # noqa: N815
+    completedAt: str | None = None  # noqa: N815
+    error: RunError | None = None
+    tags: list[str] | None = None
+    metadata: dict[str, Any] | None = None
+
+
+class RunPage(BaseModel):
+    """Runs, newest first; `nextCursor` when there are more."""
+
+    runs: list[RunSnapshot]
+    nextCursor: str | None = None  # noqa: N815
+
+
+class RunEvent(BaseModel):
+    """Something that happened in a run; `nodeId` is the task it happened in."""
+
+    eventId: str  # noqa: N815
+    runId: str  # noqa: N815
+    type: str
+    payload: dict[str, Any]
+    timestamp: str
+    sequence: int
+    schemaVersion: int  # noqa: N815
+    nodeId: str | None = None  # noqa: N815
+
+
+class EventPage(BaseModel):
+    """The events after a sequence number. Version 1 has `isComplete`, version 2 all else."""
+
+    events: list[RunEvent]
+    lastSequence: int  # noqa: N815
+    isComplete: bool | None = None  # noqa: N815
+    runId: str | None = None  # noqa: N815
+    status: Status | None = None
+    isTerminal: bool | None = None  # noqa: N815
+
+
+class EventDifference(BaseModel):
+    """Where two logs differ, without times and ids."""
+
+    seq: int
+    op: Literal["added", "removed", "changed"]
+    aEvent: dict[str, Any] | None = None  # noqa: N815
+    bEvent: dict[str, Any] | None = None  # noqa: N815
+
+
+class RunDifference(BaseModel):
+    """How two runs differ; `divergedAtSeq` is null when they do not."""
+
+    a: str
+    b: str
+    divergedAtSeq: int | None  # noqa: N815
+    eventDiffs: list[EventDifference]  # noqa: N815
+    stateDiff: dict[str, Any]  # noqa: N815
+    truncated: bool
+
+
+class Target(Closed):
+    """What an annotation is about: the run, or one of its events."""
+
+    eventId: Name | None = None  # noqa: N815
+    runId: Name | None = None  # noqa: N815
+
+
+class Signal(BaseModel):
+    """What a person says: a rating, a correction, a label, a flag."""
+
+    model_config = ConfigDict(extra="allow", strict=True)
+    __pydantic_extra__: dict[str, Scalar]
+    kind: Literal["rating", "correction", "label", "flag"]
+
+
+class CreateAnnotation(Closed):
+    """A person's word on a run, which changes no score."""
+
+    signal: Signal
+    target: Target | None = None
+    note: Annotated[str, StringConstraints(max_length=4000, pattern=r"^[^\x00]*$")] | None = None
+
+
+class Annotation(BaseModel):
+    """The same, as it is kept."""
+
+    annotationId: str  # noqa: N815
+    target: dict[str, str]
+    signal: dict[str, Any]
+    actor: dict[str, str]
+    createdAt: str  # noqa: N815
+    note: str | None = None
+
+
+class Annotations(BaseModel):
+    """What people said of a run."""
+
+    annotations: list[Annotation]
+
+
+class ErrorBody(BaseModel):
+    """An answer that is an error."""
+
+    error: str
+    message: str
+    details: dict[str, Any] | None = None

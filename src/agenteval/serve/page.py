@@ -1,0 +1,117 @@
+"""The page for people at `/`: the runs of their tenant, and the scorecard of each. Works without JavaScript."""
+
+from html import escape
+from importlib.resources import files
+from typing import Any
+
+from fastapi import FastAPI, Request
+from starlette.responses import HTMLResponse, Response
+
+from agenteval.serve.host import Asked, Host
+from agenteval.serve.store import TERMINAL
+from agenteval.serve.wire import in_path
+
+_SHOWN = 100
+_POLICY = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'"
+_MARKS = {"completed": "✓", "failed": "✗", "cancelled": "-", "running": "…", "pending": "·"}
+
+
+def add_pages(app: FastAPI, host: Host) -> None:
+    """Add the page, a page for each run, and their two files."""
+
+    @app.get("/", include_in_schema=False)
+    def runs(request: Request) -> Response:
+        """The newest runs."""
+        page = host.page(_asked(request), limit=_SHOWN, cursor=None, status=None, suite_id=None)
+        rows = "".join(map(_row, page["runs"]))
+        body = (
+            "<div class=scroll><table><caption>Runs, newest first</caption><thead><tr><th scope=col>Run"
+            "<th scope=col>Suite<th scope=col>Asked for<th scope=col>Status</thead>"
+            f"<tbody>{rows}</tbody></table></div>"
+            if rows
+            else "<p>No runs yet. Ask for one: <code>POST /runs</code>."
+        )
+        live = any(run["status"] not in TERMINAL for run in page["runs"])
+        return _page("Runs", body, live=live)
+
+    @app.get("/page/runs/{run_id}", include_in_schema=False)
+    def run(request: Request, run_id: str) -> Response:
+        """One run: its status, and its scorecard once it has ended."""
+        asked = _asked(request)
+        found = host.run(asked, run_id)
+        told = host.snapshot(found, 2)
+        facts = {
+            "Status": _status(told["status"]),
+            "Suite": escape(told["workflowId"]),
+            "Agent": escape(str(found.asked.get("agentId", ""))),
+            "Asked for": _time(told["createdAt"]),
+        }
+        scored = [row.scored for row in host.store.scored(found.id)]
+        if found.summary:
+            summary = host.summary(asked, run_id)
+            facts["Score"] = (
+                f"{summary['aggregateScore']:.3g}: {'passed' if summary['passed'] else 'not passed'}"
+            )
+            if regression := summary.get("regression"):
+                facts["Against the baseline"] = f"{regression['scoreDelta']:+.3g}"
+        if found.error:
+            facts["Error"] = escape(f"{found.error['code']}: {found.error['message']}")
+        tasks = "".join(_task(each["task"]) for each in scored if each and "task" in each)
+        body = "<dl>" + "".join(f"<dt>{name}<dd>{value}" for name, value in facts.items()) + "</dl>"
+        body += (
+            "<div class=scroll><table><caption>Tasks</caption><thead><tr><th scope=col>Task<th scope=col>Score"
+            f"<th scope=col>Passed<th scope=col>Findings</thead><tbody>{tasks}</tbody></table></div>"
+            if tasks
+            else "<p>No task has been scored yet."
+        )
+        body += '<p><a href="/">All runs</a>'
+        return _page(f"Run {found.id}", body, live=told["status"] not in TERMINAL)
+
+    for name, kind in (("page.css", "text/css"), ("page.js", "text/javascript")):
+        app.add_api_route(f"/page/{name}", _file(name, kind), include_in_schema=False)
+
+
+def _file(name: str, kind: str) -> Any:
+    text = files("agenteval.serve").joinpath(name).read_text("utf-8")
+
+    def answer() -> Response:
+        return Response(text, media_type=kind)
+
+    return answer
+
+
+def _asked(request: Request) -> Asked:
+    return Asked(request.state.caller, 2)
+
+
+def _row(run: dict[str, Any]) -> str:
+    link = f'<a href="/page/runs/{in_path(run["runId"])}">{escape(run["runId"].rpartition("/")[2][:12])}</a>'
+    return f"<tr><th scope=row>{link}<td>{escape(run['workflowId'])}<td>{_time(run['createdAt'])}<td>{_status(run['status'])}"
+
+
+def _task(task: dict[str, Any]) -> str:
+    findings = ", ".join(f"{each['kind']} ({each['severity']})" for each in task.get("safetyFindings", ()))
+    passed = "✓ yes" if task["passed"] else "✗ no"
+    return (
+        f"<tr><th scope=row>{escape(task['taskId'])}<td>{task['score']:.3g}<td>{passed}<td>{escape(findings)}"
+    )
+
+
+def _status(status: str) -> str:
+    return f'<span class="status {status}"><span aria-hidden=true>{_MARKS[status]}</span> {status}</span>'
+
+
+def _time(at: str) -> str:
+    return f"<time datetime={at}>{at[:19].replace('T', ' ')}</time>"
+
+
+def _page(title: str, body: str, *, live: bool) -> Response:
+    """A whole page; a live one is drawn again while something runs."""
+    script = '<script src="/page/page.js" defer></script>' if live else ""
+    text = (
+        f"<!doctype html><html lang=en><meta charset=utf-8><title>{escape(title)} · agenteval</title>"
+        '<meta name=viewport content="width=device-width,initial-scale=1">'
+        f'<link rel=stylesheet href="/page/page.css">{script}'
+        f"<header><p>agenteval: OpenWOP eval host</header><main><h1>{escape(title)}</h1>{body}</main></html>"
+    )
+    return HTMLResponse(text, headers={"Content-Security-Policy": _POLICY, "Cache-Control": "no-store"})

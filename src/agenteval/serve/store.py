@@ -1,0 +1,416 @@
+"""What a host knows: runs, their events and scores, annotations, and answers that are kept for repeated requests.
+
+SQLite or Postgres, the same tables. Everything in them is content-free: names, ids, counts, scalars; a person's
+annotation is as the person wrote it. Several hosts and their workers may share one store.
+"""
+
+import json
+import secrets
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Column,
+    Connection,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    Row,
+    String,
+    Table,
+    and_,
+    create_engine,
+    delete,
+    event,
+    func,
+    insert,
+    or_,
+    select,
+    update,
+)
+from sqlalchemy.exc import IntegrityError, SQLAlchemyError
+
+from agenteval.contracts.errors import UsageError
+from agenteval.judging.runner import timestamp
+
+TERMINAL = frozenset({"completed", "failed", "cancelled"})
+"""The statuses of a run that has ended."""
+LEASE = 15.0
+"""For how many seconds a worker owns a run after it last said so; afterwards another may take it."""
+MOST_ATTEMPTS = 5
+"""How often a run is taken up again before it counts as one that ends every worker."""
+KEPT = 24 * 3600
+"""For how many seconds an answer is kept for a repeated request."""
+
+_metadata = MetaData()
+_Number = BigInteger().with_variant(Integer, "sqlite")  # SQLite numbers rows only in a column of this type
+runs = Table(
+    "runs",
+    _metadata,
+    Column("number", _Number, primary_key=True, autoincrement=True),
+    Column("id", String(200), nullable=False, unique=True),
+    Column("tenant", String(200), nullable=False),
+    Column("subject", String(200), nullable=False),
+    Column("asked", JSON, nullable=False),
+    Column("suite_id", String(300), nullable=False),
+    Column("status", String(20), nullable=False),
+    Column("created_at", Float, nullable=False),
+    Column("started_at", Float),
+    Column("ended_at", Float),
+    Column("attempts", Integer, nullable=False, default=0),
+    Column("worker", String(64)),
+    Column("seen_at", Float),
+    Column("error", JSON(none_as_null=True)),
+    Column("summary", JSON(none_as_null=True)),
+    Index("runs_by_status", "status", "number"),
+    Index("runs_by_tenant", "tenant", "number"),
+)
+events = Table(
+    "events",
+    _metadata,
+    Column("number", _Number, primary_key=True, autoincrement=True),
+    Column("run_id", ForeignKey("runs.id"), nullable=False),
+    Column("sequence", Integer, nullable=False),
+    Column("type", String(60), nullable=False),
+    Column("task_id", String(300)),
+    Column("payload", JSON, nullable=False),
+    Column("at", String(40), nullable=False),
+    Index("events_of_run", "run_id", "sequence", unique=True),
+)
+scores = Table(
+    "scores",
+    _metadata,
+    Column("run_id", ForeignKey("runs.id"), primary_key=True),
+    Column("position", Integer, primary_key=True),
+    Column("scored", JSON(none_as_null=True)),
+)
+annotations = Table(
+    "annotations",
+    _metadata,
+    Column("id", String(64), primary_key=True),
+    Column("run_id", ForeignKey("runs.id"), nullable=False, index=True),
+    Column("body", JSON, nullable=False),
+    Column("created_at", Float, nullable=False),
+)
+answers = Table(
+    "answers",
+    _metadata,
+    Column("tenant", String(200), primary_key=True),
+    Column("endpoint", String(400), primary_key=True),
+    Column("key", String(128), primary_key=True),
+    Column("body", String(64), nullable=False),
+    Column("answer", JSON, nullable=False),
+    Column("created_at", Float, nullable=False),
+)
+
+Event = tuple[str, str | None, Mapping[str, Any]]
+"""What is told of a run: the type, the task it is about, the payload."""
+
+
+class Lost(Exception):  # noqa: N818 - no error of anybody's: another worker has the run
+    """The run belongs to another worker by now, or is gone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """A run that this worker owns, and the scores of the tasks that were judged before, by position."""
+
+    run_id: str
+    tenant: str
+    asked: Mapping[str, Any]
+    worker: str
+    scored: Mapping[int, Mapping[str, Any] | None]
+
+
+class Store:
+    """The tables at a URL of SQLAlchemy's. Raises `UsageError` (`serve.store`) when they cannot be had."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        try:
+            self.engine = create_engine(url, pool_pre_ping=True)
+            self._is_sqlite = self.engine.dialect.name == "sqlite"
+            if self._is_sqlite:
+                event.listen(self.engine, "connect", _sqlite_for_many)
+                event.listen(self.engine, "begin", _begin_writing)
+            with self.engine.begin() as connection:
+                _only_one_creates(connection)
+                _metadata.create_all(connection)
+        except (SQLAlchemyError, ImportError) as error:
+            said = str(getattr(error, "orig", None) or error).splitlines()[0]
+            raise UsageError(
+                f"the store cannot be opened: {said}",
+                reason_code="serve.store",
+                next_step="name a database with --store: sqlite:///FILE, or postgresql+psycopg://USER@HOST/NAME",
+            ) from None
+
+    @contextmanager
+    def _writing(self) -> Iterator[Connection]:
+        with self.engine.begin() as connection:
+            yield connection
+
+    @contextmanager
+    def _reading(self) -> Iterator[Connection]:
+        options = {"isolation_level": "AUTOCOMMIT"}
+        with self.engine.connect().execution_options(**options) as connection:
+            yield connection
+
+    # what a client asks
+
+    def create(self, run: Mapping[str, Any], kept: Mapping[str, Any] | None = None) -> None:
+        """Add a run that waits for a worker, and the answer that is kept for its request, both or none.
+
+        Raises `IntegrityError` when an answer to that request is kept already.
+        """
+        with self._writing() as connection:
+            if kept:
+                self._keep(connection, kept)
+            connection.execute(insert(runs).values(status="pending", created_at=time.time(), **run))
+
+    def _keep(self, connection: Connection, kept: Mapping[str, Any]) -> None:
+        connection.execute(delete(answers).where(answers.c.created_at < time.time() - KEPT))
+        connection.execute(insert(answers).values(created_at=time.time(), **kept))
+
+    def answer(self, tenant: str, endpoint: str, key: str) -> Any:
+        """The answer that was kept for a request: its `body` as a digest, and the `answer`."""
+        query = select(answers.c.body, answers.c.answer).where(
+            answers.c.tenant == tenant,
+            answers.c.endpoint == endpoint,
+            answers.c.key == key,
+            answers.c.created_at >= time.time() - KEPT,
+        )
+        with self._reading() as connection:
+            return connection.execute(query).first()
+
+    def run(self, tenant: str, run_id: str) -> Row[Any] | None:
+        """A run of a tenant."""
+        with self._reading() as connection:
+            return connection.execute(
+                select(runs).where(runs.c.id == run_id, runs.c.tenant == tenant)
+            ).first()
+
+    def page(
+        self, tenant: str, *, before: int | None, limit: int, status: str | None, suite_id: str | None
+    ) -> Sequence[Row[Any]]:
+        """Runs of a tenant, newest first, those with a smaller number than `before`."""
+        query = select(runs).where(runs.c.tenant == tenant)
+        for wanted, column in ((status, runs.c.status), (suite_id, runs.c.suite_id)):
+            if wanted is not None:
+                query = query.where(column == wanted)
+        if before is not None:
+            query = query.where(runs.c.number < before)
+        with self._reading() as connection:
+            return connection.execute(query.order_by(runs.c.number.desc()).limit(limit)).all()
+
+    def events_after(self, run_id: str, sequence: int, *, limit: int = 500) -> Sequence[Row[Any]]:
+        """The events of a run that follow a sequence number, in order."""
+        query = select(events).where(events.c.run_id == run_id, events.c.sequence > sequence)
+        with self._reading() as connection:
+            return connection.execute(query.order_by(events.c.sequence).limit(limit)).all()
+
+    def scored(self, run_id: str) -> Sequence[Row[Any]]:
+        """The scores of a run's tasks, in order."""
+        with self._reading() as connection:
+            return connection.execute(
+                select(scores).where(scores.c.run_id == run_id).order_by(scores.c.position)
+            ).all()
+
+    def last_sequence(self, run_id: str) -> int:
+        """The number of the newest event of a run, -1 when there is none."""
+        query = select(func.max(events.c.sequence)).where(events.c.run_id == run_id)
+        with self._reading() as connection:
+            newest = connection.execute(query).scalar()
+        return -1 if newest is None else int(newest)
+
+    def newest_event(self) -> int:
+        """A number that grows with every event of any run."""
+        with self._reading() as connection:
+            return int(connection.execute(select(func.max(events.c.number))).scalar() or 0)
+
+    def annotate(
+        self, run_id: str, annotation: Mapping[str, Any], kept: Mapping[str, Any] | None = None
+    ) -> None:
+        """Add what a person says of a run. Raises `IntegrityError` as `create` does."""
+        with self._writing() as connection:
+            if kept:
+                self._keep(connection, kept)
+            connection.execute(
+                insert(annotations).values(
+                    id=annotation["annotationId"], run_id=run_id, body=annotation, created_at=time.time()
+                )
+            )
+
+    def annotations(self, run_id: str) -> list[dict[str, Any]]:
+        """What people said of a run, in order of time."""
+        query = select(annotations.c.body).where(annotations.c.run_id == run_id)
+        with self._reading() as connection:
+            return list(connection.execute(query.order_by(annotations.c.created_at)).scalars())
+
+    def forget(self, tenant: str) -> None:
+        """Remove all that a tenant has."""
+        ours = select(runs.c.id).where(runs.c.tenant == tenant)
+        with self._writing() as connection:
+            for table in (events, scores, annotations):
+                connection.execute(delete(table).where(table.c.run_id.in_(ours)))
+            connection.execute(delete(answers).where(answers.c.tenant == tenant))
+            connection.execute(delete(runs).where(runs.c.tenant == tenant))
+
+    # what a worker does
+
+    def claim(self, worker: str) -> Claim | None:
+        """Take the oldest run that nobody works on; None when there is none."""
+        now = time.time()
+        waiting = or_(
+            runs.c.status == "pending", and_(runs.c.status == "running", runs.c.seen_at < now - LEASE)
+        )
+        query = select(runs).where(waiting).order_by(runs.c.number).limit(1)
+        with self._writing() as connection:
+            row = connection.execute(query.with_for_update(skip_locked=True)).first()
+            if row is None:
+                return None
+            gives_up = row.attempts >= MOST_ATTEMPTS
+            values = {
+                "status": "running",
+                "worker": worker,
+                "seen_at": now,
+                "attempts": row.attempts + 1,
+                "started_at": row.started_at or now,
+            }
+            connection.execute(update(runs).where(runs.c.id == row.id).values(**values))
+            found = connection.execute(select(scores).where(scores.c.run_id == row.id)).all()
+            if row.status == "pending":
+                self._tell(connection, row.id, [("run.started", None, {"workflowId": row.suite_id})])
+        claim = Claim(
+            run_id=row.id,
+            tenant=row.tenant,
+            asked=row.asked,
+            worker=worker,
+            scored={each.position: each.scored for each in found},
+        )
+        if gives_up:
+            error = {"code": "internal_error", "message": f"{row.attempts} workers ended while they ran it"}
+            self.end(claim, "failed", [("run.failed", None, {"error": error})], error=error)
+            return None
+        return claim
+
+    def release(self, is_gone: Callable[[str], bool]) -> None:
+        """Let other workers have the runs of those that are gone, before their lease is over."""
+        query = select(runs.c.id, runs.c.worker).where(runs.c.status == "running")
+        with self._reading() as connection:
+            owned = connection.execute(query).all()
+        for run in owned:
+            if run.worker and is_gone(run.worker):
+                still = and_(runs.c.id == run.id, runs.c.worker == run.worker)
+                with self._writing() as connection:
+                    connection.execute(update(runs).where(still).values(seen_at=0.0))
+
+    def say_alive(self, claim: Claim) -> None:
+        """Keep the run for another lease. Raises `Lost`."""
+        with self._writing() as connection:
+            self._still_ours(connection, claim)
+
+    def begin(self, claim: Claim, told: Sequence[Event]) -> None:
+        """Add the first events of a run, unless an earlier worker has. Raises `Lost`."""
+        with self._writing() as connection:
+            self._still_ours(connection, claim)
+            query = select(events.c.number).where(
+                events.c.run_id == claim.run_id, events.c.type == "eval.started"
+            )
+            if connection.execute(query.limit(1)).first() is None:
+                self._tell(connection, claim.run_id, told)
+
+    def score(
+        self, claim: Claim, position: int, scored: Mapping[str, Any] | None, told: Sequence[Event]
+    ) -> None:
+        """Keep the score of a task, with its events: all of it or nothing. Raises `Lost`."""
+        with self._writing() as connection:
+            self._still_ours(connection, claim)
+            try:
+                connection.execute(
+                    insert(scores).values(run_id=claim.run_id, position=position, scored=scored)
+                )
+            except IntegrityError:
+                raise Lost from None
+            self._tell(connection, claim.run_id, told)
+
+    def end(
+        self,
+        claim: Claim,
+        status: str,
+        told: Sequence[Event],
+        *,
+        summary: Mapping[str, Any] | None = None,
+        error: Mapping[str, Any] | None = None,
+    ) -> None:
+        """End a run, with its last events. Raises `Lost`."""
+        with self._writing() as connection:
+            self._still_ours(connection, claim)
+            ended = {"status": status, "ended_at": time.time(), "summary": summary, "error": error}
+            connection.execute(update(runs).where(runs.c.id == claim.run_id).values(worker=None, **ended))
+            self._tell(connection, claim.run_id, told)
+
+    def _still_ours(self, connection: Connection, claim: Claim) -> None:
+        kept = connection.execute(
+            update(runs)
+            .where(runs.c.id == claim.run_id, runs.c.worker == claim.worker, runs.c.status == "running")
+            .values(seen_at=time.time())
+        )
+        if kept.rowcount != 1:
+            raise Lost
+
+    def _tell(self, connection: Connection, run_id: str, told: Sequence[Event]) -> None:
+        query = select(func.max(events.c.sequence)).where(events.c.run_id == run_id)
+        newest = connection.execute(query).scalar()
+        first = 0 if newest is None else newest + 1
+        at = timestamp(time.time())
+        rows = [
+            {
+                "run_id": run_id,
+                "sequence": number,
+                "type": kind,
+                "task_id": task_id,
+                "payload": payload,
+                "at": at,
+            }
+            for number, (kind, task_id, payload) in enumerate(told, first)
+        ]
+        connection.execute(insert(events), rows)
+
+
+def new_id() -> str:
+    """An id that nobody can guess."""
+    return secrets.token_hex(16)
+
+
+def digest_of(data: Any) -> str:
+    """A digest of JSON, whatever the order of its keys."""
+    import hashlib
+
+    return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
+
+
+def _sqlite_for_many(connection: Any, _: Any) -> None:
+    """Readers do not wait for a writer, and writers wait for one another."""
+    connection.isolation_level = (
+        None  # the driver would begin transactions by itself, too late to wait for others
+    )
+    for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "busy_timeout=30000", "foreign_keys=ON"):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _begin_writing(connection: Connection) -> None:
+    if connection.get_execution_options().get("isolation_level") != "AUTOCOMMIT":
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+
+def _only_one_creates(connection: Connection) -> None:
+    """Two hosts that start at once on a new Postgres would both create the tables."""
+    if connection.dialect.name == "postgresql":
+        connection.exec_driver_sql("SELECT pg_advisory_xact_lock(810081)")

@@ -1,0 +1,228 @@
+"""What stands around every call of the protocol: versions, keys, the size of a request, ids, errors."""
+
+import asyncio
+import base64
+import hashlib
+import hmac
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import unquote
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import JSONResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from agenteval.loading.config import ServeKey
+
+VERSIONS = {1: "1.1", 2: "2.46"}
+"""The protocol version that is spoken, by major."""
+STATUSES = {
+    "validation_error": 400,
+    "unsupported_stream_mode": 400,
+    "idempotency_key_invalid": 400,
+    "protocol_version_mismatch": 400,
+    "unauthenticated": 401,
+    "id_tenant_mismatch": 403,
+    "forbidden": 403,
+    "not_found": 404,
+    "agenteval.method_not_allowed": 405,
+    "protocol_version_unsupported": 406,
+    "agenteval.request_timeout": 408,
+    "run_state_conflict": 409,
+    "idempotency_key_mismatch": 409,
+    "payload_too_large": 413,
+    "unsupported_media_type": 415,
+    "capability_not_provided": 501,
+    "internal_error": 500,
+}
+"""The status that an error answers with; in major 2, `capability_not_provided` is 422."""
+SECONDS_FOR_A_BODY = 30.0
+"""How long a client may take to send a request."""
+MOST_PASSED_OVER = 64 * 2**20
+"""Bytes that are read of a request that is too large; a larger one is cut off."""
+_OPAQUE = re.compile(r"[A-Za-z0-9._~-]{16,128}")
+_VERSION = re.compile(r"(\d{1,9})\.(\d{1,9})")
+LOCAL = "local"
+"""The tenant of a host without keys."""
+
+
+class HostError(Exception):
+    """An answer that is an error: its registered code, a message without content, and details such as the field."""
+
+    def __init__(self, code: str, message: str, **details: Any) -> None:
+        super().__init__(message)
+        self.code = code
+        self.details = details
+
+    def response(self, major: int, headers: Mapping[str, str] | None = None) -> Response:
+        """The answer in that major."""
+        status = 422 if self.code == "capability_not_provided" and major == 2 else STATUSES[self.code]
+        body = {
+            "error": self.code,
+            "message": str(self),
+            **({"details": self.details} if self.details else {}),
+        }
+        return JSONResponse(body, status, headers=dict(headers or {}))
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who asks: whose runs they see, and who they are."""
+
+    tenant: str
+    subject: str
+
+
+def bound_id(tenant: str, opaque: str, major: int) -> str:
+    """A run's id as bodies have it: bound to its tenant in major 2."""
+    return opaque if major == 1 else f"{tenant}/{opaque}"
+
+
+def in_path(run_id: str) -> str:
+    """An id as one segment of a path."""
+    return "".join(
+        chr(each) if chr(each).isascii() and (chr(each).isalnum() or chr(each) in "._-") else f"~{each:02X}"
+        for each in run_id.encode()
+    )
+
+
+def opaque_id(written: str, caller: Caller, major: int) -> str:
+    """The id under which a caller's run is kept. Raises `HostError` for an id of another tenant, and for what is no id."""
+    decoded = re.sub("~([0-9A-Fa-f]{2})", lambda found: chr(int(found[1], 16)), written)
+    tenant, slash, opaque = decoded.partition("/")
+    if not slash:
+        tenant, opaque = caller.tenant, written if major == 1 else decoded
+    if tenant != caller.tenant:
+        raise HostError("id_tenant_mismatch", "the id belongs to another tenant")
+    if not _OPAQUE.fullmatch(opaque):
+        raise HostError("not_found", "there is no such run")
+    return opaque
+
+
+def major_of(path: str, version: str | None) -> int:
+    """The major that a request speaks. Raises `HostError` for one that is not spoken, or not at this path."""
+    found = _VERSION.fullmatch(version.strip()) if version is not None else None
+    asked = int(found[1]) if found else None
+    if version is not None and asked not in VERSIONS:
+        raise HostError(
+            "protocol_version_unsupported",
+            "this version is not spoken here",
+            supported=list(VERSIONS.values()),
+        )
+    if path == "/.well-known/openwop":
+        return asked or 1
+    here = 1 if path == "/v1" or path.startswith("/v1/") else 2
+    if asked not in (None, here):
+        raise HostError(
+            "protocol_version_mismatch", f"this path is of version {VERSIONS[here]}", version=VERSIONS[here]
+        )
+    return here
+
+
+class Gate:
+    """Lets a request in: whole, of a known version, from somebody with a key. Adds `caller` and `major` to its state.
+
+    A request is read before it is refused: what is left unread would be taken for the next one of its connection.
+    """
+
+    def __init__(self, app: ASGIApp, keys: Sequence[ServeKey], max_body_bytes: int) -> None:
+        self.app = app
+        self.keys = keys
+        self.max_body_bytes = max_body_bytes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        headers, major = Headers(scope=scope), 2
+        path = unquote(re.sub(rb"%2[Ff]", b"~2F", scope["raw_path"]).decode("ascii", "replace"))
+        if path.startswith("/v1"):
+            major = 1
+
+        async def answer(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                told = MutableHeaders(scope=message)
+                told["OpenWOP-Version"] = VERSIONS[major]
+                told["X-Content-Type-Options"] = "nosniff"
+            await send(message)
+
+        try:
+            body = await self._body(headers, receive)
+            major = major_of(path, headers.get("openwop-version"))
+            caller = self._caller(path, headers)
+        except HostError as error:
+            extra = (
+                {"Connection": "close"}
+                if error.code in ("payload_too_large", "agenteval.request_timeout")
+                else {}
+            )
+            if error.code == "unauthenticated":
+                extra["WWW-Authenticate"] = (
+                    'Basic realm="agenteval", charset="UTF-8"' if is_page(path) else "Bearer"
+                )
+            await error.response(major, extra)(scope, receive, answer)
+            return
+        state = {**scope.get("state", {}), "caller": caller, "major": major, "body": body}
+        waiting: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+        async def again() -> Message:
+            return waiting.pop() if waiting else await receive()
+
+        await self.app({**scope, "path": path, "state": state}, again, answer)
+
+    async def _body(self, headers: Headers, receive: Receive) -> bytes:
+        """The body of a request; one that is too large is read to its end, so that the answer reaches its sender."""
+        parts: list[bytes] = []
+        size, most = 0, self.max_body_bytes
+        declared = headers.get("content-length", "")
+        is_hopeless = declared.isdecimal() and int(declared) > most + MOST_PASSED_OVER
+        more = not is_hopeless
+        while more and size <= most + MOST_PASSED_OVER:
+            try:
+                message = await asyncio.wait_for(receive(), SECONDS_FOR_A_BODY)
+            except TimeoutError:
+                raise HostError("agenteval.request_timeout", "the request did not arrive whole") from None
+            if message["type"] == "http.disconnect":
+                return b""
+            part = message.get("body", b"")
+            size += len(part)
+            if size <= most:
+                parts.append(part)
+            more = message.get("more_body", False)
+        if is_hopeless or size > most:
+            raise HostError("payload_too_large", f"a request may have {most} bytes")
+        return b"".join(parts)
+
+    def _caller(self, path: str, headers: Headers) -> Caller | None:
+        """Who asks, None where anybody may. Raises `HostError`."""
+        if not self.keys:
+            name = headers.get("host", "").rpartition(":")[0] or headers.get("host", "")
+            if name.strip("[]") not in ("localhost", "127.0.0.1", "::1", "testserver"):
+                raise HostError("forbidden", "a host without keys answers only as localhost")
+            return Caller(LOCAL, LOCAL)
+        if path in ("/.well-known/openwop", "/openapi.json", "/v1/openapi.json"):
+            return None
+        scheme, _, given = headers.get("authorization", "").partition(" ")
+        if scheme.lower() == "basic" and is_page(path):
+            try:
+                given = base64.b64decode(given, validate=True).decode().partition(":")[2]
+            except ValueError:
+                given = ""
+        elif scheme.lower() != "bearer":
+            given = ""
+        digest = hashlib.sha256(given.strip().encode()).hexdigest()
+        found = None
+        for key in self.keys:  # all of them, whatever is found: the time tells nothing
+            if hmac.compare_digest(key.sha256, digest):
+                found = key
+        if found is None:
+            raise HostError("unauthenticated", "a key of this host is needed")
+        return Caller(found.tenant, found.subject)
+
+
+def is_page(path: str) -> bool:
+    """Whether a path is for people, whose browsers ask them for a key."""
+    return path == "/" or path.startswith("/page/")

@@ -1,0 +1,65 @@
+"""docs/serve.md, followed from an empty folder."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from hosts import HostProcess
+
+PAGE = (Path(__file__).parents[2] / "docs" / "serve.md").read_text(encoding="utf-8")
+
+
+def block(after: str) -> str:
+    """The code that follows a comment of the page."""
+    found = re.search(rf"<!-- {re.escape(after)} -->\n\n```\w+\n(.*?)```", PAGE, re.DOTALL)
+    assert found, after
+    return found[1]
+
+
+def test_from_an_empty_folder_to_a_summary(tmp_path: Path) -> None:
+    """With its files, curl and the client."""
+    for name in ("evals/suite.json", "evals/replays/pool-hours/replay.json", "agenteval.yaml"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(block(f"file: {name}"), encoding="utf-8")
+    host = HostProcess(tmp_path).start()
+    try:
+        here = str(host.port)
+        done = subprocess.run(
+            [sys.executable, "-c", block("client").replace("8431", here)],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert done.stderr == ""
+        assert done.stdout.splitlines()[-2:] == ["7 run.completed", "1.0"]
+        asked = subprocess.run(
+            ["sh", "-c", block("ask").replace("8431", here)],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=True,
+        )
+        assert '"status":"pending"' in asked.stdout
+        assert '"runs":[{' in asked.stdout
+    finally:
+        host.kill()
+
+
+def test_a_new_key(tmp_path: Path) -> None:
+    """The printed line lets the printed key in."""
+    command = [sys.executable, "-m", "agenteval", "serve", "--new-key", "acme"]
+    told = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path).stdout
+    key = told.split("only now:")[1].split()[0]
+    for name in ("evals/suite.json", "evals/replays/pool-hours/replay.json", "agenteval.yaml"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(block(f"file: {name}"), encoding="utf-8")
+    with (tmp_path / "agenteval.yaml").open("a", encoding="utf-8") as settings:
+        settings.write("  keys:\n" + told.splitlines()[-1] + "\n")
+    host = HostProcess(tmp_path).start()
+    try:
+        assert host.ask("/runs").status == 401
+        assert host.ask("/runs", key=key).body == {"runs": []}
+    finally:
+        host.kill()
