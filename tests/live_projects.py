@@ -1,8 +1,11 @@
 """Projects whose agent is run live, and a service that stands in for the real model."""
 
 import json
+import os
+import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -24,6 +27,17 @@ from runs import Run, run_command
 AGENT = Path(__file__).parent / "data" / "live" / "agent.py"
 _PROBE = probe("bwrap")
 needs_sandbox = pytest.mark.skipif(not _PROBE.works, reason=f"bubblewrap {_PROBE.why}")
+
+
+def remove_kept() -> None:
+    """Remove what runs of this process were told to keep."""
+    for folder in Path(tempfile.gettempdir()).glob(f"agenteval-kept-{os.getpid()}-*"):
+        shutil.rmtree(folder)
+
+
+def kept_by(run: Run) -> Path:
+    """The scratch folder that a run has kept; whoever uses it calls `remove_kept`."""
+    return Path(next(each for each in run.only_result()["warnings"] if "kept" in each).split()[-1])
 
 
 def tool_use(name: str, **args: Any) -> list[dict[str, Any]]:

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from agenteval.live.fixtures import Fixtures
-from live_projects import SHIPS, LiveProject, Service, needs_sandbox, tool_use
+from live_projects import SHIPS, LiveProject, Service, kept_by, needs_sandbox, remove_kept, tool_use
 
 SDK = os.environ.get("CLAUDE_SDK_PYTHON", "")
 CLIS = list(filter(None, os.environ.get("CLAUDE_CLIS", "").split(":")))
@@ -167,14 +167,14 @@ def test_nothing_really_runs_in_subagents_either(project: LiveProject, cli: str 
         )
         project.configure(command={"run": [SDK, "agent.py"], "mounts": CLIS})
         settle(project, cli=cli)
-        result = only(project, "--save-traces", "--keep")
+        run = project.live("--live", "--save-traces", "--keep")
+        result, kept = run.only_result(), kept_by(run)
         assert (result["status"], result["live"]["ran"]) == ("pass", [])
         answers = [data["result"] for kind, data in events(project) if kind == "tool_result"]
         assert [answers.count("not from a shell"), answers.count(SHIPS)] == [2, 2]
-        kept = Path(next(each for each in result["warnings"] if "kept" in each).split()[-1])
         assert list(kept.glob("agent/*"))
         assert not [*kept.rglob("REALLY-RAN"), *project.root.glob("outside")]
-        shutil.rmtree(kept.parent)
+        remove_kept()
         server.accept()
 
 

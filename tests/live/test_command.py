@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -16,7 +15,17 @@ import pytest
 from agenteval.cli import main
 from agenteval.live import sandbox
 from agenteval.live.run import environment
-from live_projects import AGENT, LOOKED_UP, SHIPS, LiveProject, needs_sandbox, service, tool_use
+from live_projects import (
+    AGENT,
+    LOOKED_UP,
+    SHIPS,
+    LiveProject,
+    kept_by,
+    needs_sandbox,
+    remove_kept,
+    service,
+    tool_use,
+)
 
 pytestmark = needs_sandbox
 
@@ -480,10 +489,9 @@ def test_an_agent_is_asked_to_end_before_it_is_killed(project: LiveProject) -> N
     project.write("evals/order/turns.yaml", "[Done.]")
     project.track()
     project.test(live={"script": "turns.yaml", "timeout_s": 1})
-    (warning,) = project.live("--keep").only_result()["warnings"]
-    kept = Path(warning.split()[-1])
+    kept = kept_by(project.live("--keep"))
     assert (kept / "agent/out/ended").read_text() == "asked to"
-    shutil.rmtree(kept.parent)
+    remove_kept()
 
 
 def test_a_run_that_was_killed_leaves_no_process_and_the_next_removes_its_folder(

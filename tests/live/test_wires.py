@@ -6,6 +6,7 @@ import pytest
 
 from agenteval.contracts.errors import AdapterError
 from agenteval.live import messages_api, openai_api, sandbox
+from agenteval.live.model import ModelAnswer
 
 CALLS = [
     {"id": f"c{n}", "type": "function", "function": {"name": name, "arguments": '{"a": 1}'}}
@@ -108,6 +109,26 @@ def test_what_the_harness_tells_is_taken_apart_by_whose_it_is() -> None:
     assert texts["instructions (CLAUDE.md)"].endswith("Be brief. Today's date is 2026-11-25.")
     assert "Today's date is <today>." in texts["reminder"]
     assert "IMPORTANT" in texts["reminder"]
+
+
+def test_how_long_a_subagent_took_does_not_count() -> None:
+    """The harness tells it beside what the subagent said; elsewhere it does."""
+
+    def parts(tool: str, took: int) -> list[messages_api.Part]:
+        call = {"type": "tool_use", "id": "t", "name": tool, "input": {}}
+        said = f"Done.\n<usage>tool_uses: 1\nduration_ms: {took}</usage>"
+        result = {"type": "tool_result", "tool_use_id": "t", "content": said}
+        messages = [{"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}]
+        return messages_api.request_parts({"messages": messages}, by_cli=True)
+
+    assert parts("Agent", 136) == parts("Agent", 91)
+    assert parts("lookup", 136) != parts("lookup", 91)
+
+
+@pytest.mark.parametrize(("status", "again"), [(400, False), (401, False), (429, True), (529, True)])
+def test_an_error_that_would_come_again_is_not_asked_for_again(status: int, again: bool) -> None:
+    """Harnesses try for minutes, unless they are told."""
+    assert ModelAnswer(message={}, status=status).retry is again
 
 
 def test_no_sandbox_is_an_error_with_what_was_tried(monkeypatch: pytest.MonkeyPatch) -> None:

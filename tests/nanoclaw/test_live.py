@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from collections.abc import Iterator
 from contextlib import closing
 from datetime import datetime
 from pathlib import Path
@@ -17,9 +18,8 @@ from agenteval_nanoclaw import NanoClawAdapter
 from agenteval_nanoclaw.live import workspace
 from builders import make_case
 from fork_projects import KEY, MEMORY, ForkProject, make_checkout, trace_of, track, tree, write
-from live_projects import needs_sandbox, tool_use
+from live_projects import kept_by, needs_sandbox, remove_kept, tool_use
 from nanoclaw.recordings import context_of
-from runs import Run
 
 pytestmark = needs_sandbox
 
@@ -29,9 +29,10 @@ BRIEF = [READS, SAYS]
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ForkProject:
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ForkProject]:
     monkeypatch.chdir(tmp_path)
-    return ForkProject(tmp_path, monkeypatch)
+    yield ForkProject(tmp_path, monkeypatch)
+    remove_kept()
 
 
 def told(project: ForkProject, capsys: pytest.CaptureFixture[str], *flags: str) -> str:
@@ -41,11 +42,6 @@ def told(project: ForkProject, capsys: pytest.CaptureFixture[str], *flags: str) 
     assert run.exit_code == 2, capsys.readouterr().out
     error = run.only_result()["error"]
     return f"{error['reason_code']}: {error['message']}"
-
-
-def kept_by(run: Run) -> Path:
-    """The scratch folder that a run has kept."""
-    return Path(next(each for each in run.only_result()["warnings"] if "kept" in each).split()[-1])
 
 
 def calls(trace: dict[str, Any]) -> list[tuple[str, Any]]:

@@ -14,7 +14,7 @@ import pytest
 
 from agenteval.cli import main
 from fork_projects import ForkProject, track, tree
-from live_projects import needs_sandbox, tool_use
+from live_projects import kept_by, needs_sandbox, remove_kept, tool_use
 from nanoclaw.recordings import unpack
 
 CHECKOUT = os.environ.get("AGENTEVAL_NANOCLAW", "")
@@ -176,3 +176,33 @@ def test_what_was_said_before_is_known(project: Fork) -> None:
     assert run.only_result()["error"] is None
     roles = [each["role"] for each in service.bodies[0]["messages"]]
     assert (roles, "My dog is Rex." in json.dumps(service.bodies[0])) == (["user", "assistant", "user"], True)
+
+
+@pytest.mark.parametrize("cli", CLIS)
+def test_an_error_of_the_service_is_no_verdict(project: Fork, cli: str) -> None:
+    """NanoClaw tells its user of it, and acknowledges the message."""
+    project.configure(claude=cli)
+    project.test("Give me my brief", live={"timeout_s": 20})
+    with project.serving([{"status": 401, "message": "invalid x-api-key"}] * 9):
+        error = project.live("--live", "real").only_result()["error"]
+    assert error["reason_code"] == "live.api_error"
+    assert "401: invalid x-api-key" in error["message"]
+
+
+@pytest.mark.parametrize("cli", CLIS)
+def test_nothing_runs_in_subagents_either(project: Fork, cli: str) -> None:
+    """A built-in tool gets its fixture there, and the parent goes on."""
+    project.configure(claude=cli)
+    fixture = {"id": "fx.sh", "tool": "bash", "response": "not from a shell"}
+    project.test("Give me my brief", fixtures=[fixture])
+    call = tool_use("Bash", command="touch /workspace/REALLY-RAN")
+    agent = tool_use(
+        "Agent", description="look", prompt="Look.", subagent_type="general-purpose", run_in_background=False
+    )
+    run = project.recorded([agent, call, "Done.", to_dana("Three bullets.")], "--save-traces", "--keep")
+    assert run.exit_code == 0, run.only_result()
+    results = [data["result"] for kind, data in events(run) if kind == "tool_result"]
+    assert "not from a shell" in results
+    assert not list(kept_by(run).rglob("REALLY-RAN"))
+    remove_kept()
+    assert project.live("--live").exit_code == 0

@@ -26,6 +26,9 @@ _DATE = "\n# currentDate\n"
 """What comes, in the same reminder, after the files of an author."""
 _DEFERRED = "deferred tools are now available"
 _SESSION = re.compile(r"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\W*$")
+_SUBAGENT_TOOLS = ("Agent", "Task")
+_DURATION = re.compile(r"\bduration_ms: \d+(?=</usage>)")
+"""What the harness adds to what a subagent said."""
 _COUNTED_APART = ("model", "messages", "system", "tools")
 _OF_NO_WEIGHT = ("metadata", "stream")
 """What has no influence on the answer."""
@@ -102,6 +105,8 @@ def request_parts(
 
 def result_part(number: int, tool: str, text: str, runs: Callable[[str], bool]) -> Part:
     """The result of a call. That of a tool which really ran is judged when it changes: it is no other conversation."""
+    if tool in _SUBAGENT_TOOLS:
+        text = _DURATION.sub("duration_ms: <some>", text)
     return Part(f"result of call {number} ({tool})", "tool" if runs(tool) else "conversation", text)
 
 

@@ -44,15 +44,16 @@ class ModelRequest:
 
 @dataclass(slots=True, kw_only=True)
 class ModelAnswer:
-    """A message, or an error (`status` 400 and above). `retry` false tells the client not to ask again.
-
-    `from_service` says that the real service gave it.
-    """
+    """A message, or an error (`status` 400 and above). `from_service` says that the real service gave it."""
 
     message: dict[str, Any]
     status: int = 200
-    retry: bool = True
     from_service: bool = False
+
+    @property
+    def retry(self) -> bool:
+        """Whether it makes sense to ask again: else the client is told not to."""
+        return self.status in (408, 409, 429) or self.status >= 500
 
 
 class Model(Protocol):
@@ -88,7 +89,7 @@ class PlayedModel:
         if found.answer is None:
             self.misses.append(found.miss)
             told = messages_api.error_body("invalid_request_error", f"not in the cassette: {found.miss}")
-            return ModelAnswer(message=told, status=400, retry=False)
+            return ModelAnswer(message=told, status=400)
         known = {(each.name, each.after) for each in self.differences}
         self.differences += [each for each in found.differences if (each.name, each.after) not in known]
         return from_record(found.answer)
@@ -146,7 +147,7 @@ class RealModel:
         message = assembled(content)
         if message is None:
             told = messages_api.error_body("api_error", "the service's stream broke off")
-            return ModelAnswer(message=told, status=502)
+            return ModelAnswer(message=told, status=502, from_service=True)
         return ModelAnswer(message=message)
 
 
@@ -217,9 +218,7 @@ class ScriptedModel:
             return self.after.answer(request)
         miss = f"the script has {len(self.turns)} turns, and the agent asked once more"
         self.asked_for_more.append(miss)
-        return ModelAnswer(
-            message=messages_api.error_body("invalid_request_error", miss), status=400, retry=False
-        )
+        return ModelAnswer(message=messages_api.error_body("invalid_request_error", miss), status=400)
 
     def _told(self, turn: Any, request: ModelRequest) -> ModelAnswer:
         if isinstance(turn, dict) and "status" in turn:

@@ -419,19 +419,14 @@ class _Live:
     def _must_be_good(self, ended: "_How", proxy: Proxy, scratch: Path) -> None:
         self._must_not_be_over(proxy)
         log = last_lines(scratch)
+        if (ended.exit_code or ended.timed_out) and proxy.accounts.failed_last:
+            raise api_error(proxy)
         if ended.timed_out:
             doing = f"{proxy.accounts.requests} model requests so far"
             raise AdapterError(
                 f"the agent was not done after {self.spec.timeout_s:g} s: {doing}{log}",
                 reason_code="live.timeout",
                 next_step="raise live.timeout_s in the test, or look at what it waits for",
-                where=(),
-            )
-        if ended.exit_code and proxy.accounts.failed_last:
-            raise AdapterError(
-                f"the model's service answered {proxy.accounts.errors[-1]}",
-                reason_code="live.api_error",
-                next_step="see that the key and the model's name are right, and try again",
                 where=(),
             )
         if ended.exit_code:
@@ -566,6 +561,16 @@ def last_lines(scratch: Path) -> str:
             lines = lines or read_bytes(scratch / name).decode(errors="replace").strip().splitlines()
     shown = "".join(f"\n    {line}" for line in lines[-LOG_LINES:])
     return f"; the last lines of its log:{shown}" if lines else ""
+
+
+def api_error(proxy: Proxy) -> AdapterError:
+    """The error of a run whose model's service answered with one, which was not got over."""
+    return AdapterError(
+        f"the model's service answered {proxy.accounts.errors[-1]}",
+        reason_code="live.api_error",
+        next_step="see that the key and the model's name are right, and try again",
+        where=(),
+    )
 
 
 def _error(trouble: Trouble) -> AdapterError:

@@ -13,7 +13,7 @@ from agenteval.contracts.trace import AdapterInfo, Trace
 from agenteval.live.fixtures import FILE_TOOLS
 from agenteval.live.model import RealModel
 from agenteval.live.proxy import Proxy
-from agenteval.live.run import LiveAgent, LiveSetup, last_lines, standalone
+from agenteval.live.run import LiveAgent, LiveSetup, api_error, last_lines, standalone
 from agenteval.live.sandbox import Sandbox
 from agenteval.reading.documents import read_bytes
 from agenteval_nanoclaw.live.checkout import Checkout, open_checkout
@@ -138,12 +138,7 @@ class NanoClawAgent(LiveAgent):
         said = last_lines(self.log)
         failure = self._failure()
         if proxy.accounts.failed_last:
-            raise AdapterError(
-                f"the model's service answered {proxy.accounts.errors[-1]}",
-                reason_code="live.api_error",
-                next_step="see that the key and the model's name are right, and try again",
-                where=(),
-            )
+            raise api_error(proxy)
         if failure or (not proxy.accounts.requests and _SILENT in said):
             what = f"NanoClaw sent {failure!r}" if failure else "the agent's CLI ended without a word"
             raise AdapterError(
