@@ -67,14 +67,6 @@ def called(trace: Trace) -> list[tuple[str, str | None, str | None]]:
 # Messages ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_note_for_memory_begins_no_run(tmp_path: Path) -> None:
-    """It is no message to the agent."""
-    shutil.copy(DATA / "memory-input.jsonl", tmp_path)
-    assert [run.first_words for run in inspected(tmp_path / "memory-input.jsonl").runs] == [
-        "How long is pier 3?"
-    ]
-
-
 NOTES = [
     "<user-memory-input>always use metres</user-memory-input>",
     "<ide_opened_file>The user opened /srv/app/a.py in the IDE.</ide_opened_file>",
@@ -92,6 +84,9 @@ NOTES = [
     "<task-notification><task-id>b1</task-id></task-notification>\nRead the output file: /tmp/b1.output",
     "Stop hook feedback:\n[check.sh]: are you sure?",
     "[SYSTEM NOTIFICATION - NOT USER INPUT] wake up",
+    "<system>Your response was not delivered: wrap it.</system>",
+    "This session is being continued from a previous conversation.",
+    "[Request interrupted by user]",
 ]
 """What releases of Claude Code write in a user's name without a mark."""
 
@@ -141,7 +136,7 @@ BY_USERS: list[dict[str, Any]] = [
 @pytest.mark.parametrize("mark", BY_USERS)
 @pytest.mark.parametrize(
     "text",
-    ["<my-widget>x</my-widget>", NOTES[-3], "<user_query>Why?</user_query>", "Stop hook feedback: why?"],
+    ["<my-widget>x</my-widget>", NOTES[-6], "<user_query>Why?</user_query>", "Stop hook feedback: why?"],
 )
 def test_blocks_that_a_user_sent_are_a_message(tmp_path: Path, mark: dict[str, Any], text: str) -> None:
     """Where the line says that a user sent it, what it consists of is theirs."""
@@ -205,6 +200,9 @@ def test_messages_that_wait_while_the_agent_works(tmp_path: Path, origin: Any) -
     script.calls("Bash", command="make")
     queued = {"type": "queued_command", "prompt": "And be quick", "commandMode": "prompt"}
     script.line("attachment", attachment=queued | ({"origin": origin} if origin else {}))
+    script.line(
+        "attachment", attachment=queued | {"prompt": "b1 is done", "commandMode": "task-notification"}
+    )
     script.answers("ok")
     script.says("Done.")
     theirs = [] if origin == {"kind": "peer"} else ["And be quick"]
@@ -643,17 +641,6 @@ def test_an_agent_that_runs_elsewhere(tmp_path: Path) -> None:
     script.answers("launched", toolUseResult={"status": "remote_launched", "taskId": "r7"})
     script.says("It runs.")
     assert trace_of(script, tmp_path).unseen == ["what remote agent r7 did"]
-
-
-def test_a_missing_subagent_leaves_the_rest_to_be_judged(tmp_path: Path) -> None:
-    """The trace says what it does not show."""
-    trace = recorded("missing-sub.jsonl", tmp_path)
-    assert trace.tool_counts() == {"agent": 1, "bash": 2}
-    assert trace.capabilities.supports_tool_trace
-    assert trace.unseen == ["what subagent g1 did"]
-    partial = replayed(tmp_path / "data", "no-answer.jsonl")
-    assert (partial.status, partial.tool_counts()) == ("partial", {"agent": 1})
-    assert partial.unseen == ["what subagent g1 did"]
 
 
 # Times ------------------------------------------------------------------------------------------------------------

@@ -12,7 +12,6 @@ from nanoclaw.bundles import (
     FAILED,
     RESULT,
     TIMEOUT,
-    case_with,
     findings,
     make_bundle,
     refused,
@@ -111,45 +110,6 @@ def test_a_stale_result(tmp_path: Path) -> None:
     assert error.inputs == [bundle, fixture["response"]]
 
 
-@pytest.mark.parametrize(
-    ("response", "recorded", "line"),
-    [
-        ("a", "b", 'result: the fixture has "a", the recording "b"'),
-        ([1], {"a": 1}, 'result: the fixture has [1], the recording {"a": 1}'),
-        ({"a": True, "b": 1}, {"a": 1, "b": 1.0}, "a: the fixture has true, the recording 1"),
-        ({"a": 1}, {"a": None}, "a: the fixture has 1, the recording null"),
-        ("x" * 100, "y", f'result: the fixture has "{"x" * 78}…, the recording "y"'),
-        (False, 0, "result: the fixture has false, the recording 0"),
-    ],
-)
-def test_values_that_differ(tmp_path: Path, response: Any, recorded: Any, line: str) -> None:
-    """Differences of any kind are shown on a line."""
-    bundle = make_bundle(CALL, {**NAMING, "result": recorded})
-    error = refused(tmp_path, bundle, fixtures=[{**NEWS, "response": response}])
-    assert stale(error) == f"the recording differs from the fixture 'news':\n    {line}"
-
-
-def test_of_many_differences_the_first_are_shown(tmp_path: Path) -> None:
-    """Five, and how many more there are."""
-    bundle = make_bundle(CALL, {**NAMING, "result": list(range(1, 13))})
-    error = refused(tmp_path, bundle, fixtures=[{**NEWS, "response": list(range(12))}])
-    lines = stale(error).splitlines()
-    assert lines[1] == "    [0]: the fixture has 0, the recording 1"
-    assert lines[5:] == ["    [4]: the fixture has 4, the recording 5", "    … and 7 more differences"]
-
-
-def test_deeply_nested_values_that_differ(tmp_path: Path) -> None:
-    """As deep as a file may nest, the difference is found."""
-    deep: Any = 1
-    other: Any = 2
-    for _ in range(47):
-        deep, other = {"a": [deep]}, {"a": [other]}
-    error = refused(
-        tmp_path, make_bundle(CALL, {**NAMING, "result": other}), fixtures=[{**NEWS, "response": deep}]
-    )
-    assert stale(error).endswith("a[0]: the fixture has 1, the recording 2")
-
-
 def test_an_error_fixture_makes_a_failed_call(tmp_path: Path) -> None:
     """The result is unsuccessful, the error is its result, and an error event follows, linked to the call."""
     ids = {"group_id": "work", "session_id": "s-2", "task_id": "t-2", "agent_id": "a-2"}
@@ -195,13 +155,6 @@ def test_a_recorded_error_that_differs_from_the_fixture(tmp_path: Path) -> None:
         '    error_type of the error: the fixture has "timeout", the recording "rate_limit"',
         "    retryable of the error: the fixture has true, the recording false",
     ]
-
-
-def test_a_retry_after_an_error_fixture_is_counted(tmp_path: Path) -> None:
-    """Fixtures decide which calls failed."""
-    script: list[dict[str, Any]] = [CALL, NAMING_DOWN, {**CALL, "call_id": "c2"}, {**NAMING, "call_id": "c2"}]
-    trace = trace_of(tmp_path, make_bundle(*script), fixtures=[NEWS, DOWN])
-    assert trace.metrics.retry_count == 1
 
 
 def test_an_unknown_fixture(tmp_path: Path) -> None:
@@ -260,13 +213,6 @@ def test_a_documented_answer_may_have_no_content(tmp_path: Path) -> None:
     assert (data(trace)["success"], data(trace)["result"]) == (True, None)
 
 
-def test_a_documenting_fixture_that_no_step_names(tmp_path: Path) -> None:
-    """It may stand for an error step, which names no fixture."""
-    warnings: list[str] = []
-    trace_of(tmp_path, make_bundle(CALL, RESULT), fixtures=[DOCUMENTED], warnings=warnings)
-    assert warnings == []
-
-
 @pytest.mark.parametrize(
     ("step", "fixture", "code", "message"),
     [
@@ -301,19 +247,6 @@ def test_what_contradicts_a_documenting_fixture(
     assert findings(error) == [(code, "/script/1/fixture_id", message)]
 
 
-def test_a_fixture_of_another_tool(tmp_path: Path) -> None:
-    """A fixture answers for its own tool."""
-    error = refused(tmp_path, make_bundle(CALL, NAMING), fixtures=[{**NEWS, "tool": "web_fetch"}])
-    assert findings(error) == [
-        (
-            "adapter.fixture_tool",
-            "/script/1/fixture_id",
-            "the fixture 'news' answers for web_fetch, but this is a result of web_search",
-        )
-    ]
-    assert error.next_step == "name a fixture of the tool, or correct `tool` of the fixture"
-
-
 @pytest.mark.parametrize(
     "match",
     [
@@ -327,37 +260,6 @@ def test_arguments_that_match(tmp_path: Path, match: dict[str, Any]) -> None:
     """`match` is satisfied by the arguments of the call."""
     trace = trace_of(tmp_path, make_bundle(CALL, NAMING), fixtures=[{**NEWS, "match": match}])
     assert data(trace)["result"] == NEWS["response"]
-
-
-def test_arguments_that_do_not_match(tmp_path: Path) -> None:
-    """Each difference is told."""
-    match = {"args_contains": {"query": "sports"}, "args_equal": {"query": "AI", "limit": 5}}
-    error = refused(tmp_path, make_bundle(CALL, NAMING), fixtures=[{**NEWS, "match": match}])
-    assert findings(error) == [
-        (
-            "adapter.fixture_mismatch",
-            "/script/1/fixture_id",
-            (
-                "the arguments of call 'c1' are not those of the fixture 'news': "
-                'query: expected to contain "sports", got "AI news"; '
-                'query: expected "AI", got "AI news"; limit: expected 5, got nothing'
-            ),
-        )
-    ]
-    assert error.next_step == "name the fixture that belongs to these arguments, or correct its `match`"
-
-
-@pytest.mark.parametrize(
-    ("match", "difference"),
-    [
-        ({"args_contains": {"query": "sports"}}, 'query: expected to contain "sports", got "AI news"'),
-        ({"args_equal": {"query": "AI"}}, 'query: expected "AI", got "AI news"'),
-    ],
-)
-def test_one_way_to_match_is_enough(tmp_path: Path, match: dict[str, Any], difference: str) -> None:
-    """A part of the arguments, or all of an argument."""
-    error = refused(tmp_path, make_bundle(CALL, NAMING), fixtures=[{**NEWS, "match": match}])
-    assert error.problems[0].message.endswith(f"are not those of the fixture 'news': {difference}")
 
 
 def test_an_unused_fixture_is_a_warning(tmp_path: Path) -> None:
@@ -407,14 +309,6 @@ def test_a_fixture_file_that_is_not_json(tmp_path: Path) -> None:
     assert error.next_step == "correct the file: it holds what the tool answered, as JSON"
 
 
-def test_a_fixture_file_over_the_size_limit(tmp_path: Path) -> None:
-    """Is not read."""
-    write(tmp_path, ["x" * 1_000_001], "fx.json")
-    fixture = {"id": "news", "tool": "web_search", "file": "fx.json"}
-    (problem,) = refused(tmp_path, make_bundle(CALL, NAMING), fixtures=[fixture]).problems
-    assert problem.path == tmp_path / "fx.json"
-
-
 def test_two_fixtures_of_one_id(tmp_path: Path) -> None:
     """Nobody could tell which is meant."""
     error = refused(tmp_path, make_bundle(CALL, RESULT), fixtures=[NEWS, NEWS])
@@ -438,8 +332,3 @@ def test_all_steps_that_do_not_fit_are_told_together(tmp_path: Path) -> None:
         ("adapter.fixture_tool", "/script/3/fixture_id"),
         ("adapter.stale_fixture", "/script/3/result"),
     ]
-
-
-def test_a_test_without_fixtures_needs_none(tmp_path: Path) -> None:
-    """Recorded results stand for themselves."""
-    assert data(trace_of(tmp_path, make_bundle(CALL, RESULT), case=case_with([])))["result"] == {"n": 1}

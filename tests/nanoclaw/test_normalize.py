@@ -281,31 +281,6 @@ def test_an_error_without_a_call_is_of_the_call_that_waits(tmp_path: Path, answe
     assert (error.parent_event_id, error.data["tool"]) == ("evt-3", "web_search")
 
 
-def test_an_error_takes_its_tool_from_the_call(tmp_path: Path) -> None:
-    """Selectors by tool find it."""
-    bundle = make_bundle(CALL, {"type": "error", "call_id": "c1", "error_type": "timeout"})
-    data = only(trace_of(tmp_path, bundle), "error").data
-    assert (data["tool"], data["scope"]) == ("web_search", "tool")
-
-
-@pytest.mark.parametrize(
-    ("step", "success"), [({}, True), ({"success": None}, True), ({"success": False}, False)]
-)
-def test_a_result_is_a_success_unless_it_says_otherwise(
-    tmp_path: Path, step: dict[str, Any], success: bool
-) -> None:
-    """Errors say what went wrong."""
-    result = {"type": "tool_result", "tool": "web_search", "call_id": "c1", **step}
-    assert only(trace_of(tmp_path, make_bundle(CALL, result)), "tool_result").data["success"] is success
-
-
-def test_a_result_without_a_tool_is_of_the_tool_of_its_call(tmp_path: Path) -> None:
-    """The call says which tool it was."""
-    trace = trace_of(tmp_path, make_bundle(CALL, {"type": "tool_result", "call_id": "c1", "result": "ok"}))
-    assert only(trace, "tool_result").data["tool"] == "web_search"
-    assert trace.notes == []
-
-
 def test_a_missing_final_output_event_is_added(tmp_path: Path) -> None:
     """At the end."""
     last = trace_of(tmp_path, make_bundle(CALL, RESULT)).events[-1]
@@ -418,12 +393,6 @@ def test_counts_are_taken_from_the_events(tmp_path: Path) -> None:
         "the recording states retry_count 3, its events show 1",
         "the recording states tool_call_count 7, its events show 2",
     ]
-
-
-def test_counts_that_agree_are_not_noted(tmp_path: Path) -> None:
-    """A note is for a contradiction."""
-    metrics = {"timing_ms_total": 5, "retry_count": 0, "tool_call_count": 1}
-    assert trace_of(tmp_path, make_bundle(CALL, metrics=metrics)).notes == []
 
 
 @pytest.mark.parametrize("answer", [RESULT, FAILED, TIMEOUT])
@@ -598,17 +567,6 @@ def test_time_zones_are_known_on_a_machine_that_has_none(request: pytest.Fixture
     zoneinfo.reset_tzpath(to=[])
     zoneinfo.ZoneInfo.clear_cache()
     assert not [*schedules_differ({"timezone": "Asia/Calcutta"}, {"timezone": "Asia/Kolkata"})]
-
-
-def test_the_first_message_that_differs_is_told(tmp_path: Path) -> None:
-    """By its number."""
-    said, recorded = (
-        [{"role": "user", "content": text} for text in ("Hello?", last)] for last in ("Tea?", "Milk?")
-    )
-    warnings: list[str] = []
-    case = make_case(scenario={"input_messages": said})
-    trace_of(tmp_path, make_bundle(input_messages=recorded), case=case, warnings=warnings)
-    assert warnings == ["input message 2 is user: 'Tea?' in the test and user: 'Milk?' in the recording"]
 
 
 def test_what_a_real_recording_tells_besides_is_kept(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """Recordings as reality leaves them: cut at their beginning, written twice, with a clock that was set back."""
 
-import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -124,32 +123,6 @@ def test_an_id_that_several_calls_have(tmp_path: Path) -> None:
         ("bash", "call_0#2"),
     ]
     assert all(call.succeeded for call in calls)
-
-
-def test_a_message_that_is_an_image_begins_a_run(tmp_path: Path) -> None:
-    """The run before it does not go on with what the agent says of the image."""
-    script = Script(folder="/srv/ann")
-    script.user("Hello")
-    script.says("Good morning.")
-    block = {"type": "image", "source": {"type": "base64", "data": "iVBORw0KGgo="}}
-    script.line("user", message={"role": "user", "content": [block]})
-    script.says("A cat.")
-    script.write(tmp_path)
-    trace = replayed(tmp_path, "s-1.jsonl", turn=2)
-    assert [message.content for message in trace.input_messages] == ["[image]"]
-    assert trace.final_output is not None
-    assert trace.final_output.content == "A cat."
-
-
-def test_a_mount_of_a_windows_host_belongs_to_its_group(tmp_path: Path) -> None:
-    """Memory of another group that is mounted is known as such whatever parts the names of folders."""
-    root = unpack("v2-cross-group-leak", tmp_path)
-    with closing(sqlite3.connect(root / "data" / "v2.db")) as database:
-        mount = {"hostPath": "C:\\nanoclaw\\groups\\telegram_family", "containerPath": "family"}
-        database.execute("UPDATE container_configs SET additional_mounts = ?", (json.dumps([mount]),))
-        database.commit()
-    read = replayed(root, turn=1).of_type("memory_read")
-    assert {event.data["group_id"] for event in read} == {"telegram_family"}
 
 
 def test_a_session_without_its_inbound_database(tmp_path: Path) -> None:

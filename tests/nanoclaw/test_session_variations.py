@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agenteval.contracts.trace import Trace
-from nanoclaw.recordings import ORIGINALS, replayed, unpack
+from nanoclaw.recordings import replayed, unpack
 from nanoclaw.transcripts import TIME, Script, prompt
 
 PLAIN = "/srv/ann"
@@ -252,27 +252,6 @@ def test_a_message_that_is_said_twice_is_two_messages(tmp_path: Path) -> None:
     assert said(traced(script, tmp_path)) == ["more", "more"]
 
 
-def test_what_the_harness_adds_to_a_message_does_not_hide_it(tmp_path: Path) -> None:
-    """It stands in a block of its own."""
-    script = Script(folder=PLAIN)
-    blocks = [
-        {"type": "text", "text": text} for text in ("<system-reminder>Be good.</system-reminder>", "Hello")
-    ]
-    script.line("user", message={"role": "user", "content": blocks})
-    script.says("Good morning.")
-    assert said(traced(script, tmp_path)) == ["Hello"]
-
-
-def test_a_notification_by_its_origin_is_no_message(tmp_path: Path) -> None:
-    """However it begins."""
-    script = Script(folder=PLAIN)
-    script.user("Hello")
-    script.says("It runs.")
-    script.user("[NOTIFICATION]\n<task-notification>x", origin={"kind": "task-notification"})
-    script.says("Done.")
-    assert said(traced(script, tmp_path)) == ["Hello"]
-
-
 def test_a_command_with_its_message_first(tmp_path: Path) -> None:
     """Commands of users have it before the name."""
     script = Script(folder=PLAIN)
@@ -305,14 +284,6 @@ def test_a_compaction_belongs_to_its_command(tmp_path: Path) -> None:
     )
     assert [compacted in each for each in notes] == [False, True]
     assert not any("clock" in note for each in notes for note in each)
-
-
-@pytest.mark.skipif(not ORIGINALS.is_dir(), reason="the original recordings are not here")
-def test_no_clock_is_set_back_in_a_real_recording(tmp_path: Path) -> None:
-    """It was made on one machine in one go, with `/compact` in it."""
-    root = unpack("v2-compact-manual", tmp_path, original=True)
-    for turn in (1, 2, 3, 4):
-        assert not any("clock" in note for note in replayed(root, turn=turn).notes)
 
 
 # Answers ----------------------------------------------------------------------------------------------------------

@@ -100,34 +100,6 @@ def test_output_tokens_that_were_not_recorded_are_left_out(tmp_path: Path) -> No
     assert trace.capabilities.supports_memory_events is False
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "<system>Your response was not delivered: wrap it.</system>",
-        "<task-notification>Agent finished</task-notification>",
-        "<local-command-stdout>Compacted</local-command-stdout>",
-        "This session is being continued from a previous conversation.",
-        "[Request interrupted by user]",
-    ],
-)
-def test_what_the_harness_says_is_no_message(tmp_path: Path, text: str) -> None:
-    """It begins no run either: the work goes on."""
-    script = first_run()
-    script.says("Not wrapped")
-    script.user(text)
-    script.sends("Wrapped")
-    assert told(trace_of(script, tmp_path)) == [("message_received", "Hello?"), ("final_output", "Wrapped")]
-
-
-@pytest.mark.parametrize("mark", ["isMeta", "isCompactSummary", "isVisibleInTranscriptOnly"])
-def test_marked_lines_are_no_messages(tmp_path: Path, mark: str) -> None:
-    """Whatever they say."""
-    script = first_run()
-    script.user("Continue from where you left off.", **{mark: True})
-    script.sends("Done.")
-    assert len(inspected(script.write(tmp_path)).runs) == 1
-
-
 def test_a_text_that_was_not_delivered_is_no_output(tmp_path: Path) -> None:
     """NanoClaw delivers what is wrapped, and nothing else; the trace says so."""
     script = first_run()
@@ -138,23 +110,6 @@ def test_a_text_that_was_not_delivered_is_no_output(tmp_path: Path) -> None:
     assert trace.notes[0] == (
         "the last text was not delivered: nothing in it is in <message to=…>, and no text after it was"
     )
-
-
-def test_a_message_that_comes_while_the_agent_works(tmp_path: Path) -> None:
-    """Belongs to the run; a notification that comes so does not."""
-    script = first_run()
-    script.calls("Bash", command="sleep 9")
-    for mode, text in (("prompt", prompt("And be quick", 4)), ("task-notification", "<task-notification/>")):
-        attachment = {"type": "queued_command", "prompt": text, "commandMode": mode}
-        script.line("attachment", attachment=attachment)
-    script.answers("")
-    script.sends("Done.")
-    trace = trace_of(script, tmp_path)
-    assert [event.data["content"] for event in trace.of_type("message_received")] == [
-        "Hello?",
-        "And be quick",
-    ]
-    assert [message.content for message in trace.input_messages] == ["Hello?", "And be quick"]
 
 
 def test_several_messages_in_one_prompt(tmp_path: Path) -> None:
@@ -258,17 +213,6 @@ def test_a_run_that_was_killed_and_taken_up_again(tmp_path: Path) -> None:
         ("error", "aborted"),
     ]
     assert trace.status == "success"
-
-
-def test_what_the_harness_says_in_the_agent_s_name_is_no_answer(tmp_path: Path) -> None:
-    """It is written when a run is taken up again, and took no tokens."""
-    script = Script(folder="/srv/project")
-    script.user("Hello?")
-    script.says("Hi.")
-    script.says("No response requested.", message={"model": "<synthetic>"})
-    trace = trace_of(script, tmp_path)
-    assert told(trace) == [("message_received", "Hello?"), ("final_output", "Hi.")]
-    assert (trace.metrics.token_usage or {})["output_tokens"] == 5
 
 
 def test_a_run_that_was_killed(tmp_path: Path) -> None:
@@ -767,19 +711,6 @@ def test_an_answer_to_several(tmp_path: Path) -> None:
     assert (final.data["content"], final.data["to"]) == ("Tea.", "dana")
 
 
-def test_slash_commands_begin_runs(tmp_path: Path) -> None:
-    """A person typed them."""
-    script = first_run()
-    script.sends("Hi.")
-    script.user(
-        "<command-name>/compact</command-name>\n<command-message>compact</command-message>\n"
-        "<command-args>keep names</command-args>"
-    )
-    script.sends("Compacted.")
-    runs = inspected(script.write(tmp_path)).runs
-    assert [run.first_words for run in runs] == ["Hello?", "/compact keep names"]
-
-
 def test_a_task_without_database(tmp_path: Path) -> None:
     """The scheduler woke the agent; for which task is not known, so what needs it is not judged."""
     script = Script()
@@ -821,16 +752,6 @@ def test_earlier_final_texts_of_the_first_generation_are_sends(tmp_path: Path) -
     assert (call.tool, call.args) == ("outbound_send", {"text": "Working on it."})
     assert call.results[0].data["success"] is True
     assert trace.output == "Here it is."
-
-
-def test_an_agent_without_nanoclaw(tmp_path: Path) -> None:
-    """The SDK alone: the prompt is the message, the text is the answer."""
-    script = Script(folder="/srv/project")
-    script.line("user", message={"role": "user", "content": [{"type": "text", "text": " Fix it\n"}]})
-    script.says("Fixed <message>.")
-    trace = trace_of(script, tmp_path)
-    assert told(trace) == [("message_received", "Fix it"), ("final_output", "Fixed <message>.")]
-    assert trace.capabilities.supports_memory_events is False
 
 
 def test_hostile_lines_are_survived(tmp_path: Path) -> None:
