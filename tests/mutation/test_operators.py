@@ -36,168 +36,132 @@ OTHERS: dict[str, Any] = {
         "other_group_state": NOTES,
     }
 }
-KILLED: dict[str, tuple[Callable[[], Trace], dict[str, Any], dict[str, Any], str]] = {
-    "drop-call": (
-        searching,
-        check("must_call_tool", tool="web_fetch"),
-        {},
-        "the call of web_fetch is not made",
-    ),
-    "duplicate-call": (
-        searching,
-        check("no_duplicate_tool_calls"),
-        {},
-        "the call of web_search is made twice",
-    ),
-    "reorder-calls": (searching, STRICT, {}, "the call of web_fetch comes before the call of web_search"),
+KILLED: dict[str, tuple[Callable[[], Trace], dict[str, Any], str]] = {
+    "drop-call": (searching, check("must_call_tool", tool="web_fetch"), "the call of web_fetch is not made"),
+    "duplicate-call": (searching, check("no_duplicate_tool_calls"), "the call of web_search is made twice"),
+    "reorder-calls": (searching, STRICT, "the call of web_fetch comes before the call of web_search"),
     "add-call": (
         searching,
         check("must_not_call_tool", tool="update_task"),
-        {},
         "update_task is called without need",
     ),
     "change-argument": (
         searching,
         check("tool_args_match", tool="web_search", match={"args_equal": {"limit": 3}}),
-        {},
         "limit of the call of web_search is changed",
     ),
     "drop-argument": (
         searching,
         check("tool_args_match", tool="web_search", match={"required_keys": ["query"]}),
-        {},
         "the call of web_search has no query",
     ),
     "swap-arguments": (
         searching,
         check("tool_args_match", tool="web_fetch", match={"args_equal": {"format": "text"}}),
-        {},
         "url and format of the call of web_fetch are swapped",
     ),
     "fail-result": (
         searching,
         check("claims_supported_by_fixtures", allowed_sources=["web_fetch"]),
-        {},
         "the call of web_fetch fails, and the agent goes on",
     ),
     "drop-retry": (
         retried,
         check("must_call_tool", tool="web_search", min_calls=2),
-        {},
         "the 2nd call of web_search, a retry, is not made",
     ),
     "add-retry": (
         failing,
         check("retry_policy_respected", tool="web_fetch", max_retries=1),
-        {},
         "the 2nd call of web_fetch, which failed, is tried once more",
     ),
     "claim-success": (
         failing,
         check("graceful_failure_output", allowed_failure_phrases=["could not"]),
-        {},
         "the answer claims success after a failure",
     ),
     "send-twice": (
         sending,
         check("no_duplicate_outbound"),
-        {},
         "the message of the call of outbound_send is sent twice",
     ),
     "send-more": (
         sending,
         check("scheduler_outbound_count", exact=1),
-        {},
         "the message of the call of outbound_send is followed by another",
     ),
     "send-elsewhere": (
         sending,
         check("outbound_destinations", allowed=["ops"]),
-        {},
         "the message of the call of outbound_send goes to another-group",
     ),
     "send-early": (
         sending,
         check("tool_call_order", before={"tool": "web_search"}, after={"tool": "outbound_send"}),
-        {},
         "the message of the call of outbound_send is sent before anything else is done",
     ),
     "read-other-group": (
         remembering,
         check("no_cross_group_memory_use"),
-        {},
         "the memory of another-group is read",
     ),
     "leak-other-group": (
         searching,
         check("no_cross_group_memory_use"),
-        OTHERS,
         "the answer reveals what only work knows",
     ),
     "skip-memory-read": (
         remembering,
         check("memory_recall_same_group", expected_memory_fact="Swimming is on Tuesday", evidence="event"),
-        {},
         "CLAUDE.md is not read",
     ),
     "skip-memory-write": (
         remembering,
         check("memory_update_on_correction", new_value="Thursday"),
-        {},
         "CLAUDE.md is not written",
     ),
-    "fabricate-number": (searching, check("claims_supported_by_fixtures"), {}, "12 becomes"),
+    "fabricate-number": (searching, check("claims_supported_by_fixtures"), "12 becomes"),
     "fabricate-name": (
         searching,
         check("no_fabricated_source_or_citation"),
-        {},
         "the answer cites somebody who is in no source",
     ),
     "fabricate-url": (
         searching,
         check("no_fabricated_source_or_citation"),
-        {},
         "the link https://tram.example/17 becomes a different one",
     ),
     "drop-part": (
         searching,
         check("output_contains", all_of=["Nordspor"]),
-        {},
         "the 3rd part of the answer is missing",
     ),
     "break-format": (
         searching,
         check("output_matches_format", format="bullet_list", min_bullets=3),
-        {},
         "the answer has a different form",
     ),
     "ramble": (
         searching,
         check("output_matches_format", format="max_length", max_lines=3),
-        {},
         "the answer begins with a preamble",
     ),
     "excuse": (
         searching,
         check("output_omits", patterns=["as an AI"]),
-        {},
         "the answer blames the model's training",
     ),
     "claim-undone": (
         searching,
         check("output_omits", patterns=["I have sent"]),
-        {},
         "the answer says that outbound_send was used",
     ),
-    "say-nothing": (searching, check("output_contains", regex=r"\S"), {}, "the answer is empty"),
-    "disclose": (searching, check("no_sensitive_data"), {}, "the answer reveals personal data"),
-    "run-twice": (
-        sending,
-        check("scheduler_task_runs", task_id="task-1"),
-        {},
-        "the whole run happens twice",
-    ),
+    "say-nothing": (searching, check("output_contains", regex=r"\S"), "the answer is empty"),
+    "disclose": (searching, check("no_sensitive_data"), "the answer reveals personal data"),
+    "run-twice": (sending, check("scheduler_task_runs", task_id="task-1"), "the whole run happens twice"),
 }
+SPECS = {"leak-other-group": OTHERS}
+"""What else the test of one says."""
 BLIND = check("must_not_call_tool", "blind", tool="no_such_tool")
 
 
@@ -210,8 +174,8 @@ def test_every_operator_is_here() -> None:
 @pytest.mark.parametrize("operator", KILLED)
 def test_a_fitting_assertion_kills(operator: str) -> None:
     """The assertion that is made for the failure notices it, and is named."""
-    make, assertion, spec, what = KILLED[operator]
-    mutation = mutated(make(), operator, assertion, **spec)
+    make, assertion, what = KILLED[operator]
+    mutation = mutated(make(), operator, assertion, **SPECS.get(operator, {}))
     (mutant,) = [each for each in mutation.mutants if each.what.startswith(what)][:1]
     assert (mutant.status, mutant.killed_by) == ("killed", ["fits"])
     assert mutant.difference
@@ -221,7 +185,8 @@ def test_a_fitting_assertion_kills(operator: str) -> None:
 @pytest.mark.parametrize("operator", KILLED)
 def test_without_one_it_survives(operator: str) -> None:
     """An assertion about something else notices nothing, is idle, and a fitting one is suggested that does."""
-    make, _, spec, what = KILLED[operator]
+    make, _, what = KILLED[operator]
+    spec = SPECS.get(operator, {})
     mutation = mutated(make(), operator, BLIND, **spec)
     (mutant,) = [each for each in mutation.mutants if each.what.startswith(what)][:1]
     assert (mutant.status, mutant.killed_by) == ("survived", [])

@@ -20,7 +20,6 @@ from agenteval.plugins.registry import Registry
 from agenteval.recording.suggestions import Suggestion
 from agenteval.redaction.redactor import RedactionRules
 
-RUN_ID = "record"
 LEAST_MUTANTS = 20
 MOST_JUDGED = 200_000_000
 """Bytes of all mutants of a run together, while there are enough of them: a long run has fewer."""
@@ -57,27 +56,32 @@ class Trial:
         nothing = {"id": "nothing", "type": "max_tool_calls", "params": {"max_total": 10**6}}
         try:
             outcome = self.run({**spec, "assertions": [nothing]})
+            error = outcome.result.error
+            why = error.message if error else outcome.result.status
         except SpecError as error:
-            raise _not_replayed(error.problems[0].message) from error
-        if outcome.trace is None:
-            told = outcome.result.error
-            raise _not_replayed(told.message if told else outcome.result.status)
-        return outcome.test.case, outcome.trace
+            outcome, why = None, error.problems[0].message
+        if outcome is not None and outcome.trace is not None:
+            return outcome.test.case, outcome.trace
+        raise AdapterError(
+            f"the drafted test cannot be replayed: {why}",
+            reason_code="record.not_replayed",
+            next_step="this is a bug in the adapter that turned the recording into a test: report it with the recording",
+        )
 
-    def run(self, spec: dict[str, Any]) -> Outcome:
-        """Run a test that is given as data. Raises `SpecError`."""
-        self._write_spec(spec)
-        return self.run_written()
-
-    def run_written(self) -> Outcome:
-        """Run the test file that was put there; a vacuous pass fails. Raises `SpecError`."""
+    def run(self, spec: dict[str, Any] | None = None) -> Outcome:
+        """Run a test that is given as data, or the test file that was put there; a vacuous pass fails. Raises `SpecError`."""
         options = RunOptions(
-            run_id=RUN_ID,
+            run_id="record",
             rules=JudgingRules(fail_on_vacuous=True, strict_capabilities=True),
             registry=self.registry,
             redaction=self.rules,
         )
-        return run_test(self._loaded(), options)
+        return run_test(self._loaded(spec), options)
+
+    def _loaded(self, spec: dict[str, Any] | None = None) -> LoadedTest:
+        if spec:
+            self.write({TEST_FILE: json.dumps(spec).encode()})
+        return load_test(self.folder / TEST_FILE, registry=self.registry)
 
     def judge(
         self, spec: dict[str, Any], suggested: Sequence[Suggestion]
@@ -118,19 +122,12 @@ class Trial:
         ranked = sorted(suggested, key=lambda each: not each.telling)
         if not ranked:
             return []
-        self._write_spec({**spec, "assertions": [each.as_data() for each in ranked]})
-        test = self._loaded()
+        test = self._loaded({**spec, "assertions": [each.as_data() for each in ranked]})
         size = sum(each.stat().st_size for each in self.folder.iterdir())
         most = max(LEAST_MUTANTS, min(MOST_MUTANTS, MOST_JUDGED // size))
         options = MutationOptions(operators=self.registry.operators(), most=most)
         worth = {bound.spec.id for bound in worthwhile(test.checks, trace, test.case, options)}
         return [each for each in ranked if each.id in worth]
-
-    def _write_spec(self, spec: dict[str, Any]) -> None:
-        self.write({TEST_FILE: json.dumps(spec).encode()})
-
-    def _loaded(self) -> LoadedTest:
-        return load_test(self.folder / TEST_FILE, registry=self.registry)
 
     def _results(self, spec: dict[str, Any], tried: Sequence[Suggestion]) -> dict[int, AssertionResult]:
         """Results by the identity of the suggestion; one that the loader refuses has none."""
@@ -172,11 +169,3 @@ def _number(problem: Problem) -> int | None:
     """Which assertion a problem is of, by its pointer: `/assertions/3/params/tool`; None when it is of none."""
     parts = problem.pointer.split("/")
     return int(parts[2]) if len(parts) > 2 and parts[1] == "assertions" and parts[2].isdigit() else None
-
-
-def _not_replayed(why: str) -> AdapterError:
-    return AdapterError(
-        f"the drafted test cannot be replayed: {why}",
-        reason_code="record.not_replayed",
-        next_step="this is a bug in the adapter that turned the recording into a test: report it with the recording",
-    )
