@@ -640,7 +640,7 @@ def mutation(*mutants: MutantResult, idle: bool = False) -> MutatedTest:
 
 
 KILLED = mutant("killed", "one call less", killed_by=["a", "b"])
-EQUIVALENT = mutant("equivalent", "the same", rule="same-text")
+EQUIVALENT = mutant("equivalent", "the same", rule="mended")
 SURVIVED = mutant("survived", "one call more", difference=["  same", "- old", "+ new"])
 
 
@@ -654,7 +654,7 @@ SURVIVED = mutant("survived", "one call more", difference=["  same", "- old", "+
             (
                 "100 % t   1 killed · 1 equivalent\n"
                 "  killed op: one call less (a, b)\n"
-                "  equivalent op: the same (same-text)\n"
+                "  equivalent op: the same (mended)\n"
             ),
         ),
         (

@@ -203,10 +203,10 @@ def test_no_test_that_passes_is_a_failure(tmp_path: Path, capsys: pytest.Capture
 def test_operators_that_were_picked_need_not_fit_every_test(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A test without retries has none to drop, which is no failure when another test has one."""
+    """A test without a message has none to send twice, which is no failure when another test has one."""
     examples = Path(__file__).resolve().parents[2] / "examples" / "nanoclaw"
     argv = [str(examples / name) for name in ("clarifying-question", "scheduler-digest-timeout-recovery")]
-    assert main(["mutate", *argv, "--operators", "drop-retry"]) == 0
+    assert main(["mutate", *argv, "--operators", "send-twice"]) == 0
     out = capsys.readouterr().out
     assert "   there is nothing in the trace that an operator can change\n" in out
     assert out.endswith("exit 0: every mutant was judged\n")

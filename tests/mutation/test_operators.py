@@ -65,11 +65,6 @@ KILLED: dict[str, tuple[Callable[[], Trace], dict[str, Any], str]] = {
         check("claims_supported_by_fixtures", allowed_sources=["web_fetch"]),
         "the call of web_fetch fails, and the agent goes on",
     ),
-    "drop-retry": (
-        retried,
-        check("must_call_tool", tool="web_search", min_calls=2),
-        "the 2nd call of web_search, a retry, is not made",
-    ),
     "add-retry": (
         failing,
         check("retry_policy_respected", tool="web_fetch", max_retries=1),

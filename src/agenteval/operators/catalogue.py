@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 
 from agenteval.contracts.errors import UsageError
-from agenteval.operators import calls, memory, outputs, sends
+from agenteval.operators import calls, memory, outputs
 from agenteval.operators.base import Operator
 from agenteval.text.names import closest
 
 OPERATORS: tuple[type[Operator], ...] = tuple(
     each
-    for module in (calls, sends, memory, outputs)
+    for module in (calls, memory, outputs)
     for each in vars(module).values()
     if isinstance(each, type) and issubclass(each, Operator)
 )

@@ -3,7 +3,7 @@
 import os
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from agenteval.contracts.errors import AgentEvalError, Problem
-from agenteval.contracts.results import RunSummary, TestResult
+from agenteval.contracts.results import RunSummary
 from agenteval.judging.runner import Outcome
 from agenteval.judging.stored import EVAL_SUMMARY, EVENTS, REPLAY_ENDING, RESULT_ENDING, SUMMARY, TRACE_ENDING
 from agenteval.judging.verdicts import MOST_ITEMS
@@ -42,32 +42,32 @@ def packed(outcome: Outcome, stem: str, max_bytes: int, *, save_trace: bool) -> 
     """
     result, redactor = outcome.result, outcome.redactor
     filed = Filed(stem)
+
+    def kept(ending: str, seal: Callable[[], bytes | None]) -> str | None:
+        """The name of a file, once its bytes are there; None when they are not to be written."""
+        name = f"{stem}{ending}"
+        try:
+            content = seal()
+        except LeakError as leak:
+            filed.leaks.append(leak.problem(name))
+            return None
+        if content is not None:
+            filed.files.append((name, content))
+        return name if content is not None else None
+
+    def trace() -> bytes | None:
+        content = sealed(outcome.trace, redactor)
+        if len(content) <= max_bytes:
+            return content
+        result.warnings.append(redactor.text(_too_large("trace", content, max_bytes, TOO_LARGE)))
+        return None
+
     if save_trace and outcome.trace is not None:
-        name = f"{stem}{TRACE_ENDING}"
-        try:
-            content = sealed(outcome.trace, redactor)
-        except LeakError as leak:
-            filed.leaks.append(leak.problem(name))
-        else:
-            if len(content) <= max_bytes:
-                result.artifacts.trace = name
-                filed.files.append((name, content))
-            else:
-                told = _too_large("trace", content, max_bytes, TOO_LARGE)
-                result.warnings.append(redactor.text(told))
+        result.artifacts.trace = kept(TRACE_ENDING, trace)
     if outcome.replay is not None:
-        name = f"{stem}{REPLAY_ENDING}"
-        try:
-            filed.files.append((name, sealed(outcome.replay, redactor)))
-            result.artifacts.replay = name
-        except LeakError as leak:
-            filed.leaks.append(leak.problem(name))
-    name = result.artifacts.result = f"{stem}{RESULT_ENDING}"
-    try:
-        filed.files.append((name, _result(outcome, max_bytes)))
-    except LeakError as leak:
-        filed.leaks.append(leak.problem(name))
-        result.artifacts.result = None
+        result.artifacts.replay = kept(REPLAY_ENDING, lambda: sealed(outcome.replay, redactor))
+    result.artifacts.result = f"{stem}{RESULT_ENDING}"
+    result.artifacts.result = kept(RESULT_ENDING, lambda: _result(outcome, max_bytes))
     return filed
 
 
@@ -104,7 +104,12 @@ def _result(outcome: Outcome, max_bytes: int) -> bytes:
         return content
     what = "it lacks what the assertions observed, their parameters and most events of their evidence"
     outcome.result.warnings.append(outcome.redactor.text(_too_large("result", content, max_bytes, what)))
-    _reduce(outcome.result)
+    for each in outcome.result.assertions:
+        each.observed = {}
+        each.params = {}
+        del each.evidence.event_refs[MOST_ITEMS:]
+    evidence = outcome.result.evidence
+    del evidence.event_refs[MOST_ITEMS:], evidence.excerpts[MOST_ITEMS:]
     return sealed_result(outcome.result, outcome.redactor)
 
 
@@ -113,16 +118,6 @@ def _too_large(what: str, content: bytes, max_bytes: int, outcome: str) -> str:
         f"the {what} has {len(content):,} bytes, but limits.max_result_bytes in agenteval.yaml "
         f"is {max_bytes:,}: {outcome}"
     )
-
-
-def _reduce(result: TestResult) -> None:
-    """Reduce a result to how it was judged, and why."""
-    for each in result.assertions:
-        each.observed = {}
-        each.params = {}
-        del each.evidence.event_refs[MOST_ITEMS:]
-    del result.evidence.event_refs[MOST_ITEMS:]
-    del result.evidence.excerpts[MOST_ITEMS:]
 
 
 _RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
@@ -137,7 +132,7 @@ class ArtifactError(AgentEvalError):
 class RunDirectory:
     """Where one run's files go. Raises `ArtifactError` whenever a file cannot be written.
 
-    `max_bytes` bounds a file about one test; `filing.packed` keeps to it. `redactor` is for what belongs to no test.
+    `max_bytes` bounds a file about one test; `packed` keeps to it. `redactor` is for what belongs to no test.
     `if_taken` says what to do when a run of that name exists. What would still show something sensitive after redaction
     is not written, and becomes one of `leaks`.
     """

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -48,40 +49,32 @@ def redacted(problem: Problem, redactor: Redactor) -> Problem:
 
 
 def _redactor_of(path: Path, rules: RedactionRules, problems: Sequence[Problem]) -> tuple[Redactor, bool]:
-    """The redactor of a file that some problems quote, and whether lines of it may be shown."""
-    names, *readings = _redact_fields(path)
-    redactor = Redactor(names, rules)
-    for data in readings:
-        redactor.learn_fields(data)
-    redactor.learn_files(problem for problem in problems if problem.path == path)
-    return redactor, readings[0] is not None or not _speaks_of_fields(path)
+    """The redactor of a file that some problems quote, and whether lines of it may be shown.
 
-
-def _redact_fields(path: Path) -> tuple[list[str], Any, Any]:
-    """`reporting.redact_fields` of a test file, and its data; None when it cannot be read as data.
-
-    The data twice, as it is meant and as it is written: an excerpt shows `010`, which means 8.
+    It learns the values of `reporting.redact_fields` twice, as they are meant and as they are written: an excerpt shows
+    `010`, which means 8.
     """
     import yaml
 
     from agenteval.reading.yamlsource import load_yaml, loader_of_texts
 
-    try:
+    names: list[str] = []
+    readings: list[Any] = []
+    is_readable = True
+    with suppress(FileError):
+        is_readable = b"redact_fields" not in read_data(path, sys.maxsize, a_test=True)
         text = read_text(path, max_bytes=sys.maxsize, a_test=True)
         data = load_yaml(text, path)
-    except FileError:
-        return [], None, None
-    reporting = data.get("reporting") if isinstance(data, dict) else None
-    given = reporting.get("redact_fields") if isinstance(reporting, dict) else None
-    names = [name for name in given if isinstance(name, str)] if isinstance(given, list) else []
-    return names, data, yaml.load(text, Loader=loader_of_texts()) if names else None  # noqa: S506 - makes texts only
-
-
-def _speaks_of_fields(path: Path) -> bool:
-    try:
-        return b"redact_fields" in read_data(path, sys.maxsize, a_test=True)
-    except FileError:
-        return False
+        is_readable = True
+        reporting = data.get("reporting") if isinstance(data, dict) else None
+        given = reporting.get("redact_fields") if isinstance(reporting, dict) else None
+        names = [name for name in given if isinstance(name, str)] if isinstance(given, list) else []
+        readings = [data, yaml.load(text, Loader=loader_of_texts())] if names else [data]  # noqa: S506 - texts only
+    redactor = Redactor(names, rules)
+    for data in readings:
+        redactor.learn_fields(data)
+    redactor.learn_files(problem for problem in problems if problem.path == path)
+    return redactor, is_readable
 
 
 def remarks_of(warnings: Iterable[str], path: Path) -> list[Problem]:
