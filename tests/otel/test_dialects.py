@@ -228,3 +228,18 @@ def test_a_recorded_run_replays_as_it_was(name: str, tmp_path: Path) -> None:
         made.trace.status,
         made.trace.metrics.token_usage,
     )
+
+
+def test_a_call_of_claude_code_of_which_only_a_log_event_tells(tmp_path: Path) -> None:
+    """Its span is lost: the call is not seen, and not silent."""
+    lines = (MARKET / "claude-code.jsonl").read_text(encoding="utf-8").splitlines()
+    documents = [json.loads(line) for line in lines]
+    for document in documents:
+        for group in document.get("resourceSpans", ()):
+            for scope in group["scopeSpans"]:
+                scope["spans"] = [each for each in scope["spans"] if ".tool" not in each["name"]]
+    path = tmp_path / "spans.jsonl"
+    path.write_text("\n".join(map(json.dumps, documents)), encoding="utf-8")
+    trace = trace_of(path)
+    assert trace.calls() == []
+    assert "tool_result of com.anthropic.claude_code" in trace.unseen[0]

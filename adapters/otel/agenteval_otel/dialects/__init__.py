@@ -58,13 +58,14 @@ def translate(found: Spans) -> list[Span]:
             span.attributes |= {k: value for k, value in told.items() if value is not None and k not in own}
         if span.attributes.get(gen_ai.TOOL_NAME) and gen_ai.operation(span) not in gen_ai.KNOWN:
             span.attributes[gen_ai.OPERATION] = gen_ai.TOOL
-    return spans + [log for log in found.logs if not _is_read(log)]
+    ids = {span.attributes.get("tool_use_id") for span in spans}
+    return spans + [log for log in found.logs if not _is_read(log, ids)]
 
 
-def _is_read(log: Span) -> bool:
+def _is_read(log: Span, ids: set[Any]) -> bool:
     """Whether a log record is read, or is none of what an agent did."""
-    known = log.name.startswith("gen_ai.") or log.scope.startswith(coding_agents.SCOPE)
-    return known or bool(log.dialects) or not log.name
+    ours = log.scope.startswith(coding_agents.SCOPE) and log.attributes.get("tool_use_id") in ids
+    return ours or bool(log.dialects) or not log.name or log.name.startswith("gen_ai.")
 
 
 def _captured(attributes: dict[str, Any]) -> dict[str, Any]:

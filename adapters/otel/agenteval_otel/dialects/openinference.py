@@ -3,7 +3,7 @@
 from typing import Any
 
 from agenteval_otel import conventions as gen_ai
-from agenteval_otel.dialects.vendors import agent_told, tool_told
+from agenteval_otel.dialects.vendors import agent_told, first, tool_told
 from agenteval_otel.messages import data_of, indexed, mappings, messages_in
 from agenteval_otel.spans import Span
 
@@ -66,7 +66,7 @@ def _message(given: Any) -> dict[str, Any]:
         return {}
     parts = mappings(given.get("contents"))
     texts = [
-        str(inner.get("text") or "") for inner in mappings([part.get("message_content") for part in parts])
+        str(each.get("text") or "") for each in mappings([part.get("message_content") for part in parts])
     ]
     calls = [each.get("tool_call", each) for each in mappings(given.get("tool_calls"))]
     calls = calls or [part["tool_call"] for part in parts if "tool_call" in part]
@@ -87,14 +87,8 @@ def _tool_call(span: Span) -> dict[str, Any]:
     parameters = data_of(given.get("tool.parameters"))
     if isinstance(parameters, dict) and "properties" in parameters:  # the schema, and not the arguments
         parameters = None
-    args = next(
-        (
-            each
-            for key in ("input.value", "tool_call.function.arguments")
-            if (each := given.get(key)) is not None
-        ),
-        parameters,
-    )
+    args = first(given, ("input.value", "tool_call.function.arguments"))
+    args = parameters if args is None else args
     name = given.get("tool.name") or given.get("tool_call.function.name") or span.name
     if "tool.name" not in given and span.name.startswith(HANDOFF):
         return {gen_ai.TOOL_NAME: "transfer_to_" + span.name.removeprefix(HANDOFF).lower().replace(" ", "_")}

@@ -63,8 +63,8 @@ class Vendor(NamedTuple):
         if not isinstance(kind, str):
             return None
         operation = OPERATIONS.get(kind.strip('"').lower())
-        went_in, came_out = (_first(given, keys) for keys in (self.went_in, self.came_out))
-        told = {gen_ai.OPERATION: operation, gen_ai.CONVERSATION: _first(given, SESSIONS)}
+        went_in, came_out = (first(given, keys) for keys in (self.went_in, self.came_out))
+        told = {gen_ai.OPERATION: operation, gen_ai.CONVERSATION: first(given, SESSIONS)}
         if operation == gen_ai.TOOL:
             name = given.get(self.tool) or given.get(gen_ai.TOOL_NAME) or span.name
             answered = None if span.failed and came_out == "{}" else came_out
@@ -134,7 +134,7 @@ def tool_told(name: Any, given: Any, returned: Any) -> dict[str, Any]:
         gen_ai.TOOL_NAME: name,
         gen_ai.CALL_ID: message.get("tool_call_id"),
         gen_ai.ARGUMENTS: arguments_told(given),
-        gen_ai.RESULT: result_of(_decoded(returned)),
+        gen_ai.RESULT: result_of(decoded(returned)),
         gen_ai.ERROR_TYPE: "error" if failed else None,
         gen_ai.ERROR_MESSAGE: str(message.get("content")) if failed else None,
     }
@@ -142,7 +142,7 @@ def tool_told(name: Any, given: Any, returned: Any) -> dict[str, Any]:
 
 def agent_told(name: Any, given: Any, returned: Any) -> dict[str, Any]:
     """An invocation of an agent. What a program returned that says nothing is no answer."""
-    asked, said = _decoded(given), _decoded(returned)
+    asked, said = decoded(given), decoded(returned)
     if isinstance(asked, dict) and PARAMETERS.issuperset(asked):
         kwargs = asked.get("kwargs")
         words = [*listed(asked.get("args")), *(kwargs.values() if isinstance(kwargs, dict) else ())]
@@ -158,7 +158,7 @@ def agent_told(name: Any, given: Any, returned: Any) -> dict[str, Any]:
 
 def arguments_told(given: Any) -> Any:
     """The arguments of a call, out of what went into a function; None when they are not told."""
-    data = _decoded(given)
+    data = decoded(given)
     if isinstance(data, str) and data[:1] == "{" and len(data) < LONGEST_LITERAL:
         try:  # as Python prints them
             data = ast.literal_eval(data)
@@ -172,7 +172,7 @@ def arguments_told(given: Any) -> Any:
     return data
 
 
-def _decoded(value: Any) -> Any:
+def decoded(value: Any) -> Any:
     """Data out of JSON, out of a text that was written as JSON, and out of a value with its type."""
     if isinstance(value, str) and value[:1] == '"' and value[-1:] == '"':
         data = data_of(f"[{value}]")
@@ -184,5 +184,6 @@ def _decoded(value: Any) -> Any:
             return data
 
 
-def _first(given: dict[str, Any], keys: tuple[str, ...]) -> Any:
+def first(given: dict[str, Any], keys: tuple[str, ...]) -> Any:
+    """The first of these attributes that is there."""
     return next((given[key] for key in keys if key in given), None)

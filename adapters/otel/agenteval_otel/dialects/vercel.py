@@ -3,6 +3,7 @@
 from typing import Any
 
 from agenteval_otel import conventions as gen_ai
+from agenteval_otel.dialects.vendors import decoded, first
 from agenteval_otel.messages import data_of, listed, mappings, messages_in
 from agenteval_otel.spans import Span
 
@@ -26,7 +27,7 @@ def read(span: Span) -> dict[str, Any] | None:
             gen_ai.TOOL_NAME: given.get("ai.toolCall.name"),
             gen_ai.CALL_ID: given.get("ai.toolCall.id"),
             gen_ai.ARGUMENTS: given.get("ai.toolCall.args"),
-            gen_ai.RESULT: _decoded(given.get("ai.toolCall.result")),
+            gen_ai.RESULT: decoded(given.get("ai.toolCall.result")),
         }
     if kind.startswith(("ai.embed", "ai.rerank")):
         return {gen_ai.OPERATION: "embeddings"}
@@ -35,12 +36,10 @@ def read(span: Span) -> dict[str, Any] | None:
     told = {
         gen_ai.OUTPUT: [answer] if answer["content"] else None,
         gen_ai.FINISH: [reason] if reason else None,
-        **{name: next((given[key] for key in keys if key in given), None) for name, keys in TOKENS.items()},
+        **{name: first(given, keys) for name, keys in TOKENS.items()},
     }
     if kind.endswith((".doGenerate", ".doStream")):
-        asked = messages_in(given.get("ai.prompt.messages"), "user") or messages_in(
-            given.get("ai.prompt"), "user"
-        )
+        asked = messages_in(first(given, ("ai.prompt.messages", "ai.prompt")), "user")
         tools = [data_of(each) for each in listed(given.get("ai.prompt.tools"))]
         return {
             gen_ai.OPERATION: "chat",
@@ -63,9 +62,3 @@ def _answered(given: dict[str, Any]) -> list[Any]:
     calls = mappings(data_of(given.get("ai.response.toolCalls")))
     asked = [{**each, "type": "tool-call"} for each in calls]
     return [*([{"type": "text", "text": text}] if text else []), *asked]
-
-
-def _decoded(value: Any) -> Any:
-    """A result: all are written as JSON, texts too."""
-    data = data_of(f"[{value}]") if isinstance(value, str) and value[:1] == '"' else None
-    return data[0] if isinstance(data, list) else value
