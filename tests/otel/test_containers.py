@@ -14,9 +14,8 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from agenteval.contracts.adapters import NOT_THIS_KIND
 from agenteval.contracts.errors import AdapterError
-from agenteval_otel.protobuf import decode
 from agenteval_otel.recorder import OtelRecorder
-from agenteval_otel.spans import Reader, Spans, plain, read_spans
+from agenteval_otel.spans import Reader, Spans, decode, plain, read_spans
 from otel.spans import START, agent, asks_for, chat, context_of, otlp, says, told, tool, trace_of
 
 DONE: dict[str, Any] = {

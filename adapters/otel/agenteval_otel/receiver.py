@@ -16,8 +16,7 @@ from typing import Self
 from agenteval.contracts.adapters import Received
 from agenteval.contracts.errors import AdapterError, FileError
 from agenteval.reading.jsonsource import parse_json
-from agenteval_otel.protobuf import decode
-from agenteval_otel.spans import Reader, Spans
+from agenteval_otel.spans import Reader, Spans, decode
 
 SIGNALS = ("/v1/traces", "/v1/logs", "/v1/metrics")
 JSON, PROTOBUF = "application/json", "application/x-protobuf"
@@ -191,7 +190,3 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, *_: object) -> None:
         """Nothing: what came is counted."""
-
-    def address_string(self) -> str:
-        """Unix sockets have none."""
-        return ""

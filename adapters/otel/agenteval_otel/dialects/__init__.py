@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from agenteval_otel import conventions as gen_ai
-from agenteval_otel.dialects import coding_agents, genai, google_adk, openinference, vendors, vercel
+from agenteval_otel.dialects import coding_agents, genai, openinference, vendors, vercel
 from agenteval_otel.spans import Span, Spans
 
 Told = dict[str, Any]
@@ -24,7 +24,7 @@ DIALECTS: tuple[tuple[str, Callable[[Span], Told | None]], ...] = (
     ("Vercel's AI SDK", vercel.read),
     ("Claude Code", coding_agents.read),
     *((each.name, each.read) for each in vendors.VENDORS),
-    ("Google ADK", google_adk.read),
+    ("Google ADK", genai.google_adk),
     ("Pydantic AI", genai.pydantic_ai),
     ("Koog", genai.koog),
     ("GenAI events", genai.events),

@@ -4,7 +4,8 @@ Before 1.37, what was said stands in events of a span, or in log records that na
 https://github.com/open-telemetry/semantic-conventions/blob/v1.36.0/docs/gen-ai/gen-ai-events.md. AWS's distribution
 writes one record for a span; Pydantic AI one attribute. Still older are `gen_ai.prompt` and its like, with all in one
 text. OpenLLMetry (Traceloop) has messages in numbered attributes, which Koog and others took over, and functions that
-are workflows, agents or tools. Koog and Pydantic AI have tools without an operation.
+are workflows, agents or tools. Koog and Pydantic AI have tools without an operation, Google's Agent Development Kit
+keys of its own for what was asked and answered.
 """
 
 from collections.abc import Iterable
@@ -36,6 +37,9 @@ REQUESTS = {"chat": "chat", "completion": "chat", "embedding": "embeddings", "re
 SAYING = frozenset({"content", "function_call", "tool_calls"})
 """What an answer says: without any of it, only that there was one was captured."""
 AGENT_SPANS = ("agent run", "invoke_agent")
+OWN = "gcp.vertex.agent."
+MERGED = ("(merged tools)", "(merged)")
+"""What it calls the tool of a span that gathers the answers of several: no call."""
 
 
 def events(span: Span) -> dict[str, Any] | None:
@@ -151,3 +155,48 @@ def koog(span: Span) -> dict[str, Any] | None:
         told = tool_told(given[gen_ai.TOOL_NAME], given.get("input.value"), given.get("output.value"))
         return {**told, gen_ai.CALL_ID: given.get(gen_ai.CALL_ID)}
     return {} if any(key.startswith("koog.") for key in given) or span.scope == "ai.koog" else None
+
+
+def google_adk(span: Span) -> dict[str, Any] | None:
+    """What a span of Google's Agent Development Kit says in keys of its own; None for any other."""
+    given = {
+        key.removeprefix(OWN): data_of(value) for key, value in span.attributes.items() if key.startswith(OWN)
+    }
+    if not given:
+        return {} if span.scope == "gcp.vertex.agent" and span.name == "invocation" else None
+    operation = gen_ai.operation(span)
+    if operation == gen_ai.TOOL:
+        if span.attributes.get(gen_ai.TOOL_NAME) in MERGED:
+            return {gen_ai.OPERATION: "", gen_ai.TOOL_NAME: ""}
+        args, response = given.get("tool_call_args"), given.get("tool_response")
+        error = response["error"] if isinstance(response, dict) and set(response) == {"error"} else None
+        return {
+            gen_ai.ARGUMENTS: args if isinstance(args, dict) and args else _empty(span, args),
+            gen_ai.RESULT: response if response not in ({}, None, "<not serializable>") else None,
+            gen_ai.ERROR_TYPE: "error" if error else None,
+            gen_ai.ERROR_MESSAGE: str(error) if error else None,
+        }
+    request, response = given.get("llm_request"), given.get("llm_response")
+    if not (request or response or operation in gen_ai.MODEL_CALLS):
+        return {}
+    reason = response.get("finish_reason") if isinstance(response, dict) else None
+    return {
+        gen_ai.OPERATION: operation or "chat",
+        gen_ai.CONVERSATION: given.get("session_id"),
+        gen_ai.INPUT: messages_in(request, "user") or None,
+        gen_ai.OUTPUT: messages_in(response, "assistant") or None,
+        gen_ai.DEFINITIONS: _offered(request) or None,
+        gen_ai.FINISH: [str(reason).lower()] if reason else None,
+    }
+
+
+def _empty(span: Span, args: Any) -> Any:
+    """Arguments without any: what is not captured is written like this, too, and then the answer is missing as well."""
+    captured = span.attributes.get(f"{OWN}tool_response") not in (None, "{}")
+    return args if args == {} and captured else None
+
+
+def _offered(request: Any) -> list[Any]:
+    config = request.get("config") if isinstance(request, dict) else None
+    tools = mappings(config.get("tools")) if isinstance(config, dict) else []
+    return [declared for each in tools for declared in mappings(each.get("function_declarations"))]
