@@ -54,25 +54,25 @@ def find_judge(name: str, replays: Replays) -> Judge:
 
 
 def _error(code: str, message: str, next_step: str) -> AssertionCrashError:
-    return AssertionCrashError(message, reason_code=f"judge.{code}", next_step=next_step)
+    return AssertionCrashError(message, reason_code=code, next_step=next_step)
 
 
 def _recorded(question: Question, replays: Replays) -> Sequence[RubricVerdict]:
     path = replays.folder / question.task_id / VERDICTS
     if not (replays.allow_outside or is_inside(path, replays.root)):
-        raise _error("no_verdicts", f"{path} leads out of {replays.root}", STAY_INSIDE)
+        raise _error("judge.no_verdicts", f"{path} leads out of {replays.root}", STAY_INSIDE)
     if replays.allow_outside:
         admit(path)
     try:
         told = load_model(RubricVerdicts, path, max_bytes=replays.limits.max_file_bytes)
     except FileError as error:
         step = f"put the judge's decisions into {path}, or have them made: {HOW}"
-        raise _error("no_verdicts", error.message, step) from None
+        raise _error("judge.no_verdicts", error.message, step) from None
     digest = told.output_sha256
     if digest is not None and digest != sha256(question.output.encode(errors="surrogatepass")):
         message = f"the verdicts in {path} are for another output (output_sha256 differs)"
-        raise _error("stale", message, "have the new output judged, and put the new verdicts there")
-    return _fitting(told.verdicts, question, f"the verdicts in {path}", "stale")
+        raise _error("judge.stale", message, "have the new output judged, and put the new verdicts there")
+    return _fitting(told.verdicts, question, f"the verdicts in {path}", "judge.stale")
 
 
 def _fitting(
@@ -99,11 +99,11 @@ def _answered(data: Any, question: Question, judge: str, next_step: str) -> Sequ
     except Invalid as error:
         what = "; ".join(finding.sentence for finding in error.findings)
         raise _no_verdicts(judge, what, next_step) from None
-    return _fitting(verdicts, question, f"the verdicts of {judge}", "answer")
+    return _fitting(verdicts, question, f"the verdicts of {judge}", "judge.answer")
 
 
 def _no_verdicts(judge: str, what: str, next_step: str) -> AssertionCrashError:
-    return _error("answer", f"the judge {judge} did not answer with verdicts: {what}", next_step)
+    return _error("judge.answer", f"the judge {judge} did not answer with verdicts: {what}", next_step)
 
 
 def _program(line: str) -> Judge:
@@ -147,7 +147,7 @@ def _run(argv: list[str], asked: bytes) -> bytes:
             if not isinstance(error, subprocess.TimeoutExpired):
                 raise
             message = f"the judge {argv[0]} took longer than {SECONDS} seconds"
-            raise _error("timeout", message, "make the judge faster, or record its verdicts") from None
+            raise _error("judge.timeout", message, "make the judge faster, or record its verdicts") from None
     if process.returncode:
         said = errors.decode(errors="replace").strip()[-_LONGEST:]
         raise _failed(argv, f"ended with exit code {process.returncode}{said and ': '}{said}")
@@ -156,7 +156,9 @@ def _run(argv: list[str], asked: bytes) -> bytes:
 
 def _failed(argv: list[str], what: str) -> AssertionCrashError:
     return _error(
-        "failed", f"the judge {argv[0]} {what}", "run the judge by hand with a question on its standard input"
+        "judge.failed",
+        f"the judge {argv[0]} {what}",
+        "run the judge by hand with a question on its standard input",
     )
 
 
@@ -187,10 +189,10 @@ def _decided(name: str, judge: Judge, question: Question) -> Sequence[RubricVerd
         verdicts: Any = judge(question)
     except (Exception, SystemExit) as error:
         message = f"the judge {name} crashed: {type(error).__name__}: {saying(error)}"
-        raise _error("failed", message, "report it to the author of the judge") from error
+        raise _error("judge.failed", message, "report it to the author of the judge") from error
     if not isinstance(verdicts, Sequence) or not all(isinstance(each, RubricVerdict) for each in verdicts):
         message = f"the judge {name} did not answer with verdicts, but with {_brief(repr(verdicts))}"
-        raise _error("answer", message, _RETURN)
+        raise _error("judge.answer", message, _RETURN)
     return _answered({"verdicts": plain(list(verdicts))}, question, name, _RETURN)
 
 
