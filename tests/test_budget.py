@@ -31,51 +31,31 @@ def test_a_budget_is_more_than_nothing(seconds: float) -> None:
 
 
 def test_what_is_spent_adds_up() -> None:
-    """Within one step, over all that spends from it; what lies between costs nothing."""
+    """Within one step, and steps that are parts of it, over all that spends from it; what lies between costs nothing."""
     with time_limits.step(AssertionCrashError):
-        with time_limits.spending():
+        with time_limits.spending() as whole, time_limits.spending():  # counted once
             burn(0.02)
         burn(0.05)
-        with time_limits.spending() as allowed:
-            assert 1.9 < allowed.left < 1.98
-        assert 1.9 < allowed.left < 1.98
-
-
-def test_spending_within_spending_is_counted_once() -> None:
-    """As of the patterns of a schema."""
-    with time_limits.spending() as outer:
-        with time_limits.spending() as inner:
-            burn(0.02)
-        assert inner is outer
-    assert 1.9 < outer.left < 1.98
-
-
-def test_each_step_has_a_budget_of_its_own() -> None:
-    """A step within a step is a part of it; outside of all, each use has a new one."""
-    with time_limits.step(AssertionCrashError):
-        with time_limits.spending() as one:
-            burn(0.02)
-        with time_limits.step(AssertionCrashError), time_limits.spending() as part:
-            assert part is one
-        with time_limits.spending() as again:
-            assert again is one
-    with time_limits.step(AssertionCrashError), time_limits.spending() as other:
-        assert other is not one
-        assert other.left > one.left
+        with time_limits.step(AssertionCrashError), time_limits.spending() as left:
+            assert whole == 2
+            assert 1.9 < left < 1.98
+    with time_limits.step(AssertionCrashError), time_limits.spending() as new:
+        assert new == 2
     with time_limits.spending() as outside:
-        assert outside is not other
+        assert outside == 2
     assert not time_limits.is_spent()
 
 
 def test_a_budget_is_spent_when_its_seconds_are(monkeypatch: pytest.MonkeyPatch) -> None:
     """Waiting uses none of them, whatever else the machine does."""
     monkeypatch.setattr(time_limits, "SECONDS", 0.02)
-    with time_limits.spending() as allowed:
+    with time_limits.spending():
         time.sleep(0.03)
         assert not time_limits.is_spent()
         burn(0.03)
         assert time_limits.is_spent()
-    assert allowed.left < 0
+        with time_limits.spending() as left:
+            assert left < 0
 
 
 TOLD = "used up the 0.05 s of processor time that it may take"

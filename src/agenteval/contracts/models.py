@@ -505,13 +505,10 @@ def _model(cls: type[Model]) -> Check:
 
 def _simple_kind(kind: Any) -> type | None:
     """The type whose values, unless empty, are all right for a field: `str` for `Name | None`; None without one."""
-    members = get_args(kind) if get_origin(kind) in (Union, types.UnionType) else (kind,)
-    return next((each for member in members if (each := _filled_kind(member)) in (str, int, bool)), None)
-
-
-def _filled_kind(kind: Any) -> Any:
-    """The type itself, or the inner one when `NotEmpty` is its only mark; None for other marks."""
-    if get_origin(kind) is not Annotated:
-        return kind
-    inner, *marks = get_args(kind)
-    return inner if all(isinstance(mark, NotEmpty) for mark in marks) else None
+    for member in get_args(kind) if get_origin(kind) in (Union, types.UnionType) else (kind,):
+        if get_origin(member) is Annotated:
+            inner, *marks = get_args(member)
+            member = inner if all(isinstance(mark, NotEmpty) for mark in marks) else None  # noqa: PLW2901
+        if member in (str, int, bool):
+            return member  # type: ignore[no-any-return]
+    return None

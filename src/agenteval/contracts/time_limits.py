@@ -39,39 +39,12 @@ class Expired(KeyboardInterrupt):
     """The time of the step is used up: an interruption, which code lets pass even where it catches all errors."""
 
 
-class Budget:
-    """Seconds of processor time, of which `left` may still be used; negative once overdrawn."""
-
-    __slots__ = ("_depth", "_left", "_until", "seconds")
-
-    def __init__(self, seconds: float) -> None:
-        self.seconds = seconds
-        self._left = seconds
-        self._until = 0.0
-        self._depth = 0
-
-    @property
-    def left(self) -> float:
-        """Seconds that may still be used."""
-        return self._until - process_time() if self._depth else self._left
-
-    def start(self) -> None:
-        """Begin to use time; nested uses are counted once."""
-        if not self._depth:
-            self._until = process_time() + self._left
-        self._depth += 1
-
-    def stop(self) -> None:
-        """End what the last `start` began."""
-        self._depth -= 1
-        if not self._depth:
-            self._left = self._until - process_time()
-
-
-_current: Budget | None = None
-"""For the patterns of the step."""
+_patterns = SECONDS
+"""What the patterns of the step may still take, in seconds."""
+_patterns_until: float | None = None
+"""When that is used up, on the clock of the process; None while no pattern is searched."""
 _until: float | None = None
-"""When the time of the step is used up, on the clock of the process; None outside of steps."""
+"""When the time of the step is used up; None outside of steps."""
 
 
 class step:  # noqa: N801 - reads as the function that it could be, were that not slower
@@ -86,19 +59,19 @@ class step:  # noqa: N801 - reads as the function that it could be, were that no
         self._error = error
 
     def __enter__(self) -> None:
-        global _current, _until
+        global _patterns, _until
         self._is_part = _until is not None
         if not self._is_part:
-            _current, _until = Budget(SECONDS), process_time() + STEP_SECONDS
+            _patterns, _until = SECONDS, process_time() + STEP_SECONDS
             self._timed = threading.current_thread() is threading.main_thread() and _has_signal()
             if self._timed:
                 signal.setitimer(signal.ITIMER_PROF, STEP_SECONDS, _AGAIN)
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        global _current, _until  # noqa: PLW0603 - one step at a time
+        global _until  # noqa: PLW0603 - one step at a time
         if self._is_part:
             return
-        _current = _until = None
+        _until = None
         if self._timed:
             signal.setitimer(signal.ITIMER_PROF, 0)
         if isinstance(error, Expired):
@@ -134,19 +107,22 @@ def _interrupt(_: int, frame: FrameType | None) -> None:
 
 
 @contextmanager
-def spending() -> Iterator[Budget]:
-    """Charge the time spent inside to the budget of the step's patterns, or to a new one outside of steps."""
-    global _current  # noqa: PLW0603 - assertions are judged one after another
-    before = _current
-    budget = _current = before or Budget(SECONDS)
-    budget.start()
+def spending() -> Iterator[float]:
+    """Charge the time spent inside to the patterns of the step; outside of steps there is a new budget each time. Gives what is left, in seconds."""
+    global _patterns, _patterns_until  # noqa: PLW0603 - assertions are judged one after another
+    if _patterns_until is not None:  # a part of another, which is counted once
+        yield _patterns_until - process_time()
+        return
+    if _until is None:
+        _patterns = SECONDS
+    _patterns_until = process_time() + _patterns
     try:
-        yield budget
+        yield _patterns
     finally:
-        budget.stop()
-        _current = before
+        _patterns = _patterns_until - process_time()
+        _patterns_until = None
 
 
 def is_spent() -> bool:
-    """Whether the budget of the step's patterns is used up."""
-    return _current is not None and _current.left <= 0
+    """Whether the patterns have used up their time."""
+    return _patterns_until is not None and process_time() >= _patterns_until

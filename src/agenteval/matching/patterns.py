@@ -37,9 +37,9 @@ def pattern_error(pattern: str, *, case_sensitive: bool = False) -> str | None:
     import regex
 
     try:
-        with time_limits.spending() as allowed:
-            if allowed.left <= 0:
-                return f"the patterns and schemas before it took {allowed.seconds:g} s to read; use fewer"
+        with time_limits.spending() as left:
+            if left <= 0:
+                return f"the patterns and schemas before it took {time_limits.SECONDS:g} s to read; use fewer"
             _compiled(pattern, case_sensitive=case_sensitive)
     except RecursionError:
         return "its groups are nested too deeply"
@@ -74,14 +74,14 @@ def search(pattern: str, text: str, *, case_sensitive: bool = False, written: st
     when the engine needs more memory than it allows itself.
     """
     compiled = _compiled(pattern, case_sensitive=case_sensitive)
-    with time_limits.spending() as allowed:
+    with time_limits.spending() as left:
         try:
-            if allowed.left <= 0:
+            if left <= 0:
                 raise TimeoutError  # noqa: TRY301 - as the engine would
-            return compiled.search(text, timeout=allowed.left)
+            return compiled.search(text, timeout=left)
         except TimeoutError:
             raise AssertionCrashError(
-                f"the pattern {shown(written or pattern)} used up the {allowed.seconds:g} s that the patterns and "
+                f"the pattern {shown(written or pattern)} used up the {time_limits.SECONDS:g} s that the patterns and "
                 f"schemas of an assertion may take, on a text of {len(text):,} characters",
                 reason_code="pattern.timeout",
                 next_step="rewrite the pattern so that no quantified group repeats what it already matched, "

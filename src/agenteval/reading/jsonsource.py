@@ -135,8 +135,8 @@ def lone_surrogate(text: str) -> Refusal | None:
     return None
 
 
-def find_places(text: str, wanted: Sequence[tuple[DataPath, bool]]) -> list[Place]:
-    """The place of each (path, at_key), or of what is nearest above it."""
+def places(text: str, wanted: Sequence[tuple[DataPath, bool]]) -> list[Place]:
+    """Where in a JSON text values, or with `at_key` their keys, are, by (path, at_key); else what is nearest above."""
     above = {path[:length] for path, _ in wanted for length in range(len(path) + 1)}
     missing = {path for path, _ in wanted}
     found: dict[DataPath, tuple[tuple[int, int], tuple[int, int] | None]] = {}
@@ -321,11 +321,3 @@ def is_too_deep(data: Any) -> bool:
             return False
         level = inner
     return True
-
-
-def places(text: str, wanted: Sequence[tuple[DataPath, bool]]) -> list[Place]:
-    """Where in a JSON text values, or with `at_key` their keys, are, by (path, at_key).
-
-    For what is not there it is the place of what is nearest above.
-    """
-    return find_places(text, wanted)
