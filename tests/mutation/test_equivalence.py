@@ -161,8 +161,8 @@ def test_the_rules_say_what_a_person_says(trace: Trace, operator: str, what: str
 
 
 def test_every_rule_is_labelled() -> None:
-    """Each rule has a case in the set, but for the one that no operator of the catalogue meets on its own."""
-    assert set(RULES) - {"same-behaviour"} == {each[4] for each in LABELLED if each[4]}
+    """Each rule has a case in the set, but for the two that no labelled mutant meets."""
+    assert set(RULES) - {"same-behaviour", "same-text"} == {each[4] for each in LABELLED if each[4]}
 
 
 def test_equivalent_mutants_count_nowhere() -> None:

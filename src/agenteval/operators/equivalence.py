@@ -43,6 +43,17 @@ def same_behaviour(change: Change) -> bool:
     return change.before == change.after
 
 
+def same_text(change: Change) -> bool:
+    """Only the answer differs, and only in blanks, case and emphasis; it has the same number of lines."""
+    one, two = change.original.output, change.changed.output
+    return (
+        one != two
+        and change.before[0] == change.after[0]
+        and _bare(one) == _bare(two)
+        and _lines(one) == _lines(two)
+    )
+
+
 def said_elsewhere(change: Change) -> bool:
     """What was removed from the answer still occurs elsewhere in it."""
     part = re.escape(_bare(change.mutant.dropped))
@@ -121,6 +132,7 @@ def told_before(change: Change) -> bool:
 
 RULES: dict[str, tuple[str, Callable[[Change], bool]]] = {
     "same-behaviour": ("", same_behaviour),
+    "same-text": ("", same_text),
     "own-notes": ("", own_notes),
     "said-elsewhere": ("drop-part", said_elsewhere),
     "side-by-side": ("reorder-calls", side_by_side),
@@ -143,3 +155,8 @@ def rule_of(change: Change) -> str | None:
 
 def _bare(text: str) -> str:
     return " ".join(fold(text.replace("*", "").replace("_", "").replace("`", "")).split())
+
+
+def _lines(text: str) -> int:
+    """How many lines a text has: a blank more or less is no other form, a line is."""
+    return sum(1 for line in text.split("\n") if line.strip())
