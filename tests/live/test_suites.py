@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from agenteval.cli import main
+from hosts import HostProcess
 from live_projects import LOOKED_UP, SHIPS, LiveProject, needs_sandbox, service, tool_use
 from openwop.suites import golden, make_suite, make_task
 
@@ -142,3 +144,24 @@ def test_a_live_shadow_does_not_wait_for_a_person(project: LiveProject) -> None:
     project.track()
     code, result, _ = asked(project, [tool_use("AskUserQuestion"), "Done."], "--live", "real")
     assert (code, result["error"]["reason_code"]) == (2, "live.interactive")
+
+
+def test_a_host_runs_the_agent_again(project: LiveProject) -> None:
+    """`serve.agents.ID.live`: each task by the agent itself, played from its cassette."""
+    pytest.importorskip("fastapi", reason="the extra serve is not installed")
+    assert asked(project, LOOKED_UP, "--live", "record")[0] == 0
+    settings = yaml.safe_load((project.root / "agenteval.yaml").read_text())
+    settings["serve"] = {"suites": ["suite.json"], "agents": {"shop.agent": {"live": True}}}
+    project.write("agenteval.yaml", json.dumps(settings))
+    project.track()
+    suite_id = json.loads((project.root / "suite.json").read_text())["suiteId"]
+    host = HostProcess(project.root).start()
+    try:
+        wanted = {"evalSuiteRef": f"{suite_id}@1.2.3", "agentId": "shop.agent"}
+        path = host.post(wanted)
+        assert host.ended(path)["status"] == "completed"
+        assert host.ask(f"{path}/eval-summary").body["passed"] is True
+        kinds = [each["type"] for each in host.ask(f"{path}/events/poll").body["events"]]
+        assert "agent.tool-called" in kinds
+    finally:
+        host.kill()

@@ -209,7 +209,10 @@ def test_errors_have_one_shape(host: HostProcess, path: str, body: bytes | None,
     answer = host.ask(path, body)
     assert answer.status == status
     assert {"error", "message"} <= set(answer.body) <= {"error", "message", "details"}
-    assert host.ask("/runs", method="DELETE").body["error"] == "agenteval.method_not_allowed"
+    for prefix in ("", "/v1"):
+        refused = host.ask(f"{prefix}/runs", method="DELETE")
+        assert refused.body["error"] == "agenteval.method_not_allowed"
+        assert refused.headers["allow"] == "GET, POST"
 
 
 def test_a_mode_of_a_stream(host: HostProcess) -> None:

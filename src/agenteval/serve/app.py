@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import json
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Annotated, Any
@@ -16,7 +17,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from agenteval import __version__
-from agenteval.serve.host import MODES, Answered, Asked, Host
+from agenteval.serve.host import CURSOR, MODES, Answered, Asked, Host
 from agenteval.serve.messages import (
     Annotation,
     Annotations,
@@ -45,6 +46,7 @@ _ERRORS: dict[int | str, dict[str, Any]] = {
 _ETAG: dict[int | str, dict[str, Any]] = {304: {"description": "It is as it was."}}
 
 RunId = Annotated[str, Path(min_length=1, max_length=400)]
+Cursor = Annotated[str | None, Query(pattern=CURSOR)]
 Key = Annotated[str | None, Header(alias="Idempotency-Key")]
 
 
@@ -140,8 +142,8 @@ def _routes(host: Host, news: News, major: int) -> APIRouter:
     def list_runs(
         request: Request,
         limit: Annotated[int, Query(ge=1, le=200)] = 50,
-        cursor: Annotated[str | None, Query(max_length=20)] = None,
-        after: Annotated[str | None, Query(max_length=20)] = None,
+        cursor: Cursor = None,
+        after: Cursor = None,
         status: Status | None = None,
         workflow_id: Annotated[str | None, Query(alias="workflowId", max_length=300)] = None,
     ) -> Response:
@@ -316,7 +318,22 @@ def _unknown(request: Request, error: Exception) -> Response:
     message = {405: "the method is not allowed here", 400: "the request cannot be read"}.get(
         error.status_code, "there is no such thing here"
     )
-    return HostError(code, message).response(request.state.major, error.headers)
+    headers = dict(error.headers or {})
+    if error.status_code == 405:
+        headers["Allow"] = ", ".join(_methods(request))
+    return HostError(code, message).response(request.state.major, headers)
+
+
+def _methods(request: Request) -> list[str]:
+    """What may be done at a path, by the description: a route knows its own methods alone."""
+    path = request.url.path.removeprefix(request.scope.get("root_path", ""))
+    found = {
+        method.upper()
+        for template, methods in request.app.openapi()["paths"].items()
+        if re.fullmatch(re.sub(r"\\{\w+\\}", "[^/]+", re.escape(template)), path)
+        for method in methods
+    }
+    return sorted(found)
 
 
 def _crashed(request: Request, error: Exception) -> Response:
