@@ -147,6 +147,18 @@ def test_a_chunk_without_a_size(open_receiver: Receiver) -> None:
     assert send(open_receiver, BODY)[0] == 200
 
 
+def test_what_is_no_otlp_over_http(open_receiver: Receiver) -> None:
+    """An exporter that sends gRPC, as many do by default, is told of with what to set."""
+    address = open_receiver.endpoint.removeprefix("http://").split(":")
+    with socket.create_connection((address[0], int(address[1])), timeout=10) as client:
+        client.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
+        assert b"505" in client.makefile("rb").read()
+    assert open_receiver.received.refused == 1
+    assert open_receiver.received.reason == (
+        "Invalid HTTP version (2.0): expected OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf, or http/json"
+    )
+
+
 def test_a_connection_that_says_nothing(open_receiver: Receiver) -> None:
     """It is closed after a while; meanwhile others are answered, and nobody waits for it at the end."""
     host, port = open_receiver.endpoint.removeprefix("http://").split(":")

@@ -9,6 +9,7 @@ import os
 import socketserver
 import threading
 import zlib
+from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Self
@@ -187,6 +188,12 @@ class _Handler(BaseHTTPRequestHandler):
         if unpacking.unconsumed_tail:
             raise _RefusedError(*TOO_LARGE)
         return data
+
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+        """Answer what is no POST, or no HTTP/1: gRPC is sent so."""
+        told = message or HTTPStatus(code).phrase
+        self.server.taken.refuse(f"{told}: expected OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf, or http/json")
+        super().send_error(code, message, explain)
 
     def log_message(self, *_: object) -> None:
         """Nothing: what came is counted."""
