@@ -95,7 +95,7 @@ def test_a_result_says_expected_and_got(tmp_path: Path) -> None:
     assert result["partialFingerprints"] == {"agenteval/v1": "nanoclaw.t.fails::searches"}
     (rule,) = made["tool"]["driver"]["rules"]
     assert rule.pop("fullDescription")["text"].startswith(
-        "A tool was called.\n\nCounts the `tool_call` events of `tool`"
+        "A tool was called.\n\nPasses if at least `min_calls` calls of `tool`"
     )
     assert rule == {
         "id": "must_call_tool",

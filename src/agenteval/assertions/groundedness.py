@@ -21,7 +21,7 @@ from agenteval.assertions.base import (
 from agenteval.contracts.models import Between, NotEmpty, WrongPart, model
 from agenteval.contracts.testcase import TestCase
 from agenteval.contracts.trace import Event, Trace
-from agenteval.grounding.citations import Citation, Known, citations
+from agenteval.grounding.citations import Known, citations
 from agenteval.grounding.claims import claims
 from agenteval.grounding.facts import references
 from agenteval.grounding.links import Link, links
@@ -34,7 +34,7 @@ from agenteval.grounding.sources import (
     successful_results,
     texts_of,
 )
-from agenteval.grounding.support import Basis, Check, Span, Support, corpus_of, score, supports
+from agenteval.grounding.support import Basis, Check, Support, corpus_of, score, supports
 from agenteval.matching.selectors import is_any_of
 from agenteval.matching.sends import OUTBOUND
 from agenteval.text.fitting import counted, cut
@@ -113,12 +113,10 @@ allow: [Acme Support, "24 hours"]
             called=list(call_sources(results, trace)),
         )
         judged = supports(trace.output, basis, self._checks, self.allow)
-        if not any(each.judged for each in judged):
-            return vacuous(
-                f"the output makes no claim that can be checked by {', '.join(self._checks)}",
-                claims=[self._observed(each) for each in judged],
-            )
-        return self._verdict(judged, trace)
+        if any(each.judged for each in judged):
+            return self._verdict(judged, trace)
+        checks, observed = ", ".join(self._checks), [self._observed(each) for each in judged]
+        return vacuous(f"the output makes no claim that can be checked by {checks}", claims=observed)
 
     def _verdict(self, judged: Sequence[Support], trace: Trace) -> Verdict:
         unsupported = [each for each in judged if not each.holds(self._least)]
@@ -138,12 +136,14 @@ allow: [Acme Support, "24 hours"]
             return passed(f"the sources support all of {count}", events=events, **observed)
         shown = [(each, self._marked(each, 120)) for each in unsupported]
         reasons = [f'"{text}" ({"; ".join(self._reasons(each))})' for each, text in shown]
+        shown.sort(key=lambda pair: -pair[0].score)  # an event is shown with one note
         closest = [
-            (by_id[each.span.event_id], _beside(text, each.span))
-            for each, text in sorted(
-                shown, key=lambda pair: -pair[0].score
-            )  # an event is shown with one note
-            if each.span and each.span.event_id in by_id
+            (
+                by_id[span.event_id],
+                f'closest to "{text}"{f" at {span.pointer}" * bool(span.pointer)}: "{cut(span.text, 200)}"',
+            )
+            for each, text in shown
+            if (span := each.span) and span.event_id in by_id
         ]
         message = (
             f"expected {_sources_named(self.allowed_sources)} to support every claim,"
@@ -186,11 +186,6 @@ allow: [Acme Support, "24 hours"]
         if not each.holds(self._least):
             found |= {"marked": self._marked(each, 200), "reasons": self._reasons(each)}
         return found
-
-
-def _beside(claim: str, span: Span) -> str:
-    place = f" at {span.pointer}" if span.pointer else ""
-    return f'closest to "{claim}"{place}: "{cut(span.text, 200)}"'
 
 
 def _sources_named(allowed: Sequence[str]) -> str:
@@ -255,7 +250,12 @@ allow: [docs.example.com]
         results = successful_results(trace, self.allowed_sources)
         known = self._known(trace, results)
         objections = [(citation, known.objection(citation)) for citation in cited]
-        observed: dict[str, Any] = {"citations": [_cited(*each) for each in objections]}
+        observed: dict[str, Any] = {
+            "citations": [
+                {"text": each.text, "kind": each.kind, "known": objection is None, "reason": objection or ""}
+                for each, objection in objections
+            ]
+        }
         wrong = [(citation, objection) for citation, objection in objections if objection]
         if wrong and not results:
             shown = ", ".join(citation.text for citation, _ in wrong)
@@ -272,15 +272,11 @@ allow: [docs.example.com]
         return passed(f"the sources hold everything the output cites: {shown}", events=events, **observed)
 
     def _known(self, trace: Trace, results: Sequence[Event]) -> Known:
+        called = [text for source in call_sources(results, trace) for text in source.value]
         said = [text for source in input_sources(trace) for text in texts_of(source.value)]
         return Known(
             corpus_of(result_sources(results)),
-            called=[
-                link
-                for source in call_sources(results, trace)
-                for text in source.value
-                for link in references(text)
-            ],
+            called=[link for text in called for link in references(text)],
             results=sum(map(_is_citable, results)),
             given=[link for text in said for link in links(text)],
             allow=[link for entry in self.allow if (link := _reference(entry))],
@@ -307,15 +303,6 @@ def _reference(entry: str) -> Link | None:
     found = links(entry) or links(f"https://{entry}")
     whole = len(found) == 1 and " " not in entry and "." in found[0].key
     return found[0] if whole else None
-
-
-def _cited(citation: Citation, objection: str | None) -> dict[str, Any]:
-    return {
-        "text": citation.text,
-        "kind": citation.kind,
-        "known": objection is None,
-        "reason": objection or "",
-    }
 
 
 def _is_citable(result: Event) -> bool:
