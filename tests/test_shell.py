@@ -76,7 +76,6 @@ def read(command: str, folder: str = "/w") -> list[str]:
         ("tar xf a.tgz; tar --extract --file=a.tgz", ["read /w/a.tgz", "read /w/a.tgz"]),
         ("tar", []),
         ("zip -r a.zip x; zip b.zip y", ["write /w/a.zip", "copy /w/x + **", "write /w/b.zip", "copy /w/y"]),
-        ("dd if=a of=b bs=1M", ["copy /w/a", "write /w/b"]),
         ("rm -rf x; rm y", ["write /w/x + **", "write /w/y"]),
         ("diff -r x y", ["read /w/x + **", "read /w/y + **"]),
         ("wc --files-from=a", ["read /w/a"]),

@@ -77,9 +77,9 @@ class TestRecallByEvent:
         assert not verdict.passed
         assert verdict.message == (
             "expected a memory_read of group family before the answer, got none; "
-            "evt-2 is a read of group work, which is not evidence for group family"
+            "evt-2 is a read of group work"
         )
-        note = "a read of group work, which is not evidence for group family"
+        note = "a read of group work"
         assert closest(verdict) == [("evt-2", note), ("evt-3", note), ("evt-4", note)]
         assert verdict.observed["memory_reads"] == []
 

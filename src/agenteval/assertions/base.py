@@ -95,26 +95,24 @@ def _holders(check: Model) -> Iterator[Any]:
 
 def _own_names(holder: Any) -> Iterator[tuple[DataPath, str, str]]:
     kind: Any = type(holder)
-    for name in _plan(kind)[0]:
-        value = getattr(holder, name)
-        if type(value) is str:
-            yield (name,), name, value
-        elif type(value) is list:
-            for index, item in enumerate(value):
-                if type(item) is str:
-                    yield (name, index), name, item
+    names = _plan(kind)[0]
+    return ((path, path[0], value) for path, value in _values(holder, names) if type(value) is str)
 
 
 def _held(holder: Any) -> Iterator[tuple[DataPath, Model]]:
     kind: Any = type(holder)
-    for name in _plan(kind)[1]:
+    names = _plan(kind)[1]
+    return ((path, value) for path, value in _values(holder, names) if isinstance(value, Model))
+
+
+def _values(holder: Any, names: Sequence[str]) -> Iterator[tuple[tuple[str] | tuple[str, int], Any]]:
+    """What fields hold, what is in lists one by one."""
+    for name in names:
         value = getattr(holder, name)
-        if isinstance(value, Model):
+        if type(value) is list:
+            yield from (((name, index), item) for index, item in enumerate(value))
+        else:
             yield (name,), value
-        elif type(value) is list:
-            for index, item in enumerate(value):
-                if isinstance(item, Model):
-                    yield (name, index), item
 
 
 @cache

@@ -137,24 +137,19 @@ output:
         observed: dict[str, Any] = {"memory_reads": [event.event_id for event in own]}
         if own:
             shown = ", ".join(event.event_id for event in own[:5])
-            beside = (
-                "; evidence: event leaves the output block unjudged"
-                if self.output and not self._judges_block
-                else ""
-            )
+            unjudged = self.output and not self._judges_block
+            beside = "; evidence: event leaves the output block unjudged" if unjudged else ""
             return passed(f"the memory of group {group} was read ({shown}){beside}", events=own, **observed)
-        others = [(event, self._no_evidence(event, group)) for event in reads]
+        others = [
+            (event, "a read after the answer" if owner(event) == group else f"a read of group {owner(event)}")
+            for event in reads
+        ]
         apart = f"; {others[0][0].event_id} is {others[0][1]}" if others else ""
         return failed(
             f"expected a memory_read of group {group} before the answer, got none{apart}",
             closest=others[:3] or failed_calls(trace.calls()),
             memory_reads=[],
         )
-
-    def _no_evidence(self, event: Event, group: str) -> str:
-        if owner(event) == group:
-            return "a read after the answer"
-        return f"a read of group {owner(event)}, which is not evidence for group {group}"
 
     def _by_output(self, trace: Trace, case: TestCase) -> Verdict:
         fact = self.expected_memory_fact
@@ -172,15 +167,12 @@ output:
                 f'expected the output to honour "{fact}", which says nothing to look for: give an output block',
                 events=events,
             )
-        observed: dict[str, Any] = {
-            "asked": [{"wanted": r.wanted, "got": r.got, "met": r.met} for r in found]
-        }
-        unmet = [request for request in found if not request.met]
-        if unmet:
-            lines = "; ".join(f"expected {request.wanted}, got {request.got}" for request in unmet)
-            return failed(f'the output does not honour "{fact}": {lines}', events=events, **observed)
-        held = ", ".join(request.wanted for request in found)
-        return passed(f'the output honours "{fact}": {held}', events=events, **observed)
+        asked = [{"wanted": each.wanted, "got": each.got, "met": each.met} for each in found]
+        if unmet := [each for each in found if not each.met]:
+            lines = "; ".join(f"expected {each.wanted}, got {each.got}" for each in unmet)
+            return failed(f'the output does not honour "{fact}": {lines}', events=events, asked=asked)
+        held = ", ".join(each.wanted for each in found)
+        return passed(f'the output honours "{fact}": {held}', events=events, asked=asked)
 
 
 def _answered(trace: Trace) -> float:
@@ -245,6 +237,7 @@ class MemoryUpdateOnCorrection(Assertion):
         since = correction.seq if correction else 0
         right = self._right(trace, group, since)
         uses = self._uses_of_old(trace.output)
+        new = f'"{self.new_value}"'
         observed: dict[str, Any] = {
             "group_id": group,
             "correcting_message": correction.event_id if correction else None,
@@ -252,31 +245,23 @@ class MemoryUpdateOnCorrection(Assertion):
             "old_value_in_output": uses,
         }
         place = f"after the correction ({correction.event_id})" if correction else "(no message was received)"
-        wrong = []
-        if not right:
-            wrong.append(
-                f'expected a memory_write of group {group} {place} that holds "{self.new_value}", got none'
-            )
-        if uses:
-            wrong.append(f'expected the output not to use "{self.old_value}", got "{uses[0]}"')
+        wrong = (
+            [] if right else [f"expected a memory_write of group {group} {place} that holds {new}, got none"]
+        )
+        wrong += [f'expected the output not to use "{self.old_value}", got "{uses[0]}"'] if uses else []
         if wrong:
+            events = right[:1] or [event for event in [correction] if event]
             return failed(
                 "; ".join(wrong),
-                events=[
-                    *(right[:1] or ([correction] if correction else [])),
-                    *(output_events(trace) if uses else ()),
-                ],
+                events=[*events, *(output_events(trace) if uses else ())],
                 closest=[] if right else self._almost(trace, group, since),
                 proven=bool(uses),
                 category="outdated value in the output" if right else "",
                 **observed,
             )
         old = f', and the output does not use "{self.old_value}"' if self.old_value else ""
-        return passed(
-            f'the memory of group {group} holds "{self.new_value}" since {right[0].event_id}{old}',
-            events=right,
-            **observed,
-        )
+        told = f"the memory of group {group} holds {new} since {right[0].event_id}{old}"
+        return passed(told, events=right, **observed)
 
     def looks_at(self) -> Looks:
         """Writes of memory, and the final output when there is an old value to look for."""
@@ -284,13 +269,11 @@ class MemoryUpdateOnCorrection(Assertion):
 
     def _correction(self, trace: Trace) -> Event | None:
         received = [e for e in trace.of_type("message_received") if e.data.get("role") != ASSISTANT]
-        for event in received:
-            if self._has_new(str(event.data.get("content") or "")):
-                return event
-        return received[-1] if received else None
+        naming = (event for event in received if self._has_new(str(event.data.get("content") or "")))
+        return next(naming, received[-1] if received else None)
 
     def _has_new(self, text: str) -> bool:
-        return next(self._places_of_new(text), None) is not None
+        return any(True for _ in self._places_of_new(text))
 
     def _places_of_new(self, text: str) -> Iterator[int]:
         """Where a text has the new value, in any spelling or as a plural."""
@@ -338,13 +321,11 @@ class MemoryUpdateOnCorrection(Assertion):
         return any(map(self._has_new, _changes(event)[0]))
 
     def _almost(self, trace: Trace, group: str, since: int) -> list[tuple[Event, str]]:
+        """The three writes with the least that is wrong about them; without any, the calls that failed."""
         found = []
         for event in trace.of_type("memory_write"):
-            notes = []
-            if owner(event) != group:
-                notes.append(f"group_id: expected {group}, got {owner(event)}")
-            if event.seq < since:
-                notes.append("it comes before the correction")
+            notes = [f"group_id: expected {group}, got {owner(event)}"] if owner(event) != group else []
+            notes += ["it comes before the correction"] if event.seq < since else []
             if not self._holds_new(event):
                 notes.append(f'content: expected to hold "{self.new_value}"')
             found.append((len(notes), event, "; ".join(notes) or "it was removed again"))

@@ -378,14 +378,12 @@ def cd(shell: Shell, command: Command) -> None:
 
 
 def pushd(shell: Shell, command: Command) -> None:
-    """Move on to another folder, to come back."""
-    shell.folders.append(shell.folder)
-    cd(shell, command)
-
-
-def popd(shell: Shell, _command: Command) -> None:
-    """Come back to a folder."""
-    shell.folder = shell.folders.pop() if shell.folders else shell.folder
+    """Move on to another folder, to come back with `popd`."""
+    if command.name == "pushd":
+        shell.folders.append(shell.folder)
+        cd(shell, command)
+    else:
+        shell.folder = shell.folders.pop() if shell.folders else shell.folder
 
 
 def declare(shell: Shell, command: Command) -> None:
@@ -415,23 +413,14 @@ def read_input(shell: Shell, command: Command) -> None:
 
 
 def echo(shell: Shell, command: Command) -> None:
-    """Print the arguments, which may be names of files."""
-    shell.names = _values(shell, command)
+    """Print the arguments, which may be names of files, or paths that are made of them."""
+    part: Callable[[str], str] = {"dirname": dirname, "basename": basename}.get(command.name, str)
+    shell.names = [part(value.rstrip("/") or value) for word in command.files for value in shell.values(word)]
 
 
 def pwd(shell: Shell, _command: Command) -> None:
     """Print the folder."""
     shell.names = [shell.folder]
-
-
-def resolve(shell: Shell, command: Command) -> None:
-    """`dirname`, `realpath` and the like print paths that they make of others."""
-    part: Callable[[str], str] = {"dirname": dirname, "basename": basename}.get(command.name, str)
-    shell.names = [part(value.rstrip("/")) for value in _values(shell, command)]
-
-
-def _values(shell: Shell, command: Command) -> list[str]:
-    return [value for word in command.files for value in shell.values(word)]
 
 
 LONGEST_SCRIPT = 2_000
@@ -581,8 +570,7 @@ def write(shell: Shell, command: Command) -> None:
 
 def remove(shell: Shell, command: Command) -> None:
     """Leave nothing of the files that are named."""
-    below = "**" if command.recursive else ""
-    shell.note("write", command.files, below=below, written="", whole=True)
+    shell.note("write", command.files, below="**" * command.recursive, written="", whole=True)
 
 
 def copy_files(shell: Shell, command: Command) -> None:
@@ -591,14 +579,6 @@ def copy_files(shell: Shell, command: Command) -> None:
     below = command.all_below if whole else ""
     shell.note("write" if command.name == "mv" else "copy", command.files[:-1], below=below)
     shell.note("write", command.files[-1:] + command.given("target", "target-directory"))
-
-
-def dd(shell: Shell, command: Command) -> None:
-    """Copy one file: `if=` to `of=`."""
-    for word in command.arguments:
-        name, _, path = word.partition("=")
-        if name in ("if", "of") and path:
-            shell.note("copy" if name == "if" else "write", [path])
 
 
 def tar(shell: Shell, command: Command) -> None:
@@ -636,14 +616,12 @@ _NAMES: dict[Program, str] = {
         " sleep true uname unset wait which whoami ) }"
     ),
     cd: "cd",
-    pushd: "pushd",
-    popd: "popd",
+    pushd: "pushd popd",
     declare: "declare export local readonly typeset",
     loop: "for",
     read_input: "mapfile read readarray",
-    echo: "echo printf",
+    echo: "basename dirname echo printf readlink realpath",
     pwd: "pwd",
-    resolve: "basename dirname readlink realpath",
     evaluate: "eval",
     run_script: "ash bash dash ksh sh zsh",
     xargs: "xargs",
@@ -659,7 +637,6 @@ _NAMES: dict[Program, str] = {
     write: "mkdir tee touch",
     remove: "rm rmdir shred truncate unlink",
     copy_files: "cp install ln mv rsync scp",
-    dd: "dd",
     tar: "tar",
     zip_: "zip",
 }
