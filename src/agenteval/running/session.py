@@ -51,11 +51,11 @@ class Flow:
         """Whether there may be more than one process."""
         return self.workers not in ("0", "1") and hasattr(os, "fork")
 
-    def processes(self, files: int) -> int:
-        """How many processes this number of files needs; 1 is the process of the command."""
+    def processes(self, files: int, *, slow: bool = False) -> int:
+        """How many processes this number of files, each of which may be slow, needs; 1 is the process of the command."""
         if self.workers != AUTO:
             return max(1, int(self.workers))
-        return processors() if files >= FEWEST_FOR_AUTO else 1
+        return processors() if files >= (2 if slow else FEWEST_FOR_AUTO) else 1
 
 
 def processors() -> int:
@@ -146,11 +146,12 @@ class Session:
             self.progress = Progress(console, len(found))
         if self.flow.parallel:
             found = list(found)
-            number = self.flow.processes(len(found))
+            options = self.ledger.options
+            plays = bool(options.live and options.live.every and options.live.how == "play")
+            number = self.flow.processes(len(found), slow=plays)
             if number > 1:
                 from agenteval.running.workers import Workers
 
-                options = self.ledger.options
                 # the first is judged here: what it imports and compiles, each worker has from the start; but a plugin
                 # could end the process, and a live test takes long
                 every = bool(options.live and options.live.every)
