@@ -14,7 +14,7 @@ export PIP_ROOT_USER_ACTION := ignore
 # The checks of `make test` share files and two of them are heavy: one after another, also under `make -j`.
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: live help install run test lint types schemas examples wheel pytest fuzz bench format clean
+.PHONY: check live help install run test lint types schemas examples wheel pytest fuzz bench format clean
 
 help: ## Show what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -23,6 +23,11 @@ run: $(STAMP) ## Install into .venv if needed, and run the examples
 	@$(BIN)/agenteval run examples/
 
 test: lint types schemas examples wheel pytest ## Run every check, as CI does; the first failure stops
+
+SINCE ?= main
+check: $(STAMP) lint types ## Check what changed since main (or SINCE=REVISION): style, types, the tests that import it
+	@echo "== pytest, the tests of what changed"
+	@$(BIN)/pytest -q -n auto $$($(BIN)/python tests/changed.py $(SINCE))
 
 lint: $(STAMP) ## Check style and formatting (ruff)
 	@echo "== ruff check"

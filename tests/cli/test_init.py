@@ -5,6 +5,7 @@ import json
 import re
 import subprocess
 from dataclasses import fields, is_dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,15 @@ MADE = (
     ".github/workflows/agenteval.yml",
     ".gitignore",
 )
+
+
+schema_once = cache(schema_text)
+
+
+@pytest.fixture(autouse=True)
+def schemas_are_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are the same each time, and take longer than all the rest."""
+    monkeypatch.setattr("agenteval.reference.schemas.schema_text", schema_once)
 
 
 def init(folder: Path, capsys: pytest.CaptureFixture[str]) -> list[str]:

@@ -1,12 +1,13 @@
 """`agenteval schema`: print, write, check."""
 
 import json
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from agenteval.cli import main
-from agenteval.reference.schemas import SHIPPED
+from agenteval.reference.schemas import SHIPPED, build_schema
 
 
 def test_without_a_name_the_schemas_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
@@ -48,44 +49,32 @@ def test_unknown_schema_suggests_the_closest(capsys: pytest.CaptureFixture[str])
     )
 
 
-def test_write_then_check_then_drift(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """`--write` makes the files once, `--check` finds them right; a changed and a missing file are named."""
+def test_write_then_check_then_drift(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`--write` makes the files of the project's `schemas` once; a changed and a missing file are named by `--check`."""
+    (tmp_path / "agenteval.yaml").write_text("", encoding="utf-8")
+    below = tmp_path / "a" / "b"
+    below.mkdir(parents=True)
+    monkeypatch.chdir(below)
+    monkeypatch.setattr("agenteval.reference.schemas.build_schema", cache(build_schema))
     folder = tmp_path / "schemas"
-    where = ["--dir", str(folder)]
-    assert main(["schema", "--write", *where]) == 0
-    assert capsys.readouterr().out == "".join(
-        f"written  {folder / f'{name}.schema.json'}\n" for name in SHIPPED
-    )
-    assert main(["schema", "--write", *where]) == 0
-    assert capsys.readouterr().out == "".join(
-        f"kept     {folder / f'{name}.schema.json'}\n" for name in SHIPPED
-    )
-    assert main(["schema", "--check", *where]) == 0
+    for state in ("written", "kept   "):
+        assert main(["schema", "--write"]) == 0
+        assert capsys.readouterr().out == "".join(
+            f"{state}  {folder / f'{name}.schema.json'}\n" for name in SHIPPED
+        )
+    assert main(["schema", "--check", "--dir", str(folder)]) == 0
     assert capsys.readouterr().out == f"{len(SHIPPED)} schemas in {folder} are up to date\n"
 
     (folder / "trace.schema.json").write_text("{}\n", encoding="utf-8")
     (folder / "replay.schema.json").unlink()
-    assert main(["schema", "--check", *where]) == 1
+    assert main(["schema", "--check"]) == 1
     assert capsys.readouterr().out == (
         f"{folder / 'replay.schema.json'} is missing\n"
         f"{folder / 'trace.schema.json'} does not match the models\n"
         "next: run `agenteval schema --write` and commit the result\n"
     )
-
-
-def test_default_directory_is_that_of_the_project(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Without `--dir` the files are in `schemas` of the project, wherever in it the command is given."""
-    (tmp_path / "agenteval.yaml").write_text("", encoding="utf-8")
-    below = tmp_path / "a" / "b"
-    below.mkdir(parents=True)
-    monkeypatch.chdir(below)
-    assert main(["schema", "--write"]) == 0
-    capsys.readouterr()
-    assert {path.name for path in (tmp_path / "schemas").iterdir()} == {
-        f"{name}.schema.json" for name in SHIPPED
-    }
 
 
 @pytest.mark.parametrize("argv", [["--write", "--check"], ["trace", "--check"], ["trace", "--write"]])
