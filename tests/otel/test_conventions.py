@@ -230,6 +230,10 @@ def test_what_may_be_a_call_of_a_tool_is_never_silent(
     ("name", "other"),
     [
         ("GET /toolbox", {"http.route": "/stools"}),
+        (
+            "my-agent-function",
+            {"code.function.name": "call", "faas.name": "function", "rpc.method": "tools/list"},
+        ),
         ("other", {"gen_ai.tool.definitions": "[]"}),
         ("tools", {"openinference.span.kind": "CHAIN"}),
         ("running tools", {"langsmith.span.kind": "chain"}),
@@ -297,3 +301,12 @@ def test_that_nobody_asked_is_told(tmp_path: Path) -> None:
     assert trace_of(write(tmp_path, agent(), made)).notes == [
         "no text from a user was captured: what was asked is not known"
     ]
+
+
+@pytest.mark.parametrize(("name", "unseen"), [("tools/call search", 0), ("tools/call rm", 1)])
+def test_a_protocols_span_of_a_call_is_the_same_call(tmp_path: Path, name: str, unseen: int) -> None:
+    """It is within the tool's span and names the tool; one that names another may be another call."""
+    executed = tool(10, 90, "search", tool__call__arguments="{}", tool__call__result="x")
+    within = {**span("other", 20, 80, parent="execute_tool@10"), "name": name, "attributes": []}
+    trace = trace_of(write(tmp_path, agent(), executed, within))
+    assert (len(trace.calls()), len(trace.unseen)) == (1, unseen)

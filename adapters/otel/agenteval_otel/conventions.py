@@ -46,7 +46,7 @@ CACHED = {
 
 LOOKS_LIKE_A_TOOL = lazy(
     r"(?:^|[^A-Za-z]|(?<=[a-z])(?=T))(?:tool|Tool|TOOL(?!S))(?![a-z]|[._]?(?:[Cc]hoice|definitions))"
-    r"|(?i:(?:call|execute|run|invoke)[_ .]?tools?|tools/call|\bfunction(?:[_ .]?call|:|$))"
+    r"|(?i:(?:call|execute|run|invoke)[_ .]?tools?|tools/call|^function(?:[_ .]?call|: ))"
 )
 """What names of spans and attributes have in them, whatever their convention, where a tool was called."""
 KIND = lazy(r"(?i:kind|type|method|method\.name|operation\.?(?:name|id)?)$")
@@ -68,8 +68,9 @@ def seems_a_tool(span: Span) -> bool:
     name = operation(span)
     if name in KNOWN or (span.dialects and not name) or is_model_call(span):
         return False
-    kinds = (str(value) for key, value in span.attributes.items() if KIND.search(key))
-    return any(LOOKS_LIKE_A_TOOL.search(each) for each in (span.name, name, *kinds, *span.attributes))
+    kinds = {str(value) for key, value in span.attributes.items() if KIND.search(key)}
+    said = (span.name, name, *kinds, *span.attributes)
+    return "function" in kinds or any(LOOKS_LIKE_A_TOOL.search(each) for each in said)
 
 
 def tool_of(span: Span) -> str:

@@ -134,7 +134,11 @@ def _run(trace_id: str, members: dict[str, Span]) -> Run:
     for span in (*run.chats, *run.tools):
         agents = (each.span_id for each in run.around(span) if operation(each) == "invoke_agent")
         run.acting.update(islice(agents, 1))  # the innermost
-    run.strange = [span for span in members.values() if gen_ai.seems_a_tool(span)]
+    for span in filter(gen_ai.seems_a_tool, members.values()):
+        around = run.by_id.get(span.parent_id)
+        # a protocol's span of the call that it is within, as `tools/call NAME`, is no other
+        if not (around and operation(around) == gen_ai.TOOL and tool_of(around) in span.name):
+            run.strange.append(span)
     return run
 
 
