@@ -56,18 +56,14 @@ def findings(flaws: Sequence[Flaw]) -> list[Finding]:
         for each in found.values()
         if each.code == "unknown_key" and each.suggestion
     }
-    return [finding for finding in found.values() if not _outdone(finding, outer, meant)]
-
-
-def _outdone(finding: Finding, outer: set[DataPath], meant: set[DataPath]) -> bool:
-    """Whether another finding says it better.
-
-    A union complains once per member; the complaint of the best fit, which is the deepest, is kept. And a key that is
-    there under a misspelt name, one of those `meant`, is not missing as well.
-    """
-    if finding.code == "missing_key":
-        return (*finding.path, finding.name) in meant
-    return finding.code == "wrong_type" and finding.path in outer
+    # A union complains once per member; what is said of the best fit, the deepest, is kept. And a key that is there
+    # under a misspelt name is not missing as well.
+    return [
+        finding
+        for finding in found.values()
+        if not (finding.code == "missing_key" and (*finding.path, finding.name) in meant)
+        and not (finding.code == "wrong_type" and finding.path in outer)
+    ]
 
 
 def _finding(flaw: Flaw, expected: dict[DataPath, list[str]]) -> Finding:

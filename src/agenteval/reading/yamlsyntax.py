@@ -121,35 +121,72 @@ class Trouble(NamedTuple):
     next_step: str
 
 
+_AT_BEGIN = "begun: "
+"""Marks what is told of the place where something began, not of where the parser stopped."""
+_IN_QUOTES = "put a text that holds ', \", #, a comma or a bracket in quotes"
+_TROUBLES = (
+    (r"tab character|cannot start any token.*\(tab\)", "a tab cannot indent YAML", "indent with spaces"),
+    ("cannot start any token", "a text cannot begin with {sign!r} here", "put the text in quotes"),
+    (
+        "sequence entries are not allowed",
+        "a list cannot begin here",
+        "begin it on a line of its own, or write [a, b]",
+    ),
+    (
+        "quoted scalar.*(escape|hexdecimal)",
+        "in double quotes a backslash begins an escape, and this is not one",
+        "put a regular expression or a path in single quotes, where a backslash is just that",
+    ),
+    ("quoted scalar", f"{_AT_BEGIN}the quote that begins here is not closed", "close it"),
+    ("scanning a tag", f"{_AT_BEGIN}a text cannot begin with '!' here", "put the text in quotes"),
+    (
+        "parsing a flow mapping",
+        "expected ',' or '}}' here: '{{' in line {line} is still open",
+        f"add what is missing; {_IN_QUOTES}",
+    ),
+    (
+        "parsing a flow sequence",
+        "expected ',' or ']' here: '[' in line {line} is still open",
+        f"add what is missing; {_IN_QUOTES}",
+    ),
+    (
+        "flow node",
+        "expected a value here",
+        "add it, or close the bracket; put a text that begins with '#' in quotes, or it is a comment",
+    ),
+    (
+        "block collection",
+        "the list that begins in line {line} cannot go on like this",
+        "begin each item with '- ', a dash and a space, at one column; indent the keys of an item equally",
+    ),
+    (
+        "block mapping",
+        "the mapping that begins in line {line} cannot go on like this",
+        "indent its keys equally; if they are, an earlier quote is not closed, or closed too early",
+    ),
+)
+"""What the parser says, what that means, and what to do: the first that fits."""
+
+
 def trouble(text: str, error: yaml.YAMLError) -> Trouble | None:
     """What an error of the parser means; None for one without a place."""
     at = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     if at is None:
         return None
+    begun = getattr(error, "context_mark", None) or at
     problem = str(getattr(error, "problem", None) or error)
     context = str(getattr(error, "context", None) or "")
-    begun = getattr(error, "context_mark", None) or at
-    return (
-        _of_signs(text, problem, at.index)
-        or _of_quotes(problem, context, at, begun)
-        or _of_brackets(context, at, begun)
-        or _of_indentation(context, at, begun)
-        or Trouble(f"not valid YAML: {problem}{f' {context}' if context else ''}", at.index, "")
-    )
-
-
-def _of_signs(text: str, problem: str, offset: int) -> Trouble | None:
-    """A character that is not allowed where it stands."""
-    sign = text[offset : offset + 1]
-    if "tab character" in problem or ("cannot start any token" in problem and sign == "\t"):
-        return Trouble("a tab cannot indent YAML", offset, "indent with spaces")
-    if "cannot start any token" in problem:
-        return Trouble(f"a text cannot begin with {sign!r} here", offset, "put the text in quotes")
-    if "sequence entries are not allowed" in problem:
-        return Trouble("a list cannot begin here", offset, "begin it on a line of its own, or write [a, b]")
+    sign = text[at.index : at.index + 1]
     if "mapping values are not allowed" in problem:
-        return _of_a_colon(text, offset)
-    return None
+        return _of_a_colon(text, at.index)
+    if "simple key" in context and "quoted scalar" not in context:
+        return _no_key(begun.index)
+    said = f"{context}: {problem}{' (tab)' if sign == chr(9) else ''}"
+    for pattern, message, next_step in _TROUBLES:
+        if re.search(pattern, said):
+            told = message.removeprefix(_AT_BEGIN).format(sign=sign, line=begun.line + 1)
+            return Trouble(told, begun.index if message.startswith(_AT_BEGIN) else at.index, next_step)
+    return Trouble(f"not valid YAML: {problem}{f' {context}' if context else ''}", at.index, "")
 
 
 def _of_a_colon(text: str, offset: int) -> Trouble:
@@ -176,55 +213,3 @@ def _no_key(offset: int) -> Trouble:
         offset,
         "write `key: value`; indent a text that continues on the next line",
     )
-
-
-def _of_quotes(problem: str, context: str, at: Any, begun: Any) -> Trouble | None:
-    """A text in quotes, or one that needs them."""
-    if "quoted scalar" in context and ("escape" in problem or "hexdecimal" in problem):
-        return Trouble(
-            "in double quotes a backslash begins an escape, and this is not one",
-            at.index,
-            "put a regular expression or a path in single quotes, where a backslash is just that",
-        )
-    if "quoted scalar" in context:
-        return Trouble("the quote that begins here is not closed", begun.index, "close it")
-    if "scanning a tag" in context:
-        return Trouble("a text cannot begin with '!' here", begun.index, "put the text in quotes")
-    return None
-
-
-def _of_brackets(context: str, at: Any, begun: Any) -> Trouble | None:
-    """A list or mapping in brackets."""
-    for kind, opening, closing in (("flow mapping", "{", "}"), ("flow sequence", "[", "]")):
-        if f"parsing a {kind}" in context:
-            return Trouble(
-                f"expected ',' or {closing!r} here: {opening!r} in line {begun.line + 1} is still open",
-                at.index,
-                "add what is missing; put a text that holds ', \", #, a comma or a bracket in quotes",
-            )
-    if "flow node" in context:
-        return Trouble(
-            "expected a value here",
-            at.index,
-            "add it, or close the bracket; put a text that begins with '#' in quotes, or it is a comment",
-        )
-    return None
-
-
-def _of_indentation(context: str, at: Any, begun: Any) -> Trouble | None:
-    """A line that stands at the wrong column, or lacks what makes it a key or an item."""
-    if "block collection" in context:
-        return Trouble(
-            f"the list that begins in line {begun.line + 1} cannot go on like this",
-            at.index,
-            "begin each item with '- ', a dash and a space, at one column; indent the keys of an item equally",
-        )
-    if "block mapping" in context:
-        return Trouble(
-            f"the mapping that begins in line {begun.line + 1} cannot go on like this",
-            at.index,
-            "indent its keys equally; if they are, an earlier quote is not closed, or closed too early",
-        )
-    if "simple key" in context:
-        return _no_key(begun.index)
-    return None
