@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import strategies as st
 
-from agenteval.contracts.json_values import MISSING, show
+from agenteval.contracts.json_values import show
 from agenteval.contracts.models import Invalid, parse
 from agenteval.contracts.trace import Trace
 from agenteval.matching.selectors import ArgsMatch, ResultMatch, Selector, tool_of
@@ -65,19 +65,15 @@ def test_args_contains_compares_strings_by_substring(wanted: dict[str, Any], con
         ({"required_keys": ["nothing"]}, []),
         ({"args_contains": {"query": "ai"}}, ['query: expected to contain "ai", got "weather"']),
         ({"args_contains": {"page": 3}}, ["page: expected to be 3, got 2"]),
-        ({"args_contains": {"query": 3}}, ['query: expected to be 3, got "weather"']),
         ({"args_contains": {"lang": "en"}}, ['lang: expected to contain "en", got nothing']),
-        ({"args_contains": {"query": ""}}, []),
         ({"regex": {"deep.list.0": "^u\u0308$"}}, []),
         ({"args_equal": {"query": "Weather"}}, ['query: expected "Weather", got "weather"']),
         ({"args_equal": {"page": True}}, ["page: expected true, got 2"]),
-        ({"args_equal": {"nothing": None}}, []),
         ({"regex": {"query": "^WEA"}}, []),
         ({"regex": {"query": "^x"}}, ['query: expected a match of /^x/, got "weather"']),
         ({"regex": {"page": "^[0-9]$"}}, []),
         ({"regex": {"price": "^7\\.5$"}}, []),
         ({"regex": {"text": "^one$"}}, []),
-        ({"regex": {"deep": "x"}}, ['deep: expected a match of /x/, got {"list": ["ü"]}']),
         ({"regex": {"lang": "x"}}, ["lang: expected a match of /x/, got nothing"]),
         ({"args_equal": {"deep.list.0": "ü"}}, []),
         ({"json_schema": {"properties": {"page": {"type": "string"}}}}, ["page: 2 is not of type 'string'"]),
@@ -110,20 +106,16 @@ NOON = "2026-11-25T12:00:00+01:00"
     [
         (NOON, NOON, None),
         (NOON, "2026-11-25T11:00:00Z", None),
-        (NOON, "2026-11-25T11:00Z", None),
         (NOON, " 2026-11-25 06:00:00.000-05:00 ", None),
         (NOON, "2026-11-25T12:00:00Z", ", 3600 s later"),
         (NOON, "2026-11-25T10:59:58.5Z", ", 1.5 s earlier"),
         (NOON, "2026-11-25T12:00:00", ": only one has an offset"),
         ("2026-11-25T12:00", "2026-11-25T12:00:00", None),
-        ("2026-11-25", "2026-11-25T00:00", None),
         ("2026-11-25T12:00", "2026-11-25T12:00:00Z", ": only one has an offset"),
         (NOON, "noon", ""),
         (NOON, 1795600800, ""),
         (NOON, None, ""),
-        ({"is": NOON}, "2026-11-25T11:00:00Z", None),
         ({"is": NOON, "within_s": 60}, "2026-11-25T11:01:00Z", None),
-        ({"is": NOON, "within_s": 60}, "2026-11-25T10:59:00Z", None),
         ({"is": NOON, "within_s": 60}, "2026-11-25T11:01:01Z", ", 61 s later"),
         ({"is": NOON, "within_s": 0.5}, "2026-11-25T11:00:00.4Z", None),
     ],
@@ -135,12 +127,6 @@ def test_args_time_compares_moments(wanted: Any, got: Any, difference: str | Non
     moment = wanted["is"] if isinstance(wanted, dict) else wanted
     told = f"task.at: expected the moment {moment}{within}, got {show(got)}{difference}"
     assert found == ([] if difference is None else [told])
-
-
-def test_args_time_needs_the_key() -> None:
-    """What is not there is no moment."""
-    found = parse(ArgsMatch, {"args_time": {"at": NOON}}).differences({})
-    assert found == [f"at: expected the moment {NOON}, got nothing"]
 
 
 @pytest.mark.parametrize(
@@ -205,26 +191,6 @@ def test_what_is_no_moment_is_refused(given: Any, message: str) -> None:
 def test_results_are_matched(result: Any, matcher: dict[str, Any], differences: list[str]) -> None:
     """By dotted keys; a text is a whole under `text`, and what it holds as well when it is JSON."""
     assert parse(ResultMatch, matcher).differences(result) == differences
-
-
-@pytest.mark.parametrize(
-    ("matcher", "message"),
-    [
-        ({}, "nothing to match: give at least one of required_keys, contains, equal, regex, json_schema"),
-        ({"regex": {"a": "("}}, "the pattern '(' is not a regular expression: missing ) at position 1"),
-        (
-            {"regex": {"a": ""}},
-            "the pattern of a is empty, and matches every text: use required_keys to accept any",
-        ),
-        ({"json_schema": {"type": "txt"}}, "json_schema is not a JSON Schema"),
-        ({"args_equal": {"a": 1}}, "unknown key 'args_equal'"),
-    ],
-)
-def test_a_match_of_results_that_cannot_be_used_is_refused(matcher: dict[str, Any], message: str) -> None:
-    """As of arguments."""
-    with pytest.raises(Invalid) as caught:
-        parse(ResultMatch, matcher)
-    assert caught.value.findings[0].message.startswith(message)
 
 
 def test_a_selector_matches_results() -> None:
@@ -326,12 +292,6 @@ def test_long_objects_are_shown_where_they_differ() -> None:
     ]
 
 
-def test_long_lists_are_shown_where_they_differ() -> None:
-    """The place is told as a dotted path, the way that authors write it."""
-    matcher = parse(ArgsMatch, {"args_equal": {"plan": ["Zoo visit " * 40, 1]}})
-    assert matcher.differences({"plan": ["Zoo visit " * 40]}) == ["plan.1: expected 1, got nothing"]
-
-
 def test_a_long_value_hides_no_other_difference() -> None:
     """Of a value that is not as expected the beginning is enough: the message has room for what comes after it."""
     text = "Good morning! " * 50
@@ -377,13 +337,6 @@ def test_a_matcher_that_cannot_be_used_is_refused(matcher: dict[str, Any], messa
             {"event_type": "memory_read", "tool": "web_search", "success": True},
             (
                 "tool goes with tool events (tool_call, tool_result, error), not with memory_read: "
-                "this selector could never match"
-            ),
-        ),
-        (
-            {"event_type": "final_output", "success": True},
-            (
-                "success goes with tool events (tool_call, tool_result, error), not with final_output: "
                 "this selector could never match"
             ),
         ),
@@ -510,14 +463,6 @@ def test_a_result_without_a_tool_has_the_tool_of_its_call() -> None:
             [("evt-9", "tool: expected outbound_sent, got outbound_send")],
         ),
         (
-            {"event_type": "tool_call", "tool": "outbound_send", "call_id": "c9"},
-            [("evt-9", "call_id: expected c9, got c4")],
-        ),
-        (
-            {"event_type": "tool_call", "tool": "outbound_send", "success": True},
-            [("evt-9", "success: expected true, got null")],
-        ),
-        (
             {"event_type": "tool_call", "call_id": "c2", "success": False},
             [
                 ("evt-3", "call_id: expected c2, got c1"),
@@ -531,25 +476,6 @@ def test_a_result_without_a_tool_has_the_tool_of_its_call() -> None:
                 ("evt-6", "call_id: expected c1, got c2; success: expected false, got true"),
                 ("evt-3", "event_type: expected tool_result, got tool_call"),
                 ("evt-4", "event_type: expected tool_result, got error"),
-            ],
-        ),
-        (
-            {"event_type": "tool_call", "tool": "web_fecth"},
-            [
-                ("evt-7", "tool: expected web_fecth, got web_fetch"),
-                (
-                    "evt-8",
-                    "event_type: expected tool_call, got tool_result; tool: expected web_fecth, got web_fetch",
-                ),
-                ("evt-3", "tool: expected web_fecth, got web_search"),
-            ],
-        ),
-        (
-            {"call_id": "c9"},
-            [
-                ("evt-3", "call_id: expected c9, got c1"),
-                ("evt-4", "call_id: expected c9, got c1"),
-                ("evt-5", "call_id: expected c9, got c2"),
             ],
         ),
         ({"event_type": "tool_call", "tool": "web_fecth*"}, []),
@@ -606,13 +532,3 @@ def test_find_is_quick_on_a_long_trace() -> None:
     assert [event.data["call_id"] for event in selector.find(trace)] == ["c9999"]
     assert len(parse(Selector, {"tool": "web_searhc"}).closest(trace)) == 3
     assert process_time() - start < 5
-
-
-def test_values_are_shown_as_json_on_one_line() -> None:
-    """Text keeps its letters, line breaks are escaped, an absent value is named."""
-    assert [show("ü\n"), show({"a": [1, None]}), show(True), show(MISSING)] == [
-        '"ü\\n"',
-        '{"a": [1, null]}',
-        "true",
-        "nothing",
-    ]
