@@ -49,25 +49,15 @@ LEADS_NOWHERE = "does not resolve inside the schema, and remote schemas are not 
     ("schema", "error"),
     [
         ({"type": "strin"}, "type: 'strin' is not valid under any of the given schemas"),
-        ({"pattern": 3}, "pattern: 3 is not of type 'string'"),
         ({"requird": ["a"]}, "requird is not a keyword, and would be ignored; did you mean 'required'?"),
-        (
-            {"properties": {"a": {"tpye": "string"}}},
-            "tpye is not a keyword, and would be ignored; did you mean 'type'?",
-        ),
         (
             {"additionalProperty": False},
             "additionalProperty is not a keyword, and would be ignored; did you mean 'additionalProperties'?",
         ),
-        ({"propertys": {}}, "propertys is not a keyword, and would be ignored; did you mean 'properties'?"),
         ({"min_length": 3}, "min_length is not a keyword, and would be ignored; did you mean 'minLength'?"),
         (
             {"items": {"dependencies": {"a": ["b"]}}},
             "dependencies is a keyword of another draft, and would be ignored; name that draft with $schema",
-        ),
-        (
-            {"$schema": "http://json-schema.org/draft-04/schema#", "const": 1},
-            "const is a keyword of another draft, and would be ignored; name that draft with $schema",
         ),
         ({"$schema": "https://x.example/s"}, "$schema is not a known draft: 'https://x.example/s'"),
         (
@@ -77,7 +67,6 @@ LEADS_NOWHERE = "does not resolve inside the schema, and remote schemas are not 
         ({"$schema": [1]}, "$schema is not a known draft: [1]"),
         ({"$schema": "http://["}, "$schema is not a known draft: 'http://['"),
         ({"$ref": "https://x.example/s.json"}, f"$ref 'https://x.example/s.json' {LEADS_NOWHERE}"),
-        ({"$ref": "file:///etc/hosts"}, f"$ref 'file:///etc/hosts' {LEADS_NOWHERE}"),
         ({"items": {"$ref": "#/$defs/x"}}, f"$ref '#/$defs/x' {LEADS_NOWHERE}"),
         ({"$dynamicRef": "#node"}, f"$dynamicRef '#node' {LEADS_NOWHERE}"),
         ({"$ref": "http://[x"}, f"$ref 'http://[x' {LEADS_NOWHERE}"),
@@ -92,22 +81,8 @@ LEADS_NOWHERE = "does not resolve inside the schema, and remote schemas are not 
             "$schema inside the schema would change the rules; put it at the top",
         ),
         (
-            {
-                "if": {
-                    "$schema": "http://json-schema.org/draft-03/schema#",
-                    "dependencies": {"a": {}, "b": True},
-                },
-                "anyOf": [{"$ref": "nowhere"}],
-            },
-            "$schema inside the schema would change the rules; put it at the top",
-        ),
-        (
             {"$ref": "#/elsewhere", "elsewhere": {"pattern": "("}},
             "the pattern '(' is not a regular expression: missing ) at position 1",
-        ),
-        (
-            {"$ref": "#/elsewhere", "elsewhere": {"type": 3}},
-            "type: 3 is not valid under any of the given schemas",
         ),
         ({"$ref": "#/title", "title": "a"}, "'a' is not of type 'object', 'boolean'"),
         ({"$ref": "#/elsewhere", "elsewhere": {"$ref": "#/no"}}, f"$ref '#/no' {LEADS_NOWHERE}"),

@@ -46,26 +46,15 @@ def test_valid_json_is_read_as_the_standard_library_reads_it(data: Any, escaped:
     ("text", "code", "column", "message"),
     [
         ("", "json.empty", 1, "the file is empty: it holds no data"),
-        (" \n\t", "json.empty", 1, "the file is empty: it holds no data"),
         ('{"a": 1, "a": 2}', "json.duplicate_key", 10, "the key 'a' is given twice: line 1"),
         ('[{"a": 1}, {"b": {}, "b": 2}]', "json.duplicate_key", 22, "the key 'b' is given twice: line 1"),
         ('{"a": 1, "\\u0061": 2}', "json.duplicate_key", 10, "the key 'a' is given twice: line 1"),
         ("[NaN]", "json.number", 2, "NaN is not a number in JSON"),
-        ("[1, Infinity]", "json.number", 5, "Infinity is not a number in JSON"),
         ('{"a": -Infinity}', "json.number", 7, "-Infinity is not a number in JSON"),
-        ("[NaNo]", "json.number", 2, "NaN is not a number in JSON"),
         ("[18446744073709551616]", "json.number", 2, "the integer does not fit into 64 bits"),
-        ("[-9223372036854775809]", "json.number", 2, "the integer does not fit into 64 bits"),
         (f"[{'9' * 5000}]", "json.number", 2, "the integer does not fit into 64 bits"),
         ("[0.5, 1e999]", "json.number", 7, "the number is too large"),
-        ("[-1.5e999]", "json.number", 2, "the number is too large"),
         ('["\\ud83d"]', "json.surrogate", 3, "\\ud83d is half a character: a surrogate without its partner"),
-        (
-            '["\\uDE00\\ud83d"]',
-            "json.surrogate",
-            3,
-            "\\uDE00 is half a character: a surrogate without its partner",
-        ),
         (
             '{"\\ud800": 1}',
             "json.surrogate",
@@ -78,10 +67,8 @@ def test_valid_json_is_read_as_the_standard_library_reads_it(data: Any, escaped:
             101,
             "mappings and lists are nested more than 100 levels deep",
         ),
-        ("[" * 100_000, "json.too_deep", 101, "mappings and lists are nested more than 100 levels deep"),
         ('{"a":' * 100_000, "json.too_deep", 501, "mappings and lists are nested more than 100 levels deep"),
         ("{a: 1}", "json.syntax", 2, "not valid JSON: expected a key in double quotes, got 'a'"),
-        ("{'a': 1}", "json.syntax", 2, "not valid JSON: expected a key in double quotes, got \"'a'\""),
         ("[1, nul]", "json.syntax", 5, "not valid JSON: expected a value, got 'nul'"),
         (
             "[1",
@@ -89,17 +76,10 @@ def test_valid_json_is_read_as_the_standard_library_reads_it(data: Any, escaped:
             3,
             "not valid JSON: expected ',' or the end of the mapping or list, got the end of the file",
         ),
-        (
-            "[1 2]",
-            "json.syntax",
-            4,
-            "not valid JSON: expected ',' or the end of the mapping or list, got '2'",
-        ),
         ('{"a" 1}', "json.syntax", 6, "not valid JSON: expected ':' after the key, got '1'"),
         ('{"a": 1,}', "json.syntax", 8, "not valid JSON: a comma before the closing bracket"),
         ("[1, ]", "json.syntax", 3, "not valid JSON: a comma before the closing bracket"),
         ("{} {}", "json.syntax", 4, "not valid JSON: expected the end of the file, got '{'"),
-        ("[01]", "json.syntax", 3, "not valid JSON: expected ',' or the end of the mapping or list, got '1'"),
         ('["abc', "json.syntax", 2, "not valid JSON: this string does not end"),
         (
             '["a\tb"]',
@@ -109,7 +89,6 @@ def test_valid_json_is_read_as_the_standard_library_reads_it(data: Any, escaped:
         ),
         ('["\\x"]', "json.syntax", 3, "not valid JSON: this escape does not exist in JSON"),
         ('["\\u12"]', "json.syntax", 4, "not valid JSON: \\u needs four hexadecimal digits"),
-        ("// no", "json.syntax", 1, "not valid JSON: expected a value, got '//'"),
     ],
 )
 def test_what_is_refused(text: str, code: str, column: int, message: str) -> None:
@@ -186,12 +165,6 @@ def test_what_is_not_there_is_placed_at_what_holds_it() -> None:
     assert at(TEXT, "nothing") == (1, 1, 1)
 
 
-def test_several_places_in_one_reading() -> None:
-    """In the order asked for, twice the same too."""
-    found = places(TEXT, [(("f",), False), (("a",), True), (("f",), True)])
-    assert [(each.line, each.column) for each in found] == [(2, 23), (1, 2), (2, 18)]
-
-
 @model
 class Step(Model):
     """A step."""
@@ -208,13 +181,6 @@ class Bundle(Model):
 
     script: list[Step]
     """Its steps."""
-
-
-def test_load_model_reads_a_model(tmp_path: Path) -> None:
-    """What fits becomes the model."""
-    path = tmp_path / "a.json"
-    path.write_text('{"script": [{"type": "error", "tool": "x"}], "x-note": 1}')
-    assert load_model(Bundle, path) == Bundle(script=[Step(type="error", tool="x")])
 
 
 def test_load_model_tells_all_that_is_wrong(tmp_path: Path) -> None:
