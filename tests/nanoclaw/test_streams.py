@@ -11,7 +11,6 @@ from agenteval.contracts.adapters import AdapterContext
 from agenteval.contracts.errors import AdapterError
 from agenteval.contracts.trace import Trace, check_trace
 from agenteval_nanoclaw import NanoClawAdapter
-from agenteval_nanoclaw.adapter import looks_like_bundle
 from nanoclaw.recordings import PROJECT, case_of, context_of, converted, inspected, replayed
 
 DATA = PROJECT / "tests" / "data" / "claude-code"
@@ -345,4 +344,4 @@ def test_an_array_is_no_bundle(tmp_path: Path) -> None:
     path = tmp_path / "out.json"
     path.write_text(json.dumps([init(), says('"schema_version"'), result()], indent=1), encoding="utf-8")
     path.write_text(path.read_text(encoding="utf-8").replace('\\"', '"'), encoding="utf-8")
-    assert not looks_like_bundle(path)
+    assert not NanoClawAdapter().reads(path)

@@ -46,7 +46,18 @@ class NanoClawAdapter:
 
     def reads(self, path: Path) -> bool:
         """Whether a file looks like a replay bundle; what is wrong with it is told when it is read."""
-        return path.suffix == ".json" and looks_like_bundle(path)
+        from agenteval.reading.documents import opened
+
+        if path.suffix != ".json":
+            return False
+        try:
+            with opened(path) as file:
+                if file.read(1 << 10).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"["):  # as a stream may be
+                    return False
+                file.seek(0)
+                return any(b'"script"' in line or b'"schema_version"' in line for line in file)
+        except OSError:
+            return False
 
     @property
     def recorder(self) -> "Recorder":
@@ -96,19 +107,6 @@ class NanoClawAdapter:
     def check_input(self, case: TestCase, context: AdapterContext) -> Trace:
         """The trace of what the test names, as a run would read it. Raises `AdapterError`, with every problem of the recording."""
         return self.trace(case, context)
-
-
-def looks_like_bundle(path: Path) -> bool:
-    """Whether a file has what every bundle begins with, or a script of steps, and is no array, as a stream may be."""
-    from agenteval.reading.documents import opened
-
-    try:
-        with opened(path) as file:
-            is_array = file.read(1 << 10).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[")
-            file.seek(0)
-            return not is_array and any(b'"script"' in line or b'"schema_version"' in line for line in file)
-    except OSError:
-        return False
 
 
 def _invalid(message: str, next_step: str) -> AdapterError:

@@ -12,7 +12,7 @@ from agenteval.text.regexes import lazy
 from agenteval_nanoclaw.session.lines import MAIN_AGENT, Said
 from agenteval_nanoclaw.session.runs import CLOCK_SLACK, Run
 from agenteval_nanoclaw.session.store import Outbound
-from agenteval_nanoclaw.session.transcript import Line, is_interruption
+from agenteval_nanoclaw.session.transcript import Line
 from agenteval_nanoclaw.session.values import Record, elements, iso, record_of, text_of
 
 CUT_OFF = ("max_tokens", "model_context_window_exceeded")
@@ -106,66 +106,13 @@ def parts_of(text: str, generation: str) -> list[Part]:
     return [Part("", shown.strip())] if shown.strip() else []
 
 
-class Outbox:
-    """The messages that went out in the session of a run, each claimed by what sent it."""
-
-    def __init__(self, run: Run) -> None:
-        self.run = run
-        self.rows = run.session.outbound if run.session else []
-        self.own = self._conversation()
-        """The names of where the run's messages came from: where its answers go."""
-        self.claimed: set[str] = set()
-
-    def _conversation(self) -> list[str]:
-        session = self.run.session
-        names = [each.message.origin for each in self.run.received]
-        if session:
-            names += [
-                session.name_of(row.channel, row.platform_id) for row in self.run.rows if row.platform_id
-            ]
-            if not any(names):
-                names.append(session.name_of(*session.routing))
-        return list(dict.fromkeys(name for name in names if name))
-
-    def by_text(self, text: str, time: int) -> Outbound | None:
-        """The message that a part of a final text became."""
-        row = next((row for row in self.rows if self._fits(row, text, time)), None)
-        if row:
-            self.claimed.add(row.id)
-        return row
-
-    def _fits(self, row: Outbound, text: str, time: int) -> bool:
-        near = time - CLOCK_SLACK <= row.time <= time + LATEST
-        return row.id not in self.claimed and near and row.text.strip() == text
-
-    def has_text(self, text: str, time: int) -> bool:
-        """Whether a final text went out as it stands; what tools send is in reply to nothing."""
-        return any(row.in_reply_to and self._fits(row, text, time) for row in self.rows)
-
-    def runner_failures(self) -> list[str]:
-        """The messages that say that the agent's process failed in this run."""
-        ids = {row.id for row in self.run.rows}
-        unclaimed = [row for row in self.rows if row.id not in self.claimed and row.in_reply_to in ids]
-        return [row.text for row in unclaimed if row.text.startswith(RUNNER_FAILED)]
-
-    def told(self, answer: str, args: dict[str, Any]) -> dict[str, Any]:
-        """The result of a successful send: its answer, where it went, and whether it arrived."""
-        named = _SENT_ID.search(answer)
-        row = next((row for row in self.rows if named and named[1] in (row.seq, row.id)), None)
-        to = args.get("to") or sent_to(answer) or (self.own[0] if len(self.own) == 1 else "")
-        if row and self.run.session:
-            self.claimed.add(row.id)
-            to = self.run.session.name_of(row.channel, row.platform_id)
-        return {"text": answer, **({"to": to} if to else {}), **proof(row)}
-
-
 def sent_to(answer: str) -> str:
     """Where a message went, as a send tool's answer says; empty when it does not."""
     named = _SENT_TO.search(answer)
     return named[1] if named else ""
 
 
-def proof(row: Outbound | None) -> dict[str, Any]:
+def _proof(row: Outbound | None) -> dict[str, Any]:
     """What shows that a message went out, and arrived."""
     if row is None:
         return {}
@@ -182,7 +129,7 @@ NOT_SENT = "no message went out for what the final text says to {to}"
 
 
 class Outgoing:
-    """Tells the final texts of a run.
+    """Tells what a run sent: by tools, and by its final texts.
 
     The last text that goes to the conversation is the final output, but for what is said of a notice after that. What
     other final texts, or other parts of it, send is an `outbound_send` of its own, whose `recorded_tool` is
@@ -190,21 +137,19 @@ class Outgoing:
     there, the final output is what they sent, and names them in `sent_by`.
     """
 
-    def __init__(self, answers: list[Answer], outbox: Outbox, generation: str, builder: TraceBuilder) -> None:
-        self.outbox = outbox
+    def __init__(self, run: Run, answers: list[Answer], builder: TraceBuilder) -> None:
+        self.run = run
         self.builder = builder
-        self.own = outbox.own
-        self.parts = {answer.id: parts_of(answer.text, generation) for answer in answers}
+        self.rows = run.session.outbound if run.session else []
+        """The messages that went out in the session."""
+        self.claimed: set[str] = set()
+        """The ids of those of which it is known what sent them."""
+        self.own = self._conversation()
+        """The names of where the run's messages came from: where its answers go."""
+        self.parts = {answer.id: parts_of(answer.text, run.generation) for answer in answers}
         if not any(self.parts.values()):  # older releases of v2 send texts without a destination, too
-            self.parts = {
-                answer.id: [
-                    part
-                    for part in parts_of(answer.text, "v1")
-                    if outbox.has_text(part.text, answer.last.time)
-                ]
-                for answer in answers
-            }
-        self.delivers = bool(generation) or outbox.run.outbound_is_stored
+            self.parts = {answer.id: self._bare(answer) for answer in answers}
+        self.delivers = bool(run.generation) or run.outbound_is_stored
         # what is said of a notice, once the message is answered, is no answer to it
         counted = [answer for answer in answers if self.delivers or not answer.aside] or answers
         speaking = [answer for answer in counted if any(self._is_own(part) for part in self.parts[answer.id])]
@@ -215,12 +160,36 @@ class Outgoing:
         others = [] if self.delivers else [each.text.strip() for each in answers if each is not self.final]
         self.notes = [OTHER_TEXT.format(text=clipped(text, LONGEST_QUOTE)) for text in others if text]
 
-    def sent(self, call_id: str, args: dict[str, Any], result: dict[str, Any]) -> None:
-        """Take note of a successful send by tool."""
+    def _conversation(self) -> list[str]:
+        session = self.run.session
+        names = [each.message.origin for each in self.run.received]
+        if session:
+            names += [
+                session.name_of(row.channel, row.platform_id) for row in self.run.rows if row.platform_id
+            ]
+            if not any(names):
+                names.append(session.name_of(*session.routing))
+        return list(dict.fromkeys(name for name in names if name))
+
+    def sent(self, call_id: str, args: dict[str, Any], answer: str) -> dict[str, Any]:
+        """The result of a successful send by tool: its answer, where it went, and whether it arrived."""
+        named = _SENT_ID.search(answer)
+        row = next((row for row in self.rows if named and named[1] in (row.seq, row.id)), None)
+        to = args.get("to") or sent_to(answer) or (self.own[0] if len(self.own) == 1 else "")
+        if row and self.run.session:
+            self.claimed.add(row.id)
+            to = self.run.session.name_of(row.channel, row.platform_id)
         texts = [args.get(key) for key in ("text", "fallbackText", "question", "title")]
         text = next((text for text in texts if isinstance(text, str) and text.strip()), "")
-        if text and result.get("to", "") in ("", *self.own):
+        if text and to in ("", *self.own):
             self.sends.append((call_id, text))
+        return {"text": answer, **({"to": to} if to else {}), **_proof(row)}
+
+    def runner_failures(self) -> list[str]:
+        """The messages that say that the agent's process failed in this run."""
+        ids = {row.id for row in self.run.rows}
+        unclaimed = [row for row in self.rows if row.id not in self.claimed and row.in_reply_to in ids]
+        return [row.text for row in unclaimed if row.text.startswith(RUNNER_FAILED)]
 
     def tell(self, line: Line) -> None:
         """Tell what a line that completes a final text sends."""
@@ -238,15 +207,30 @@ class Outgoing:
     def _is_own(self, part: Part) -> bool:
         return not part.to or not self.own or part.to in self.own
 
+    def _bare(self, answer: Answer) -> list[Part]:
+        """A text that went out as it stands; what tools send is in reply to nothing."""
+        parts, time = parts_of(answer.text, "v1"), answer.last.time
+        return [part for part in parts if any(row.in_reply_to for row in self._rows_of(part.text, time))]
+
+    def _rows_of(self, text: str, time: int) -> list[Outbound]:
+        """The messages that a part of a final text may have become."""
+        near = [row for row in self.rows if time - CLOCK_SLACK <= row.time <= time + LATEST]
+        return [row for row in near if row.text.strip() == text and row.id not in self.claimed]
+
+    def _claim(self, part: Part, answer: Answer) -> Outbound | None:
+        row = next(iter(self._rows_of(part.text, answer.last.time)), None)
+        self.claimed |= {row.id} if row else set()
+        return row
+
     def _send(self, part: Part, answer: Answer, call_id: str) -> None:
-        row = self.outbox.by_text(part.text, answer.last.time)
+        row = self._claim(part, answer)
         to = part.to or (self.own[0] if self.own else "")
-        success = row is not None or not self.outbox.run.outbound_is_stored
+        success = row is not None or not self.run.outbound_is_stored
         ts = iso(answer.last.time)
         args = {"to": to, "text": part.text} if to else {"text": part.text}
         call = {"tool": OUTBOUND, "call_id": call_id, "args": args, "recorded_tool": FINAL_TEXT}
         self.builder.add("tool_call", call, ts=ts)
-        result = {"tool": OUTBOUND, "call_id": call_id, "success": success, "result": proof(row)}
+        result = {"tool": OUTBOUND, "call_id": call_id, "success": success, "result": _proof(row)}
         self.builder.add("tool_result", result, actor="tool", ts=ts)
         if not success:
             self.notes.append(NOT_SENT.format(to=to))
@@ -255,12 +239,12 @@ class Outgoing:
         data: dict[str, Any] = {"role": "assistant", "content": "\n\n".join(part.text for part in own)}
         if own:
             names = list(dict.fromkeys(part.to for part in own if part.to)) or self.own
-            rows = [self.outbox.by_text(part.text, answer.last.time) for part in own]
+            rows = [self._claim(part, answer) for part in own]
             if names:
                 data["to"] = names[0] if len(names) == 1 else names
-            if self.outbox.run.outbound_is_stored:
+            if self.run.outbound_is_stored:
                 found = [row for row in rows if row]
-                data |= proof(found[0] if found else None)
+                data |= _proof(found[0] if found else None)
                 data["delivered"] = len(found) == len(rows) and all(row.delivered for row in found)
                 if len(found) < len(rows):
                     self.notes.append(NOT_SENT.format(to=" and ".join(names) or "the conversation"))
@@ -288,16 +272,6 @@ class Ending:
     told: TraceStatus | None = None
     """What a stream says of its end."""
 
-    def hears(self, said: Said) -> None:
-        """Take in a line of a user."""
-        if said.agent == MAIN_AGENT and is_interruption(said.record):
-            self.stopped = True
-
-    def goes_on(self, said: Said) -> None:
-        """Take in a line of a model."""
-        if said.agent == MAIN_AGENT:
-            self.failure, self.stopped, self.working = "", False, any(said.blocks("tool_use"))
-
     def ends(self, result: Record) -> str:
         """Take in the result of a stream. The kind of what went wrong; empty when nothing did."""
         subtype = text_of(result.get("subtype"))
@@ -305,11 +279,6 @@ class Ending:
         self.told = "partial" if subtype.startswith(LIMITS) else "failed" if is_failed(result) else "success"
         kind = subtype.removeprefix("error_").replace("success", "api_error")
         return "" if self.told == "success" else kind
-
-    def fails(self, said: Said, failure: str) -> None:
-        """Take in that a model failed, or refused."""
-        if said.agent == MAIN_AGENT:
-            self.failure = failure
 
     def status(self, run: Run, final: Answer | None, unanswered: list[int]) -> TraceStatus:
         """The status of the run, whose answer is `final`; `unanswered` are the times of calls without a result."""

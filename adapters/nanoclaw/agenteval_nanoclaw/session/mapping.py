@@ -14,7 +14,7 @@ from agenteval.contracts.trace import (
 )
 from agenteval.matching.sends import OUTBOUND
 from agenteval.text.fitting import counted
-from agenteval_nanoclaw.session.answers import REFUSAL, Ending, Outbox, Outgoing, Usage, final_answers
+from agenteval_nanoclaw.session.answers import REFUSAL, Ending, Outgoing, Usage, final_answers
 from agenteval_nanoclaw.session.lines import MAIN_AGENT, Said, read_sayings
 from agenteval_nanoclaw.session.memory import MemoryEvents
 from agenteval_nanoclaw.session.prompts import parse_prompt
@@ -29,7 +29,14 @@ from agenteval_nanoclaw.session.results import (
     whole_text,
 )
 from agenteval_nanoclaw.session.runs import Reading, Run
-from agenteval_nanoclaw.session.transcript import SPAWNS, TASKS, detail_of, notices_of, prompt_of
+from agenteval_nanoclaw.session.transcript import (
+    SPAWNS,
+    TASKS,
+    detail_of,
+    is_interruption,
+    notices_of,
+    prompt_of,
+)
 from agenteval_nanoclaw.session.values import Record, iso, record_of, records_in, text_of
 
 FAILED = {"failed": "", "killed": "aborted", "stopped": "aborted"}
@@ -67,9 +74,8 @@ class Teller:
             capabilities=Capabilities(supports_tool_trace=True, supports_replay=True),
             scenario=_scenario(run, default_group, is_v2=reading.source.kind == "v2"),
         )
-        self.outbox = Outbox(run)
         answers = final_answers(self.sayings.of_type("assistant", "result"))
-        self.outgoing = Outgoing(answers, self.outbox, run.generation, self.builder)
+        self.outgoing = Outgoing(run, answers, self.builder)
         self.memory = MemoryEvents(run, reading, self.builder, self.sayings)
         self.usage = Usage()
         self.ending = Ending()
@@ -97,7 +103,7 @@ class Teller:
         unanswered = [call for call in self.calls.values() if not call.answered]
         for call in unanswered:
             self._error(last, "aborted", "the run ended before the tool answered", call=call)
-        failures = [("runner_failed", text) for text in self.outbox.runner_failures()]
+        failures = [("runner_failed", text) for text in self.outgoing.runner_failures()]
         for kind, message in [*failures, *(("task_failed", row.error) for row in run.rows if row.error)]:
             self.ending.failure = kind
             self._error(last, kind, message)
@@ -126,8 +132,8 @@ class Teller:
         elif kind == "result":
             self._result_of_stream(said)
         else:
-            self.ending.hears(said)
             if said.agent == MAIN_AGENT:
+                self.ending.stopped |= is_interruption(said.record)
                 self._messages(said)
             for block in said.blocks("tool_result"):
                 self._result(said, block)
@@ -154,17 +160,22 @@ class Teller:
     def _assistant(self, said: Said) -> None:
         if said.is_failure:
             failure = text_of(said.message.get("stop_reason")) or "api_error"
-            self.ending.fails(said, failure)
+            self._fails(said, failure)
             kind = failure if failure == REFUSAL else "api_error"
             self._error(said, kind, "\n".join(said.texts()), scope="model")
         elif not said.is_made_up:
-            self.ending.goes_on(said)
+            if said.agent == MAIN_AGENT:
+                self.ending = Ending(working=any(said.blocks("tool_use")), told=self.ending.told)
             self.usage.add(said.message)
             for block in said.blocks("tool_use"):
                 self._call(said, block)
             blocks = records_in(said.message.get("content"))
             self.served += sum(text_of(block.get("type")).endswith("_tool_use") for block in blocks)
             self.outgoing.tell(said.line)
+
+    def _fails(self, said: Said, failure: str) -> None:
+        if said.agent == MAIN_AGENT:
+            self.ending.failure = failure
 
     def _call(self, said: Said, block: Record) -> None:
         name, call_id = text_of(block.get("name")), text_of(block.get("id"))
@@ -221,8 +232,7 @@ class Teller:
         success = not says_failed(text) if stated is None else stated is not True
         result: Any = text
         if success and call.tool == OUTBOUND:
-            result = self.outbox.told(text, call.args)
-            self.outgoing.sent(call.id, call.args, result)
+            result = self.outgoing.sent(call.id, call.args, text)
         self._answer(said, call, result, success=success)
         if success:
             self.memory.tell(said, call, text, detail)
@@ -296,7 +306,7 @@ class Teller:
         elif subtype in ("api_error", "api_retry"):
             self._error(said, *api_error(said.record), scope="model", retryable=True)
         elif subtype == "model_refusal_no_fallback":
-            self.ending.fails(said, REFUSAL)
+            self._fails(said, REFUSAL)
         elif subtype == "compact_boundary":
             self.notes.append(
                 "the conversation was compacted in this run: what the agent knew from before is only a summary"

@@ -40,16 +40,7 @@ Data = dict[str, Any]
 UNKNOWN_GROUP = "unknown-group"
 """The group of a run whose recording does not tell it."""
 MOST_NAMED = 10
-_OF_MEMORY = (
-    "group_id",
-    "source",
-    "path",
-    "content",
-    "change_summary",
-    "call_id",
-    "names_only",
-    "implicit",
-)
+_OF_MEMORY = ("group_id", "source", "path", "content", "change_summary", "call_id", "names_only", "implicit")
 KEPT = {
     "message_received": ("role", "content", "sender"),
     "tool_call": ("tool", "call_id", "args", "recorded_tool", "parent_call_id"),
@@ -110,7 +101,7 @@ class SessionRecorder:
         script = [shelf.step(event) for event in trace.events]
         sending = [OUTBOUND] if chosen.generation else []  # every agent of NanoClaw can
         return RecordedTest(
-            scenario=_Scenario(self, chosen, reading, trace, told.memory).data(),
+            scenario=_scenario(self, chosen, reading, trace, told.memory),
             replay=_bundle(trace, script),
             fixtures=shelf.fixtures,
             tools=list(dict.fromkeys([*trace.tool_counts(), *told.tools, *sending])),
@@ -168,31 +159,17 @@ def _lacks(reading: Reading) -> list[str]:
 
 
 def _bundle(trace: Trace, script: list[Data]) -> Data:
-    scenario, metrics = trace.scenario, trace.metrics
-    bundle = {
+    return {
         "schema_version": "0.1",
         "adapter": "nanoclaw-replay",
-        "scenario": _given(
-            trigger=scenario.trigger,
-            group_id=scenario.group_id,
-            session_id=scenario.session_id,
-            task_id=scenario.task_id,
-            scheduler_context=scenario.scheduler_context,
-        ),
-        "capabilities": {flag: getattr(trace.capabilities, flag) for flag in CAPABILITY_FLAGS},
-        "input_messages": [
-            {"role": message.role, "content": message.content} for message in trace.input_messages
-        ],
+        "scenario": _of(trace.scenario, "trigger", "group_id", "session_id", "task_id", "scheduler_context"),
+        "capabilities": _of(trace.capabilities, *CAPABILITY_FLAGS),
+        "input_messages": [_of(message, "role", "content") for message in trace.input_messages],
         "script": script,
         "status": trace.status,
-        "metrics": _given(
-            timing_ms_total=metrics.timing_ms_total,
-            retry_count=metrics.retry_count,
-            token_usage=metrics.token_usage,
-            cost_usd=metrics.cost_usd,
-        ),
+        "metrics": _of(trace.metrics, "timing_ms_total", "retry_count", "token_usage", "cost_usd"),
+        **_given(**{"unseen": trace.unseen or None, "x-notes": trace.notes or None}),
     }
-    return bundle | _given(**{"unseen": trace.unseen or None, "x-notes": trace.notes or None})
 
 
 class _Shelf:
@@ -249,93 +226,77 @@ def _slug(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")[:LONGEST_SLUG].strip("_")
 
 
-class _Scenario:
+def _scenario(
+    recorder: SessionRecorder, run: Run, reading: Reading, trace: Trace, memory: MemoryEvents
+) -> Data:
     """The `scenario` of a test: what came in, and what memory held."""
-
-    def __init__(
-        self, recorder: SessionRecorder, run: Run, reading: Reading, trace: Trace, memory: MemoryEvents
-    ) -> None:
-        self.recorder = recorder
-        self.run = run
-        self.reading = reading
-        self.trace = trace
-        self.memory = memory
-        self.own = trace.scenario.group_id or ""
-
-    def data(self) -> Data:
-        """All of it."""
-        recorded = self.trace.scenario
-        events = self.trace.of_type("message_received")
-        mounts = (self.run.group.mounts if self.run.group else None) or []
-        return _given(
-            group_id=recorded.group_id,
-            session_id=recorded.session_id,
-            trigger=recorded.trigger,
-            input_messages=[
-                _given(role="user", content=each.data["content"], sender=each.data.get("sender"), ts=each.ts)
-                for each in events
-            ],
-            memory_snapshot=self._memory() or None,
-            other_group_state=self._others() or None,
-            mounts=[
-                _given(
-                    path=mount.inside,
-                    source=f"groups/{mount.group}" if mount.group else None,
-                    readonly=mount.readonly,
-                )
-                for mount in mounts
-            ]
-            or None,
-            scheduler_context=recorded.scheduler_context,
+    mounts = [
+        _given(
+            path=mount.inside,
+            source=f"groups/{mount.group}" if mount.group else None,
+            readonly=mount.readonly,
         )
-
-    def _memory(self) -> list[Data]:
-        """What the group's own memory held at the start: what the run shows, else files that nothing changed since."""
-        entries = {
-            file.path: _entry(file.source, file.path, content)
-            for file, content in self.memory.before.items()
-            if file.group == self.own and content is not None
-        }
-        v2 = self.run.generation == "v2"
-        names = [LOCAL, *memory_of(self.run, self.reading, self.own).indexed()] if v2 else [MAIN]
-        paths = {name: f"{OWN_FOLDERS[not v2]}/{name}" for name in names}
-        known = {name: group_file(self.reading, self.own, name) for name in names}
-        unknown = [
-            name
-            for name, content in known.items()
-            if content is not None and paths[name] not in {*entries, *self.memory.written}
-        ]
-        written = self._written_later() if unknown else set()
-        for name in unknown:
-            if paths[name] not in written:
-                entries[paths[name]] = _entry(basename(name), paths[name], known[name])
-        return [{"group_id": self.own, **entry} if self.own else entry for entry in entries.values()]
-
-    def _written_later(self) -> set[str]:
-        runs = self.reading.runs[self.run.number :]
-        later = [run for run in runs if run.group is self.run.group]
-        return {path for run in later for path in self.recorder.tell(run, self.reading)[1].memory.written}
-
-    def _others(self) -> list[Data]:
-        """Memory of the other groups: what the run shows of it, and their folders as they were copied."""
-        found: dict[str, dict[str, Data]] = {}
-        for file, content in self.memory.before.items():
-            if file.group not in (self.own, SHARED) and content is not None:
-                found.setdefault(file.group, {})[file.source] = _entry(file.source, file.path, content)
-        name = LOCAL if self.run.generation == "v2" else MAIN
-        for group in [each.folder for each in self.reading.store.groups.values()]:
-            content = group_file(self.reading, group, name)
-            if group not in (self.own, SHARED) and content is not None:
-                entry = _entry(name, f"groups/{group}/{name}", content)
-                found.setdefault(group, {}).setdefault(name, entry)
-        return [
-            {"group_id": group, "memory_snapshot": list(entries.values())}
-            for group, entries in sorted(found.items())
-        ]
+        for mount in (run.group.mounts if run.group else None) or []
+    ]
+    messages = [
+        _given(role="user", content=each.data["content"], sender=each.data.get("sender"), ts=each.ts)
+        for each in trace.of_type("message_received")
+    ]
+    return _given(
+        **_of(trace.scenario, "group_id", "session_id", "trigger"),
+        input_messages=messages,
+        memory_snapshot=_own_memory(recorder, run, reading, memory) or None,
+        other_group_state=_other_groups(run, reading, memory) or None,
+        mounts=mounts or None,
+        scheduler_context=trace.scenario.scheduler_context,
+    )
 
 
-def _entry(source: str, path: str, content: Any) -> Data:
+def _own_memory(recorder: SessionRecorder, run: Run, reading: Reading, memory: MemoryEvents) -> list[Data]:
+    """What the group's own memory held at the start: what the run shows, else files that nothing changed since."""
+    own, v2 = memory.memory.group, run.generation == "v2"
+    entries = {
+        file.path: _entry(file.source, file.path, content)
+        for file, content in memory.before.items()
+        if file.group == own and content is not None
+    }
+    names = [LOCAL, *memory_of(run, reading, own).indexed()] if v2 else [MAIN]
+    unknown = {}
+    for name in names:
+        path, content = f"{OWN_FOLDERS[not v2]}/{name}", group_file(reading, own, name)
+        if content is not None and path not in entries and path not in memory.written:
+            unknown[path] = _entry(basename(name), path, content)
+    later = [each for each in reading.runs[run.number :] if unknown and each.group is run.group]
+    written = {path for each in later for path in recorder.tell(each, reading)[1].memory.written}
+    entries |= {path: entry for path, entry in unknown.items() if path not in written}
+    return [{"group_id": own, **entry} if own else entry for entry in entries.values()]
+
+
+def _other_groups(run: Run, reading: Reading, memory: MemoryEvents) -> list[Data]:
+    """Memory of the other groups: what the run shows of it, and their folders as they were copied."""
+    ours = (memory.memory.group, SHARED)
+    found: dict[str, dict[str, Data]] = {}
+    for file, content in memory.before.items():
+        if file.group not in ours and content is not None:
+            found.setdefault(file.group, {})[file.source] = _entry(file.source, file.path, content)
+    name = LOCAL if run.generation == "v2" else MAIN
+    for group in memory.memory.groups:
+        content = group_file(reading, group, name)
+        if group not in ours and content is not None:
+            entry = _entry(name, f"groups/{group}/{name}", content)
+            found.setdefault(group, {}).setdefault(name, entry)
+    return [
+        {"group_id": group, "memory_snapshot": list(entries.values())}
+        for group, entries in sorted(found.items())
+    ]
+
+
+def _entry(source: str, path: str, content: str) -> Data:
     return {"source": source, "path": path, "content": content}
+
+
+def _of(value: Any, *names: str) -> Data:
+    return _given(**{name: getattr(value, name) for name in names})
 
 
 def _given(**values: Any) -> Data:

@@ -239,7 +239,8 @@ def _know(run: Run, store: Store, source: Source) -> None:
     known = [session for session in sessions if session.id in ids]
     known = known or [each for each in sessions if each.continuation == run.transcript.sdk_session]
     run.session = known[0] if known else None
-    run.group = store.group_of(run.session.owner if run.session else owner)
+    only = [*store.groups] if len(store.groups) == 1 else [""]
+    run.group = store.groups.get((run.session.owner if run.session else owner) or only[0])
     if source.kind != "transcript":
         run.generation = source.kind
     elif run.index.folder.startswith("/workspace/group"):

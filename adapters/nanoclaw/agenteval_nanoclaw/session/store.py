@@ -234,12 +234,6 @@ class Store:
     sessions: list[Session] = field(default_factory=list)
     groups: dict[str, Group] = field(default_factory=dict)
 
-    def group_of(self, owner: str) -> Group | None:
-        """The group of an owner; the only one there is when the owner is not known."""
-        if not owner and len(self.groups) == 1:
-            return next(iter(self.groups.values()))
-        return self.groups.get(owner)
-
 
 def read_store(source: Source) -> Store:
     """What the databases of a recording tell: nothing, where there are none. Raises `AdapterError`, as `read_tables` does."""
