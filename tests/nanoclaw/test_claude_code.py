@@ -12,29 +12,15 @@ from hypothesis import strategies as st
 from agenteval.contracts.trace import Trace
 from agenteval_nanoclaw.session.prompts import notices_in, words_of
 from nanoclaw.recordings import PROJECT, inspected, replayed
-from nanoclaw.transcripts import Script
+from nanoclaw.transcripts import PLAIN, Script, asked
 
 DATA = PROJECT / "tests" / "data" / "claude-code"
-PLAIN = "/srv/app"
 
 
 def recorded(name: str, folder: Path, **chosen: Any) -> Trace:
     """The trace of a run of a recording in the data."""
     shutil.copytree(DATA, folder / "data")
     return replayed(folder / "data", name, **chosen)
-
-
-def trace_of(script: Script, folder: Path, **chosen: Any) -> Trace:
-    """The trace of a run of a transcript."""
-    script.write(folder)
-    return replayed(folder, "s-1.jsonl", **chosen)
-
-
-def asked(text: Any = "Build it", **fields: Any) -> Script:
-    """A transcript that begins with a message."""
-    script = Script(folder=PLAIN)
-    script.user(text, **fields)
-    return script
 
 
 def said(trace: Trace) -> list[str]:
@@ -144,7 +130,7 @@ def test_blocks_that_a_user_sent_are_a_message(tmp_path: Path, mark: dict[str, A
     script.says("Good morning.")
     script.user(text, **mark)
     script.says("I see.")
-    assert said(trace_of(script, tmp_path, turn=2)) == [text]
+    assert said(script.trace(tmp_path, turn=2)) == [text]
 
 
 @pytest.mark.parametrize(
@@ -173,7 +159,7 @@ def test_what_the_harness_adds_to_a_message_is_taken_off(tmp_path: Path, content
         content = [{"type": "text", "text": text} for text in content]
     script = asked(content)
     script.says("I see.")
-    assert said(trace_of(script, tmp_path)) == [message]
+    assert said(script.trace(tmp_path)) == [message]
 
 
 def test_an_image_beside_what_the_ide_says(tmp_path: Path) -> None:
@@ -181,7 +167,7 @@ def test_an_image_beside_what_the_ide_says(tmp_path: Path) -> None:
     blocks = [{"type": "text", "text": NOTES[1]}, {"type": "image", "source": {"data": "QUJD"}}]
     script = asked(blocks)
     script.says("A cat.")
-    assert said(trace_of(script, tmp_path)) == ["[image]"]
+    assert said(script.trace(tmp_path)) == ["[image]"]
 
 
 def test_a_message_from_a_chat(tmp_path: Path) -> None:
@@ -189,7 +175,7 @@ def test_a_message_from_a_chat(tmp_path: Path) -> None:
     text = '<channel source="telegram" chat_id="7" user="Dana">Is it open?</channel>'
     script = asked(text, isMeta=True, origin={"kind": "channel"})
     script.says("Yes.")
-    (event,) = trace_of(script, tmp_path).of_type("message_received")
+    (event,) = script.trace(tmp_path).of_type("message_received")
     assert (event.data["content"], event.data["sender"]) == ("Is it open?", "Dana")
 
 
@@ -206,7 +192,7 @@ def test_messages_that_wait_while_the_agent_works(tmp_path: Path, origin: Any) -
     script.answers("ok")
     script.says("Done.")
     theirs = [] if origin == {"kind": "peer"} else ["And be quick"]
-    assert said(trace_of(script, tmp_path)) == ["Build it", *theirs]
+    assert said(script.trace(tmp_path)) == ["Build it", *theirs]
 
 
 def test_a_command_of_the_cli_alone_is_no_run(tmp_path: Path) -> None:
@@ -226,7 +212,7 @@ def test_a_transcript_that_another_agent_began(tmp_path: Path, text: str) -> Non
     script.answers("ok")
     script.says("Done.")
     assert first_words(script, tmp_path) == ["(no message)"]
-    trace = trace_of(script, tmp_path)
+    trace = script.trace(tmp_path)
     assert (trace.status, said(trace), trace.unseen) == ("success", [], [])
     assert "no message of a user began this run" in trace.notes
 
@@ -314,10 +300,10 @@ def test_a_remark_may_take_a_look(tmp_path: Path, tools: bool) -> None:
         script.says("An old job.")
     script.user("Thanks")
     script.says("Any time.")
-    trace = trace_of(script, tmp_path, turn=1)
+    trace = script.trace(tmp_path, turn=1)
     assert trace.output == "14 files."
     assert trace.tool_counts() == {"bash": 1} | ({"read": 2} if tools else {})
-    assert trace_of(script, tmp_path, turn=2).output == "Any time."
+    assert script.trace(tmp_path, turn=2).output == "Any time."
 
 
 def test_a_notice_before_the_answer_takes_none_away(tmp_path: Path) -> None:
@@ -330,7 +316,7 @@ def test_a_notice_before_the_answer_takes_none_away(tmp_path: Path) -> None:
     script.says("14 files.")
     script.user(notice("q0"))
     script.says("An old job.")
-    assert trace_of(script, tmp_path).output == "14 files."
+    assert script.trace(tmp_path).output == "14 files."
 
 
 def test_a_message_after_a_notice_is_answered(tmp_path: Path) -> None:
@@ -342,7 +328,7 @@ def test_a_message_after_a_notice_is_answered(tmp_path: Path) -> None:
     script.line("attachment", attachment={"type": "queued_command", "prompt": "And the docs?"})
     script.answers("ok", "r-1")
     script.says("The docs are built, too.")
-    assert trace_of(script, tmp_path).output == "The docs are built, too."
+    assert script.trace(tmp_path).output == "The docs are built, too."
 
 
 def test_a_job_that_failed_fails_its_call(tmp_path: Path) -> None:
@@ -350,7 +336,7 @@ def test_a_job_that_failed_fails_its_call(tmp_path: Path) -> None:
     script = background()
     script.user(notice("q1", status="failed", summary="Background command failed with exit code 2"))
     script.says("It failed.")
-    trace = trace_of(script, tmp_path)
+    trace = script.trace(tmp_path)
     assert results_of(trace, "c-1")[-1] == (False, "Background command failed with exit code 2")
     assert [event.data["error_type"] for event in trace.of_type("error")] == ["tool_error"]
 
@@ -410,12 +396,12 @@ def test_results_of_agents_in_any_notice(tmp_path: Path, text: str, result: str)
     script = agent()
     script.user(text)
     script.says("37 boats.")
-    trace = trace_of(script, tmp_path)
+    trace = script.trace(tmp_path)
     assert results_of(trace, "c-1") == [(True, "launched"), (True, result)]
     assert trace.output == "37 boats."
     script.lines[-2] |= {"type": "attachment", "attachment": {"type": "queued_command", "prompt": text}}
     script.lines[-2]["attachment"]["commandMode"] = "task-notification"
-    assert results_of(trace_of(script, tmp_path), "c-1")[-1] == (True, result)
+    assert results_of(script.trace(tmp_path), "c-1")[-1] == (True, result)
 
 
 def test_a_result_that_was_fetched_is_no_news(tmp_path: Path) -> None:
@@ -430,7 +416,7 @@ def test_a_result_that_was_fetched_is_no_news(tmp_path: Path) -> None:
     script.says("37 boats.")
     script.user(notice("a1", "c-1", result="37 boats"))
     script.says("I told you.")
-    assert trace_of(script, tmp_path).output == "37 boats."
+    assert script.trace(tmp_path).output == "37 boats."
 
 
 def test_a_result_belongs_to_the_run_of_its_call(tmp_path: Path) -> None:
@@ -447,7 +433,7 @@ def test_a_result_belongs_to_the_run_of_its_call(tmp_path: Path) -> None:
     script.says("Sun.")
     script.user(notice("a1", "c-1", result="37 boats"))
     script.says("37 boats, by the way.")
-    first, second = (trace_of(script, tmp_path, turn=turn) for turn in (1, 2))
+    first, second = (script.trace(tmp_path, turn=turn) for turn in (1, 2))
     assert (first.output, second.output) == ("37 boats, by the way.", "Sun.")
     assert results_of(first, "c-1")[-1] == (True, "37 boats")
     assert second.tool_counts() == {"bash": 1}
@@ -459,8 +445,8 @@ def test_a_notice_that_a_user_pasted_is_a_message(tmp_path: Path) -> None:
     text = notice("a1", "c-1", result="0 boats")
     script.user(text, origin={"kind": "human"})
     script.says("I see.")
-    assert said(trace_of(script, tmp_path, turn=2)) == [text]
-    assert results_of(trace_of(script, tmp_path, turn=1), "c-1") == [(True, "launched")]
+    assert said(script.trace(tmp_path, turn=2)) == [text]
+    assert results_of(script.trace(tmp_path, turn=1), "c-1") == [(True, "launched")]
 
 
 def test_an_agent_that_was_stopped(tmp_path: Path) -> None:
@@ -469,7 +455,7 @@ def test_an_agent_that_was_stopped(tmp_path: Path) -> None:
     script = agent()
     script.user(notice("a1", "c-1", status="killed", summary="Agent was stopped"))
     script.says("It was stopped.")
-    trace = trace_of(script, tmp_path)
+    trace = script.trace(tmp_path)
     assert results_of(trace, "c-1")[-1] == (False, "Agent was stopped")
     assert [event.data["error_type"] for event in trace.of_type("error")] == ["aborted"]
 
@@ -496,7 +482,7 @@ def test_sidechains_with_other_words_than_their_calls(tmp_path: Path) -> None:
         script.line("assistant", parent=root, isSidechain=True, message=_call(f"x{number}"))
     script.answers("ok", "k1", parent="s-1-2")
     script.says("Done.")
-    assert called(trace_of(script, tmp_path))[1:] == [
+    assert called(script.trace(tmp_path))[1:] == [
         ("bash", "subagent-k1", "k1"),
         ("bash", "subagent", None),
     ]
@@ -572,7 +558,7 @@ def test_transcripts_of_subagents_in_all_layouts(tmp_path: Path, name: str, told
     script.calls("Agent", prompt="look")
     script.answers("37", toolUseResult=told)
     script.says("37 boats.")
-    trace = trace_of(script, tmp_path)
+    trace = script.trace(tmp_path)
     assert called(trace) == [("agent", "main", None), ("bash", "a1", "c-1")]
     assert trace.unseen == []
 
@@ -586,7 +572,7 @@ def test_a_subagent_of_another_session_beside_it(tmp_path: Path) -> None:
     script.calls("Agent", prompt="look")
     script.answers("37")
     script.says("37 boats.")
-    trace = trace_of(script, tmp_path)
+    trace = script.trace(tmp_path)
     assert called(trace) == [("agent", "main", None)]
     assert trace.unseen == ["what subagent c-1 did"]
 
@@ -607,7 +593,7 @@ def test_subagents_that_no_call_started(tmp_path: Path, name: str, prompt: str, 
     script.calls("Bash", command="ls")
     script.answers("ok")
     script.says("Done.")
-    trace = trace_of(script, tmp_path)
+    trace = script.trace(tmp_path)
     assert called(trace)[1:] == ([("bash", "h1", None)] if seen else [])
     assert trace.unseen == []
 
@@ -628,7 +614,7 @@ def test_members_of_a_team(tmp_path: Path) -> None:
     for text in ("37 boats.", idle):
         script.user(f'<teammate-message teammate_id="ann">\n{text}\n</teammate-message>')
     script.says("37 boats.")
-    trace = trace_of(script, tmp_path)
+    trace = script.trace(tmp_path)
     assert called(trace)[2:] == [("bash", "a1", "k1"), ("bash", "abob-2", "k2")]
     assert results_of(trace, "k1") == [(True, "Spawned."), (True, "37 boats.")]
     assert (trace.output, trace.unseen) == ("37 boats.", [])
@@ -640,7 +626,7 @@ def test_an_agent_that_runs_elsewhere(tmp_path: Path) -> None:
     script.calls("Agent", prompt="look")
     script.answers("launched", toolUseResult={"status": "remote_launched", "taskId": "r7"})
     script.says("It runs.")
-    assert trace_of(script, tmp_path).unseen == ["what remote agent r7 did"]
+    assert script.trace(tmp_path).unseen == ["what remote agent r7 did"]
 
 
 # Times ------------------------------------------------------------------------------------------------------------
@@ -662,4 +648,4 @@ def test_results_that_come_side_by_side_set_no_clock_back(tmp_path: Path) -> Non
     script.answers("slow", "c-2", second=9)
     script.answers("quick", "c-1", second=8)
     script.says("Done.", second=10)
-    assert not any("clock" in note for note in trace_of(script, tmp_path).notes)
+    assert not any("clock" in note for note in script.trace(tmp_path).notes)

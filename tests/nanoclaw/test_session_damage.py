@@ -9,7 +9,7 @@ import pytest
 from agenteval.contracts.errors import AdapterError
 from agenteval.contracts.trace import Trace
 from nanoclaw.recordings import replayed, unpack
-from nanoclaw.transcripts import Script
+from nanoclaw.transcripts import Script, greeted
 
 SENT_BACK = "the clock was set back during this run: times after that are not known"
 NO_BEGINNING = "what came before the first line of the run"
@@ -17,8 +17,7 @@ NO_BEGINNING = "what came before the first line of the run"
 
 def conversation() -> Script:
     """A message, a call with its result, and an answer."""
-    script = Script()
-    script.chat("Hello")
+    script = greeted()
     script.calls("Read", file_path="/x")
     script.answers("found")
     script.sends("Done.")
@@ -45,7 +44,7 @@ def test_a_clock_that_is_set_back_does_not_part_a_run(tmp_path: Path, times: tup
     script = conversation()
     for line, time in zip(script.lines, times, strict=True):
         line["timestamp"] = f"2026-11-21T{time}Z"
-    trace = replayed(script.write(tmp_path).parent, "s-1.jsonl")
+    trace = script.trace(tmp_path)
     assert told(trace) == WHOLE
     assert trace.notes[0] == SENT_BACK
 
@@ -87,7 +86,7 @@ def test_results_without_their_calls(tmp_path: Path) -> None:
     """The calls are lost, and the trace says so."""
     script = conversation()
     del script.lines[1]
-    trace = replayed(script.write(tmp_path).parent, "s-1.jsonl")
+    trace = script.trace(tmp_path)
     assert told(trace) == ["message_received", "final_output"]
     assert trace.capabilities.supports_tool_trace
     assert trace.unseen == ["the calls of 1 tool result"]
@@ -102,7 +101,7 @@ def test_lines_that_are_written_twice_count_once(tmp_path: Path, folder: str) ->
     script.answers("found")
     script.sends("Done.")
     script.lines = [line for line in script.lines for _ in range(2)]
-    trace = replayed(script.write(tmp_path).parent, "s-1.jsonl")
+    trace = script.trace(tmp_path)
     assert told(trace) == WHOLE
     assert trace.final_output is not None
     assert trace.final_output.content.count("Done.") == 1
@@ -110,14 +109,13 @@ def test_lines_that_are_written_twice_count_once(tmp_path: Path, folder: str) ->
 
 def test_an_id_that_several_calls_have(tmp_path: Path) -> None:
     """Services that speak the model's protocol may begin anew with each answer: no call is lost."""
-    script = Script()
-    script.chat("Hello")
+    script = greeted()
     script.calls("Read", "call_0", file_path="/x")
     script.answers("found", "call_0")
     script.calls("Bash", "call_0", command="rm /x")
     script.answers("gone", "call_0")
     script.sends("Done.")
-    calls = replayed(script.write(tmp_path).parent, "s-1.jsonl").calls()
+    calls = script.trace(tmp_path).calls()
     assert [(call.tool, call.event.data["call_id"]) for call in calls] == [
         ("read", "call_0"),
         ("bash", "call_0#2"),

@@ -17,7 +17,7 @@ from agenteval.contracts.trace import Trace
 from agenteval_nanoclaw import NanoClawAdapter
 from agenteval_nanoclaw.session.mapping import IMPLICIT
 from nanoclaw.recordings import case_of, context_of, inspected, replayed, unpack
-from nanoclaw.transcripts import Script
+from nanoclaw.transcripts import Script, greeted
 
 AGENT_GROUP = "data/v2-sessions/ag-1763740800000-main01"
 SESSION = f"{AGENT_GROUP}/sess-1795294525511-663211"
@@ -479,8 +479,7 @@ def test_a_file_among_transcripts_that_is_none(install: Path) -> None:
 
 def test_what_a_transcript_alone_holds_and_lacks(tmp_path: Path) -> None:
     """Without databases; its subagents are beside it, and its last line is cut."""
-    script = Script()
-    script.chat("Hello?")
+    script = greeted()
     script.sends("Hi.")
     path = script.write(tmp_path)
     script.write(tmp_path, "s-1/subagents/agent-a1.jsonl")

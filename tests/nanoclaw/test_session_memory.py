@@ -12,7 +12,7 @@ from agenteval_nanoclaw.session.memory import Memory
 from agenteval_nanoclaw.session.store import Mount, listed_mounts
 from builders import judge, make_case
 from nanoclaw.recordings import converted, inspected, replayed, unpack
-from nanoclaw.transcripts import Script
+from nanoclaw.transcripts import Script, greeted
 
 MOUNTS = [
     Mount(inside="/workspace/extra/family", host="/srv/nanoclaw/groups/telegram_family"),
@@ -113,7 +113,6 @@ OWN = "main/CLAUDE.local.md"
     ("command", "expected"),
     [
         ("cat CLAUDE.local.md", [f"read {OWN}"]),
-        ("cat ./CLAUDE.local.md | head -20", [f"read {OWN}"]),
         ("cd /workspace/extra/family && tail -n 5 CLAUDE.local.md", ["read telegram_family/CLAUDE.local.md"]),
         ("cat *.md", [f"read {OWN}", "read global/CLAUDE.md", "read main/preferences.md"]),
         ("cat /workspace/extra/*/CLAUDE.local.md", ["read telegram_family/CLAUDE.local.md"]),
@@ -125,39 +124,15 @@ OWN = "main/CLAUDE.local.md"
         ("ls CLAUDE.local.md && ls CLAUDE.local.md", [f"names {OWN}"]),
         ("grep -n CLAUDE.local.md notes.md", []),
         ("grep -i bullets CLAUDE.local.md", [f"read {OWN}"]),
-        ("cat <<< CLAUDE.local.md\ncat preferences.md", ["read main/preferences.md"]),
         ("sed -i 's/3/5/' CLAUDE.local.md", [f"write {OWN}"]),
-        ("sed -n 1,5p CLAUDE.local.md", [f"read {OWN}"]),
         ("echo x >> CLAUDE.local.md", [f"write {OWN}"]),
-        ("echo x>CLAUDE.local.md 2>/dev/null", [f"write {OWN}"]),
         ("echo CLAUDE.local.md", []),
-        ("printf 'a' | tee -a CLAUDE.local.md", [f"write {OWN}"]),
         ("cp CLAUDE.local.md /tmp/x; mv /tmp/y preferences.md", [f"read {OWN}", "write main/preferences.md"]),
         ("cat <<'EOF' > CLAUDE.local.md\ncat preferences.md\nEOF\ncat notes.md", [f"write {OWN}"]),
-        ("wc -l < CLAUDE.local.md", [f"read {OWN}"]),
-        ("FOO=1 sudo cat CLAUDE.local.md", [f"read {OWN}"]),
         ("test -f CLAUDE.local.md", [f"names {OWN}"]),
         ("rm CLAUDE.local.md", [f"write {OWN}"]),
-        ("(cd /workspace/extra/family && ls); cat CLAUDE.local.md", [f"read {OWN}"]),
-        ("cat CLAUDE.local.md # it's all\ncat preferences.md", [f"read {OWN}", "read main/preferences.md"]),
-        ('F=CLAUDE.local.md; echo x >> "$F"', [f"write {OWN}"]),
-        ("F=CLAUDE.local.md\nexport G=x; cat ${F}", [f"read {OWN}"]),
-        ("sed -i -e s/3/5/ -e s/a/b/ CLAUDE.local.md", [f"write {OWN}", f"write {OWN}"]),
-        ("grep -e 3 -e CLAUDE.local.md preferences.md", ["read main/preferences.md"]),
-        ("sed -n 1p CLAUDE.local.md; sed -ne 1p preferences.md", [f"read {OWN}", "read main/preferences.md"]),
-        ("perl -ne print CLAUDE.local.md", []),
-        ("echo all done >> CLAUDE.local.md", [f"write {OWN}"]),
-        ("echo x >| CLAUDE.local.md", [f"write {OWN}"]),
-        ("diff <(cat CLAUDE.local.md) x", [f"read {OWN}"]),
-        ("echo $((1 << 3)); cat CLAUDE.local.md", [f"read {OWN}"]),
-        (
-            "if ! test -f x; then cat CLAUDE.local.md; elif true; then date; else rm preferences.md; fi",
-            [f"read {OWN}", "write main/preferences.md"],
-        ),
-        ("while true; do { time cat CLAUDE.local.md; }; done", [f"read {OWN}"]),
         ("cp notes.md CLAUDE.local.md", [f"write {OWN}"]),
         ("mv CLAUDE.local.md notes.md", [f"write {OWN}"]),
-        ("cat -e CLAUDE.local.md", [f"read {OWN}"]),
         ("tar czf /tmp/own.tgz . && cp -r /workspace/agent /tmp", []),
         ("tar czf /tmp/f.tgz -C /workspace/extra family", ["read telegram_family/CLAUDE.local.md"]),
         ("cp -r /workspace/extra/family/ /tmp/x", ["read telegram_family/CLAUDE.local.md"]),
@@ -165,22 +140,8 @@ OWN = "main/CLAUDE.local.md"
         ("ln -s /workspace/extra/family own", ["read telegram_family/CLAUDE.local.md"]),
         ("cp -r /workspace/extra/family/photos /tmp/x", []),
         ("rm -rf /workspace/extra/family", ["write telegram_family/CLAUDE.local.md"]),
-        (
-            "bash -c 'cd /workspace/extra; cat family/CLAUDE.local.md'",
-            ["read telegram_family/CLAUDE.local.md"],
-        ),
-        ("sudo -u node cat CLAUDE.local.md", [f"read {OWN}"]),
-        ("timeout 5 cat CLAUDE.local.md", [f"read {OWN}"]),
-        ("echo CLAUDE.local.md | xargs cat", [f"read {OWN}"]),
-        ("cat $(echo CLAUDE.local.md)", [f"read {OWN}"]),
-        ("for f in CLAUDE.local.md notes.md; do cat $f; done", [f"read {OWN}"]),
         ("cat {CLAUDE.local,preferences,notes}.md", ["read main/preferences.md", f"read {OWN}"]),
-        ("find . -name CLAUDE.local.md -exec cat {} +", [f"read {OWN}"]),
         ("cat /workspace/*.md /workspace/extra/*.md", []),
-        ("cat $UNKNOWN $(date)", []),
-        ("cat <<E | sh\ncat CLAUDE.local.md\nE", [f"read {OWN}"]),
-        ("cat <&3; cat CLAUDE.local.md", [f"read {OWN}"]),
-        ("date", []),
         ("echo 'unclosed", []),
     ],
 )
@@ -440,19 +401,9 @@ def test_here_documents_without_an_end_take_no_time() -> None:
         ("Write", {"file_path": "/workspace/agent/CLAUDE.local.md", "content": "tea, 5 bullets"}, True),
         ("Bash", {"command": "echo tea > CLAUDE.local.md"}, False),
         ("Bash", {"command": "echo tea >> CLAUDE.local.md"}, True),
-        ("Bash", {"command": "cat > CLAUDE.local.md <<EOF\ntea\nEOF"}, False),
-        ("Bash", {"command": "tee CLAUDE.local.md <<EOF\ntea\nEOF"}, False),
-        ("Bash", {"command": "tee -a CLAUDE.local.md <<EOF\ntea\nEOF"}, True),
         ("Bash", {"command": "sed -i 's/5 bullets/3 bullets/' CLAUDE.local.md"}, False),
-        ("Bash", {"command": "sed -i '/5 bullets/d' CLAUDE.local.md"}, False),
         ("Bash", {"command": "sed -i 's/5/3/' CLAUDE.local.md"}, False),
-        ("Bash", {"command": "echo tea | tee CLAUDE.local.md"}, False),
-        ("Bash", {"command": "sed '/tea/d' CLAUDE.local.md > /tmp/x && mv /tmp/x CLAUDE.local.md"}, True),
-        ("Bash", {"command": "rm CLAUDE.local.md; echo '5 bullets' | tee CLAUDE.local.md"}, True),
-        ("Bash", {"command": "sed -i 's/^5 bullets$/3 bullets/' CLAUDE.local.md"}, False),
-        ("Bash", {"command": "sed -i 's/^5 bullets/3 bullets/' CLAUDE.local.md"}, False),
         ("Bash", {"command": "sed -i 's/ $//' CLAUDE.local.md"}, True),
-        ("Bash", {"command": "> CLAUDE.local.md"}, False),
         ("Bash", {"command": "rm CLAUDE.local.md"}, False),
         ("Bash", {"command": "rm notes.md"}, True),
     ],
@@ -469,8 +420,7 @@ def test_a_later_write_may_take_the_correction_out_again(
     script.calls(tool, **args)
     script.answers("")
     script.sends("Noted.")
-    script.write(tmp_path)
-    trace = replayed(tmp_path, "s-1.jsonl")
+    trace = script.trace(tmp_path)
     verdict = judge("memory_update_on_correction", {"new_value": "5 bullets"}, trace)
     assert verdict.passed is kept, verdict.message
     if not kept:
@@ -482,21 +432,18 @@ def test_a_later_write_may_take_the_correction_out_again(
 
 def test_what_a_write_of_the_whole_file_took_out_is_what_was_recorded_of_it(tmp_path: Path) -> None:
     """The file as it was before, where the result of the call has it."""
-    script = Script()
-    script.chat("Hello?")
+    script = greeted()
     script.calls("Write", file_path="/workspace/agent/CLAUDE.local.md", content="tea")
     script.answers("Updated.", toolUseResult={"type": "update", "originalFile": "3 bullets\ncoffee\n"})
     script.sends("Noted.")
-    script.write(tmp_path)
-    (write,) = replayed(tmp_path, "s-1.jsonl").of_type("memory_write")
+    (write,) = script.trace(tmp_path).of_type("memory_write")
     assert (write.data["content"], write.data["change_summary"]) == ("tea", "instead of: 3 bullets\ncoffee\n")
 
 
 def test_what_a_write_of_the_whole_file_took_out_is_what_was_last_in_it(tmp_path: Path) -> None:
     """Not what an earlier write of the whole file had taken out, nor what was deleted."""
     path = "/workspace/agent/CLAUDE.local.md"
-    script = Script()
-    script.chat("Hello?")
+    script = greeted()
     for number, (tool, args) in enumerate(
         (
             ("Edit", {"old_string": "milk", "new_string": "tea"}),
@@ -508,8 +455,7 @@ def test_what_a_write_of_the_whole_file_took_out_is_what_was_last_in_it(tmp_path
         script.calls(tool, f"c-{number}", file_path=path, **args)
         script.answers("Updated.", f"c-{number}")
     script.sends("Noted.")
-    script.write(tmp_path)
-    writes = replayed(tmp_path, "s-1.jsonl").of_type("memory_write")
+    writes = script.trace(tmp_path).of_type("memory_write")
     assert [write.data["change_summary"] for write in writes] == [
         "instead of: milk",
         "instead of: sugar",
@@ -539,8 +485,7 @@ def test_a_file_is_memory_when_the_run_shows_that_the_memory_file_names_it(
     tmp_path: Path, tool: str, args: dict[str, str], is_memory: bool
 ) -> None:
     """By what was read of it, or written to it; what other files name is none."""
-    script = Script()
-    script.chat("Hello?")
+    script = greeted()
     script.calls("Read", "c-0", file_path="/workspace/agent/CLAUDE.local.md")
     script.answers("tea", "c-0", toolUseResult={"file": WHOLE})
     script.calls(tool, **args)
@@ -548,8 +493,7 @@ def test_a_file_is_memory_when_the_run_shows_that_the_memory_file_names_it(
     script.calls("Read", "c-2", file_path="/workspace/agent/preferences.md")
     script.answers("tea", "c-2")
     script.sends("Noted.")
-    script.write(tmp_path)
-    events = replayed(tmp_path, "s-1.jsonl").events
+    events = script.trace(tmp_path).events
     assert ("preferences.md" in [event.data.get("source") for event in events]) is is_memory
 
 
@@ -565,8 +509,7 @@ def test_what_an_event_of_memory_tells(tmp_path: Path) -> None:
     for line in script.lines[-4:]:
         line |= {"isSidechain": True, "agentId": "a1"}
     script.says("Noted.")
-    script.write(tmp_path)
-    trace = replayed(tmp_path, "s-1.jsonl")
+    trace = script.trace(tmp_path)
     assert trace.capabilities.supports_memory_events is True
     own = {"group_id": "family", "source": "CLAUDE.md", "path": "/workspace/group/CLAUDE.md"}
     shared = {"group_id": "global", "source": "CLAUDE.md", "path": "/workspace/global/CLAUDE.md"}
@@ -578,13 +521,11 @@ def test_what_an_event_of_memory_tells(tmp_path: Path) -> None:
 
 def test_commands_that_are_not_understood_are_named(tmp_path: Path) -> None:
     """Nothing is made up about them; the trace says what it cannot show."""
-    script = Script()
-    script.chat("Hello?")
+    script = greeted()
     script.calls("Bash", command="python3 -c \"print(open('CLAUDE.local.md').read())\"")
     script.answers("secret")
     script.sends("Done.")
-    script.write(tmp_path)
-    trace = replayed(tmp_path, "s-1.jsonl")
+    trace = script.trace(tmp_path)
     assert trace.of_type("memory_read") == []
     assert trace.notes[0] == (
         "a command names memory in a way that is not understood; what it did there is not shown: "
@@ -594,8 +535,7 @@ def test_commands_that_are_not_understood_are_named(tmp_path: Path) -> None:
 
 def test_a_failed_call_touches_no_memory(tmp_path: Path) -> None:
     """An edit that was refused changed nothing."""
-    script = Script()
-    script.chat("Hello?")
+    script = greeted()
     script.calls("Edit", file_path="/workspace/agent/CLAUDE.local.md", old_string="a", new_string="b")
     script.answers("File has not been read yet.", failed=True)
     script.sends("Done.")
@@ -605,16 +545,14 @@ def test_a_failed_call_touches_no_memory(tmp_path: Path) -> None:
 
 def test_memory_that_was_loaded_into_the_prompt(tmp_path: Path) -> None:
     """Newer releases record it: a read without a call."""
-    script = Script()
-    script.chat("Hello?")
+    script = greeted()
     files = [
         {"path": "/workspace/agent/CLAUDE.local.md", "type": "Project", "content": "3 bullets"},
         {"path": "/workspace/agent/README.md", "type": "Project", "content": "no memory"},
     ]
     script.line("attachment", attachment={"type": "instructions", "files": files, "rendered": ["SYSTEM"]})
     script.sends("Done.")
-    script.write(tmp_path)
-    (read,) = replayed(tmp_path, "s-1.jsonl").of_type("memory_read")
+    (read,) = script.trace(tmp_path).of_type("memory_read")
     assert read.data == {
         "group_id": "family",
         "source": "CLAUDE.local.md",
@@ -687,8 +625,7 @@ def test_the_snapshot_is_what_the_run_shows_first(
     tmp_path: Path, calls: list[tuple[str, dict[str, str], dict[str, Any]]], held: str | None
 ) -> None:
     """The whole file as it was before anything wrote it; a part of it, and what was there later, are not that."""
-    script = Script()
-    script.chat("Hello?")
+    script = greeted()
     for number, (tool, args, told) in enumerate(calls):
         script.calls(tool, f"c-{number}", **args)
         script.answers("tea", f"c-{number}", toolUseResult=told)
@@ -790,8 +727,7 @@ def test_what_other_groups_held(
     tmp_path: Path, tool: str, path: str, told: dict[str, Any], held: str | None
 ) -> None:
     """What the run read of it; a file that was not there holds nothing, and what all groups share is no other's."""
-    script = Script()
-    script.chat("Hello?")
+    script = greeted()
     script.calls(tool, file_path=path)
     script.answers("tea", toolUseResult=told)
     script.sends("Noted.")

@@ -3,22 +3,15 @@
 import sqlite3
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from agenteval.contracts.trace import Trace
 from nanoclaw.recordings import replayed, unpack
-from nanoclaw.transcripts import TIME, Script, prompt
+from nanoclaw.transcripts import TIME, Script, asked, greeted, prompt
 
 PLAIN = "/srv/ann"
 """The folder of an agent without NanoClaw."""
-
-
-def traced(script: Script, folder: Path, **given: Any) -> Trace:
-    """The trace of a transcript."""
-    script.write(folder)
-    return replayed(folder, "s-1.jsonl", **given)
 
 
 def calls_of(trace: Trace) -> list[tuple[str, str]]:
@@ -60,46 +53,42 @@ def subagent(folder: Path, *works: tuple[int, str]) -> None:
 
 def test_an_interrupted_answer_is_no_success(tmp_path: Path) -> None:
     """It has the words that came until then."""
-    script = Script(folder=PLAIN)
-    script.user("Hello")
+    script = asked("Hello")
     script.says("I will now", stop=None)
     interrupted(script)
-    trace = traced(script, tmp_path)
+    trace = script.trace(tmp_path)
     assert trace.status == "partial"
     assert said(trace) == ["Hello"]
 
 
 def test_an_interrupted_tool_is_no_success(tmp_path: Path) -> None:
     """What the agent said before it is not its answer."""
-    script = Script()
-    script.chat("Hello")
+    script = greeted()
     script.sends("I look.")
     script.user("<task-notification>x")
     script.calls("Bash", command="x")
     script.answers("The user doesn't want to proceed", failed=True)
     interrupted(script, " for tool use")
-    assert traced(script, tmp_path).status == "partial"
+    assert script.trace(tmp_path).status == "partial"
 
 
 def test_an_agent_that_goes_on_after_an_interruption_succeeds(tmp_path: Path) -> None:
     """Work in the background may end, and wake it."""
-    script = Script(folder=PLAIN)
-    script.user("Hello")
+    script = asked("Hello")
     interrupted(script)
     script.user("<task-notification>x")
     script.says("Done.")
-    assert traced(script, tmp_path).status == "success"
+    assert script.trace(tmp_path).status == "success"
 
 
 def test_a_run_that_ends_after_a_tool_answered_is_no_success(tmp_path: Path) -> None:
     """It was killed before the model said what came of it."""
-    script = Script(folder=PLAIN)
-    script.user("Hello")
+    script = asked("Hello")
     script.says("It runs.")
     script.user("<task-notification>x")
     script.calls("Read", file_path="/x")
     script.answers("found")
-    assert traced(script, tmp_path).status == "partial"
+    assert script.trace(tmp_path).status == "partial"
 
 
 def failing(script: Script) -> None:
@@ -112,8 +101,7 @@ def failing(script: Script) -> None:
 @pytest.mark.parametrize("of_main", [True, False])
 def test_a_failure_is_of_the_agent_that_has_it(tmp_path: Path, of_main: bool) -> None:
     """A subagent's in the background does not undo the answer; what a subagent says later does not undo the agent's."""
-    script = Script(folder=PLAIN)
-    script.user("Hello")
+    script = asked("Hello")
     script.calls("Agent", prompt="look")
     script.answers("launched", toolUseResult={"agentId": "a1"})
     script.says("Wait.")
@@ -128,7 +116,7 @@ def test_a_failure_is_of_the_agent_that_has_it(tmp_path: Path, of_main: bool) ->
     for number, line in enumerate(other.lines):
         line |= {"isSidechain": True, "agentId": "a1", "timestamp": TIME.format(0, 10 + number)}
     other.write(tmp_path, "s-1/subagents/agent-a1.jsonl")
-    assert traced(script, tmp_path).status == ("failed" if of_main else "success")
+    assert script.trace(tmp_path).status == ("failed" if of_main else "success")
 
 
 # Subagents --------------------------------------------------------------------------------------------------------
@@ -136,20 +124,18 @@ def test_a_failure_is_of_the_agent_that_has_it(tmp_path: Path, of_main: bool) ->
 
 def test_a_skill_that_runs_in_a_subagent(tmp_path: Path) -> None:
     """Its calls are the run's."""
-    script = Script(folder=PLAIN)
-    script.user("Hello")
+    script = asked("Hello")
     script.calls("Skill", skill="deploy")
     script.answers("done", toolUseResult={"status": "forked", "agentId": "a1"})
     script.says("Done.")
     subagent(tmp_path, (2, "Bash"))
-    assert calls_of(traced(script, tmp_path)) == [("skill", "main"), ("bash", "a1")]
+    assert calls_of(script.trace(tmp_path)) == [("skill", "main"), ("bash", "a1")]
 
 
 @pytest.mark.parametrize("by_message", [True, False])
 def test_a_subagent_that_is_resumed_in_a_later_run(tmp_path: Path, by_message: bool) -> None:
     """What it did then belongs to that run, and what it did before does not."""
-    script = Script(folder=PLAIN)
-    script.user("Hello")
+    script = asked("Hello")
     script.calls("Agent", "c-1", prompt="look")
     script.answers("done", "c-1", toolUseResult={"agentId": "a1"})
     script.says("Done.")
@@ -162,7 +148,7 @@ def test_a_subagent_that_is_resumed_in_a_later_run(tmp_path: Path, by_message: b
         script.answers("done", "c-2", toolUseResult={"agentId": "a1"})
     script.says("Done again.")
     subagent(tmp_path, (2, "Read"), (6, "Bash"))
-    first, second = (traced(script, tmp_path, turn=turn) for turn in (1, 2))
+    first, second = (script.trace(tmp_path, turn=turn) for turn in (1, 2))
     assert calls_of(first) == [("agent", "main"), ("read", "a1")]
     assert calls_of(second) == [("agent_message" if by_message else "agent", "main"), ("bash", "a1")]
     assert [event.data.get("parent_call_id") for event in second.of_type("tool_call")] == [None, "c-2"]
@@ -172,14 +158,13 @@ def test_a_subagent_that_is_resumed_in_a_later_run(tmp_path: Path, by_message: b
 
 def test_a_subagent_that_is_resumed_in_the_same_run(tmp_path: Path) -> None:
     """Its transcript is there: it is read for both calls."""
-    script = Script(folder=PLAIN)
-    script.user("Hello")
+    script = asked("Hello")
     for call in ("c-1", "c-2"):
         script.calls("Agent", call, prompt="look")
         script.answers("done", call, toolUseResult={"agentId": "a1"})
     script.says("Done.")
     subagent(tmp_path, (2, "Read"), (4, "Bash"))
-    trace = traced(script, tmp_path)
+    trace = script.trace(tmp_path)
     assert [event.data.get("parent_call_id") for event in trace.of_type("tool_call")] == [
         None,
         "c-1",
@@ -191,8 +176,7 @@ def test_a_subagent_that_is_resumed_in_the_same_run(tmp_path: Path) -> None:
 
 def test_a_message_to_a_subagent_at_work_brings_nothing_about(tmp_path: Path) -> None:
     """What it does belongs to the run that started it."""
-    script = Script(folder=PLAIN)
-    script.user("Hello")
+    script = asked("Hello")
     script.calls("Agent", "c-1", prompt="look")
     script.answers("launched", "c-1", toolUseResult={"agentId": "a1"})
     script.says("Wait.")
@@ -201,14 +185,13 @@ def test_a_message_to_a_subagent_at_work_brings_nothing_about(tmp_path: Path) ->
     script.answers("queued", "c-2")
     script.says("I told it.")
     subagent(tmp_path, (2, "Read"))
-    assert calls_of(traced(script, tmp_path, turn=2)) == [("agent_message", "main")]
+    assert calls_of(script.trace(tmp_path, turn=2)) == [("agent_message", "main")]
 
 
 @pytest.mark.parametrize("named", [{}, {"agentId": "a1"}])
 def test_subagents_within_the_transcript(tmp_path: Path, named: dict[str, str]) -> None:
     """Old releases write them there, mostly without a name: they have that of the call that asked for them."""
-    script = Script(folder=PLAIN)
-    script.user("Hello")
+    script = asked("Hello")
     script.calls("Task", prompt="look")
     script.user("look", isSidechain=True)
     script.calls("Bash", "c-2", command="ls")
@@ -217,7 +200,7 @@ def test_subagents_within_the_transcript(tmp_path: Path, named: dict[str, str]) 
         line.update({"isSidechain": True} | named)
     script.answers("done", toolUseResult=named)
     script.says("Done.")
-    trace = traced(script, tmp_path)
+    trace = script.trace(tmp_path)
     assert calls_of(trace) == [("agent", "main"), ("bash", named.get("agentId", "subagent-c-1"))]
     assert trace.calls()[1].event.data["parent_call_id"] == "c-1"
     assert trace.unseen == []
@@ -236,7 +219,7 @@ def test_a_task_during_which_somebody_writes_is_still_the_scheduler_s(tmp_path: 
     queued(script, prompt("Be short", 4))
     script.answers("found")
     script.sends("Done.")
-    trace = traced(script, tmp_path)
+    trace = script.trace(tmp_path)
     assert trace.scenario.trigger == "scheduler"
     assert said(trace) == ["Digest", "Be short"]
 
@@ -249,7 +232,7 @@ def test_a_message_that_is_said_twice_is_two_messages(tmp_path: Path) -> None:
     queued(script, "more")
     script.answers("found")
     script.says("Done.")
-    assert said(traced(script, tmp_path)) == ["more", "more"]
+    assert said(script.trace(tmp_path)) == ["more", "more"]
 
 
 def test_a_command_with_its_message_first(tmp_path: Path) -> None:
@@ -260,18 +243,17 @@ def test_a_command_with_its_message_first(tmp_path: Path) -> None:
         "<command-name>/deploy</command-name>\n<command-args>prod</command-args>"
     )
     script.says("Done.")
-    assert said(traced(script, tmp_path)) == ["/deploy prod"]
+    assert said(script.trace(tmp_path)) == ["/deploy prod"]
     arguments = " \n"
     script.lines[0]["message"]["content"] = (
         f"<command-name> /deploy\n</command-name><command-args>{arguments}</command-args>"
     )
-    assert said(traced(script, tmp_path)) == ["/deploy"]
+    assert said(script.trace(tmp_path)) == ["/deploy"]
 
 
 def test_a_compaction_belongs_to_its_command(tmp_path: Path) -> None:
     """It is written before the command that asked for it, whose clock was not set back."""
-    script = Script()
-    script.chat("Hello")
+    script = greeted()
     script.sends("Good morning.")
     script.line("system", subtype="compact_boundary", second=10, parent=None)
     script.user("This session is being continued from", isCompactSummary=True, second=10)
@@ -291,24 +273,22 @@ def test_a_compaction_belongs_to_its_command(tmp_path: Path) -> None:
 
 def test_the_length_of_an_answer_is_known_by_its_last_line(tmp_path: Path) -> None:
     """Lines before it may be written while it is being said."""
-    script = Script(folder=PLAIN)
-    script.user("Hello")
+    script = asked("Hello")
     script.says("One", stop=None, name="m-1")
     script.says("Two", name="m-1")
-    trace = traced(script, tmp_path)
+    trace = script.trace(tmp_path)
     assert (trace.metrics.token_usage or {})["output_tokens"] == 5
     assert "output tokens were not recorded" not in trace.notes
 
 
 def test_calls_that_the_service_runs_are_not_seen(tmp_path: Path) -> None:
     """They stand in the answer in a form of their own."""
-    script = Script(folder=PLAIN)
-    script.user("Hello")
+    script = asked("Hello")
     script.says("Done.")
     script.lines[-1]["message"]["content"].insert(
         0, {"type": "server_tool_use", "id": "s-1", "name": "web_search", "input": {}}
     )
-    trace = traced(script, tmp_path)
+    trace = script.trace(tmp_path)
     assert trace.capabilities.supports_tool_trace
     assert trace.unseen == ["1 call that the model's service ran itself"]
 
@@ -430,15 +410,14 @@ def test_messages_that_the_owner_writes_on_their_own_number(tmp_path: Path) -> N
 @pytest.mark.parametrize("lines", [("I see", "I see a cat."), ("I see a cat.", "I see a cat.")])
 def test_an_answer_that_is_written_while_it_is_said(tmp_path: Path, lines: tuple[str, str]) -> None:
     """A later line of the same answer goes on from it, or repeats it: neither words nor calls are doubled."""
-    script = Script(folder=PLAIN)
-    script.user("Hello")
+    script = asked("Hello")
     script.calls("Read", name="m-1")
     script.calls("Read", name="m-1", file_path="/x")
     script.answers("found")
     script.calls("Read", name="m-1", file_path="/x")
     script.says(lines[0], stop=None, name="m-2")
     script.says(lines[1], name="m-2")
-    trace = traced(script, tmp_path)
+    trace = script.trace(tmp_path)
     assert trace.final_output is not None
     assert trace.final_output.content == "I see a cat."
     assert [(call.tool, call.event.data["args"], call.succeeded) for call in trace.calls()] == [
@@ -448,10 +427,9 @@ def test_an_answer_that_is_written_while_it_is_said(tmp_path: Path, lines: tuple
 
 def test_an_id_of_a_call_that_was_never_answered_is_used_again(tmp_path: Path) -> None:
     """By another answer: it is another call."""
-    script = Script(folder=PLAIN)
-    script.user("Hello")
+    script = asked("Hello")
     script.calls("Read", "call_0", file_path="/x")
     script.calls("Bash", "call_0", command="rm /x")
     script.answers("gone", "call_0")
     script.says("Done.")
-    assert [call.tool for call in traced(script, tmp_path).calls()] == ["read", "bash"]
+    assert [call.tool for call in script.trace(tmp_path).calls()] == ["read", "bash"]

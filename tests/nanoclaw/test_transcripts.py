@@ -13,7 +13,7 @@ from agenteval.contracts.trace import Trace
 from agenteval_nanoclaw import NanoClawAdapter
 from agenteval_nanoclaw.session.results import canonical
 from nanoclaw.recordings import PROJECT, case_of, context_of, converted, inspected, replayed
-from nanoclaw.transcripts import Script, prompt
+from nanoclaw.transcripts import Script, greeted, prompt
 from planted import ANTHROPIC, GITHUB, PASSWORD
 
 ALONE = [
@@ -23,32 +23,19 @@ ALONE = [
 """The notes on a whole transcript without databases."""
 
 
-def trace_of(script: Script, folder: Path, **chosen: Any) -> Trace:
-    """The trace of a run of a transcript."""
-    script.write(folder)
-    return replayed(folder, "s-1.jsonl", **chosen)
-
-
 def told(trace: Trace) -> list[tuple[str, Any]]:
     """What happened, in short."""
     keys = {"tool_call": "tool", "tool_result": "result", "error": "error_type"}
     return [(event.type, event.data[keys.get(event.type, "content")]) for event in trace.events]
 
 
-def first_run() -> Script:
-    """A script that begins with a message."""
-    script = Script()
-    script.chat("Hello?")
-    return script
-
-
 def test_a_transcript_alone(tmp_path: Path) -> None:
     """Messages, calls, results and the answer; flags and notes say what is not there."""
-    script = first_run()
+    script = greeted()
     script.calls("mcp__nanoclaw__send_message", text="One moment")
     script.answers([{"type": "text", "text": "Message sent to (current conversation) (id: 3)"}])
     script.sends("Done.")
-    trace = trace_of(script, tmp_path)
+    trace = script.trace(tmp_path)
     assert told(trace) == [
         ("message_received", "Hello?"),
         ("tool_call", "outbound_send"),
@@ -71,12 +58,12 @@ def test_a_transcript_alone(tmp_path: Path) -> None:
 
 def test_usage_counts_once_for_each_answer(tmp_path: Path) -> None:
     """Every block of an answer is a line that repeats its usage."""
-    script = first_run()
+    script = greeted()
     script.says("Let me see.", stop="tool_use", name="one")
     script.calls("Bash", name="one", command="date")
     script.answers("2026")
     script.sends("It is 2026.")
-    trace = trace_of(script, tmp_path)
+    trace = script.trace(tmp_path)
     assert trace.metrics.token_usage == {
         "input_tokens": 20,
         "output_tokens": 10,
@@ -92,7 +79,7 @@ def test_output_tokens_that_were_not_recorded_are_left_out(tmp_path: Path) -> No
         '<messages>\n<message sender="Dana" time="2026-11-21T20:00:00.000Z">Hello?</message>\n</messages>'
     )
     script.says("Hi. <internal>polite</internal>", stop=None)
-    trace = trace_of(script, tmp_path)
+    trace = script.trace(tmp_path)
     assert trace.metrics.token_usage is not None
     assert "output_tokens" not in trace.metrics.token_usage
     assert "output tokens were not recorded" in trace.notes
@@ -102,9 +89,9 @@ def test_output_tokens_that_were_not_recorded_are_left_out(tmp_path: Path) -> No
 
 def test_a_text_that_was_not_delivered_is_no_output(tmp_path: Path) -> None:
     """NanoClaw delivers what is wrapped, and nothing else; the trace says so."""
-    script = first_run()
+    script = greeted()
     script.says("I forgot to wrap this")
-    trace = trace_of(script, tmp_path)
+    trace = script.trace(tmp_path)
     assert trace.output == ""
     assert trace.of_type("final_output")[0].data["raw"] == "I forgot to wrap this"
     assert trace.notes[0] == (
@@ -122,20 +109,20 @@ def test_several_messages_in_one_prompt(tmp_path: Path) -> None:
         '<message id="4" from="dana" sender="Leo" time="y">Why?</message>\n</messages>'
     )
     script.sends("Maths.")
-    trace = trace_of(script, tmp_path)
+    trace = script.trace(tmp_path)
     messages = [(event.data["sender"], event.data["content"]) for event in trace.of_type("message_received")]
     assert messages == [("Dana", "5 < 6 & 7"), ("Leo", "Why?")]
 
 
 def test_results_are_linked_by_id_whatever_their_order(tmp_path: Path) -> None:
     """Also when the file has a result before its call."""
-    script = first_run()
+    script = greeted()
     script.answers("second", "c-2")
     script.calls("Bash", "c-1", name="one", command="a")
     script.calls("Bash", "c-2", name="one", command="b")
     script.answers("first", "c-1")
     script.sends("Done.")
-    trace = trace_of(script, tmp_path)
+    trace = script.trace(tmp_path)
     assert [(call.args["command"], call.results[0].data["result"]) for call in trace.calls()] == [
         ("a", "first"),
         ("b", "second"),
@@ -144,14 +131,14 @@ def test_results_are_linked_by_id_whatever_their_order(tmp_path: Path) -> None:
 
 def test_lines_are_in_the_order_of_time(tmp_path: Path) -> None:
     """Retries of the API are written when the next message comes, with the times at which they were."""
-    script = first_run()
+    script = greeted()
     begin = script.lines[0]["uuid"]
     script.sends("Done.", second=5)
     error = {"status": 529, "error": {"error": {"type": "overloaded_error", "message": "Overloaded"}}}
     script.line("system", subtype="api_error", error=error, retryAttempt=1, parent=begin, second=2)
     script.chat("Thanks", 4, second=9)
     script.sends("Any time.", second=10)
-    trace = trace_of(script, tmp_path, turn=1)
+    trace = script.trace(tmp_path, turn=1)
     assert told(trace) == [
         ("message_received", "Hello?"),
         ("error", "overloaded_error"),
@@ -178,13 +165,13 @@ def test_runs_that_interleave_stay_apart(tmp_path: Path) -> None:
     script.answers("two", "c-2", parent=second)
     script.sends("First.", parent="s-1-5")
     script.sends("Second.", parent="s-1-6")
-    assert told(trace_of(script, tmp_path, turn=1)) == [
+    assert told(script.trace(tmp_path, turn=1)) == [
         ("message_received", "First?"),
         ("tool_call", "bash"),
         ("tool_result", "one"),
         ("final_output", "First."),
     ]
-    assert told(trace_of(script, tmp_path, turn=2)) == [
+    assert told(script.trace(tmp_path, turn=2)) == [
         ("message_received", "Second?"),
         ("tool_call", "read"),
         ("tool_result", "two"),
@@ -199,13 +186,13 @@ def _call(call_id: str, tool: str) -> dict[str, Any]:
 
 def test_a_run_that_was_killed_and_taken_up_again(tmp_path: Path) -> None:
     """The message is handed out twice, and was received once."""
-    script = first_run()
+    script = greeted()
     script.calls("Bash", command="sleep 60")
     script.user("Continue from where you left off.", isMeta=True)
     script.says("No response requested.", message={"model": "<synthetic>"})
     script.chat("Hello?")
     script.sends("Back again.")
-    trace = trace_of(script, tmp_path)
+    trace = script.trace(tmp_path)
     assert told(trace) == [
         ("message_received", "Hello?"),
         ("tool_call", "bash"),
@@ -217,10 +204,10 @@ def test_a_run_that_was_killed_and_taken_up_again(tmp_path: Path) -> None:
 
 def test_a_run_that_was_killed(tmp_path: Path) -> None:
     """Has a call that nothing answered, and no output."""
-    script = first_run()
+    script = greeted()
     script.says("Starting.", stop="tool_use", name="one")
     script.calls("Bash", name="one", command="sleep 60")
-    trace = trace_of(script, tmp_path)
+    trace = script.trace(tmp_path)
     assert (trace.status, trace.final_output) == ("partial", None)
     assert trace.events[-1].data == {
         "scope": "tool",
@@ -234,7 +221,7 @@ def test_a_run_that_was_killed(tmp_path: Path) -> None:
 
 def test_a_line_that_is_cut_makes_the_last_run_partial(tmp_path: Path) -> None:
     """And the trace says so."""
-    script = first_run()
+    script = greeted()
     script.sends("Done.")
     path = script.write(tmp_path)
     path.write_text(path.read_text() + '{"type":"assistant","mess', encoding="utf-8")
@@ -246,7 +233,7 @@ def test_a_line_that_is_cut_makes_the_last_run_partial(tmp_path: Path) -> None:
 @pytest.mark.parametrize("broken", ["{broken", "{" + "x" * 3_000])
 def test_a_run_with_a_line_that_cannot_be_read_is_partial(tmp_path: Path, broken: str) -> None:
     """It may have held a call. Other runs of the transcript are whole."""
-    script = first_run()
+    script = greeted()
     script.sends("Done.")
     script.chat("More", seq=4)
     script.sends("More done.")
@@ -286,7 +273,7 @@ def test_of_what_is_not_seen_the_first_is_named(tmp_path: Path, count: int, last
 
 def test_empty_lines_are_none(tmp_path: Path) -> None:
     """Nothing is missing where they are."""
-    script = first_run()
+    script = greeted()
     script.sends("Done.")
     path = tmp_path / "s-1.jsonl"
     path.write_text(script.text().replace("\n", "\n\n \n"), encoding="utf-8")
@@ -299,7 +286,7 @@ def test_empty_lines_are_none(tmp_path: Path) -> None:
 
 def test_unknown_lines_are_passed_over_and_counted(tmp_path: Path) -> None:
     """New releases write new types; broken lines and lines without a type are counted too."""
-    script = first_run()
+    script = greeted()
     script.line("hologram")
     script.line("hologram")
     script.line("system", subtype="new_notice")
@@ -321,7 +308,7 @@ def test_unknown_lines_are_passed_over_and_counted(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", ["api-request", "api-request-shape", "mode", "last-prompt", "progress"])
 def test_lines_that_tell_nothing_are_not_counted(tmp_path: Path, kind: str) -> None:
     """They are known, and passed over: some hold the system prompt."""
-    script = first_run()
+    script = greeted()
     script.line(kind, system="You are an agent. SYSTEM PROMPT")
     script.line("attachment", attachment={"type": "prompt_snapshot", "rendered": ["SYSTEM PROMPT"]})
     script.sends("Done.")
@@ -331,7 +318,7 @@ def test_lines_that_tell_nothing_are_not_counted(tmp_path: Path, kind: str) -> N
 
 def test_neither_images_nor_reminders_are_told(tmp_path: Path) -> None:
     """What a tool answered is text, without what the harness adds to it."""
-    script = first_run()
+    script = greeted()
     script.calls("Read", file_path="/workspace/agent/a.png")
     script.answers([{"type": "image", "source": {"type": "base64", "data": "QUJD" * 100}}])
     script.calls("Read", "c-2", file_path="/workspace/agent/a.md")
@@ -345,7 +332,7 @@ def test_neither_images_nor_reminders_are_told(tmp_path: Path) -> None:
     script.calls("Read", "c-6", file_path="/workspace/agent/c.md")
     script.answers("Table\n1\tone", "c-6")
     script.sends("Done.")
-    trace = trace_of(script, tmp_path)
+    trace = script.trace(tmp_path)
     assert [call.results[0].data["result"] for call in trace.calls()] == [
         "[image]",
         "one\ntwo",
@@ -358,36 +345,36 @@ def test_neither_images_nor_reminders_are_told(tmp_path: Path) -> None:
 
 def test_thinking_is_not_told(tmp_path: Path) -> None:
     """It is no event, and stays where it is."""
-    script = first_run()
+    script = greeted()
     thinking = {"id": "m", "content": [{"type": "thinking", "thinking": "hmm", "signature": "x"}]}
     script.line("assistant", message={**thinking, "stop_reason": "tool_use"})
     script.sends("Done.")
-    assert "hmm" not in repr(trace_of(script, tmp_path).events)
+    assert "hmm" not in repr(script.trace(tmp_path).events)
 
 
 def test_large_answers_are_read_from_their_file(tmp_path: Path) -> None:
     """The transcript has a preview of them; where the file is missing, the trace says so."""
-    script = first_run()
+    script = greeted()
     script.calls("Bash", command="x")
     script.answers("<persisted-output>\nsaved to ~/.claude/projects/p/s-1/tool-results/b1.txt\nprev")
     script.sends("Done.")
-    trace = trace_of(script, tmp_path)
+    trace = script.trace(tmp_path)
     assert trace.notes[0] == "the result of c-1 (bash) is cut: the file with the whole of it is missing"
     file = tmp_path / "s-1" / "tool-results" / "b1.txt"
     file.parent.mkdir(parents=True)
     file.write_bytes(b"whole \xff")
-    whole = trace_of(script, tmp_path)
+    whole = script.trace(tmp_path)
     assert whole.calls()[0].results[0].data["result"] == "whole \ufffd"
     assert trace.notes[0] not in whole.notes
     with file.open("wb") as sparse:
         sparse.truncate(10_000_001)
-    assert trace_of(script, tmp_path).notes[0] == trace.notes[0]
+    assert script.trace(tmp_path).notes[0] == trace.notes[0]
     for make in (os.mkfifo, lambda path: path.symlink_to(PROJECT / "README.md")):
         file.unlink()
         make(file)
-        assert trace_of(script, tmp_path).notes[0] == trace.notes[0]
+        assert script.trace(tmp_path).notes[0] == trace.notes[0]
     script.lines[-2]["message"]["content"][0]["content"] = "<persisted-output>\nprev"
-    assert trace_of(script, tmp_path).notes[0] == trace.notes[0]
+    assert script.trace(tmp_path).notes[0] == trace.notes[0]
 
 
 def side(prompt_text: str) -> Script:
@@ -403,7 +390,7 @@ def side(prompt_text: str) -> Script:
 
 def spawning() -> Script:
     """A run that starts a subagent."""
-    script = first_run()
+    script = greeted()
     script.calls("Task", prompt="Tell Dana")
     script.answers("Sent.", toolUseResult={"status": "completed", "agentId": "a1"}, second=9)
     script.sends("Told her.", second=10)
@@ -413,7 +400,7 @@ def spawning() -> Script:
 def test_what_subagents_do_is_told(tmp_path: Path) -> None:
     """In the order of time, with their id, below the call that started them."""
     side("Tell Dana").write(tmp_path, "s-1/subagents/agent-a1.jsonl")
-    trace = trace_of(spawning(), tmp_path)
+    trace = spawning().trace(tmp_path)
     events = [(event.type, event.agent_id, event.parent_event_id) for event in trace.events]
     assert events == [
         ("message_received", "main", None),
@@ -437,7 +424,7 @@ def test_a_subagent_that_never_answered_is_found_by_its_prompt(tmp_path: Path, t
     script = spawning()
     del script.lines[2:]
     script.lines[1]["message"]["content"][0] |= {"name": tool, "input": {"prompt": "Grüße"}}
-    assert [call.event.agent_id for call in trace_of(script, tmp_path).calls()] == ["main", "a1"]
+    assert [call.event.agent_id for call in script.trace(tmp_path).calls()] == ["main", "a1"]
 
 
 def test_a_subagent_that_never_answered_is_found_by_its_call(tmp_path: Path) -> None:
@@ -451,7 +438,7 @@ def test_a_subagent_that_never_answered_is_found_by_its_call(tmp_path: Path) -> 
     script = spawning()
     del script.lines[2:]
     script.lines[1]["message"]["content"][0]["input"] = {"prompt": "Tell her"}
-    assert trace_of(script, tmp_path).calls()[1].args == {"text": "a2"}
+    assert script.trace(tmp_path).calls()[1].args == {"text": "a2"}
 
 
 def test_what_is_told_of_a_subagent_may_be_damaged(tmp_path: Path) -> None:
@@ -460,10 +447,10 @@ def test_what_is_told_of_a_subagent_may_be_damaged(tmp_path: Path) -> None:
     script = spawning()
     del script.lines[2:]
     told.write_text("[" * 100_000, encoding="utf-8")
-    assert trace_of(script, tmp_path).tool_counts() == {"agent": 1, "outbound_send": 1}
+    assert script.trace(tmp_path).tool_counts() == {"agent": 1, "outbound_send": 1}
     told.unlink()
     os.mkfifo(told)
-    assert trace_of(script, tmp_path).tool_counts() == {"agent": 1, "outbound_send": 1}
+    assert script.trace(tmp_path).tool_counts() == {"agent": 1, "outbound_send": 1}
 
 
 @pytest.mark.parametrize("make", [os.mkdir, os.mkfifo])
@@ -471,7 +458,7 @@ def test_a_subagent_whose_transcript_is_no_file(make: Callable[[Path], None], tm
     """It is missing; a pipe is not waited for."""
     (tmp_path / "s-1" / "subagents").mkdir(parents=True)
     make(tmp_path / "s-1" / "subagents" / "agent-a1.jsonl")
-    assert trace_of(spawning(), tmp_path).unseen == ["what subagent a1 did"]
+    assert spawning().trace(tmp_path).unseen == ["what subagent a1 did"]
 
 
 @pytest.mark.parametrize(
@@ -486,19 +473,19 @@ def test_a_subagent_whose_transcript_is_damaged(tmp_path: Path, text: str, told:
     """Cut in a line, or with nothing in it: it is said."""
     path = side("Tell Dana").write(tmp_path, "s-1/subagents/agent-a1.jsonl")
     path.write_text(text and path.read_text(encoding="utf-8") + text, encoding="utf-8")
-    trace = trace_of(spawning(), tmp_path)
+    trace = spawning().trace(tmp_path)
     assert trace.capabilities.supports_tool_trace
     assert trace.unseen == [told]
 
 
 def test_a_subagent_whose_transcript_is_missing(tmp_path: Path) -> None:
     """Nobody knows what it did: the trace says so, and what it holds is judged."""
-    trace = trace_of(spawning(), tmp_path)
+    trace = spawning().trace(tmp_path)
     assert trace.capabilities.supports_tool_trace
     assert trace.unseen == ["what subagent a1 did"]
     script = spawning()
     del script.lines[2:]
-    assert trace_of(script, tmp_path).unseen == ["what subagent c-1 did"]
+    assert script.trace(tmp_path).unseen == ["what subagent c-1 did"]
 
 
 @pytest.mark.parametrize(
@@ -515,11 +502,11 @@ def test_a_subagent_whose_transcript_is_missing(tmp_path: Path) -> None:
 )
 def test_errors_of_tools(tmp_path: Path, text: str, kind: str, retryable: bool) -> None:
     """An unsuccessful result, and an error that tells its kind."""
-    script = first_run()
+    script = greeted()
     script.calls("Bash", command="x")
     script.answers(text, failed=True)
     script.sends("It failed.")
-    (call,) = trace_of(script, tmp_path).calls()
+    (call,) = script.trace(tmp_path).calls()
     assert call.results[0].data["success"] is False
     (error,) = call.errors
     told = (error.data["error_type"], error.data["retryable"], error.data["message"])
@@ -545,11 +532,11 @@ def test_errors_of_tools(tmp_path: Path, text: str, kind: str, retryable: bool) 
 )
 def test_requests_that_were_tried_again(tmp_path: Path, error: Any, kind: str, message: str) -> None:
     """Releases nest what failed in different ways: the innermost says it best."""
-    script = first_run()
+    script = greeted()
     script.line("system", subtype="api_error", error=error, retryAttempt=2)
     script.line("system", subtype="api_error", error={"formatted": "Busy"})
     script.sends("Done.")
-    errors = trace_of(script, tmp_path).of_type("error")
+    errors = script.trace(tmp_path).of_type("error")
     assert [(each.data["error_type"], each.data["message"]) for each in errors] == [
         (kind, message),
         ("api_error", "Busy"),
@@ -595,7 +582,7 @@ def test_the_generation_of_a_transcript_alone(
     script = Script(folder=folder)
     script.user(text)
     script.says('<message to="dana">Hi.</message><internal>x</internal>')
-    trace = trace_of(script, tmp_path)
+    trace = script.trace(tmp_path)
     whole = '<message to="dana">Hi.</message>'
     outputs = {"v2": "Hi.", "v1": whole, "": f"{whole}<internal>x</internal>"}
     assert trace.output == outputs[generation]
@@ -617,9 +604,9 @@ def test_an_agent_of_nanoclaw_can_send(tmp_path: Path, folder: str, tools: list[
 
 def test_a_failure_of_the_api_ends_the_run_as_failed(tmp_path: Path) -> None:
     """Its text is an error, and no answer."""
-    script = first_run()
+    script = greeted()
     script.says("API Error: 529 Overloaded.", isApiErrorMessage=True, message={"model": "<synthetic>"})
-    trace = trace_of(script, tmp_path)
+    trace = script.trace(tmp_path)
     assert (trace.status, trace.final_output) == ("failed", None)
     assert trace.events[-1].data == {
         "scope": "model",
@@ -633,35 +620,35 @@ def test_a_failure_of_the_api_ends_the_run_as_failed(tmp_path: Path) -> None:
 
 def test_a_refusal_ends_the_run_as_blocked(tmp_path: Path) -> None:
     """The model did not want to."""
-    script = first_run()
+    script = greeted()
     script.says("I can't help.", stop="refusal", isApiErrorMessage=True)
-    trace = trace_of(script, tmp_path)
+    trace = script.trace(tmp_path)
     assert (trace.status, trace.events[-1].data["error_type"]) == ("blocked", "refusal")
 
 
 def test_a_refusal_that_only_a_notice_tells_of_blocks_the_run(tmp_path: Path) -> None:
     """Newer releases write it; an answer of another model after it is one."""
-    script = first_run()
+    script = greeted()
     script.line("system", subtype="model_refusal_no_fallback", content="Stopped.")
-    assert trace_of(script, tmp_path).status == "blocked"
+    assert script.trace(tmp_path).status == "blocked"
     script.sends("Done.")
-    assert trace_of(script, tmp_path).status == "success"
+    assert script.trace(tmp_path).status == "success"
 
 
 def test_an_answer_that_was_cut_off_is_partial(tmp_path: Path) -> None:
     """It reached the limit of tokens."""
-    script = first_run()
+    script = greeted()
     script.sends("It is", stop="max_tokens")
-    assert trace_of(script, tmp_path).status == "partial"
+    assert script.trace(tmp_path).status == "partial"
 
 
 def test_texts_to_others_are_sends(tmp_path: Path) -> None:
     """What the final text says to another chat went there, though no tool was called; so did earlier final texts."""
-    script = first_run()
+    script = greeted()
     script.sends("Working on it.")
     script.user("<task-notification>done</task-notification>")
     script.says('<message to="family">Dana knows</message><message to="dana">All done.</message>')
-    trace = trace_of(script, tmp_path)
+    trace = script.trace(tmp_path)
     assert [(call.tool, call.args) for call in trace.calls()] == [
         ("outbound_send", {"to": "dana", "text": "Working on it."}),
         ("outbound_send", {"to": "family", "text": "Dana knows"}),
@@ -686,11 +673,11 @@ def test_what_tools_sent_is_the_answer_of_a_run_that_says_nothing(
     tmp_path: Path, tool: str, args: dict[str, Any], answer: str, said: str
 ) -> None:
     """When it went to the conversation, and has words."""
-    script = first_run()
+    script = greeted()
     script.calls(f"mcp__nanoclaw__{tool}", **args)
     script.answers(answer)
     script.says("<internal>Sent.</internal>")
-    trace = trace_of(script, tmp_path)
+    trace = script.trace(tmp_path)
     (final,) = trace.of_type("final_output")
     sent_by = {"sent_by": ["c-1"]} if said else {}
     raw = "<internal>Sent.</internal>"
@@ -703,11 +690,11 @@ def test_an_answer_to_several(tmp_path: Path) -> None:
     script = Script()
     script.user(prompt("Tea?") + prompt("Milk?", 4).replace('from="dana"', 'from="nora"').partition("/>")[2])
     script.says('<message to="dana">Tea.</message><message to="nora">Milk.</message>')
-    (final,) = trace_of(script, tmp_path).of_type("final_output")
+    (final,) = script.trace(tmp_path).of_type("final_output")
     assert (final.data["content"], final.data["to"]) == ("Tea.\n\nMilk.", ["dana", "nora"])
     script.lines.pop()
     script.sends("Tea.")
-    (final,) = trace_of(script, tmp_path).of_type("final_output")
+    (final,) = script.trace(tmp_path).of_type("final_output")
     assert (final.data["content"], final.data["to"]) == ("Tea.", "dana")
 
 
@@ -719,7 +706,7 @@ def test_a_task_without_database(tmp_path: Path) -> None:
         "Instructions:\nSend <b>news</b></task>"
     )
     script.sends("News.")
-    trace = trace_of(script, tmp_path)
+    trace = script.trace(tmp_path)
     assert trace.scenario.trigger == "scheduler"
     assert trace.scenario.scheduler_context == {"timezone": "Europe/Berlin"}
     assert trace.capabilities.supports_scheduler_context is False
@@ -733,7 +720,7 @@ def test_a_task_of_the_first_generation(tmp_path: Path) -> None:
     script = Script(folder="/workspace/group")
     script.user("[SCHEDULED TASK - The following message was sent automatically.]\n\nSend [all] news [soon]")
     script.says("News.")
-    trace = trace_of(script, tmp_path)
+    trace = script.trace(tmp_path)
     assert trace.scenario.trigger == "scheduler"
     assert trace.input_messages[0].content == "Send [all] news [soon]"
 
@@ -747,7 +734,7 @@ def test_earlier_final_texts_of_the_first_generation_are_sends(tmp_path: Path) -
     script.says("Working on it.")
     script.user("<task-notification>done</task-notification>")
     script.says("<internal>Done.</internal>Here it is.")
-    trace = trace_of(script, tmp_path)
+    trace = script.trace(tmp_path)
     (call,) = trace.calls()
     assert (call.tool, call.args) == ("outbound_send", {"text": "Working on it."})
     assert call.results[0].data["success"] is True
@@ -756,7 +743,7 @@ def test_earlier_final_texts_of_the_first_generation_are_sends(tmp_path: Path) -
 
 def test_hostile_lines_are_survived(tmp_path: Path) -> None:
     """Half characters, deep nesting, numbers that JSON does not have, lines that are no objects."""
-    script = first_run()
+    script = greeted()
     script.calls("Bash", command="x")
     lines = script.text().splitlines()
     lines.append(lines[-1].replace('"x"', '"\\ud83d"').replace("c-1", "c-2").replace("s-1-2", "s-1-x"))
@@ -773,7 +760,7 @@ def test_hostile_lines_are_survived(tmp_path: Path) -> None:
 
 def test_lines_over_the_limit_are_passed_over(tmp_path: Path) -> None:
     """They are counted, and the lines after them are read."""
-    script = first_run()
+    script = greeted()
     script.calls("Bash", command="y" * (3 << 20))
     script.sends("Done.")
     script.write(tmp_path)
@@ -813,7 +800,7 @@ def test_a_transcript_without_a_run(tmp_path: Path) -> None:
 
 def test_progress_is_told_while_a_large_file_is_read(tmp_path: Path) -> None:
     """How far it is, how large the file is, and that it is done."""
-    script = first_run()
+    script = greeted()
     script.calls("Bash", command="x")
     script.answers("y" * 9_000_000)
     script.sends("Done.")
@@ -829,13 +816,13 @@ def test_progress_is_told_while_a_large_file_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize("untimed", [[0], [2], [0, 1, 2, 3], [3]])
 def test_lines_without_a_time_keep_their_place(untimed: list[int], tmp_path: Path) -> None:
     """Nothing of them is lost: they have the time of the line before, the first ones that of the first that has one."""
-    script = first_run()
+    script = greeted()
     script.calls("Bash", command="date")
     script.answers("Saturday")
     script.sends("It is Saturday.")
     for number in untimed:
         script.lines[number]["timestamp"] = "soon"
-    trace = trace_of(script, tmp_path)
+    trace = script.trace(tmp_path)
     assert told(trace) == [
         ("message_received", "Hello?"),
         ("tool_call", "bash"),
@@ -884,11 +871,11 @@ def test_a_result_may_say_itself_that_it_failed(
     tmp_path: Path, text: str, stated: bool | None, success: bool
 ) -> None:
     """Where the transcript does not state it."""
-    script = first_run()
+    script = greeted()
     script.calls("mcp__nanoclaw__send_message", text="Hi")
     script.answers(text)
     if stated is not None:
         script.lines[-1]["message"]["content"][0]["is_error"] = stated
     script.sends("Done.")
-    (call, *_) = trace_of(script, tmp_path).calls()
+    (call, *_) = script.trace(tmp_path).calls()
     assert (call.succeeded, call.failed) == (success, not success)

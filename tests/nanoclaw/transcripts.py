@@ -4,6 +4,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+from agenteval.contracts.trace import Trace
+from nanoclaw.recordings import replayed
+
 TIME = "2026-11-21T20:{:02}:{:02}.000Z"
 
 
@@ -33,7 +36,7 @@ class Script:
         self.lines.append({"type": kind, **envelope, **fields})
         return uuid
 
-    def user(self, text: str, **fields: Any) -> str:
+    def user(self, text: Any, **fields: Any) -> str:
         """A line in the user's name, as it stands."""
         return self.line("user", message={"role": "user", "content": text}, **fields)
 
@@ -82,9 +85,32 @@ class Script:
         path.write_text(self.text(), encoding="utf-8")
         return path
 
+    def trace(self, folder: Path, **chosen: Any) -> Trace:
+        """Write it, and the trace of a run of it."""
+        self.write(folder)
+        return replayed(folder, "s-1.jsonl", **chosen)
+
 
 def prompt(text: str, seq: int = 2) -> str:
     """A chat message in what NanoClaw v2 writes around it."""
     escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     head = f'<message id="{seq}" from="dana" sender="Dana" time="Nov 21, 2026, 3:35 PM">'
     return f'<context timezone="America/New_York" />\n{head}{escaped}</message>'
+
+
+PLAIN = "/srv/app"
+"""Where an agent works that is none of NanoClaw."""
+
+
+def asked(text: Any = "Build it", **fields: Any) -> Script:
+    """A transcript of Claude Code alone that begins with a message."""
+    script = Script(folder=PLAIN)
+    script.user(text, **fields)
+    return script
+
+
+def greeted() -> Script:
+    """A transcript of NanoClaw that begins with a message."""
+    script = Script()
+    script.chat("Hello?")
+    return script
