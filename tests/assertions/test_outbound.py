@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agenteval.assertions import assertion_class, outbound
+from agenteval.assertions import assertion_class, scheduler
 from agenteval.assertions.base import Verdict
-from agenteval.assertions.outbound import likeness
+from agenteval.assertions.scheduler import likeness
 from builders import Step, call, error, judge, make_trace, result
 from verdicts import refs, refused
 
@@ -411,7 +411,7 @@ class TestDuplicates:
         self, texts: str, found: bool, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """So many different ones to an address."""
-        monkeypatch.setattr(outbound, "MOST_RECENT", 2)
+        monkeypatch.setattr(scheduler, "MOST_RECENT", 2)
         steps = [send(to="a", text=text) for text in texts.split()]
         repeats = self.sent(*steps, similarity=0.8).observed["repeated"]
         assert any(each["same_as"] == "evt-2" for each in repeats) is found

@@ -4,6 +4,8 @@ A tool call is a `tool_call` event (see `agenteval.contracts.trace`). Tool names
 hold `*`, `?` or `[`. Results are looked at only where `result` is given.
 """
 
+from collections.abc import Sequence
+from dataclasses import field
 from typing import Annotated, Any, ClassVar, Literal
 
 from agenteval.assertions.base import (
@@ -16,16 +18,20 @@ from agenteval.assertions.base import (
     called,
     closest_calls,
     failed,
+    first_of,
     ids,
+    in_order,
+    listed,
     passed,
     times,
     unfinished,
     vacuous,
 )
+from agenteval.contracts.json_values import args_key
 from agenteval.contracts.models import Between, NotEmpty, model
 from agenteval.contracts.testcase import Name, TestCase
-from agenteval.contracts.trace import ToolCall, Trace, tool_names
-from agenteval.matching.selectors import ArgsMatch, ResultMatch, Selector, calls_of, is_named
+from agenteval.contracts.trace import Event, ToolCall, Trace, tool_names
+from agenteval.matching.selectors import ArgsMatch, ResultMatch, Selector, calls_of, is_any_of, is_named
 from agenteval.text.fitting import counted, plural
 from agenteval.text.names import name_matches
 
@@ -305,3 +311,98 @@ class MaxToolCalls(Assertion):
 def is_available(tool: str, case: TestCase) -> bool:
     """Whether the agent had the tool, or one that the glob means."""
     return any(is_named(tool, tool_names(name)) or name_matches(name, tool) for name in case.tools.available)
+
+
+@model
+class NoDuplicateToolCalls(Assertion):
+    """No tool call is repeated.
+
+    Two calls are the same if they are of one tool and their arguments are equal. With `allow_after_error`, a call may be
+    repeated if every identical one before it had already failed; parallel calls are no retries of each other. Vacuous if there was
+    no such call.
+    """
+
+    type: ClassVar[str] = "no_duplicate_tool_calls"
+    category: ClassVar[Category] = "tool_process"
+    failure_category: ClassVar[str] = "repeated tool call"
+    implied: ClassVar[tuple[str, ...]] = ("supports_tool_trace",)
+    proves: ClassVar[tuple[Proof, ...]] = ("fail",)
+    example: ClassVar[str] = """\
+ignore_tools: [get_time]
+ignore_args: [request_id]
+"""
+
+    tools: Annotated[list[Name], NotEmpty()] | None = None
+    """The tools (names or globs) whose calls are judged; all, when left out."""
+    ignore_tools: list[Name] = field(default_factory=list)
+    """Tools (names or globs) whose calls may be repeated."""
+    ignore_args: list[Name] = field(default_factory=list)
+    """Keys or dotted paths of arguments that are not compared, such as a request id."""
+    allow_after_error: bool = True
+    """Whether a failed call may be repeated."""
+
+    def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace tells all
+        """Judge one trace."""
+        judged = [call for call in trace.calls() if self._judges(call)]
+        if not judged:
+            return vacuous(f"no call{self._named()} in the trace", calls=0)
+        same: dict[tuple[str, str], list[ToolCall]] = {}
+        repeats: dict[tuple[str, str], list[Event]] = {}
+        retried = 0
+        for call in judged:
+            key = (call.tool, args_key(call.args, self.ignore_args))
+            if not call.tells_args:  # it cannot be compared with another call
+                key = (call.tool, call.event.event_id)
+            earlier = same.setdefault(key, [])
+            if earlier and self.allow_after_error and _all_failed(earlier, call):
+                retried += 1
+            elif earlier:
+                repeats.setdefault(key, []).append(call.event)
+            earlier.append(call)
+        again = [(same[key], events) for key, events in repeats.items()]
+        observed: dict[str, Any] = {
+            "calls": len(judged),
+            "distinct_calls": len(same),
+            "repeats_after_error": retried,
+            "repeated": [
+                {
+                    "tool": first.tool,
+                    "args": first.args,
+                    "first": first.event.event_id,
+                    "repeats": ids(events),
+                }
+                for (first, *_), events in again
+            ],
+        }
+        if not again:
+            after_error = f", {counted(retried, 'repeat')} after an error" if retried else ""
+            return passed(
+                f"{counted(len(judged), 'call')}{self._named()}, {'each ' * (len(judged) > 1)}made once{after_error}",
+                events=[call.event for call in judged],
+                **observed,
+            )
+        told = [
+            f"{first.tool} again ({listed(events)}) with the arguments of {first.event.event_id}"
+            for (first, *_), events in again
+        ]
+        return failed(
+            f"expected each call{self._named()} once, got {first_of(told)}",
+            events=in_order(call.event for calls, _ in again for call in calls),
+            **observed,
+        )
+
+    def _judges(self, call: ToolCall) -> bool:
+        is_meant = self.tools is None or is_any_of(self.tools, call)
+        return is_meant and not is_any_of(self.ignore_tools, call)
+
+    def _named(self) -> str:
+        """Whose calls are judged, for a message; empty for all."""
+        if self.tools is None and not self.ignore_tools:
+            return ""
+        tools = " or ".join(self.tools) if self.tools else "any tool"
+        return f" of {tools} but {' and '.join(self.ignore_tools)}" if self.ignore_tools else f" of {tools}"
+
+
+def _all_failed(earlier: Sequence[ToolCall], call: ToolCall) -> bool:
+    """Whether each of these calls had failed when the call was made."""
+    return all(any(failure.seq < call.event.seq for failure in each.failures()) for each in earlier)

@@ -10,7 +10,7 @@ from typing import Any
 
 from agenteval.assertions.groundedness import ClaimsSupportedByFixtures
 from agenteval.assertions.memory import MEMORY_EVENTS, TAKEN_OUT, owner
-from agenteval.assertions.outbound import NoDuplicateToolCalls
+from agenteval.assertions.process import NoDuplicateToolCalls
 from agenteval.contracts.errors import AssertionCrashError
 from agenteval.contracts.json_values import args_key
 from agenteval.contracts.models import parse
