@@ -41,6 +41,13 @@ def place_of_expectation(result: TestResult) -> str:
     return located(result.path, result.line, result.column) if result.line is not None else ""
 
 
+def next_step_of(result: TestResult) -> str:
+    """What to do, unless the evidence or the error says it already."""
+    step = result.next_step or ""
+    said = result.error is not None and f"next: {step}" in result.error.message
+    return "" if said or result.reason_code == "assertion.failed" else step
+
+
 TOO_LARGE = "it is not written"
 """How the warning ends that says that a trace is too large to be kept."""
 
@@ -160,11 +167,14 @@ class Console(Terminal):
         self._trace_line(result)
         if result.error and not reason:
             self._error(result, indent=2)
-        shown, counted = self._split(result.assertions)
-        for each in shown:
-            self._assertion(each)
-        if counted:
-            self._tally_line(counted, result.error)
+        rest = []
+        for each in result.assertions:
+            if self.verbosity > 0 or each.status in ("fail", "warn"):
+                self._assertion(each)
+            else:
+                rest.append(each)
+        if rest:
+            self._tally_line(rest, result.error)
         for warning in result.warnings:
             if warning not in told:
                 self.paragraph(f"warning: {warning}", indent=2)
@@ -174,8 +184,9 @@ class Console(Terminal):
             self.paragraph(
                 f"the test guards against: {', '.join(result.expected_failure_categories)}", indent=2
             )
-        if (result.next_step or "") not in reason:
-            self._next_step(result)
+        if (step := next_step_of(result)) and step not in reason:
+            code = "" if result.error else f"{result.reason_code}: "
+            self.paragraph(f"{code}next: {step}", indent=2)
         self._live(result)
         for name in (result.artifacts.result, result.artifacts.trace, result.artifacts.replay):
             if name and run_dir:
@@ -232,22 +243,6 @@ class Console(Terminal):
         if self.verbosity > 0 and result.error.details:
             for line in result.error.details.rstrip().split("\n"):
                 self.emit(f"    {line}")
-
-    def _next_step(self, result: TestResult) -> None:
-        """What to do, unless the evidence or the error says it already."""
-        said = result.error is not None and f"next: {result.next_step}" in result.error.message
-        if result.next_step and result.reason_code != "assertion.failed" and not said:
-            code = "" if result.error else f"{result.reason_code}: "
-            self.paragraph(f"{code}next: {result.next_step}", indent=2)
-
-    def _split(
-        self, results: Sequence[AssertionResult]
-    ) -> tuple[list[AssertionResult], list[AssertionResult]]:
-        """What is shown in full, and what is only counted."""
-        if self.verbosity > 0:
-            return list(results), []
-        shown = [r for r in results if r.status in ("fail", "warn")]
-        return shown, [r for r in results if r.status not in ("fail", "warn")]
 
     def _assertion(self, result: AssertionResult) -> None:
         kind = result.state

@@ -23,7 +23,7 @@ from agenteval.matching.sends import OUTBOUND
 from agenteval.mutation.results import MutationReport, percent
 from agenteval.redaction.redactor import Redactor
 from agenteval.redaction.sealing import sealed_text
-from agenteval.reporters.console import is_trace_too_large, place_of_error
+from agenteval.reporters.console import is_trace_too_large, next_step_of, place_of_error
 from agenteval.text.fitting import ends, grouped, head
 
 ON_THE_LINE = 240
@@ -471,8 +471,6 @@ class Page:
         steps = beside(old.events, events.events) if old and events else []
         same = bool(steps) and all(step.same for step in steps)
         kind, change, kinds = self._kind(row), self._change(row), {each.kind for each in judged}
-        step = result.next_step or ""
-        said = result.error is not None and f"next: {step}" in result.error.message
         return {
             "result": result,
             "kind": kind,
@@ -489,7 +487,7 @@ class Page:
             "anchors": {each.event_id: each.anchor for each in events.events} if events else {},
             "place_of_error": place_of_error(result),
             "trace_too_large": is_trace_too_large(result),
-            "next_step": "" if said or result.reason_code == "assertion.failed" else step,
+            "next_step": next_step_of(result),
             "reasons": [each for each in judged if each.kind in ("fail", "warn", "xfail")][
                 :_REASONS_IN_A_ROW
             ],

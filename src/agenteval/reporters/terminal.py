@@ -126,34 +126,21 @@ Part = str | tuple[str, str]
 """A text, or a text with a style."""
 
 _CODES = {"green": "32", "red": "31", "yellow": "33", "dim": "2", "bold": "1", "red bold": "31;1"}
-_UNICODE = {
-    "pass": "✓",
-    "fail": "✗",
-    "warn": "!",
-    "skip": "-",
-    "vacuous": "○",
-    "xfail": "✗",
-    "dot": "·",
-    "arrow": "→",
-    "times": "\N{MULTIPLICATION SIGN}",
-    "cut": "…",
-    "bar": "━",
-    "track": "─",
+_SIGNS = {
+    "pass": ("✓", "ok"),
+    "fail": ("✗", "x"),
+    "warn": ("!", "!"),
+    "skip": ("-", "-"),
+    "vacuous": ("○", "o"),
+    "xfail": ("✗", "x"),
+    "dot": ("·", "-"),
+    "arrow": ("→", "->"),
+    "times": ("\N{MULTIPLICATION SIGN}", "x"),
+    "cut": ("…", "..."),
+    "bar": ("━", "="),
+    "track": ("─", "-"),
 }
-_ASCII = {
-    "pass": "ok",
-    "fail": "x",
-    "warn": "!",
-    "skip": "-",
-    "vacuous": "o",
-    "xfail": "x",
-    "dot": "-",
-    "arrow": "->",
-    "times": "x",
-    "cut": "...",
-    "bar": "=",
-    "track": "-",
-}
+"""Signs, and what stands for them where the encoding has none."""
 _EXCERPT_LINE = re.compile(r" *[0-9]* \| ")
 
 PLAIN_WIDTH = 140
@@ -176,7 +163,8 @@ class Terminal:
         self.width = max(40, shutil.get_terminal_size().columns) if terminal else PLAIN_WIDTH
         self.room = self.width if self.is_terminal else sys.maxsize
         """The longest line that need not be broken: unlimited in a log or a file."""
-        self.signs = _UNICODE if _can_show(self.stream) else _ASCII
+        shown = _can_show(self.stream)
+        self.signs = {name: sign if shown else plain for name, (sign, plain) in _SIGNS.items()}
         self._at_gap = True
         self.before_line: Callable[[], None] | None = None
         """Called before each line, to remove a line of progress."""
@@ -329,7 +317,7 @@ def _narrowed(text: str) -> str:
 def _can_show(stream: TextIO) -> bool:
     encoding = getattr(stream, "encoding", None) or "ascii"
     try:
-        "".join(_UNICODE.values()).encode(encoding)
+        "".join(sign for sign, _ in _SIGNS.values()).encode(encoding)
     except (UnicodeEncodeError, LookupError):
         return False
     return True
