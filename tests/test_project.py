@@ -65,17 +65,7 @@ def test_the_assertion_in_contributing_is_explained(tmp_path: Path, monkeypatch:
     assert tool.description == "The tool: a name, or a glob such as `web_*`."
 
 
-@pytest.mark.parametrize("name", functions_in("adapter tests"))
-def test_the_adapter_in_contributing_passes_its_tests(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The example adapter makes a valid trace of the example log, and refuses what it must."""
-    module = module_of("adapter", "adapter tests", folder=tmp_path, monkeypatch=monkeypatch)
-    vars(module)["LOG"] = EXAMPLES["log"]
-    getattr(module, name)(tmp_path)
-
-
-@pytest.mark.parametrize("name", [name for name in EXAMPLES if name != "log"])
+@pytest.mark.parametrize("name", EXAMPLES)
 def test_code_in_contributing_is_formatted(name: str) -> None:
     """Code that is copied from the page is code that `make lint` accepts."""
     ruff = Path(sys.executable).parent / "ruff"
