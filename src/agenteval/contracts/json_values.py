@@ -1,10 +1,11 @@
-"""JSON values, such as arguments and results of tools: looked up by path, compared, and shown."""
+"""JSON values, such as arguments and results of tools: looked up by path, compared, what differs, and shown."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from agenteval.contracts.models import dotted
+from agenteval.contracts.models import DataPath, dotted
 from agenteval.text.fitting import clipped
 from agenteval.text.parts import composed
 from agenteval.text.regexes import lazy
@@ -211,33 +212,26 @@ LONGEST_VALUE = 80
 _CONTEXT = 20
 """Characters before what is different."""
 
-ABSENT = object()
-"""In place of a value that one side does not have."""
-
 
 class Difference(NamedTuple):
-    """A part that differs: where it is (`items[0].title`; empty for the whole), and what either side has there."""
+    """A part that differs: where it is (`items[0].title`; empty for the whole), and what either side has there, or MISSING."""
 
     place: str
     one: Any
     other: Any
 
 
-def find_differences(one: Any, other: Any) -> list[Difference]:
+def find_differences(one: Any, other: Any, path: DataPath = ()) -> Iterator[Difference]:
     """The parts in which two JSON values differ, in the order of their places; `1` and `1.0` are equal."""
-    from deepdiff import DeepDiff
-    from deepdiff.helper import NotPresent
-
-    tree = DeepDiff(one, other, view="tree", zip_ordered_iterables=True)
-    changes = [change for kind in tree.values() for change in kind if not equal(change.t1, change.t2)]
-    changes.sort(key=lambda change: _order(change.path(output_format="list")))
-    return [
-        Difference(
-            dotted(tuple(change.path(output_format="list"))),
-            *(ABSENT if isinstance(side, NotPresent) else side for side in (change.t1, change.t2)),
-        )
-        for change in changes
-    ]
+    if isinstance(one, dict) and isinstance(other, dict):
+        one, other = _composed_keys(one), _composed_keys(other)
+        for key in sorted({**one, **other}):
+            yield from find_differences(one.get(key, MISSING), other.get(key, MISSING), (*path, key))
+    elif isinstance(one, list) and isinstance(other, list):
+        for place, (before, after) in enumerate(zip_longest(one, other, fillvalue=MISSING)):
+            yield from find_differences(before, after, (*path, place))
+    elif not equal(one, other):
+        yield Difference(dotted(path), one, other)
 
 
 def differences(
@@ -247,7 +241,7 @@ def differences(
 
     `names` are what the two are called, `whole` what the values are.
     """
-    found = find_differences(one, other)
+    found = list(find_differences(one, other))
     for each in found[:MOST_LINES]:
         yield _line(each, names, whole)
     if len(found) > MOST_LINES:
@@ -274,15 +268,11 @@ def brief(value: Any, longest: int = LONGEST_VALUE) -> str:
     return clipped(show(value), longest)
 
 
-def _order(path: Sequence[str | int]) -> list[tuple[str, int]]:
-    return [("", step) if isinstance(step, int) else (step, 0) for step in path]
-
-
 def _line(found: Difference, names: tuple[str, str], whole: str) -> str:
     one, other = names
     place = found.place or whole
-    if found.one is ABSENT:
+    if found.one is MISSING:
         return f"{place}: only {other} has it, {brief(found.other)}"
-    if found.other is ABSENT:
+    if found.other is MISSING:
         return f"{place}: only {one} has it, {brief(found.one)}"
     return f"{place}: {one} has {brief(found.one)}, {other} {brief(found.other)}"

@@ -54,17 +54,8 @@ class ArgsMatch(Model):
     json_schema: dict[str, Any] | None = None
     """A JSON Schema for all arguments."""
 
-    MATCHERS: ClassVar[tuple[str, ...]] = (
-        "required_keys",
-        "args_contains",
-        "args_equal",
-        "args_time",
-        "regex",
-        "json_schema",
-    )
-
     def __post_init__(self) -> None:
-        _check_matchers(self, self.MATCHERS)
+        _check_matchers(self)
 
     def named(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
         """The keys that it names, each with the steps to where it stands."""
@@ -106,10 +97,8 @@ class ResultMatch(Model):
     json_schema: dict[str, Any] | None = None
     """A JSON Schema for the whole result; for a text that is not JSON, `{text: …}` is the result."""
 
-    MATCHERS: ClassVar[tuple[str, ...]] = ("required_keys", "contains", "equal", "regex", "json_schema")
-
     def __post_init__(self) -> None:
-        _check_matchers(self, self.MATCHERS)
+        _check_matchers(self)
 
     def differences(self, result: Any) -> list[str]:
         """What keeps a result from matching, one line each; empty when it matches."""
@@ -131,8 +120,9 @@ class ResultMatch(Model):
         return min(every, key=len, default=["result: there is none"])
 
 
-def _check_matchers(match: ArgsMatch | ResultMatch, matchers: Iterable[str]) -> None:
+def _check_matchers(match: ArgsMatch | ResultMatch) -> None:
     """Refuse a match without any matcher, and patterns and schemas that are none. Raises ValueError."""
+    matchers: tuple[str, ...] = tuple(type(match).__slots__)
     if not any(getattr(match, name) for name in matchers):
         raise ValueError(f"nothing to match: give at least one of {', '.join(matchers)}")
     for key, pattern in match.regex.items():

@@ -28,40 +28,13 @@ OUTBOUND = "outbound_send"
 """The canonical name of the tool that sends messages."""
 
 DESTINATION_KEYS = (
-    "channel",
-    "channel_id",
-    "to",
-    "destination",
-    "destinations",
-    "chat",
-    "chat_id",
-    "chat_jid",
-    "jid",
-    "recipient",
-    "recipients",
-    "cc",
-    "bcc",
-    "group",
-    "group_id",
-    "platform_id",
-    "target",
-    "conversation",
-    "conversation_id",
-    "room",
-    "room_id",
+    *("channel", "channel_id", "to", "destination", "destinations", "chat", "chat_id", "chat_jid", "jid"),
+    *("recipient", "recipients", "cc", "bcc", "group", "group_id", "platform_id", "target"),
+    *("conversation", "conversation_id", "room", "room_id"),
 )
 CONTENT_KEYS = ("content", "text", "message", "body", "markdown", "caption")
 ATTACHMENT_KEYS = (
-    "attachment",
-    "attachments",
-    "card",
-    "file",
-    "file_path",
-    "files",
-    "image",
-    "media",
-    "path",
-    "url",
+    *("attachment", "attachments", "card", "file", "file_path", "files", "image", "media", "path", "url"),
 )
 NAME_KEYS = ("id", "name")
 
