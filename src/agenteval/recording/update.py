@@ -19,8 +19,7 @@ from agenteval.reading.documents import read_bytes, read_text
 from agenteval.reading.jsonsource import load_json
 from agenteval.reading.yamlsource import load_yaml, loader_of_texts
 from agenteval.recording.cleaning import Cleaner
-from agenteval.recording.draft import Drafting, dumped
-from agenteval.recording.trial import trial
+from agenteval.recording.draft import Drafting, dumped, trial
 from agenteval.redaction.redactor import RedactionRules
 from agenteval.text.parts import texts
 
