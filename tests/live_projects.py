@@ -17,9 +17,8 @@ from typing import Any
 import pytest
 import yaml
 
-from agenteval.live import messages_api, openai_api
 from agenteval.live.messages_api import Part
-from agenteval.live.model import ModelRequest, ScriptedModel
+from agenteval.live.model import ModelRequest, ScriptedModel, wire_of
 from agenteval.live.proxy import APIS
 from agenteval.live.sandbox import probe
 from runs import Run, run_command
@@ -83,11 +82,12 @@ def service(turns: Sequence[Any]) -> Iterator[Service]:
                 parts=[Part("", "author", "")],
                 client="",
             )
-            answer = model.answer(request)
+            answer = model(request)
             streams = body.get("stream") and answer.status == 200
-            wire = messages_api if api == "messages" else openai_api.WIRES[api]
             content = (
-                b"".join(wire.streamed(answer.message)) if streams else json.dumps(answer.message).encode()
+                b"".join(wire_of(api).streamed(answer.message))
+                if streams
+                else json.dumps(answer.message).encode()
             )
             self.send_response(answer.status)
             self.send_header("content-type", "text/event-stream" if streams else "application/json")

@@ -57,7 +57,7 @@ def test_an_answer_of_openai_survives_its_stream(api: str) -> None:
     """Streamed and assembled it is the same; broken off it is none."""
     answer = CHAT if api == "chat completions" else RESPONSE
     pieces = list(openai_api.WIRES[api].streamed(answer))
-    assembled = openai_api.assembler(api)
+    assembled = openai_api.WIRES[api].assembled
     assert assembled(b"".join(pieces)) == answer
     assert assembled(b"".join(pieces[:1])) is None
 

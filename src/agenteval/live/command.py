@@ -7,6 +7,7 @@ import socket
 import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,6 +16,7 @@ from agenteval.contracts.errors import AdapterError, FileError
 from agenteval.contracts.models import EXTENSION_PREFIX, Model, NotEmpty, model, plain
 from agenteval.contracts.testcase import TestCase
 from agenteval.contracts.trace import AdapterInfo, Trace
+from agenteval.live.options import live_error
 from agenteval.live.proxy import Proxy
 from agenteval.live.run import LiveAgent, LiveSetup, git_state, standalone
 from agenteval.live.sandbox import Sandbox, is_of_system
@@ -94,11 +96,11 @@ def _reader_of(path: Path) -> Adapter:
 def _prepared(setup: LiveSetup) -> "CommandAgent":
     config, root = setup.config.command, setup.root
     if not config.run:
-        raise AdapterError(
+        raise live_error(
+            "live.no_command",
             "the configuration does not say how the agent is started",
-            reason_code="live.no_command",
-            next_step="set live.command.run in agenteval.yaml: live: {command: {run: [.venv/bin/python, agent.py]}}",
-            where=("adapter",),
+            "set live.command.run in agenteval.yaml: live: {command: {run: [.venv/bin/python, agent.py]}}",
+            "adapter",
         )
     tracked = tracked_files(root)
     folder, home, out = (setup.scratch / name for name in ("project", "home", "out"))
@@ -111,21 +113,21 @@ def _prepared(setup: LiveSetup) -> "CommandAgent":
         program, visible = _program(program, root)
     for named in config.run[1:]:
         if (root / named).is_file() and named not in tracked and not _is_mounted(named, config.mounts):
-            raise AdapterError(
+            raise live_error(
+                "live.untracked",
                 f"git does not track {named}, so the agent's sandbox does not have it",
-                reason_code="live.untracked",
-                next_step=f"git add {named}, or add it to live.command.mounts",
-                where=("adapter",),
+                f"git add {named}, or add it to live.command.mounts",
+                "adapter",
             )
     read_only = {str(root): folder, **visible} if runtime == "bwrap" else {}
     for name in config.mounts:
         path = root / name
         if not path.exists():
-            raise AdapterError(
+            raise live_error(
+                "live.no_mount",
                 f"live.command.mounts names {name}, which is not there",
-                reason_code="live.no_mount",
-                next_step="correct the path, which is relative to the project's root",
-                where=("adapter",),
+                "correct the path, which is relative to the project's root",
+                "adapter",
             )
         read_only[name if Path(name).is_absolute() else f"{FOLDER}/{name}"] = path
     for inside, ours in read_only.items():  # a read-only folder has to have what others are mounted on
@@ -173,11 +175,11 @@ def tracked_files(root: Path) -> list[str]:
     except OSError:
         failed = True
     if failed:
-        raise AdapterError(
+        raise live_error(
+            "live.untracked",
             f"{root} is no git repository, and only files that git tracks are shown to an agent",
-            reason_code="live.untracked",
-            next_step="git init, and git add what the agent needs; keys and data stay out",
-            where=("adapter",),
+            "git init, and git add what the agent needs; keys and data stay out",
+            "adapter",
         )
     return [os.fsdecode(name) for name in done.stdout.split(b"\0") if name]
 
@@ -213,11 +215,11 @@ def _program(named: str, root: Path) -> tuple[str, dict[str, Path]]:
     """
     path = root / named if os.sep in named else Path(shutil.which(named) or named)
     if not path.exists():
-        raise AdapterError(
+        raise live_error(
+            "live.no_command",
             f"live.command.run starts {named}, which is not there",
-            reason_code="live.no_command",
-            next_step="correct the first word of live.command.run: a program on the PATH, or one of the project",
-            where=("adapter",),
+            "correct the first word of live.command.run: a program on the PATH, or one of the project",
+            "adapter",
         )
     path = path.absolute()
     visible: dict[str, Path] = {}
@@ -253,11 +255,10 @@ class CommandAgent(LiveAgent):
         for kinds in (("replay.json", "*.otlp.json"), ("spans", "transcript")):
             there = [kind for kind in kinds if kind in found]
             if len(there) > 1:
-                raise AdapterError(
+                raise live_error(
+                    "live.two_sources",
                     f"the run left two things that tell what it did: {_CALLED[there[0]]}, and {_CALLED[there[1]]}",
-                    reason_code="live.two_sources",
-                    next_step=f"have the agent leave one of them, or write the one that counts as {OUT}/replay.json",
-                    where=(),
+                    f"have the agent leave one of them, or write the one that counts as {OUT}/replay.json",
                 )
             if there:
                 replay = self._given(found[there[0]](context))
@@ -300,11 +301,10 @@ class CommandAgent(LiveAgent):
         """The output alone: nothing tells which tools were called."""
         text = read_bytes(self.scratch.parent / "stdout.txt").decode(errors="replace").strip()
         if not text:
-            raise AdapterError(
+            raise live_error(
+                "live.nothing_left",
                 "the agent left nothing: no replay.json, no spans, no transcript, and no word on its standard output",
-                reason_code="live.nothing_left",
-                next_step=f"have it print its answer, send spans, or write {OUT}/replay.json (agenteval schema replay)",
-                where=(),
+                f"have it print its answer, send spans, or write {OUT}/replay.json (agenteval schema replay)",
             )
         return {
             "schema_version": "0.1",
@@ -342,11 +342,10 @@ _CALLED = {
 
 
 def _several(what: str) -> AdapterError:
-    return AdapterError(
+    return live_error(
+        "live.several_turns",
         f"the run left {what}, and a test judges one",
-        reason_code="live.several_turns",
-        next_step="have the agent answer the scenario in one conversation, and end",
-        where=(),
+        "have the agent answer the scenario in one conversation, and end",
     )
 
 
@@ -366,11 +365,10 @@ def _json(path: Path, context: AdapterContext) -> dict[str, Any]:
     except FileError as error:
         raise AdapterError.of(error.problems) from None
     if not isinstance(data, dict):
-        raise AdapterError(
+        raise live_error(
+            "live.no_replay",
             f"{OUT}/{path.name} holds no JSON object",
-            reason_code="live.no_replay",
-            next_step="write a replay bundle (agenteval schema replay)",
-            where=(),
+            "write a replay bundle (agenteval schema replay)",
         )
     return data
 
@@ -391,15 +389,8 @@ def _recorded(path: Path, context: AdapterContext) -> dict[str, Any]:
 
 def _post(socket_path: Path, path: str, headers: Mapping[str, str], content: bytes) -> None:
     """Send a body over HTTP to a unix socket."""
-    with socket.socket(socket.AF_UNIX) as connection:
-        connection.connect(str(socket_path))
-        lines = [
-            f"POST {path} HTTP/1.1",
-            "Host: agenteval",
-            f"Content-Length: {len(content)}",
-            "Connection: close",
-        ]
-        lines += [f"{name}: {value}" for name, value in headers.items()]
-        connection.sendall("\r\n".join([*lines, "", ""]).encode() + content)
-        while connection.recv(65536):
-            pass
+    connection = HTTPConnection("agenteval")
+    with socket.socket(socket.AF_UNIX) as connection.sock:
+        connection.sock.connect(str(socket_path))
+        connection.request("POST", path, content, dict(headers))
+        connection.getresponse().read()

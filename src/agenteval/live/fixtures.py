@@ -19,6 +19,7 @@ from agenteval.contracts.json_values import args_key
 from agenteval.contracts.models import EXTENSION_PREFIX
 from agenteval.contracts.testcase import Fixture, TestCase
 from agenteval.live.messages_api import ToolResult, result_text, tool_results
+from agenteval.live.options import live_error
 from agenteval.matching.selectors import ArgsMatch
 from agenteval.reading.documents import read_text
 from agenteval.text.names import name_matches
@@ -69,15 +70,6 @@ class DeniedCall:
     approximate: bool = False
 
 
-@dataclass(slots=True)
-class Trouble:
-    """What makes a run worth no verdict: a reason code of `live.*`, what happened, and what to do."""
-
-    reason_code: str
-    message: str
-    next_step: str
-
-
 @dataclass(kw_only=True)
 class Fixtures:
     """Answers the hook, and puts answers into requests. Safe to use from several threads.
@@ -92,7 +84,8 @@ class Fixtures:
     names: Callable[[str], Sequence[str]] = lambda tool: (tool,)
     nonce: str = field(default_factory=lambda: f"agenteval-{secrets.token_hex(8)}")
     denied: dict[str, DeniedCall] = field(default_factory=dict)
-    trouble: list[Trouble] = field(default_factory=list)
+    trouble: list[AdapterError] = field(default_factory=list)
+    """What makes the run worth no verdict; the first is the cause of the others."""
     asked: set[str] = field(default_factory=set)
     ran: set[str] = field(default_factory=set)
     """The tools that really ran, but for the harness's own."""
@@ -173,12 +166,12 @@ class Fixtures:
             if each.recorded_tool in names or any(name_matches(each.tool, name) for name in names)
         ]
 
-    def _no_fixture(self, tool: str, args: Mapping[str, Any]) -> Trouble:
+    def _no_fixture(self, tool: str, args: Mapping[str, Any]) -> AdapterError:
         near = [each for each in (*self.own, *self.recorded) if each in self._of([each], tool)]
         closest = "; no fixture or recorded result of this tool is there"
         if near:
             closest = f"; the closest is {near[0].source}{', which was used before' * near[0].once}"
-        return Trouble(
+        return live_error(
             "live.no_fixture",
             f"the agent called {tool} with {json.dumps(args, ensure_ascii=False, sort_keys=True)}, "
             f"and no fixture answers that{closest}",
@@ -209,11 +202,10 @@ class Fixtures:
             if denied and denied.answer and step.get("type") == "tool_result":
                 step["result"], step["success"] = denied.answer.text, not denied.answer.failed
         if self.nonce in json.dumps(bundle, ensure_ascii=False):
-            raise AdapterError(
+            raise live_error(
+                "live.uncorrected",
                 "what the run left tells of denied tool calls, where the model was given fixtures' answers",
-                reason_code="live.uncorrected",
-                next_step="leave a transcript or a replay.json with the ids of tool calls: in them it is put right",
-                where=(),
+                "leave a transcript or a replay.json with the ids of tool calls: in them it is put right",
             )
 
     def correct(self, transcript: Path) -> None:
@@ -258,7 +250,7 @@ class Fixtures:
                 else "an agent without a harness that has hooks runs its tools itself, in the sandbox: "
                 "allow them in live.run_tools of the test"
             )
-            self.trouble.append(Trouble("live.tool_escaped", message, step))
+            self.trouble.append(live_error("live.tool_escaped", message, step))
 
 
 def _is_harness(tool: str) -> bool:
@@ -360,8 +352,8 @@ def _waits(tool: str) -> bool:
     return any(name_matches(glob, tool) for glob in INTERACTIVE_TOOLS)
 
 
-def _asks_a_person(tool: str) -> Trouble:
-    return Trouble(
+def _asks_a_person(tool: str) -> AdapterError:
+    return live_error(
         "live.interactive",
         f"the agent called {tool}, which waits for a person",
         "answer it with a fixture, test the question with a recorded run, or take the tool away from the agent",

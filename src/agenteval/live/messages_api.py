@@ -43,6 +43,19 @@ class Part:
     text: str
 
 
+@dataclass(slots=True, frozen=True)
+class Wire:
+    """One wire format: what of a request counts, the results in it, an answer as a stream and back, and one of the
+    blocks of a hand-written turn.
+    """
+
+    request_parts: Callable[..., list[Part]]
+    results_in: Callable[[Mapping[str, Any]], Iterator["ToolResult"]]
+    streamed: Callable[[Mapping[str, Any]], Iterator[bytes]]
+    assembled: Callable[[bytes], dict[str, Any] | None]
+    message: Callable[[int, str, Sequence[Mapping[str, Any]]], dict[str, Any]]
+
+
 @dataclass(slots=True)
 class ToolResult:
     """A tool's result in a request: it stands under `key` of `holder`."""
@@ -374,3 +387,6 @@ def _event(kind: str, **data: Any) -> bytes:
 def error_body(kind: str, message: str) -> dict[str, Any]:
     """An error as the API tells it."""
     return {"type": "error", "error": {"type": kind, "message": message}}
+
+
+WIRE = Wire(request_parts, results_in, streamed, assembled, message)

@@ -3,31 +3,25 @@
 import json
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from agenteval.contracts.adapters import AdapterContext
 from agenteval.contracts.errors import AdapterError, FileError
 from agenteval.live import messages_api
 from agenteval.live.cassette import Cassette, Difference
 from agenteval.live.messages_api import Part
-from agenteval.live.options import Stale
+from agenteval.live.options import Stale, live_error
 
 ERROR_KEY = "error_status"
 """The key of a recorded answer that is an error: its HTTP status; the body is under `error`."""
 UPSTREAM_SECONDS = 600
 _NOT_PASSED_ON = frozenset(
     (
-        "host",
-        "content-length",
-        "connection",
-        "accept-encoding",
-        "transfer-encoding",
-        "x-api-key",
-        "authorization",
+        "host", "content-length", "connection", "accept-encoding", "transfer-encoding", "x-api-key", "authorization",
     )
-)
+)  # fmt: skip
 
 
 @dataclass(slots=True, kw_only=True)
@@ -44,11 +38,17 @@ class ModelRequest:
 
 @dataclass(slots=True, kw_only=True)
 class ModelAnswer:
-    """A message, or an error (`status` 400 and above). `from_service` says that the real service gave it."""
+    """A message, or an error (`status` 400 and above). `from_service` says that the real service gave it.
+
+    `miss` tells why nobody could answer, and `differences` how the request differs from the recorded one that was
+    answered.
+    """
 
     message: dict[str, Any]
     status: int = 200
     from_service: bool = False
+    miss: str = ""
+    differences: Sequence[Difference] = ()
 
     @property
     def retry(self) -> bool:
@@ -56,99 +56,78 @@ class ModelAnswer:
         return self.status in (408, 409, 429) or self.status >= 500
 
 
-class Model(Protocol):
-    """Answers requests. A miss is told in `misses`, and differences that were tolerated in `differences`."""
-
-    @property
-    def misses(self) -> list[str]:
-        """Requests that could not be answered, in words."""
-        ...
-
-    @property
-    def differences(self) -> list[Difference]:
-        """How answered requests differ from the recorded ones."""
-        ...
-
-    def answer(self, request: ModelRequest) -> ModelAnswer:
-        """The answer to a request."""
-        ...
+Model = Callable[[ModelRequest], ModelAnswer]
+"""Answers requests."""
 
 
-@dataclass
-class PlayedModel:
-    """Plays a cassette; nothing else is ever asked."""
+def played(cassette: Cassette, stale: Stale = "miss") -> Model:
+    """A model that plays a cassette; nothing else is ever asked."""
 
-    cassette: Cassette
-    stale: Stale = "miss"
-    misses: list[str] = field(default_factory=list)
-    differences: list[Difference] = field(default_factory=list)
-
-    def answer(self, request: ModelRequest) -> ModelAnswer:
-        """What was recorded for the request; else an error that names what changed."""
-        found = self.cassette.play(request.api, request.parts, client=request.client, stale=self.stale)
+    def answer(request: ModelRequest) -> ModelAnswer:
+        found = cassette.play(request.api, request.parts, client=request.client, stale=stale)
         if found.answer is None:
-            self.misses.append(found.miss)
-            told = messages_api.error_body("invalid_request_error", f"not in the cassette: {found.miss}")
-            return ModelAnswer(message=told, status=400)
-        known = {(each.name, each.after) for each in self.differences}
-        self.differences += [each for each in found.differences if (each.name, each.after) not in known]
-        return from_record(found.answer)
+            return _missed(found.miss, f"not in the cassette: {found.miss}")
+        if ERROR_KEY in found.answer:
+            message, status = found.answer["error"], found.answer[ERROR_KEY]
+        else:
+            message, status = dict(found.answer), 200
+        return ModelAnswer(message=message, status=status, differences=found.differences)
+
+    return answer
 
 
-def from_record(recorded: Mapping[str, Any]) -> ModelAnswer:
-    """The answer that a cassette's exchange holds."""
-    if ERROR_KEY in recorded:
-        return ModelAnswer(message=recorded["error"], status=recorded[ERROR_KEY])
-    return ModelAnswer(message=dict(recorded))
+def _missed(miss: str, told: str) -> ModelAnswer:
+    return ModelAnswer(message=messages_api.error_body("invalid_request_error", told), status=400, miss=miss)
 
 
-def to_record(answer: ModelAnswer) -> dict[str, Any]:
-    """An answer as a cassette keeps it."""
-    return {ERROR_KEY: answer.status, "error": answer.message} if answer.status >= 400 else answer.message
+def real(base_url: str, key: str) -> Model:
+    """The real service; the key never enters the sandbox, and is put in here.
 
+    What cannot be reached answers as the API does when it is overloaded.
+    """
 
-@dataclass
-class RealModel:
-    """Asks the real service at `base_url`; the key never enters the sandbox, and is put in here."""
-
-    base_url: str
-    key: str
-    misses: list[str] = field(default_factory=list)
-    differences: list[Difference] = field(default_factory=list)
-
-    def answer(self, request: ModelRequest) -> ModelAnswer:
-        """The service's answer. What cannot be reached answers as the API does when it is overloaded."""
+    def answer(request: ModelRequest) -> ModelAnswer:
         headers = {
             name: value for name, value in request.headers.items() if name.lower() not in _NOT_PASSED_ON
         }
         headers["content-type"] = "application/json"
         if request.api == "messages":
-            headers["x-api-key"] = self.key
+            headers["x-api-key"] = key
         else:
-            headers["authorization"] = f"Bearer {self.key}"
-        url = self.base_url.rstrip("/") + request.path
+            headers["authorization"] = f"Bearer {key}"
+        url = base_url.rstrip("/") + request.path
         sent = urllib.request.Request(url, json.dumps(request.body).encode(), headers, method="POST")  # noqa: S310
         try:
             with urllib.request.urlopen(sent, timeout=UPSTREAM_SECONDS) as reply:  # noqa: S310 - the user's own setting
-                return self._read(request.api, reply.headers.get("content-type", ""), reply.read())
+                message = _read(request.api, reply.headers.get("content-type", ""), reply.read())
         except urllib.error.HTTPError as error:
             return ModelAnswer(message=_json_or_text(error.read()), status=error.code, from_service=True)
         except OSError as error:
-            reason = getattr(error, "reason", error)
-            told = messages_api.error_body("api_error", f"{self.base_url} cannot be reached: {reason}")
-            return ModelAnswer(message=told, status=502, from_service=True)
+            told = f"{base_url} cannot be reached: {getattr(error, 'reason', error)}"
+        else:
+            if message is not None:
+                return ModelAnswer(message=message)
+            told = "the service's stream broke off"
+        return ModelAnswer(message=messages_api.error_body("api_error", told), status=502, from_service=True)
 
-    def _read(self, api: str, content_type: str, content: bytes) -> ModelAnswer:
-        if "event-stream" not in content_type:
-            return ModelAnswer(message=json.loads(content))
-        from agenteval.live import openai_api
+    return answer
 
-        assembled = messages_api.assembled if api == "messages" else openai_api.assembler(api)
-        message = assembled(content)
-        if message is None:
-            told = messages_api.error_body("api_error", "the service's stream broke off")
-            return ModelAnswer(message=told, status=502, from_service=True)
-        return ModelAnswer(message=message)
+
+def _read(api: str, content_type: str, content: bytes) -> dict[str, Any] | None:
+    """The message in a reply; None for a stream that broke off."""
+    if "event-stream" not in content_type:
+        message: dict[str, Any] = json.loads(content)
+        return message
+    return wire_of(api).assembled(content)
+
+
+def wire_of(api: str) -> messages_api.Wire:
+    """What reads and writes a wire format."""
+    if api == "messages":
+        return messages_api.WIRE
+    from agenteval.live import openai_api
+
+    return openai_api.WIRES[api]
 
 
 def _json_or_text(content: bytes) -> dict[str, Any]:
@@ -161,29 +140,17 @@ def _json_or_text(content: bytes) -> dict[str, Any]:
     return messages_api.error_body("api_error", content.decode(errors="replace")[:500])
 
 
-@dataclass
-class RecordingModel:
-    """Another model, whose answers it keeps on a cassette."""
+def recording(model: Model, cassette: Cassette) -> Model:
+    """Another model, whose answers are kept on a cassette."""
 
-    model: Model
-    cassette: Cassette
-
-    @property
-    def misses(self) -> list[str]:
-        """Those of the model behind it."""
-        return self.model.misses
-
-    @property
-    def differences(self) -> list[Difference]:
-        """Those of the model behind it."""
-        return self.model.differences
-
-    def answer(self, request: ModelRequest) -> ModelAnswer:
-        """The answer of the model behind it."""
-        answer = self.model.answer(request)
-        self.cassette.client = self.cassette.client or request.client
-        self.cassette.add(request.api, request.parts, to_record(answer))
+    def answer(request: ModelRequest) -> ModelAnswer:
+        answer = model(request)
+        cassette.client = cassette.client or request.client
+        failed = {ERROR_KEY: answer.status, "error": answer.message}
+        cassette.add(request.api, request.parts, failed if answer.status >= 400 else answer.message)
         return answer
+
+    return answer
 
 
 @dataclass
@@ -196,50 +163,29 @@ class ScriptedModel:
     turns: Sequence[Any]
     after: Model | None = None
     played: int = 0
-    asked_for_more: list[str] = field(default_factory=list)
 
-    @property
-    def misses(self) -> list[str]:
-        """That a turn more was asked for than there is; else those of the other model."""
-        return self.asked_for_more if self.after is None else self.after.misses
-
-    @property
-    def differences(self) -> list[Difference]:
-        """Those of the other model."""
-        return [] if self.after is None else self.after.differences
-
-    def answer(self, request: ModelRequest) -> ModelAnswer:
+    def __call__(self, request: ModelRequest) -> ModelAnswer:
         """The next turn."""
         if self.played < len(self.turns):
             turn = self.turns[self.played]
             self.played += 1
             return self._told(turn, request)
         if self.after is not None:
-            return self.after.answer(request)
+            return self.after(request)
         miss = f"the script has {len(self.turns)} turns, and the agent asked once more"
-        self.asked_for_more.append(miss)
-        return ModelAnswer(message=messages_api.error_body("invalid_request_error", miss), status=400)
+        return _missed(miss, miss)
 
     def _told(self, turn: Any, request: ModelRequest) -> ModelAnswer:
         if isinstance(turn, dict) and "status" in turn:
             kind = "overloaded_error" if turn["status"] == 529 else "api_error"
-            return ModelAnswer(
-                message=messages_api.error_body(kind, turn.get("message", "")), status=turn["status"]
-            )
-        blocks = [{"type": "text", "text": turn}] if isinstance(turn, str) else list(self._numbered(turn))
-        name = str(request.body.get("model", ""))
-        if request.api == "messages":
-            return ModelAnswer(message=messages_api.message(self.played, name, blocks))
-        from agenteval.live import openai_api
-
-        return ModelAnswer(message=openai_api.WIRES[request.api].message(self.played, name, blocks))
-
-    def _numbered(self, turn: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-        for number, block in enumerate(turn):
-            told = dict(block)
-            if told["type"] == "tool_use":
-                told.setdefault("id", f"toolu_script_{self.played}_{number}")
-            yield told
+            message = messages_api.error_body(kind, turn.get("message", ""))
+            return ModelAnswer(message=message, status=turn["status"])
+        blocks = [{"type": "text", "text": turn}] if isinstance(turn, str) else [dict(each) for each in turn]
+        for number, block in enumerate(blocks):
+            if block["type"] == "tool_use":
+                block.setdefault("id", f"toolu_script_{self.played}_{number}")
+        model = str(request.body.get("model", ""))
+        return ModelAnswer(message=wire_of(request.api).message(self.played, model, blocks))
 
 
 def load_script(context: AdapterContext, name: str) -> list[Any]:
@@ -261,12 +207,13 @@ def load_script(context: AdapterContext, name: str) -> list[Any]:
         raise AdapterError.of(error.problems) from None
     for number, turn in enumerate(turns if isinstance(turns, list) else [turns], 1):
         if not isinstance(turns, list) or not _is_turn(turn):
-            raise AdapterError(
+            raise live_error(
+                "live.script_invalid",
                 f"{path}: turn {number} is no turn of a model",
-                reason_code="live.script_invalid",
-                next_step="write a list; a turn is a text, a list of content blocks ({type: text, text: ...}, "
+                "write a list; a turn is a text, a list of content blocks ({type: text, text: ...}, "
                 "{type: tool_use, name: ..., input: {...}}), or an error ({status: 429, message: ...})",
-                where=("live", "script"),
+                "live",
+                "script",
             )
     return list(turns)
 

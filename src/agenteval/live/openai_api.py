@@ -5,10 +5,9 @@ Requests and answers are plain JSON, as https://platform.openai.com/docs/api-ref
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from agenteval.live.messages_api import Part, ToolResult, numbered, result_part, shown
+from agenteval.live.messages_api import Part, ToolResult, Wire, numbered, result_part, shown
 
 _OF_NO_WEIGHT = (
     "metadata",
@@ -20,16 +19,6 @@ _OF_NO_WEIGHT = (
     "prompt_cache_key",
 )
 _INSTRUCTING = ("system", "developer")
-
-
-@dataclass(slots=True, frozen=True)
-class Wire:
-    """One wire format: reads requests, streams answers, and makes one of the blocks of a hand-written turn."""
-
-    request_parts: Callable[..., list[Part]]
-    streamed: Callable[[Mapping[str, Any]], Iterator[bytes]]
-    results_in: Callable[[Mapping[str, Any]], Iterator[ToolResult]]
-    message: Callable[[int, str, Sequence[Mapping[str, Any]]], dict[str, Any]]
 
 
 def _head(body: Mapping[str, Any], *others: str) -> list[Part]:
@@ -222,11 +211,6 @@ def _blocks(kind: str, blocks: Sequence[Mapping[str, Any]]) -> list[Mapping[str,
 # Streams ------------------------------------------------------------------------------------------------------
 
 
-def assembler(api: str) -> Callable[[bytes], dict[str, Any] | None]:
-    """What makes one answer of a stream of this wire format; None for a stream that breaks off."""
-    return _assembled_chat if api == CHAT else _assembled_response
-
-
 def _events(stream: bytes) -> Iterator[dict[str, Any]]:
     for line in stream.splitlines():
         if line.startswith(b"data:") and (data := line[5:].strip()) != b"[DONE]":
@@ -334,9 +318,10 @@ def _data(data: Mapping[str, Any]) -> bytes:
     return f"data: {json.dumps(data)}\n\n".encode()
 
 
-CHAT = "chat completions"
 WIRES = {
-    CHAT: Wire(chat_parts, _streamed_chat, _chat_results, _chat_message),
-    "responses": Wire(responses_parts, _streamed_response, _response_results, _response_message),
+    "chat completions": Wire(chat_parts, _chat_results, _streamed_chat, _assembled_chat, _chat_message),
+    "responses": Wire(
+        responses_parts, _response_results, _streamed_response, _assembled_response, _response_message
+    ),
 }
 """The wire formats by the name that the proxy has for each."""

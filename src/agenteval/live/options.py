@@ -9,13 +9,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from agenteval.contracts.errors import AdapterError
 from agenteval.loading.config import LiveConfig
 
 How = Literal["play", "record", "real"]
 Stale = Literal["miss", "mark"]
 HOWS: tuple[How, ...] = ("play", "record", "real")
+RECORD_AGAIN = "record again with --live record"
 CONTAINER = "container"
 """The file in a scratch folder that names the runtime and the container that runs for it."""
+
+
+def live_error(reason_code: str, message: str, next_step: str, *where: str) -> AdapterError:
+    """What makes a run worth no verdict: a reason code of `live.*`, what happened, what to do, and where a test says it."""
+    return AdapterError(message, reason_code=reason_code, next_step=next_step, where=where)
 
 
 def scratch_name() -> Path:

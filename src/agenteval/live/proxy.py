@@ -18,9 +18,11 @@ from types import TracebackType
 from typing import Any, Self
 
 from agenteval.live import messages_api
-from agenteval.live.fixtures import Fixtures, Trouble
+from agenteval.live.cassette import Difference
+from agenteval.live.fixtures import Fixtures
 from agenteval.live.messages_api import Part
-from agenteval.live.model import Model, ModelAnswer, ModelRequest
+from agenteval.live.model import Model, ModelAnswer, ModelRequest, wire_of
+from agenteval.live.options import RECORD_AGAIN, live_error
 
 HOOK_PATH = "/agenteval/hook"
 MOST_BODY_BYTES = 64 * 2**20
@@ -68,7 +70,8 @@ class Proxy:
     hosted_tools: bool = False
     tell: Callable[[str], None] = lambda doing: None  # noqa: ARG005
     accounts: Accounts = field(default_factory=Accounts)
-    trouble: list[Trouble] = field(default_factory=list)
+    differences: list[Difference] = field(default_factory=list)
+    """How requests differ from the recorded ones that were answered."""
     spans: list[tuple[str, Mapping[str, str], bytes]] = field(default_factory=list)
     """OTLP exports, each with its path, headers and body."""
 
@@ -100,7 +103,7 @@ class Proxy:
     @property
     def over(self) -> bool:
         """Whether the run is worth no verdict any more."""
-        return bool(self.trouble or self.fixtures.trouble or self.model.misses)
+        return bool(self.fixtures.trouble)
 
     def answer(self, method: str, path: str, headers: Mapping[str, str], content: bytes) -> "Reply":
         """The reply to a request, whatever it is."""
@@ -151,7 +154,7 @@ class Proxy:
             for name in _tools(body):
                 if name not in self.accounts.offered:
                     self.accounts.offered.append(name)
-        wire = _wire(api)
+        wire = wire_of(api)
         self.fixtures.put_into(wire.results_in(body))
         self.fixtures.unsay(body.get("messages"))
         self.tell(f"asks its model, request {self.accounts.requests}")
@@ -165,7 +168,17 @@ class Proxy:
         request = ModelRequest(
             api=api, path=path, body=body, headers=headers, parts=self._plain(parts), client=client
         )
-        answer = self.model.answer(request)
+        answer = self.model(request)
+        if answer.miss:
+            self._add(
+                "live.cassette_miss",
+                f"the cassette has no answer: {answer.miss}",
+                f"if this change is meant, {RECORD_AGAIN}; "
+                "--stale mark plays on where only instructions and tools differ",
+            )
+        with self._lock:
+            known = {(each.name, each.after) for each in self.differences}
+            self.differences += [each for each in answer.differences if (each.name, each.after) not in known]
         self._account(answer, str(body.get("model", "")))
         return _reply(answer, wire, streams=bool(body.get("stream")))
 
@@ -194,11 +207,11 @@ class Proxy:
             )
         else:
             return None
-        return _error(400, "invalid_request_error", self.trouble[-1].message, retry=False)
+        return _error(400, "invalid_request_error", self.fixtures.trouble[-1].message, retry=False)
 
     def _add(self, reason_code: str, message: str, next_step: str) -> None:
         with self._lock:
-            self.trouble.append(Trouble(reason_code, message, next_step))
+            self.fixtures.trouble.append(live_error(reason_code, message, next_step))
 
     def _plain(self, parts: Sequence[Part]) -> list[Part]:
         """The parts without what differs from run to run, and without what is sensitive."""
@@ -229,8 +242,8 @@ class Proxy:
             if cost is not None:
                 self.accounts.cost_usd = (self.accounts.cost_usd or 0.0) + cost
             elif self.most_cost_usd is not None:
-                self.trouble.append(
-                    Trouble(
+                self.fixtures.trouble.append(
+                    live_error(
                         "live.over_budget",
                         f"the price of the model {model} is not known, so live.max_cost_usd cannot be kept",
                         "tell it in live.prices, or leave live.max_cost_usd out",
@@ -256,15 +269,6 @@ def _day_and_machine() -> dict[str, str]:
         known[f"Today's date is {time.strftime('%Y-%m-%d', now)}"] = "Today's date is <today>"
         known[f"The current month is {time.strftime('%B %Y', now)}"] = "The current month is <this month>"
     return known
-
-
-def _wire(api: str) -> Any:
-    """What reads and writes a wire format."""
-    if api == "messages":
-        return messages_api
-    from agenteval.live import openai_api
-
-    return openai_api.WIRES[api]
 
 
 def client_of(headers: Mapping[str, str]) -> str:
@@ -304,7 +308,7 @@ class Reply:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-def _reply(answer: ModelAnswer, wire: Any, *, streams: bool) -> Reply:
+def _reply(answer: ModelAnswer, wire: messages_api.Wire, *, streams: bool) -> Reply:
     headers = {} if answer.retry else {"x-should-retry": "false"}
     if streams and answer.status < 400:
         return Reply(answer.status, b"".join(wire.streamed(answer.message)), _STREAM, headers)

@@ -28,21 +28,12 @@ from agenteval.live.cassette import Cassette, Difference
 from agenteval.live.fixtures import (
     Fixtures,
     ToolAnswer,
-    Trouble,
     own_answers,
     recorded_answers,
     suite_answers,
 )
-from agenteval.live.model import (
-    Model,
-    PlayedModel,
-    RealModel,
-    RecordingModel,
-    ScriptedModel,
-    load_script,
-    price_of,
-)
-from agenteval.live.options import How, LiveOptions, remove_leftovers
+from agenteval.live.model import Model, ScriptedModel, load_script, played, price_of, real, recording
+from agenteval.live.options import RECORD_AGAIN, How, LiveOptions, live_error, remove_leftovers
 from agenteval.live.proxy import HOOK_PATH, Proxy
 from agenteval.live.sandbox import PORT, Running, Sandbox, chosen, free_port, start
 from agenteval.loading.config import LiveConfig
@@ -56,7 +47,6 @@ LOG_LINES = 12
 """The last lines of an agent's log that an error shows."""
 _POLL_SECONDS = 0.02
 _MANAGED = "/etc/claude-code"
-RECORD_AGAIN = "record again with --live record"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -64,7 +54,7 @@ class LiveSetup:
     """What an adapter needs to prepare its agent for one run.
 
     `root` is the project, to which paths in `config` are relative; `scratch` is an empty folder that is gone after the run; `env` and `read_only` belong into every sandbox: they lead
-    the agent to the proxy, and have its harness ask it before each tool call.
+    the agent to the proxy, and have its harness ask it before each tool call. `real` says that a real model will answer.
     """
 
     case: TestCase
@@ -75,6 +65,7 @@ class LiveSetup:
     socket: Path
     env: Mapping[str, str]
     read_only: Mapping[str, Path]
+    real: bool = False
 
     def runtime(self, image: str = "") -> str:
         """The sandbox to use: `bwrap`, `docker` or `podman`. Raises `AdapterError` (`live.no_sandbox`)."""
@@ -185,7 +176,6 @@ class _Ended:
     trace: Trace
     proxy: Proxy
     agent: LiveAgent
-    model: Model
 
 
 class _Live:
@@ -228,8 +218,8 @@ class _Live:
     def _run(self, how: How) -> LiveRun:
         if how == "play":
             cassette = self._loaded()
-            played = None if cassette is None else PlayedModel(cassette, self.options.stale)
-            ended = self._once(self._after_script(played))
+            model = None if cassette is None else played(cassette, self.options.stale)
+            ended = self._once(self._after_script(model))
             if cassette is not None:
                 self._must_be_played(cassette)
         elif how == "real":
@@ -255,11 +245,10 @@ class _Live:
         if not path.is_file():
             if self.script:
                 return None
-            raise AdapterError(
+            raise live_error(
+                "live.no_cassette",
                 f"there is no cassette {path}, so nobody can answer for the model",
-                reason_code="live.no_cassette",
-                next_step="record one: agenteval run --live record, with the model's key in the environment",
-                where=(),
+                "record one: agenteval run --live record, with the model's key in the environment",
             )
         from agenteval.reading.documents import read_text
 
@@ -268,49 +257,44 @@ class _Live:
         except FileError as error:
             raise AdapterError.of(error.problems) from None
         except ValueError as error:
-            raise AdapterError(
-                str(error), reason_code="live.cassette_invalid", next_step=RECORD_AGAIN, where=()
-            ) from None
+            raise live_error("live.cassette_invalid", str(error), RECORD_AGAIN) from None
 
-    def _real(self) -> RealModel:
+    def _real(self) -> Model:
         setting = self.options.config.model
         key = os.environ.get(setting.key_env, "")
         if not key:
-            raise AdapterError(
+            raise live_error(
+                "live.no_key",
                 f"the environment has no {setting.key_env}, so the real model cannot be asked",
-                reason_code="live.no_key",
-                next_step=f"set {setting.key_env}, or name another variable in live.model.key_env",
-                where=(),
+                f"set {setting.key_env}, or name another variable in live.model.key_env",
             )
-        return RealModel(setting.base_url, key)
+        return real(setting.base_url, key)
 
     def _record(self) -> _Ended:
         """Run with the real model; then with what was recorded, which is written only if that plays."""
         cassette = Cassette(recorded_at=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()))
-        ended = self._once(self._after_script(RecordingModel(self._real(), cassette)))
+        ended = self._once(self._after_script(recording(self._real(), cassette)))
         cassette.cost_usd = ended.proxy.accounts.cost_usd
         redacting = cassettes.Redaction(self.test.redactor(self.rules))
         if hidden := redacting.needed(cassette):
-            raise AdapterError(
+            raise live_error(
+                "live.cassette_unplayable",
                 f"the cassette cannot be played: {hidden}",
-                reason_code="live.cassette_unplayable",
-                next_step="keep the value out of what the agent is told, or let redaction know it is none "
+                "keep the value out of what the agent is told, or let redaction know it is none "
                 "(redaction.kinds, reporting.redact_fields)",
-                where=(),
             )
         text = cassettes.dumped(cassette, redacting.answer)
-        played = cassettes.loaded(self.cassette_file, text)
+        recorded = cassettes.loaded(self.cassette_file, text)
         try:
             self._tell("playing back what was recorded")
-            self._once(self._after_script(PlayedModel(played)))
-            self._must_be_played(played)
+            self._once(self._after_script(played(recorded)))
+            self._must_be_played(recorded)
         except AdapterError as error:
-            raise AdapterError(
+            raise live_error(
+                "live.cassette_unplayable",
                 f"what was recorded does not play: {error.message}",
-                reason_code="live.cassette_unplayable",
-                next_step="what the message names differs between two runs of the agent: take it out of its prompt, "
+                "what the message names differs between two runs of the agent: take it out of its prompt, "
                 "or report it",
-                where=(),
             ) from error
         self.cassette_file.parent.mkdir(
             parents=True, exist_ok=True
@@ -322,13 +306,12 @@ class _Live:
 
     def _must_be_played(self, cassette: Cassette) -> None:
         if cassette.unplayed:
-            raise AdapterError(
+            raise live_error(
+                "live.cassette_unplayed",
                 f"the agent asked its model for less than was recorded: {cassette.unplayed} of "
                 f"{len(cassette.exchanges)} recorded requests were not made",
-                reason_code="live.cassette_unplayed",
-                next_step=f"look at what it left out (agenteval cassette show {self.cassette_file}); "
+                f"look at what it left out (agenteval cassette show {self.cassette_file}); "
                 f"if that is meant, {RECORD_AGAIN}",
-                where=(),
             )
 
     # One run -------------------------------------------------------------------------------------------------
@@ -349,6 +332,7 @@ class _Live:
                     socket=socket,
                     env=environment(port),
                     read_only={_MANAGED: _managed_settings(scratch, port)},
+                    real=self.options.how != "play",
                 )
             )
             agent.sandbox.port, agent.sandbox.network = port, self.options.shadow
@@ -374,13 +358,17 @@ class _Live:
             )
             with proxy:
                 self._tell("starting")
-                ended = _wait(agent, proxy, scratch, self.spec.timeout_s)
-            self._must_be_good(ended, proxy, scratch)
+                try:
+                    exit_code = _wait(agent, proxy, scratch, self.spec.timeout_s)
+                except AdapterError:
+                    _must_not_be_over(proxy)  # what the proxy saw is the cause of what the agent made of it
+                    raise
+            self._must_be_good(exit_code, proxy, scratch)
             replay = agent.replay(proxy, self.context)
             if "script" in replay:
                 replay[LIVE_KEY] = {"adapter": self.adapter.name, "test_id": case.id, **agent.provenance}
-            self._must_not_be_over(proxy)  # a transcript may show that a tool ran
-            return _Ended(replay, self._trace(replay, proxy, scratch), proxy, agent, model)
+            _must_not_be_over(proxy)  # a transcript may show that a tool ran
+            return _Ended(replay, self._trace(replay, proxy, scratch), proxy, agent)
 
     @contextmanager
     def _scratch(self) -> Iterator[Path]:
@@ -403,45 +391,30 @@ class _Live:
         if self.options.tell:
             self.options.tell(f"{self.test.case.id}: {doing}" if doing else "")
 
-    def _must_not_be_over(self, proxy: Proxy) -> None:
-        """Raises the `AdapterError` of what the proxy saw; the first trouble is the cause of all others."""
-        for trouble in (*proxy.trouble, *proxy.fixtures.trouble):
-            raise _error(trouble)
-        if proxy.model.misses:
-            raise AdapterError(
-                f"the cassette has no answer: {proxy.model.misses[0]}",
-                reason_code="live.cassette_miss",
-                next_step=f"if this change is meant, {RECORD_AGAIN}; "
-                "--stale mark plays on where only instructions and tools differ",
-                where=(),
-            )
-
-    def _must_be_good(self, ended: "_How", proxy: Proxy, scratch: Path) -> None:
-        self._must_not_be_over(proxy)
+    def _must_be_good(self, exit_code: int | None, proxy: Proxy, scratch: Path) -> None:
+        """Raises the error of a run whose agent failed; `exit_code` is None for one that took too long."""
+        _must_not_be_over(proxy)
         log = last_lines(scratch)
-        if (ended.exit_code or ended.timed_out) and proxy.accounts.failed_last:
+        if exit_code != 0 and proxy.accounts.failed_last:
             raise api_error(proxy)
-        if ended.timed_out:
+        if exit_code is None:
             doing = f"{proxy.accounts.requests} model requests so far"
-            raise AdapterError(
+            raise live_error(
+                "live.timeout",
                 f"the agent was not done after {self.spec.timeout_s:g} s: {doing}{log}",
-                reason_code="live.timeout",
-                next_step="raise live.timeout_s in the test, or look at what it waits for",
-                where=(),
+                "raise live.timeout_s in the test, or look at what it waits for",
             )
-        if ended.exit_code:
-            raise AdapterError(
-                f"the agent ended with exit code {ended.exit_code}{log}",
-                reason_code="live.runner_failed",
-                next_step="mend what the log tells; --keep leaves the scratch folder to look at",
-                where=(),
+        if exit_code:
+            raise live_error(
+                "live.runner_failed",
+                f"the agent ended with exit code {exit_code}{log}",
+                "mend what the log tells; --keep leaves the scratch folder to look at",
             )
         if not proxy.accounts.requests:
-            raise AdapterError(
+            raise live_error(
+                "live.no_request",
                 f"the agent made no request to its model{log}",
-                reason_code="live.no_request",
-                next_step="have it use ANTHROPIC_BASE_URL (or OPENAI_BASE_URL) of its environment",
-                where=(),
+                "have it use ANTHROPIC_BASE_URL (or OPENAI_BASE_URL) of its environment",
             )
 
     def _trace(self, replay: dict[str, Any], proxy: Proxy, scratch: Path) -> Trace:
@@ -465,8 +438,8 @@ class _Live:
 
     def _info(self, ended: _Ended) -> LiveResult:
         accounts, fixtures = ended.proxy.accounts, ended.proxy.fixtures
-        author = [each for each in ended.model.differences if each.kind in ("author", "tool")]
-        vendor = [each for each in ended.model.differences if each.kind == "vendor"]
+        author = [each for each in ended.proxy.differences if each.kind in ("author", "tool")]
+        vendor = [each for each in ended.proxy.differences if each.kind == "vendor"]
         approximate = [each for each in fixtures.denied.values() if each.approximate]
         return LiveResult(
             model="played" if self.options.how == "play" else accounts.model,
@@ -523,16 +496,11 @@ def _managed_settings(scratch: Path, port: int) -> Path:
     return folder
 
 
-@dataclass(slots=True)
-class _How:
-    """How the process ended. `exit_code` is 0 for one that was stopped because its run was over."""
+def _wait(agent: LiveAgent, proxy: Proxy, scratch: Path, timeout_s: float) -> int | None:
+    """Run the agent to its end, and leave nothing of it behind.
 
-    exit_code: int = 0
-    timed_out: bool = False
-
-
-def _wait(agent: LiveAgent, proxy: Proxy, scratch: Path, timeout_s: float) -> _How:
-    """Run the agent to its end, and leave nothing of it behind."""
+    The exit code: 0 for one that was stopped because its run was over, None for one that took too long.
+    """
     (scratch / "stdin").write_bytes(agent.stdin)
     deadline = time.monotonic() + timeout_s
     with (
@@ -544,11 +512,11 @@ def _wait(agent: LiveAgent, proxy: Proxy, scratch: Path, timeout_s: float) -> _H
         try:
             while (code := running.exit_code()) is None:
                 if proxy.over or agent.finished(proxy):
-                    return _How()
+                    return 0
                 if time.monotonic() > deadline:
-                    return _How(timed_out=True)
+                    return None
                 running.wait(_POLL_SECONDS)
-            return _How(exit_code=code)
+            return code
         finally:
             running.end()
 
@@ -565,15 +533,13 @@ def last_lines(scratch: Path) -> str:
 
 def api_error(proxy: Proxy) -> AdapterError:
     """The error of a run whose model's service answered with one, which was not got over."""
-    return AdapterError(
+    return live_error(
+        "live.api_error",
         f"the model's service answered {proxy.accounts.errors[-1]}",
-        reason_code="live.api_error",
-        next_step="see that the key and the model's name are right, and try again",
-        where=(),
+        "see that the key and the model's name are right, and try again",
     )
 
 
-def _error(trouble: Trouble) -> AdapterError:
-    return AdapterError(
-        trouble.message, reason_code=trouble.reason_code, next_step=trouble.next_step, where=()
-    )
+def _must_not_be_over(proxy: Proxy) -> None:
+    for trouble in proxy.fixtures.trouble:
+        raise trouble

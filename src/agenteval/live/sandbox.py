@@ -19,8 +19,7 @@ from functools import cache
 from pathlib import Path
 from typing import IO, Literal
 
-from agenteval.contracts.errors import AdapterError
-from agenteval.live.options import CONTAINER
+from agenteval.live.options import CONTAINER, live_error
 from agenteval.reading.documents import read_bytes
 
 Runtime = Literal["auto", "bwrap", "docker", "podman"]
@@ -256,12 +255,11 @@ def chosen(runtime: Runtime, *, image: str = "") -> str:
         if found.works:
             return name
         tried.append(found)
-    raise AdapterError(
+    raise live_error(
+        "live.no_sandbox",
         "there is no sandbox to run the agent in: "
         + "; ".join(f"{each.runtime} {each.why}" for each in tried),
-        reason_code="live.no_sandbox",
-        next_step="; or ".join(filter(None, (each.advice for each in tried))),
-        where=(),
+        "; or ".join(filter(None, (each.advice for each in tried))),
     )
 
 

@@ -11,7 +11,7 @@ from agenteval.contracts.models import EXTENSION_PREFIX
 from agenteval.contracts.testcase import TestCase
 from agenteval.contracts.trace import AdapterInfo, Trace
 from agenteval.live.fixtures import FILE_TOOLS
-from agenteval.live.model import RealModel
+from agenteval.live.options import live_error
 from agenteval.live.proxy import Proxy
 from agenteval.live.run import LiveAgent, LiveSetup, api_error, last_lines, standalone
 from agenteval.live.sandbox import Sandbox
@@ -74,6 +74,7 @@ def prepared(setup: LiveSetup, adapter: Adapter) -> LiveAgent:
         case=setup.case,
         log=setup.scratch.parent,
         adapter=AdapterInfo(name=adapter.name, version=adapter.version),
+        real=setup.real,
     )
 
 
@@ -116,12 +117,13 @@ def _writable(workspace: Workspace) -> dict[str, Path]:
 
 @dataclass(kw_only=True)
 class NanoClawAgent(LiveAgent):
-    """One run of the agent-runner. `log` is the folder with what it said."""
+    """One run of the agent-runner. `log` is the folder with what it said; `real`, that a real model answers."""
 
     workspace: Workspace
     case: TestCase
     log: Path
     adapter: AdapterInfo
+    real: bool
 
     def names(self, tool: str) -> Sequence[str]:
         """All names of a tool, with that of traces."""
@@ -133,7 +135,9 @@ class NanoClawAgent(LiveAgent):
 
     def finished(self, proxy: Proxy) -> bool:
         """Whether every message is acknowledged, and nothing goes on: the runner never exits. Raises `AdapterError`."""
-        if proxy.idle_seconds < IDLE_SECONDS or not self.workspace.is_done():
+        idle = proxy.idle_seconds >= IDLE_SECONDS
+        # something may have been asked while the databases were looked at
+        if not idle or not self.workspace.is_done() or proxy.idle_seconds < IDLE_SECONDS:
             return False
         said = last_lines(self.log)
         failure = self._failure()
@@ -141,11 +145,10 @@ class NanoClawAgent(LiveAgent):
             raise api_error(proxy)
         if failure or (not proxy.accounts.requests and _SILENT in said):
             what = f"NanoClaw sent {failure!r}" if failure else "the agent's CLI ended without a word"
-            raise AdapterError(
+            raise live_error(
+                "live.runner_failed",
                 f"{what}{said}",
-                reason_code="live.runner_failed",
-                next_step="mend what the log tells; --keep leaves the scratch folder to look at",
-                where=(),
+                "mend what the log tells; --keep leaves the scratch folder to look at",
             )
         return True
 
@@ -165,7 +168,7 @@ class NanoClawAgent(LiveAgent):
         for transcript in (self.workspace.shared / "projects").rglob("*.jsonl"):
             proxy.fixtures.correct(transcript)
         self.workspace.deliver()
-        if _is_real(proxy.model) and (told := far_from_today(self.case, FAR_DAYS)):
+        if self.real and (told := far_from_today(self.case, FAR_DAYS)):
             context.warn(f"the model was told of {told[0]}, which is not near today, and also what day it is")
         recorder = SessionRecorder(self.adapter)
         unheard = AdapterContext(
@@ -179,17 +182,10 @@ class NanoClawAgent(LiveAgent):
             each for each in recorder.inspect(self.workspace.root, unheard).runs if each.started_at >= began
         ]
         if len(runs) != 1:
-            raise AdapterError(
+            raise live_error(
+                "live.several_turns",
                 f"the run has {len(runs)} turns, and a test judges one",
-                reason_code="live.several_turns",
-                next_step="give the scenario no more messages than NanoClaw hands to the agent at once",
-                where=(),
+                "give the scenario no more messages than NanoClaw hands to the agent at once",
             )
         recorded = recorder.convert(self.workspace.root, runs[0], unheard)
         return standalone(recorded.replay, recorded.fixtures)
-
-
-def _is_real(model: Any) -> bool:
-    """Whether a service answers, if only after others."""
-    behind = getattr(model, "after", None) or getattr(model, "model", None)
-    return isinstance(model, RealModel) or (behind is not None and _is_real(behind))

@@ -18,6 +18,7 @@ from agenteval.contracts.errors import AdapterError, FileError
 from agenteval.contracts.testcase import TestCase, memory_text
 from agenteval.contracts.trace import Trace
 from agenteval.live.command import copy_files, tracked_files
+from agenteval.live.options import live_error
 from agenteval.reading.documents import read_text
 from agenteval_nanoclaw.live.checkout import Checkout, unsupported_table
 from agenteval_nanoclaw.session.memory import LOCAL, MAIN
@@ -269,11 +270,11 @@ def _container(path: Path, template: Path | None) -> dict[str, Any]:
         raise AdapterError.of(error.problems) from None
     except ValueError as error:
         problem = str(error)
-    raise AdapterError(
+    raise live_error(
+        "live.bad_template",
         f"{template}/container.json: {problem}",
-        reason_code="live.bad_template",
-        next_step="correct the group's template, as NanoClaw writes it: {mcpServers: {...}, skills: all, ...}",
-        where=("adapter",),
+        "correct the group's template, as NanoClaw writes it: {mcpServers: {...}, skills: all, ...}",
+        "adapter",
     )
 
 
