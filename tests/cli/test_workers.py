@@ -91,6 +91,13 @@ def test_the_same_comparison(project: Project, capsys: pytest.CaptureFixture[str
     assert "newly_failing" in written("run-b")["comparison.json"]
 
 
+def test_a_shard_without_tests(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """Workers that have nothing to do are no crash: the run says that there is nothing, as one process does."""
+    project.add("pass", "1")
+    for number in ("2", "1"):
+        assert run(capsys, f"run-{number}", "-n", number, "--shard", "2/2")[0] == 3
+
+
 def test_names_that_are_taken(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     """A file whose name another test has, in another case, gets the same other name as in one process."""
     for name, test_id in (("1", "a b"), ("2", safe_stem("a b", Redactor())), ("3", "b")):

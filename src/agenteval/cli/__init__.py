@@ -1,9 +1,6 @@
 """The command line: `main(argv) -> int` maps every outcome to an exit code.
 
-`app` parses; each command has a module with its function `command`. In the order of a run, those of `run` are
-`run_request` (its options), `session`, `arranging` (which tests, in which order), `examining` and `workers` (one file
-after the other, or side by side), `ledger` (what the run comes to), `reporting`, `baselines` and `lastrun`. Several
-commands share `options`, `signatures`, `project`, `collection`, `problems` and `github`.
+`app` parses; each command is a function in one of the other modules, which take options and call what does the work.
 """
 
 import sys

@@ -17,7 +17,7 @@ from agenteval.reporters.terminal import without_commands
 from agenteval.text.fitting import counted
 
 if TYPE_CHECKING:
-    from agenteval.pytest_plugin.project import Project
+    from agenteval.pytest_plugin.items import Project
 
 
 def switch_on(config: pytest.Config) -> None:
@@ -55,9 +55,9 @@ class Hooks:
     @cached_property
     def project(self) -> "Project":
         """What all tests share, made when it is first needed."""
-        from agenteval.pytest_plugin.project import Project
+        from agenteval.pytest_plugin.items import Project
 
-        return Project.of(
+        return Project(
             self.root,
             self.config,
             self.rules,
@@ -79,7 +79,10 @@ class Hooks:
 
         if not self.pytest_config.pluginmanager.is_registered(items):
             self.pytest_config.pluginmanager.register(items, f"{NAME}-items")
-        return items.AgentTestFile.of(parent, file_path, project=self.project, declared=self.declared)
+        file: pytest.File = items.AgentTestFile.from_parent(
+            parent, path=file_path, project=self.project, declared=self.declared
+        )
+        return file
 
     def _is_entered(self, folder: Path, session: pytest.Session) -> bool:
         """Whether a search comes to the folder from a path that was named."""

@@ -2,12 +2,11 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agenteval.comparing.baseline import BaselineFile, load_baseline, write_baseline
-from agenteval.comparing.comparison import ComparedSide, Comparer, Comparison, Side, load_side, of_baseline
+from agenteval.comparing.comparison import ComparedSide, Comparer, Side, load_side, of_baseline
 from agenteval.contracts.errors import Problem, UsageError
 from agenteval.judging.stored import is_run
 from agenteval.openwop.summary import Baseline, Scores
@@ -81,16 +80,7 @@ def refuse_shard() -> None:
     )
 
 
-@dataclass(slots=True, kw_only=True)
-class Verdict:
-    """The outcome of a watched run: its comparison, when there is a baseline, and the lines and warnings to print."""
-
-    comparison: Comparison | None
-    warnings: list[Problem] = field(default_factory=list)
-    lines: list[str] = field(default_factory=list)
-
-
-def conclude(ledger: "Ledger", watch: Comparer) -> Verdict:
+def conclude(ledger: "Ledger", watch: Comparer) -> None:
     """Compare what was watched, let the tally judge by it, and write the new baseline. Raises `BaselineError`."""
     options, scores, tally = ledger.options, ledger.scores, ledger.tally
     after = ComparedSide(
@@ -100,51 +90,45 @@ def conclude(ledger: "Ledger", watch: Comparer) -> Verdict:
         suite_version=scores.suite.version,
         score=scores.summary()["aggregateScore"],
     )
-    counts = tally.counts
+    counts, target = tally.counts, watch.target
     comparison = watch.close(after, complete=not ledger.partial and not counts.invalid)
-    verdict = Verdict(comparison=comparison)
     if comparison:
         label = comparison.before.label
         tally.compare(label, regressions=comparison.regressions, known_failures=watch.known_failures)
-        if comparison.unused and not watch.target:
-            verdict.warnings.append(_unused(label, comparison.unused))
-    if watch.target is None:
-        return verdict
+        ledger.compared(comparison)
+        if comparison.unused and not target:
+            unused = comparison.unused
+            some = ", ".join(unused[:3]) + (f" and {len(unused) - 3} more" if len(unused) > 3 else "")
+            warning = Problem(
+                reason_code="baseline.unused",
+                message=f"{label} lists known failures that no longer fail: {some}",
+                next_step="--update-baseline removes them, so that they cannot fail again unnoticed",
+                severity="warning",
+            )
+            ledger.warn([warning])
+    if target is None:
+        return
     if counts.invalid or counts.errors or not counts.total:
-        verdict.warnings.append(_not_written(watch.target))
-        verdict.lines.append(f"baseline not written: {watch.target}")
-        return verdict
+        warning = Problem(
+            reason_code="baseline.not_written",
+            message=f"{target} was not updated: not every test could be judged",
+            next_step="fix what is invalid or in error, then update the baseline",
+            severity="warning",
+        )
+        ledger.warn([warning])
+        ledger.console.emit(f"baseline not written: {target}")
+        return
     baseline = watch.baseline(after)
     try:
-        written = _write_update(baseline, watch.target, options.redaction)
+        written = _write_update(baseline, target, options.redaction)
     except LeakError as leak:
-        tally.add_leaks([leak.problem(str(watch.target))])
-        return verdict
+        tally.add_leaks([leak.problem(str(target))])
+        return
     known = sum(test.failing for test in baseline.tests)
     expired = comparison.counts["expired"] if comparison else 0  # only a person can give them more time
-    tally.compare(str(watch.target), regressions=expired, known_failures=counts.failed)
+    tally.compare(str(target), regressions=expired, known_failures=counts.failed)
     what = f"{counted(len(baseline.tests), 'test')}, {counted(known, 'known failure')}"
-    verdict.lines.append(f"baseline {'written' if written else 'kept'}: {watch.target} ({what})")
-    return verdict
-
-
-def _unused(label: str, tests: Sequence[str]) -> Problem:
-    some = ", ".join(tests[:3]) + (f" and {len(tests) - 3} more" if len(tests) > 3 else "")
-    return Problem(
-        reason_code="baseline.unused",
-        message=f"{label} lists known failures that no longer fail: {some}",
-        next_step="--update-baseline removes them, so that they cannot fail again unnoticed",
-        severity="warning",
-    )
-
-
-def _not_written(target: Path) -> Problem:
-    return Problem(
-        reason_code="baseline.not_written",
-        message=f"{target} was not updated: not every test could be judged",
-        next_step="fix what is invalid or in error, then update the baseline",
-        severity="warning",
-    )
+    ledger.console.emit(f"baseline {'written' if written else 'kept'}: {target} ({what})")
 
 
 def _write_update(baseline: BaselineFile, target: Path, rules: RedactionRules) -> bool:

@@ -25,7 +25,7 @@ from agenteval.running.files import Examiner, Judged
 from agenteval.text.fitting import counted
 
 if TYPE_CHECKING:
-    from agenteval.comparing.comparison import Comparer
+    from agenteval.comparing.comparison import Comparer, Comparison
     from agenteval.running.shards import ShardLog
 
 
@@ -124,11 +124,23 @@ class Ledger:
             if self.watch:
                 self.watch.leave_out(name)
 
+    def compared(self, comparison: "Comparison") -> None:
+        """File and print how the run compares with its baseline."""
+        from agenteval.reporters.comparison import tell
+
+        if self.directory:
+            before = len(self.directory.leaks)
+            self.directory.add_file(COMPARISON, comparison)
+            self._leaked(self.directory.leaks[before:])
+        tell(self.console, comparison)
+
     def close(self, started: float, duration_ms: float, *, durations: int = 0) -> ExitCode:
         """Write and print the totals, with the `durations` slowest tests. `started` is seconds since 1970."""
         tally = self.tally
         if self.watch:
-            self._compare(self.watch)
+            from agenteval.running.baselines import conclude
+
+            conclude(self, self.watch)
         tally.strict = self.options.strict
         self.scores.whole = not (tally.counts.invalid or tally.stopped_after)
         finished = timestamp(started + duration_ms / 1000)
@@ -213,22 +225,6 @@ class Ledger:
         directory.log(eval_events(self.scores, started_at, finished_at))
         directory.close(self.scores.summary())
         self._leaked(directory.leaks[before:])
-
-    def _compare(self, watch: "Comparer") -> None:
-        """Compare the run with its baseline and write a new one, whichever was asked for."""
-        from agenteval.reporters.comparison import tell
-        from agenteval.running.baselines import conclude
-
-        verdict = conclude(self, watch)
-        if verdict.comparison:
-            if self.directory:
-                before = len(self.directory.leaks)
-                self.directory.add_file(COMPARISON, verdict.comparison)
-                self._leaked(self.directory.leaks[before:])
-            tell(self.console, verdict.comparison)
-        self.warn(verdict.warnings)
-        for line in verdict.lines:
-            self.console.emit(line)
 
     def _remember(self) -> None:
         """Keep which tests failed and how long each took, for --lf, --ff and --shard of later runs."""

@@ -155,8 +155,9 @@ class Session:
                 # the first is judged here: what it imports and compiles, each worker has from the start; but a plugin
                 # could end the process, and a live test takes long
                 every = bool(options.live and options.live.every)
-                if isinstance(found[0], Selected) and not (options.registry.modules or every):
-                    first = self.examiner.look(found[0])
+                head = found[0] if found else None
+                if isinstance(head, Selected) and not (options.registry.modules or every):
+                    first = self.examiner.look(head)
                     if not (first.test and first.test.case.mode == "live"):
                         yield first
                         del found[0]
