@@ -175,20 +175,10 @@ def test_an_unknown_fixture(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize(("fixture_id", "is_slip"), [("newz", True), ("other", False), ("news-2", False)])
-def test_an_unknown_fixture_beside_a_result(tmp_path: Path, fixture_id: str, is_slip: bool) -> None:
-    """The recording is complete without it, and may serve tests that have the fixture; a slip is told of."""
-    warnings: list[str] = []
-    bundle = make_bundle(
-        CALL, RESULT | {"fixture_id": fixture_id}, {**CALL, "call_id": "c2"}, {**NAMING, "call_id": "c2"}
-    )
-    trace = trace_of(tmp_path, bundle, fixtures=[NEWS], warnings=warnings)
-    assert trace.of_type("tool_result")[0].data["result"] == {"n": 1}
-    told = (
-        "step /script/1 names the fixture 'newz', which the test does not have; did you mean 'news'? "
-        "The result that the step recorded is used"
-    )
-    assert warnings == [told] * is_slip
+def test_an_unknown_fixture_beside_a_result(tmp_path: Path) -> None:
+    """The recording is complete without it, and may serve tests that have the fixture."""
+    trace = trace_of(tmp_path, make_bundle(CALL, RESULT | {"fixture_id": "other"}))
+    assert data(trace)["result"] == {"n": 1}
 
 
 DOCUMENTED = {"id": "news", "tool": "web_search", "description": "What the search found"}

@@ -19,7 +19,7 @@ from agenteval.contracts.trace import tool_names
 from agenteval.loading.adapter_input import find_file
 from agenteval.matching.selectors import ArgsMatch
 from agenteval.reading.places import Fault
-from agenteval.text.names import closest, slip_of
+from agenteval.text.names import closest
 from agenteval_nanoclaw.bundle import ErrorStep, ReplayBundle, ToolCallStep, ToolResultStep, bundle_error
 
 ERROR_FIELDS = ("error_type", "message", "retryable")
@@ -94,7 +94,15 @@ class _Shelf:
         """What the step's fixture says of it; None when it says nothing, cannot be read, or does not exist."""
         fixture = self.by_id.get(step.fixture_id or "")
         if fixture is None:
-            self._unknown(index, step)
+            if step.result is None:  # else it may be another test's
+                self._report(
+                    index,
+                    "adapter.unknown_fixture",
+                    f"the test has no fixture {step.fixture_id!r} to take the result from",
+                    "add the fixture to tools.fixtures of the test, or record the result in the step",
+                    suggestion=closest(str(step.fixture_id), self.by_id),
+                    allowed=tuple(self.by_id),
+                )
             return None
         self.unused.pop(fixture.id, None)
         self._suits(index, fixture, step, call)
@@ -122,23 +130,6 @@ class _Shelf:
                 key="fixture_id" if step.result is None else "result",
             )
         return answer
-
-    def _unknown(self, index: int, step: ToolResultStep) -> None:
-        if step.result is not None:
-            if slip := slip_of(str(step.fixture_id), self.by_id):  # any other id may be another test's
-                self.context.warn(
-                    f"step /script/{index} names the fixture {step.fixture_id!r}, which the test does not have; "
-                    f"did you mean {slip!r}? The result that the step recorded is used"
-                )
-            return
-        self._report(
-            index,
-            "adapter.unknown_fixture",
-            f"the test has no fixture {step.fixture_id!r} to take the result from",
-            "add the fixture to tools.fixtures of the test, or record the result in the step",
-            suggestion=closest(str(step.fixture_id), self.by_id),
-            allowed=tuple(self.by_id),
-        )
 
     def _suits(self, index: int, fixture: Fixture, step: ToolResultStep, call: ToolCallStep) -> None:
         if fixture.tool not in tool_names(call.tool, call.recorded_tool or ""):

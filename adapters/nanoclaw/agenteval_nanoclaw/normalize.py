@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from agenteval.contracts.adapters import AdapterContext
-from agenteval.contracts.json_values import moment, seconds_between, time_zone
+from agenteval.contracts.json_values import moment, seconds_between
 from agenteval.contracts.testcase import FixtureError, TestCase
 from agenteval.contracts.trace import (
     CAPABILITY_FLAGS,
@@ -36,8 +36,6 @@ from agenteval_nanoclaw.fixtures import Answer
 
 SLACK_SECONDS = 60
 """How far times may be apart that mean the same: who writes one by hand leaves the seconds out."""
-SEASONS = ("2026-01-01T00:00Z", "2026-07-01T00:00Z")
-"""Zones with the same hours at both are the same: summer time is half a year away from either."""
 LONGEST_QUOTE = 80
 NOT_JUDGED = "assertions that require it are not judged"
 ACTORS = {"assistant": "agent", "tool": "tool", "system": "system"}
@@ -125,9 +123,9 @@ def situation_differs(
 def schedules_differ(told: Mapping[str, Any], recorded: Mapping[str, Any]) -> Iterator[str]:
     """The names of what both schedulers knew, and not the same; a task has no other name than its own.
 
-    Points in time and time zones are compared by what they mean, numbers as their text; capitals and blanks do not matter.
+    Points in time are compared as such, unless only one of them has an offset; numbers as their text; capitals and blanks
+    do not matter.
     """
-    one, other = (time_zone(each.get("timezone")) for each in (told, recorded))
     for name, said in told.items():
         found = recorded.get(name)
         if name == "task_id" or said is None or found is None:
@@ -136,14 +134,9 @@ def schedules_differ(told: Mapping[str, Any], recorded: Mapping[str, Any]) -> It
             value if isinstance(value, dict | list) else " ".join(str(value).split()).casefold()
             for value in (said, found)
         )
-        if spelled == as_spelled:
-            continue
-        if name == "timezone" and one and other:
-            seasons = [at for each in SEASONS if (at := moment(each))]
-            if all(at.astimezone(one).utcoffset() == at.astimezone(other).utcoffset() for at in seasons):
-                continue
-        begin, end = moment(said, one or other), moment(found, other or one)
-        if not begin or not end or abs(seconds_between(begin, end) or 0) >= SLACK_SECONDS:
+        one, other = moment(said), moment(found)
+        same_time = one and other and abs(seconds_between(one, other) or 0) < SLACK_SECONDS
+        if spelled != as_spelled and not same_time:
             yield name
 
 

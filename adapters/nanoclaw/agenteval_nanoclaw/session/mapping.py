@@ -120,7 +120,7 @@ class Teller:
             token_usage=self.usage.total(),
             cost_usd=self.cost,
             unseen=list(self._unseen()),
-            notes=[*self.notes, *self.outgoing.notes, *self.memory.notes(), *self._not_shown()],
+            notes=[*self.notes, *self.outgoing.notes, *self._not_shown()],
         )
 
     def _line(self, said: Said) -> None:
@@ -332,6 +332,8 @@ class Teller:
     def _not_shown(self) -> Iterator[str]:
         """What the recording of the run cannot show, beside what is unseen of what it did."""
         run = self.run
+        for command in self.memory.memory.unclear:
+            yield f"a command names memory in a way that is not understood; what it did there is not shown: {command}"
         if run.begun and not run.received:
             no_prompt = f"not in the recording: {NO_PROMPT}"
             yield no_prompt if run.index.stream else "no message of a user began this run"

@@ -274,13 +274,6 @@ class MemoryEvents:
         self.held: dict[str, list[str]] = {}
         self.told = False
 
-    def notes(self) -> list[str]:
-        """What could not be told."""
-        return [
-            f"a command names memory in a way that is not understood; what it did there is not shown: {command}"
-            for command in self.memory.unclear
-        ]
-
     def tell(self, said: Said, call: Call, text: str, detail: Record) -> None:
         """The memory events of a successful call; `text` and `detail` are its result."""
         for use in self.memory.uses(call.recorded, call.args, call.folder, text):
@@ -316,16 +309,12 @@ class MemoryEvents:
     def _add(self, said: Said, use: MemoryUse, **extra: Any) -> None:
         self.told = True
         file = use.file
-        data: dict[str, Any] = {"group_id": file.group, "source": file.source, "path": file.path}
-        if use.content is not None:
-            data["content"] = use.content
-        if use.change:
-            data["change_summary"] = use.change
-        if use.names_only:
-            data["names_only"] = True
+        data: Record = {"group_id": file.group, "source": file.source, "path": file.path}
+        data |= {"content": use.content, "change_summary": use.change or None}
+        data |= {"names_only": use.names_only or None, **extra}
         self.builder.add(
             "memory_write" if use.write else "memory_read",
-            {**data, **extra},
+            {key: value for key, value in data.items() if value is not None},
             ts=iso(said.line.time),
             group_id=file.group,
             agent_id=said.agent,

@@ -366,7 +366,15 @@ def _read_v1(path: Path, store: Store) -> None:
         store.groups[folder] = Group(folder, mounts)
         session = Session(id=folder, owner=folder, routing=("", jid), continuation=continued.get(folder, ""))
         session.inbound = [
-            _v1_message(each, folder)
+            Inbound(
+                id=str(each["id"]),
+                kind="chat",
+                text=text_of(each["content"]).strip(),
+                time=milliseconds(each["timestamp"]) or 0,
+                session=folder,
+                sender=text_of(each.get("sender_name")),
+                platform_id=jid,
+            )
             for each in tables["messages"]
             if each["chat_jid"] == jid and not each.get("is_bot_message", each.get("is_from_me"))
         ]
@@ -374,18 +382,6 @@ def _read_v1(path: Path, store: Store) -> None:
             if task["group_folder"] == folder:
                 session.inbound += _v1_task_runs(task, logs.get(text_of(task["id"]), []))
         store.sessions.append(session)
-
-
-def _v1_message(row: Row, session: str) -> Inbound:
-    return Inbound(
-        id=str(row["id"]),
-        kind="chat",
-        text=text_of(row["content"]).strip(),
-        time=milliseconds(row["timestamp"]) or 0,
-        session=session,
-        sender=text_of(row.get("sender_name")),
-        platform_id=text_of(row["chat_jid"]),
-    )
 
 
 def _v1_task_runs(task: Row, logs: list[Row]) -> list[Inbound]:
