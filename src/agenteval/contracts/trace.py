@@ -259,14 +259,22 @@ class Trace:
         return self._calls
 
     @cached_property
-    def untold(self) -> list[ToolCall]:
-        """The calls whose arguments the recording does not tell."""
+    def _untold(self) -> list[ToolCall]:  # what is kept under a public name would be written with the trace
         return [call for call in self._calls if not call.tells_args]
 
+    @property
+    def untold(self) -> Sequence[ToolCall]:
+        """The calls whose arguments the recording does not tell."""
+        return self._untold
+
     @cached_property
+    def _tools(self) -> frozenset[tuple[str, ...]]:
+        return frozenset(call.names for call in self._calls)
+
+    @property
     def tools(self) -> frozenset[tuple[str, ...]]:
         """The names of each tool that was called."""
-        return frozenset(call.names for call in self._calls)
+        return self._tools
 
     def of_type(self, *types: str) -> Sequence[Event]:
         """The events of the given types, in order."""
