@@ -454,7 +454,7 @@ def test_colour(
         assert "\x1b" not in capsys.readouterr().out
     assert main(["run", "tests", "--color", "sometimes"]) == 2
     assert capsys.readouterr().err.startswith(
-        "error[usage.invalid]: --color sometimes: expected one of auto, always, never\n"
+        "error[usage.invalid]: --color sometimes: expected auto, always or never\n  next: for instance --color auto\n"
     )
 
 
@@ -489,24 +489,13 @@ def test_no_artifacts(project: Project, capsys: pytest.CaptureFixture[str]) -> N
     assert "artifacts" not in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("flags", "named"),
-    [
-        (["--save-traces"], "--save-traces"),
-        (["--run-id", "r"], "--run-id"),
-        (["--save-traces", "--run-id", "r"], "--save-traces and --run-id"),
-        (["--save-traces", "--run-id", "r", "--markdown", "kept"], "--save-traces"),
-    ],
-)
-def test_options_that_nothing_comes_of(
-    flags: list[str], named: str, project: Project, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Traces that nothing keeps or shows, and a name that is told nowhere, are refused before anything is written."""
+def test_options_that_nothing_comes_of(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """Traces that nothing keeps or shows are refused before anything is written."""
     project.add("pass")
     Path("kept").write_text("the report before")
-    assert main(["run", "tests", "--no-artifacts", *flags]) == 2
+    assert main(["run", "tests", "--no-artifacts", "--save-traces", "--markdown", "kept"]) == 2
     assert capsys.readouterr().err == (
-        f"error[usage.no_artifacts]: {named} with --no-artifacts, which writes no files: no effect\n"
+        "error[usage.no_artifacts]: --save-traces with --no-artifacts, which writes no files: no effect\n"
         "  next: use one or the other\n"
     )
     assert Path("kept").read_text() == "the report before"

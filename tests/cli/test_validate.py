@@ -131,7 +131,7 @@ def test_unknown_colour(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     """A misspelt --color is a usage error."""
     assert main(["validate", str(write(tmp_path / "test.yaml")), "--color", "blue"]) == 2
     assert capsys.readouterr().err == (
-        "error[usage.invalid]: --color blue: expected one of auto, always, never\n"
+        "error[usage.invalid]: --color blue: expected auto, always or never\n  next: for instance --color auto\n"
     )
 
 

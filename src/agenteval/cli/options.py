@@ -94,8 +94,6 @@ def _parameter(name: str) -> str:
     return name.replace("-", "_")
 
 
-COLORS = ("auto", "always", "never")
-
 JUDGING, FILES, SUITE, REPORTS, LIVE = "What fails a run", "Files", "AgentEvalSuite", "Reports", "Live"
 """Headings of the help, where one list would be too long."""
 
@@ -188,13 +186,25 @@ def a_number(value: float | None) -> float | None:
     return value
 
 
-def _known_color(value: str | None) -> str | None:
-    if value is not None and value not in COLORS:
-        raise UsageError(f"--color {value}: expected one of {', '.join(COLORS)}")
-    return value
+def one_of(name: str, *allowed: str) -> Callable[[str | None], str | None]:
+    """A callback that refuses other values of an option than these."""
+
+    def checked(value: str | None) -> str | None:
+        if value and value not in allowed:
+            raise UsageError(
+                f"{name} {value}: expected {', '.join(allowed[:-1])} or {allowed[-1]}",
+                next_step=f"for instance {name} {allowed[0]}",
+            )
+        return value
+
+    return checked
 
 
 ColorOption = Annotated[
     str | None,
-    option("--color WHEN", "Colour: auto, always or never; auto honours NO_COLOR.", callback=_known_color),
+    option(
+        "--color WHEN",
+        "Colour: auto, always or never; auto honours NO_COLOR.",
+        callback=one_of("--color", "auto", "always", "never"),
+    ),
 ]

@@ -30,6 +30,7 @@ from agenteval.cli.options import (
     VerboseOption,
     WorkersOption,
     a_number,
+    one_of,
     option,
     shard_of,
     taking,
@@ -52,7 +53,6 @@ from agenteval.reporters.terminal import in_github_actions
 from agenteval.running.bookkeeping import Ledger
 from agenteval.running.reports import (
     Reporting,
-    check_kept,
     compares,
     keep_out,
     prepare,
@@ -153,6 +153,7 @@ class RunRequest(Request):
             "Run the agents again: play (the model, from cassettes; the default), record or real.",
             LIVE,
             show_default=False,
+            callback=one_of("--live", "play", "record", "real"),
         ),
     ] = ""
     stale: Annotated[
@@ -162,6 +163,7 @@ class RunRequest(Request):
             "Where instructions or tools differ from the recorded ones: an error (miss), or mark and play on.",
             LIVE,
             show_default=False,
+            callback=one_of("--stale", "miss", "mark"),
         ),
     ] = "miss"
     fail_on_approximate: Annotated[
@@ -174,7 +176,14 @@ class RunRequest(Request):
     ] = False
     keep: Annotated[bool, option("--keep", "Keep the scratch folders of agents.", LIVE)] = False
     runtime: Annotated[
-        str, option("--runtime R", "The sandbox: auto, bwrap, docker or podman.", LIVE, show_default=False)
+        str,
+        option(
+            "--runtime R",
+            "The sandbox: auto, bwrap, docker or podman.",
+            LIVE,
+            show_default=False,
+            callback=one_of("--runtime", "auto", "bwrap", "docker", "podman"),
+        ),
     ] = ""
     nanoclaw: Annotated[Path | None, option("--nanoclaw DIR", "The checkout of NanoClaw.", LIVE)] = None
     max_cost: Annotated[
@@ -200,22 +209,12 @@ class RunRequest(Request):
                     f"{outcomes[0]} writes the outcome of a run, and --collect-only makes none",
                     next_step="use one or the other",
                 )
-        self._check_live()
-        if self.no_artifacts:
-            told = self.json_output or self.annotates or bool(self.baseline)
-            check_kept(self.reports, run_id=self.run_id, save_traces=self.save_traces, told=told)
-
-    def _check_live(self) -> None:
-        for name, given, allowed in (
-            ("--live", self.live, ("play", "record", "real")),
-            ("--stale", self.stale, ("miss", "mark")),
-            ("--runtime", self.runtime, ("auto", "bwrap", "docker", "podman")),
-        ):
-            if given and given not in allowed:
-                raise UsageError(
-                    f"{name} {given}: expected {', '.join(allowed[:-1])} or {allowed[-1]}",
-                    next_step=f"for instance {name} {allowed[0]}",
-                )
+        if self.no_artifacts and self.save_traces and not shows_traces(self.reports):
+            raise UsageError(
+                "--save-traces with --no-artifacts, which writes no files: no effect",
+                reason_code="usage.no_artifacts",
+                next_step="use one or the other",
+            )
         if self.stale == "mark" and self.live in ("record", "real"):
             raise UsageError(
                 f"--stale mark is for played models, and with --live {self.live} none is played",

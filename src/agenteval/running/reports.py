@@ -128,22 +128,6 @@ def shows_traces(reports: Mapping[str, Path]) -> bool:
     return any(form.of_traces and form.name in reports for form in FORMATS)
 
 
-def check_kept(reports: Mapping[str, Path], *, run_id: str, save_traces: bool, told: bool) -> None:
-    """Refuse options that have no effect in a run without files. `told` says that the run's name is shown elsewhere.
-
-    Raises `UsageError` (`usage.no_artifacts`).
-    """
-    idle = ["--save-traces"] if save_traces and not shows_traces(reports) else []
-    if run_id and not (reports or told):
-        idle.append("--run-id")
-    if idle:
-        raise UsageError(
-            f"{' and '.join(idle)} with --no-artifacts, which writes no files: no effect",
-            reason_code="usage.no_artifacts",
-            next_step="use one or the other",
-        )
-
-
 def compares(reports: Mapping[str, Path]) -> bool:
     """Whether one of the reports shows another run beside this one."""
     return any(form.compares and form.name in reports for form in FORMATS)
