@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, Self
 
@@ -16,6 +17,7 @@ from agenteval.contracts import time_limits
 from agenteval.contracts.errors import AdapterError, saying
 from agenteval.contracts.testcase import TestCase
 from agenteval.contracts.trace import Trace
+from agenteval.text.parts import texts
 from agenteval.text.regexes import lazy
 
 GROUP = "agenteval.adapters"
@@ -187,21 +189,12 @@ def _own_entry_points() -> dict[str, str]:
                 lines = file.read().splitlines()
         except OSError:
             continue
-        return _announced(lines)
+        start = lines.index(f"[{GROUP}]") + 1
+        pairs = (
+            line.partition("=") for line in takewhile(lambda line: not line.startswith("["), lines[start:])
+        )
+        return {name.strip(): target.strip() for name, sign, target in pairs if sign}
     return {}
-
-
-def _announced(lines: list[str]) -> dict[str, str]:
-    """The entry points of adapters among those of a package."""
-    found: dict[str, str] = {}
-    section = ""
-    for line in lines:
-        if line.startswith("["):
-            section = line.strip("[] ")
-        elif section == GROUP and "=" in line:
-            name, _, target = line.partition("=")
-            found[name.strip()] = target.strip()
-    return found
 
 
 def _all_entry_points() -> dict[str, list[str]]:
@@ -277,7 +270,7 @@ def without_homes(text: str, owners: Owners | None = None) -> str:
 
 def owners_of(data: Any) -> Owners:
     """Whose home folders the texts and keys of data name. They become `user`, `user2` …, in order."""
-    names = (name for text in _texts(data) if _may_name_home(text) for name in _owners_in(text))
+    names = (name for text in texts(data, keys=True) if _may_name_home(text) for name in _owners_in(text))
     found = dict.fromkeys(tuple(_WORD.findall(name)) for name in names if _is_person(name))
     return {words: f"user{number if number > 1 else ''}" for number, words in enumerate(found, 1)}
 
@@ -287,18 +280,6 @@ def _owners_in(text: str) -> Iterator[str]:
         yield (match["owner"] or match["name"]).strip(".-_").lower()
     for match in _SLUG.finditer(text):
         yield match["name"].lower()
-
-
-def _texts(data: Any) -> Iterator[str]:
-    if isinstance(data, str):
-        yield data
-    elif isinstance(data, dict):
-        for key, value in data.items():
-            yield str(key)
-            yield from _texts(value)
-    elif isinstance(data, list):
-        for item in data:
-            yield from _texts(item)
 
 
 def without_owners(name: str, owners: Owners) -> str:

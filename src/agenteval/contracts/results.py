@@ -346,17 +346,11 @@ class RunSummary(Model):
     @property
     def left_out(self) -> str:
         """What is missing from the run because the command line asked for it; empty for a whole run."""
-        missing = [
-            counted(number, noun)
-            for number, noun in (
-                (self.counts.deselected + self.unnamed_tests, "test"),
-                (self.deselected_assertions, "assertion"),
-            )
-            if number
-        ]
-        told = [f"{' and '.join(missing)} left out ({', '.join(self.selection)})".removesuffix(" ()")] * bool(
-            missing
-        )
+        tests = self.counts.deselected + self.unnamed_tests
+        missing = [counted(tests, "test")] * bool(tests)
+        missing += [counted(self.deselected_assertions, "assertion")] * bool(self.deselected_assertions)
+        by = f" ({', '.join(self.selection)})" if self.selection else ""
+        told = [f"{' and '.join(missing)} left out{by}"] if missing else []
         if self.stopped_after:
             told.append(f"stopped after {counted(self.stopped_after, 'failure')}")
         return " and ".join(told)

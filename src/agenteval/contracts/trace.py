@@ -348,24 +348,20 @@ def retries(calls: Iterable[ToolCall], ignore_args: Iterable[str] = ()) -> Itera
     calls = list(calls)
     if not any(call.failed for call in calls):  # the arguments of most calls never need to be compared
         return
-    same: dict[tuple[str, str], _Failures] = {}
+    failed: dict[
+        tuple[str, str], list[ToolCall]
+    ] = {}  # the equal calls that failed since the last success of one
+    repeated: Counter[tuple[str, str]] = Counter()
     for _, step, call in sorted(_timeline(calls), key=lambda item: item[0]):
-        failures = same.setdefault((call.tool, args_key(call.args, ignore_args)), _Failures())
+        key = call.tool, args_key(call.args, ignore_args)
         if step == "success":
-            failures.calls, failures.retries = [], 0
+            failed.pop(key, None)
+            repeated.pop(key, None)
         elif step == "failure":
-            failures.calls.append(call)
-        elif failures.calls:
-            failures.retries += 1
-            yield Retry(call, failures.calls[0], failures.calls[-1], failures.retries)
-
-
-@dataclass(slots=True, eq=False, repr=False)
-class _Failures:
-    """The equal calls that have failed since the last success of one, and how many retries followed."""
-
-    calls: list[ToolCall] = field(default_factory=list)
-    retries: int = 0
+            failed.setdefault(key, []).append(call)
+        elif before := failed.get(key):
+            repeated[key] += 1
+            yield Retry(call, before[0], before[-1], repeated[key])
 
 
 def _timeline(calls: Iterable[ToolCall]) -> Iterator[tuple[int, str, ToolCall]]:

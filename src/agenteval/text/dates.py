@@ -10,19 +10,17 @@ from agenteval.text.parts import lowered
 from agenteval.text.regexes import lazy
 
 DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_MONTH_NAMES = tuple(
-    map(
-        str.split,
-        (
-            "january february march april may june july august september october november december",
-            "januar februar märz april mai juni juli august september oktober november dezember",
-            "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
-            "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
-            "jan feb mar apr may jun jul aug sept oct nov dec",
-            "jän feb mrz apr mai jun jul aug sep okt nov dez",
-        ),
+_MONTH_NAMES = [
+    names.split()
+    for names in (
+        "january february march april may june july august september october november december",
+        "januar februar märz april mai juni juli august september oktober november dezember",
+        "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
+        "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
+        "jan feb mar apr may jun jul aug sept oct nov dec",
+        "jän feb mrz apr mai jun jul aug sep okt nov dez",
     )
-)
+]
 """In English, German, Spanish and French, and cut short."""
 MONTHS = {name: number for names in _MONTH_NAMES for number, name in enumerate(names, 1)}
 """The number of each month, by its names in lower case."""
@@ -112,14 +110,8 @@ def _numeric(text: str) -> Iterator[Date]:
 
 def _is_month_field(text: str, match: re.Match[str]) -> bool:
     """Whether a year and a month are all that a field says."""
-    return text[max(0, match.start() - 2) : match.start()] == ": " and text[
-        match.end() : match.end() + 1
-    ] in (
-        "",
-        ";",
-        ",",
-        "\n",
-    )
+    start, end = match.span()
+    return text[max(0, start - 2) : start] == ": " and text[end : end + 1] in ("", ";", ",", "\n")
 
 
 def _valid(
@@ -194,8 +186,6 @@ _DAY_OF = {
         "montag dienstag mittwoch donnerstag freitag samstag sonntag",
         "lundi mardi mercredi jeudi vendredi samedi dimanche",
         "lunes martes miércoles jueves viernes sábado domingo",
-        "lunedì martedì mercoledì giovedì venerdì sabato domenica",
-        "maandag dinsdag woensdag donderdag vrijdag zaterdag zondag",
     )
     for name, day in zip(names.split(), DAYS, strict=True)
 } | {"sonnabend": "saturday"}

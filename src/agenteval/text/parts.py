@@ -136,14 +136,15 @@ _WHOLE_NUMBER = lazy(
 """A number: with groups of three digits, with parts after full stops (versions and dates, too), with a decimal comma, or plain."""
 
 
-def texts(value: Any) -> list[str]:
-    """Every text and number in a piece of JSON, in order, without keys."""
+def texts(value: Any, *, keys: bool = False) -> list[str]:
+    """Every text and number in a piece of JSON, in order, with or without the keys."""
     if isinstance(value, str):
         return [value]
     if isinstance(value, dict):
-        return [text for item in value.values() for text in texts(item)]
+        pairs = ((str(key) if keys else None, item) for key, item in value.items())
+        return [text for pair in pairs for part in pair for text in texts(part, keys=keys)]
     if isinstance(value, list | tuple):
-        return [text for item in value for text in texts(item)]
+        return [text for item in value for text in texts(item, keys=keys)]
     return [] if value is None or isinstance(value, bool) else [str(value)]
 
 
