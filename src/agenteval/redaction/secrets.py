@@ -522,7 +522,7 @@ def _might_be_command(data: bytes) -> bool:
 
 def _of_users(text: str, data: bytes) -> Iterator[Found]:
     """The passwords in addresses and commands, but for what stands in for one: `user:password`, `bob:${PW}`."""
-    given = [(BASIC_AUTH, *match.span(1)) for match in _BASIC_AUTH.finditer(text)] if b"@" in data else []
+    given = [(BASIC_AUTH, *match.span(1)) for match in _BASIC_AUTH.finditer(text)] if b"://" in data else []
     for word, form in _COMMANDS if _might_be_command(data) else ():
         for match in form.finditer(text) if word in data else ():
             group = match.lastgroup or ""
