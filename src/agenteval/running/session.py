@@ -27,7 +27,10 @@ if TYPE_CHECKING:
 
 AUTO = "auto"
 FEWEST_FOR_AUTO = 100
-"""Starting workers takes about as long as running this many tests."""
+"""Below this many tests workers do not pay. Measured on copies of the examples, in ms of CPU time, one process and two
+workers: 64 tests 290 and 390, 100 tests 370 and 480. Of these, 180 pass before there are workers, the rest is shared: on two
+free processors both take as long at about 64 tests, and workers a tenth less at 100. On one processor they never pay.
+"""
 
 
 @dataclass(slots=True, kw_only=True, eq=False, repr=False)
