@@ -302,7 +302,7 @@ def test_a_passing_run_imports_what_it_uses(project: Project) -> None:
     """A small run imports neither pydantic nor rich: they would take longer than the run."""
     code = (
         "import sys; from agenteval.cli import main; main(['run', 'tests']); "
-        "print(sorted({'pydantic', 'rich.console', 'jsonschema', 'regex'} & set(sys.modules)))"
+        "print(sorted({'pydantic', 'rich.console', 'jsonschema', 'deepdiff', 'regex'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.endswith("exit 0: all tests passed\n[]\n")

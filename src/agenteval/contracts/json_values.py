@@ -2,10 +2,9 @@
 
 import json
 from collections.abc import Iterable, Iterator
-from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from agenteval.contracts.models import DataPath, dotted
+from agenteval.contracts.models import dotted
 from agenteval.text.fitting import clipped
 from agenteval.text.parts import composed
 from agenteval.text.regexes import lazy
@@ -221,17 +220,25 @@ class Difference(NamedTuple):
     other: Any
 
 
-def find_differences(one: Any, other: Any, path: DataPath = ()) -> Iterator[Difference]:
+def find_differences(one: Any, other: Any) -> list[Difference]:
     """The parts in which two JSON values differ, in the order of their places; `1` and `1.0` are equal."""
-    if isinstance(one, dict) and isinstance(other, dict):
-        one, other = _composed_keys(one), _composed_keys(other)
-        for key in sorted({**one, **other}):
-            yield from find_differences(one.get(key, MISSING), other.get(key, MISSING), (*path, key))
-    elif isinstance(one, list) and isinstance(other, list):
-        for place, (before, after) in enumerate(zip_longest(one, other, fillvalue=MISSING)):
-            yield from find_differences(before, after, (*path, place))
-    elif not equal(one, other):
-        yield Difference(dotted(path), one, other)
+    from deepdiff import DeepDiff
+    from deepdiff.helper import NotPresent
+
+    tree = DeepDiff(one, other, view="tree", zip_ordered_iterables=True)
+    found = [
+        (change.path(output_format="list"), change.t1, change.t2)
+        for kind in tree.values()
+        for change in kind
+        if not equal(change.t1, change.t2)
+    ]
+    found.sort(key=lambda each: [("", step) if isinstance(step, int) else (step, 0) for step in each[0]])
+    return [
+        Difference(
+            dotted(tuple(path)), *(MISSING if isinstance(side, NotPresent) else side for side in sides)
+        )
+        for path, *sides in found
+    ]
 
 
 def differences(
@@ -241,7 +248,7 @@ def differences(
 
     `names` are what the two are called, `whole` what the values are.
     """
-    found = list(find_differences(one, other))
+    found = find_differences(one, other)
     for each in found[:MOST_LINES]:
         yield _line(each, names, whole)
     if len(found) > MOST_LINES:
