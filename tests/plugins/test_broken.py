@@ -252,15 +252,6 @@ def test_one_name_twice_in_a_module(tmp_path: Path) -> None:
     assert message == f"the plugin {PLUGIN} is broken: {error}; {error}"
 
 
-def test_a_good_class_beside_a_broken_one(tmp_path: Path) -> None:
-    """What is right can be used."""
-    plugged(tmp_path, SHOUTS.replace("[Shouts]", "[Shouts, 3]"))
-    registry = Registry(tmp_path, [PLUGIN])
-    assert len(registry.problems()) == 1
-    assert registry.assertion_types()[-1] == "shouts"
-    assert registry.assertion_class("shouts") is not None
-
-
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     """Nor a directory in its place."""
     (tmp_path / "folder.py").mkdir()
