@@ -46,6 +46,8 @@ def make(root: Path, monkeypatch: pytest.MonkeyPatch) -> LiveProject:
 def recording(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[LiveProject, Service]]:
     """A project whose cassette was recorded, and the service that is gone."""
     with pytest.MonkeyPatch.context() as monkeypatch:
+        for name in [each for each in os.environ if each.startswith("AGENTEVAL_")]:
+            monkeypatch.delenv(name)  # what names the parts of tests is no setting
         made = make(tmp_path_factory.mktemp("recorded"), monkeypatch)
         yield made, made.recorded(TURNS, "--save-traces")
 
