@@ -60,8 +60,8 @@ class Service:
 
 
 @contextmanager
-def service(turns: Sequence[Any]) -> Iterator[Service]:
-    """A service that is there while the context lasts."""
+def service(turns: Sequence[Any], usage: dict[str, int] | None = None) -> Iterator[Service]:
+    """A service that is there while the context lasts; `usage` is what each answer says that it took."""
     made = Service(turns)
     model = ScriptedModel(turns)
 
@@ -83,6 +83,8 @@ def service(turns: Sequence[Any]) -> Iterator[Service]:
                 client="",
             )
             answer = model(request)
+            if usage and answer.status == 200:
+                answer.message["usage"] = usage
             streams = body.get("stream") and answer.status == 200
             content = (
                 b"".join(wire_of(api).streamed(answer.message))

@@ -182,7 +182,7 @@ def test_a_rule_of_several_keys_is_told_in_words() -> None:
 def test_a_key_is_shown_with_its_kind_and_default() -> None:
     """Defaults that a function makes among them, which JSON Schema leaves out."""
     assert definition("must_call_tool")["properties"]["min_calls"]["markdownDescription"] == (
-        "The minimum number of calls.\n\n*integer ≥ 1 (default 1)*"
+        "The fewest calls.\n\n*integer ≥ 1 (default 1)*"
     )
     assert definition("no_sensitive_data")["properties"]["where"]["markdownDescription"] == (
         "Where to look; everywhere, when left out.\n\n"

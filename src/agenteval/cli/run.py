@@ -190,12 +190,18 @@ class RunRequest(Request):
         float | None,
         option(
             "--max-cost USD",
-            "The most that one run with the real model may cost.",
+            "The most that all runs with the real model may cost together.",
             LIVE,
             min=0,
             callback=a_number,
         ),
     ] = None
+    trials: Annotated[
+        int, option("--trials N", "Run every live test N times.", LIVE, min=0, max=10_000, show_default=False)
+    ] = 0
+    early_stop: Annotated[
+        bool, option("--early-stop", "End the trials of a test once it cannot pass any more.", LIVE)
+    ] = False
     github: GithubOption = None
     reports: Mapping[str, Path]
 
@@ -223,13 +229,11 @@ class RunRequest(Request):
 
     def live_options(self, config: "LiveConfig", root: Path, scratch: Path) -> "LiveOptions":
         """How agents are run again, by the project's configuration and these options."""
-        from agenteval.live.options import LiveOptions
+        from agenteval.live.options import Budget, LiveOptions
 
         changes: dict[str, Any] = {}
         if self.runtime:
             changes["runtime"] = self.runtime
-        if self.max_cost is not None:
-            changes["max_cost_usd"] = self.max_cost
         if self.nanoclaw:
             changes["nanoclaw"] = replace(config.nanoclaw, checkout=str(self.nanoclaw.absolute()))
         return LiveOptions(
@@ -241,6 +245,7 @@ class RunRequest(Request):
             scratch=scratch,
             config=replace(config, **changes),
             root=root,
+            budget=None if self.max_cost is None else Budget(self.max_cost),
         )
 
     @property
@@ -436,6 +441,8 @@ def _ledger(asked: RunRequest, project: OpenProject, parts: Parts, console: Cons
             redaction=project.rules,
             progress=None if asked.no_progress else ReadingProgress(),
             live=live,
+            trials=asked.trials,
+            early_stop=asked.early_stop,
         ),
         console=console,
         scores=parts.scores,

@@ -2,6 +2,7 @@
 
 import os
 from contextlib import suppress
+from dataclasses import field
 from math import fsum
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -38,6 +39,10 @@ class TestFacts(Model):
     """The tool calls in order, each as the tool's name, a colon, and a digest of the arguments."""
     output: str | None = None
     """A digest of the final output."""
+    trials: list[Annotated[int, Between(0)]] | None = None
+    """How many trials passed, of how many; for a test that was run several times."""
+    conditions: dict[str, str] = field(default_factory=dict)
+    """Under which its trials ran: `model`, `tools`, `sandbox`."""
     owner: str | None = None
     """Who looks after the known failure."""
     reason: str | None = None
@@ -67,7 +72,21 @@ def facts_of(result: TestResult, score: float | None) -> TestFacts:
         status=result.status,
         score=score,
         assertions={each.id: each.state for each in result.assertions},
+        trials=[result.trials.passed, result.trials.judged] if result.trials else None,
+        conditions=_conditions(result),
     )
+
+
+def _conditions(result: TestResult) -> dict[str, str]:
+    """What must be the same for two rates to be compared."""
+    live = result.live
+    if not (live and result.trials):
+        return {}
+    return {
+        "model": live.model,
+        "tools": " ".join(sorted(live.offered)),
+        "sandbox": live.provenance.get("sandbox", ""),
+    }
 
 
 def contradiction(facts: TestFacts) -> str:

@@ -29,6 +29,7 @@ from agenteval.comparing.behaviour import (
 from agenteval.contracts.errors import ExitCode, UsageError
 from agenteval.contracts.models import Model, model
 from agenteval.contracts.results import TestResult
+from agenteval.judging.rates import holm, p_of_fall, smallest_p
 from agenteval.judging.stored import COMPARISON, StoredRun, StoredRunError, is_run
 from agenteval.openwop.summary import eval_summary_of, score_delta, task_id
 from agenteval.reading.documents import sha256
@@ -116,6 +117,21 @@ class ComparedSide(Model):
 
 
 @model
+class RateChange(Model):
+    """A test with trials on both sides: passes and trials before and after, and whether the rate fell by more than chance.
+
+    `p` is of Fisher's exact test, one-sided; `adjusted_p` after Holm's correction over all tests with trials.
+    """
+
+    test_case_id: str
+    before: list[int]
+    after: list[int]
+    p: float
+    adjusted_p: float
+    verdict: Literal["fell", "steady", "inconclusive"]
+
+
+@model
 class Comparison(Model):
     """Two runs of one suite, or a baseline and a run. `changes` come in the order of their kinds, regressions first.
 
@@ -135,6 +151,8 @@ class Comparison(Model):
     without_traces: int
     unused: list[str]
     """Tests whose failure the baseline explains (owner, reason, expiry), and that no longer fail, or are gone."""
+    rates: list[RateChange] = field(default_factory=list)
+    """Tests with trials on both sides, which are compared by their rates alone; one that fell is a regression."""
 
     def __post_init__(self) -> None:
         if missing := [kind for kind in KINDS if kind not in self.counts]:
@@ -463,6 +481,7 @@ class Comparer:
         self._changes: list[Change] = []
         self._differences: list[TestDifference] = []
         self._seen: set[str] = set()
+        self._rates: list[tuple[str, list[int], list[int]]] = []
         self._failing: set[str] = set()
         self._without_traces = 0
 
@@ -477,6 +496,11 @@ class Comparer:
         if self._before is None:
             return
         before = self._before.tests.get(facts.test_case_id)
+        if before and before.facts.trials and facts.trials and facts.status != "error":
+            _same_conditions(before.facts, facts)
+            self._rates.append((facts.test_case_id, before.facts.trials, facts.trials))
+            self.known_failures += facts.status == "fail"
+            return
         changes = changes_of(before, test, self._today)
         self._changes += changes
         self.known_failures += facts.status == "fail" and not any(change.regression for change in changes)
@@ -517,12 +541,15 @@ class Comparer:
         missing = [_change("missing", each.test_case_id, None, each.status, None) for each in gone]
         changes = [*self._changes, *missing]
         changes.sort(key=lambda change: (KINDS.index(change.kind), not change.regression))
+        rates = rate_changes(self._rates)
         told = (self._seen | {each.test_case_id for each in gone}) - self._failing
         return Comparison(
             before=before.head,
             after=after,
             score_delta=score_delta(before.head.score, after.score),
-            regressions=sum(change.regression for change in changes),
+            regressions=sum(change.regression for change in changes)
+            + sum(rate.verdict == "fell" for rate in rates),
+            rates=rates,
             counts={kind: sum(change.kind == kind for change in changes) for kind in KINDS},
             changes=changes,
             differences=self._differences,
@@ -546,6 +573,46 @@ class Comparer:
             tests=self._facts,
         )
         return renewed(new, self._old, frozenset(self._not_selected))
+
+
+def _same_conditions(before: TestFacts, after: TestFacts) -> None:
+    """Refuse to compare rates of other agents. Raises `UsageError` (`baseline.other_conditions`)."""
+    if before.conditions == after.conditions:
+        return
+    names = [name for name in after.conditions if after.conditions[name] != before.conditions.get(name)]
+    raise UsageError(
+        f"{after.test_case_id}: the trials ran with another {' and '.join(names)}: "
+        + "; ".join(f"{before.conditions.get(name)} then, {after.conditions[name]} now" for name in names),
+        reason_code="baseline.other_conditions",
+        next_step="compare runs that differ in what you changed alone",
+    )
+
+
+MOST_LIKELY_CHANCE = 0.05
+"""What p may be at most, after the correction, for a rate to have fallen."""
+
+
+def rate_changes(rates: Sequence[tuple[str, Sequence[int], Sequence[int]]]) -> list[RateChange]:
+    """For each test, by id, passes and trials before and after: whether its rate fell by more than chance.
+
+    Where even no pass at all would not have shown it, it is inconclusive.
+    """
+    ps = [p_of_fall((was[0], was[1]), (now[0], now[1])) for _, was, now in rates]
+    found = []
+    for (name, was, now), p, adjusted in zip(rates, ps, holm(ps), strict=True):
+        fell = adjusted <= MOST_LIKELY_CHANCE
+        too_few = smallest_p((was[0], was[1]), now[1]) * len(rates) > MOST_LIKELY_CHANCE
+        found.append(
+            RateChange(
+                test_case_id=name,
+                before=list(was),
+                after=list(now),
+                p=p,
+                adjusted_p=adjusted,
+                verdict="fell" if fell else "inconclusive" if too_few else "steady",
+            )
+        )
+    return found
 
 
 def compare(before: Side, after: Side, today: str) -> Comparison:

@@ -190,12 +190,87 @@ class LiveResult(Model):
 
 
 @model
+class Trial(Model):
+    """One run of a test that was run several times. `failed` are the ids of its failed assertions.
+
+    `variant` is the phrasing that the agent got, where the test has several. `shown` is true of the trial whose
+    assertions, evidence and trace are those of the result.
+    """
+
+    number: int
+    status: TestStatus
+    reason_code: str | None
+    duration_ms: float
+    failed: list[str] = field(default_factory=list)
+    message: str = ""
+    variant: str | None = None
+    cost_usd: float | None = None
+    shown: bool = False
+
+
+@model
+class AssertionTrials(Model):
+    """In how many trials an assertion passed, of how many that judged it."""
+
+    id: str
+    passed: int
+    judged: int
+
+
+@model
+class TrajectoryTrials(Model):
+    """Trials with the same tool calls, and how these differ from the most similar of those listed before."""
+
+    trials: list[int]
+    difference: list[str] = field(default_factory=list)
+
+
+@model
+class TrialsResult(Model):
+    """A live test that was run several times: `passed` of `judged`, of which the share `pass_at_least` had to pass.
+
+    `interval` is Wilson's, at 95 %; `pass_at_k` and `pass_hat_k` are the chances that one, and that all, of k trials
+    pass, for k from 1. All three are missing when trials ended early, which would bias them. `invalid` tells why trials
+    that a service kept from being judged were run again; they are no part of the rate.
+    """
+
+    asked: int
+    judged: int
+    passed: int
+    pass_at_least: float
+    stopped_early: bool = False
+    rate: float | None = None
+    interval: list[float] | None = None
+    pass_at_k: list[float] = field(default_factory=list)
+    pass_hat_k: list[float] = field(default_factory=list)
+    trials: list[Trial] = field(default_factory=list)
+    assertions: list[AssertionTrials] = field(default_factory=list)
+    invalid: list[str] = field(default_factory=list)
+    trajectories: list[TrajectoryTrials] = field(default_factory=list)
+
+    @property
+    def sometimes(self) -> bool:
+        """Whether some passed and some did not."""
+        return 0 < self.passed < self.judged
+
+    def words(self) -> str:
+        """How many trials passed: `7 of 10 trials passed (40% to 89%), passes sometimes`."""
+        told = f"{self.passed} of {counted(self.judged, 'trial')} passed"
+        if self.interval:
+            told += " ({:.0%} to {:.0%})".format(*self.interval)
+        told += ", stopped early" if self.stopped_early else ""
+        told += f", {self.pass_at_least:.0%} needed" if self.pass_at_least < 1 else ""
+        return told + (", passes sometimes" if self.sometimes else "")
+
+
+@model
 class TestResult(Model):
     """The outcome of one test. `path` is the spec file, as it was named or found.
 
     `xfail` is true of a test that passes because it fails as `expected` says; `xfail_reason` is the reason given
     there, of every test that expects a failure. `line` and `column`, counted from 1, say where the test file expects
-    a failure that did not come; they are null for all other tests. `live` is null for a replay.
+    a failure that did not come; they are null for all other tests. `live` is null for a replay,
+    `trials` of a test that was run once.
     """
 
     __test__: ClassVar[bool] = False  # not a pytest class
@@ -229,6 +304,7 @@ class TestResult(Model):
     line: int | None = None
     column: int | None = None
     live: LiveResult | None = None
+    trials: TrialsResult | None = None
 
 
 @model
@@ -245,6 +321,8 @@ class TestRow(Model):
     vacuous: int
     result: str | None
     xfail: bool = False
+    trials: list[int] | None = None
+    """How many trials passed, of how many that were judged; null for a test that was run once."""
 
 
 @model

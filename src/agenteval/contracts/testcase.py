@@ -8,7 +8,7 @@ from pathlib import PurePath
 from typing import Annotated, Any, ClassVar, Literal
 
 from agenteval.contracts.json_values import MISSING
-from agenteval.contracts.models import Between, Model, NotEmpty, OpenMapping, model
+from agenteval.contracts.models import Between, Matching, Model, NotEmpty, OpenMapping, model
 from agenteval.text.fitting import plural
 
 SCHEMA_VERSION = "0.1"
@@ -230,11 +230,25 @@ class LiveSpec(Model):
     """Hand-written turns of the model, a YAML file beside the test, before the cassette or the real model answers."""
     timeout_s: Annotated[float, Between(0.1)] = 120
     """How long the agent may take, in seconds."""
+    trials: Annotated[int, Between(1, 10_000)] = 1
+    """How often the test is run; `--trials` has the last word."""
+    pass_at_least: Annotated[float, Between(0.0001, 1)] = 1.0
+    """The share of the trials that must pass, above 0 and up to 1."""
+    blocking: bool = True
+    """Whether the test can fail the run. A new one may be told alone, until a day: `until`."""
+    owner: Name | None = None
+    """Who looks after a test that does not block."""
+    until: Annotated[str, Matching(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")] | None = None
+    """The last day, as YYYY-MM-DD, on which the test does not block."""
 
     def __post_init__(self) -> None:
         path = PurePath(self.cassette)
         if path.is_absolute() or ".." in path.parts or not path.name or "\0" in self.cassette:
             raise ValueError(f"cassette is {self.cassette!r}: expected the name of a file beside the test")
+        if not self.blocking and not (self.owner and self.until):
+            raise ValueError("blocking: false needs an owner, and until: the last day on which it holds")
+        if self.blocking and (self.owner or self.until):
+            raise ValueError("owner and until go with blocking: false")
 
 
 @model
@@ -273,6 +287,8 @@ class TestCase(Model):
     """What is written of the test."""
     live: LiveSpec | None = None
     """How the agent is run again."""
+    variants: Annotated[list[Name], NotEmpty()] | None = None
+    """Phrasings of the last message of the user, of which every trial of a live run takes the next one."""
 
 
 def memory_text(memory: Any) -> list[str]:

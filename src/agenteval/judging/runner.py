@@ -69,6 +69,10 @@ class RunOptions:
     redaction: RedactionRules = DEFAULT_RULES
     live: "LiveOptions | None" = None
     """How agents are run again; None only for tests that ask for it, with the model played."""
+    trials: int = 0
+    """How often a live test is run; 0 leaves it to the test."""
+    early_stop: bool = False
+    """Whether trials end once the test cannot pass any more."""
     progress: Callable[[Path, int, int], None] | None = None
     """Called by adapters while they read a large file: the file, the bytes read so far, its size in bytes."""
 
@@ -83,6 +87,11 @@ class Outcome:
     redactor: Redactor
     replay: dict[str, Any] | None = None
     """The file that replays a live run."""
+
+
+def is_live(test: LoadedTest, options: RunOptions) -> bool:
+    """Whether a test asks its agent again, rather than a recording."""
+    return test.case.mode == "live" or bool(options.live and options.live.every)
 
 
 def run_test(test: LoadedTest, options: RunOptions) -> Outcome:
@@ -250,7 +259,7 @@ def _outcome(test: LoadedTest, options: RunOptions, redactor: Redactor, attempt:
         started_at=timestamp(attempt.started),
         finished_at=timestamp(attempt.started + duration / 1000),
         duration_ms=round(duration, 3),
-        summary=_counts(judged),
+        summary=counts_of(judged),
         failure_categories=list(dict.fromkeys(filter(None, kinds))),
         expected_failure_categories=expected.failure_categories if expected else [],
         assertions=judged,
@@ -400,7 +409,8 @@ def _reason(
     return code, step
 
 
-def _counts(judged: Sequence[AssertionResult]) -> Counts:
+def counts_of(judged: Sequence[AssertionResult]) -> Counts:
+    """How many assertions came to what."""
     states = Counter(result.state for result in judged)
     return Counts(
         assertions_total=len(judged),

@@ -121,6 +121,7 @@ def tallied(result: TestResult) -> Tallied:
         vacuous=result.summary.vacuous,
         result=result.artifacts.result,
         xfail=result.xfail,
+        trials=[result.trials.passed, result.trials.judged] if result.trials else None,
     )
     states = [(each.category, each.state) for each in result.assertions]
     return Tallied(row, result.summary.assertions_warned, len(result.warnings), states)

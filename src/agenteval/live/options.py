@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from agenteval.contracts.errors import AdapterError
 from agenteval.loading.config import LiveConfig
@@ -43,6 +43,41 @@ _LONGEST = 40
 """A socket's name may have 107 bytes, and ours lie two folders deeper."""
 
 
+class Budget:
+    """What all live runs of one command may cost together, in US dollars, in whatever forked process they are made."""
+
+    def __init__(self, most: float) -> None:
+        from multiprocessing import Array
+
+        self.most = most
+        self._spent: Any = Array("d", 2)
+        """What was spent, and what the most expensive run cost."""
+
+    def take(self) -> float:
+        """What the next run may cost. Raises `AdapterError` (`live.over_budget`) when one like those before it would be too much."""
+        with self._spent.get_lock():
+            spent, largest = float(self._spent[0]), float(self._spent[1])
+        if spent + largest > self.most or spent >= self.most:
+            raise AdapterError(
+                f"not run: {spent:.4f} of {self.most:.2f} US dollars are spent, and the most expensive run so far cost {largest:.4f}",
+                reason_code="live.over_budget",
+                next_step="raise --max-cost, or run fewer tests or trials",
+                where=(),
+            )
+        return self.most - spent
+
+    def pay(self, cost: float) -> None:
+        """Count what a run has cost."""
+        with self._spent.get_lock():
+            self._spent[0] += cost
+            self._spent[1] = max(self._spent[1], cost)
+
+    @property
+    def spent(self) -> float:
+        """What was spent so far."""
+        return float(self._spent[0])
+
+
 @dataclass(slots=True, kw_only=True)
 class LiveOptions:
     """How tests are run live. `every` is true for all selected tests that can be, false for `mode: live` tests alone.
@@ -63,6 +98,8 @@ class LiveOptions:
     config: LiveConfig = field(default_factory=LiveConfig)
     root: Path = Path()
     """The project, to which paths in the configuration are relative."""
+    budget: Budget | None = None
+    """What all runs together may cost."""
 
 
 @contextmanager

@@ -48,6 +48,12 @@ class Accounts:
     failed_last: bool = False
     """Whether the last answer was an error that the model's service gave."""
 
+    def told(self) -> str:
+        """Requests, tokens and cost so far, in words."""
+        tokens = f", {sum(self.tokens.values()):,} tokens" if self.tokens else ""
+        cost = f", {self.cost_usd:.4f} US dollars" if self.cost_usd else ""
+        return f"request {self.requests}{tokens}{cost}"
+
 
 @dataclass(kw_only=True)
 class Proxy:
@@ -157,7 +163,7 @@ class Proxy:
         wire = wire_of(api)
         self.fixtures.put_into(wire.results_in(body))
         self.fixtures.unsay(body.get("messages"))
-        self.tell(f"asks its model, request {self.accounts.requests}")
+        self.tell(f"asks its model, {self.accounts.told()}")
         parts = wire.request_parts(
             body,
             by_cli=client.startswith(_CLI),

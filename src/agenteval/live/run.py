@@ -321,6 +321,12 @@ class _Live:
             case, config = self.test.case, self.options.config
             socket = scratch / "proxy.sock"
             port = free_port() if self.options.shadow else PORT
+            budget = self.options.budget if self.options.how != "play" else None
+            limits = [
+                config.max_cost_usd if self.options.how != "play" else None,
+                budget.take() if budget else None,
+            ]
+            most_cost = min((each for each in limits if each is not None), default=None)
             (scratch / "agent").mkdir()
             agent: LiveAgent = self.adapter.live_agent(
                 LiveSetup(
@@ -352,7 +358,7 @@ class _Live:
                 redact=cassettes.Redaction(self.test.redactor(self.rules)).text,
                 price=partial(price_of, config.prices),
                 most_requests=config.max_requests,
-                most_cost_usd=None if self.options.how == "play" else config.max_cost_usd,
+                most_cost_usd=most_cost,
                 hosted_tools=self.options.shadow,
                 tell=self._tell,
             )
@@ -363,6 +369,9 @@ class _Live:
                 except AdapterError:
                     _must_not_be_over(proxy)  # what the proxy saw is the cause of what the agent made of it
                     raise
+                finally:
+                    if budget:
+                        budget.pay(proxy.accounts.cost_usd or 0.0)
             self._must_be_good(exit_code, proxy, scratch)
             replay = agent.replay(proxy, self.context)
             if "script" in replay:

@@ -1,6 +1,6 @@
 """A comparison as text: regressions first, then other changes, then what the agent did differently."""
 
-from agenteval.comparing.comparison import KINDS, Change, ChangeKind, Comparison, TestDifference
+from agenteval.comparing.comparison import KINDS, Change, ChangeKind, Comparison, RateChange, TestDifference
 from agenteval.reporters.terminal import Terminal
 from agenteval.text.fitting import counted
 
@@ -42,6 +42,8 @@ def tell(terminal: Terminal, comparison: Comparison) -> None:
             _change(terminal, change)
         if len(changes) > most:
             terminal.emit(f"    and {len(changes) - most} more")
+    for rate in comparison.rates:
+        _rate(terminal, rate)
     if comparison.differences:
         told = counted(len(comparison.differences), "test")
         terminal.emit("  ", ("what the agent did differently", "bold"), f" ({told})")
@@ -61,6 +63,25 @@ def tell(terminal: Terminal, comparison: Comparison) -> None:
         )
     delta = f" ({comparison.score_delta:+.4g})" if comparison.score_delta else ""
     terminal.emit(f"  score {before.score:.4g} {arrow} {after.score:.4g}{delta}, {totals(comparison)}")
+
+
+def _rate(terminal: Terminal, rate: RateChange) -> None:
+    """How often a test passed before and after, and whether that is more than chance."""
+    sign, style = {
+        "fell": ("fail", "red bold"),
+        "steady": ("pass", "green"),
+        "inconclusive": ("skip", "yellow"),
+    }[rate.verdict]
+    said = {
+        "fell": "passes less often than before",
+        "steady": "no fall beyond chance",
+        "inconclusive": "too few trials to show a fall",
+    }[rate.verdict]
+    passes = f"{rate.before[0]}/{rate.before[1]} {terminal.signs['arrow']} {rate.after[0]}/{rate.after[1]}"
+    terminal.emit(
+        *("    ", (terminal.signs[sign], style), f" {rate.test_case_id}  ", (passes, "bold")),
+        f"  {said} (p {rate.p:.3g}, corrected {rate.adjusted_p:.3g})",
+    )
 
 
 def totals(comparison: Comparison) -> str:

@@ -16,6 +16,7 @@ from agenteval.contracts.results import (
     RunSummary,
     TestResult,
     TestRow,
+    TrialsResult,
 )
 from agenteval.reporters.terminal import Part, Terminal
 from agenteval.text.fitting import counted, plural
@@ -86,6 +87,9 @@ MANY_TESTS = 10
 """A run of more tests lists the failed and invalid ones again at its end: their output has scrolled away."""
 
 
+MOST_DIFFERENCES = 6
+
+
 class Console(Terminal):
     """A terminal to which a run is reported.
 
@@ -138,6 +142,8 @@ class Console(Terminal):
             facts.append("model played" if result.live.how == "play" else f"model {result.live.model}")
             facts += [f"{len(result.live.stale)} stale"] * bool(result.live.stale)
             facts += [f"{len(result.live.approximate)} approximate"] * bool(result.live.approximate)
+        if result.trials:
+            facts.append(result.trials.words())
         if result.summary.vacuous:
             facts.append(f"{result.summary.vacuous} vacuous")
         if result.summary.assertions_skipped and result.status == "pass":
@@ -188,6 +194,8 @@ class Console(Terminal):
             code = "" if result.error else f"{result.reason_code}: "
             self.paragraph(f"{code}next: {step}", indent=2)
         self._live(result)
+        if result.trials:
+            self._trials(result.trials)
         for name in (result.artifacts.result, result.artifacts.trace, result.artifacts.replay):
             if name and run_dir:
                 self.emit((f"  {run_dir}/{name}", "dim"))
@@ -215,6 +223,26 @@ class Console(Terminal):
                 indent=2,
                 style="dim",
             )
+
+    def _trials(self, trials: TrialsResult) -> None:
+        """Which trials failed and by what, how often each assertion passed, and where the agent went other ways."""
+        for each in trials.trials:
+            if each.status != "pass":
+                why = ", ".join(each.failed) or each.message or each.reason_code or each.status
+                phrased = f" ({each.variant!r})" if each.variant else ""
+                self.clipped(f"  trial {each.number}{phrased}: {why}")
+        unsteady = [each for each in trials.assertions if each.passed < each.judged]
+        for assertion in unsteady:
+            self.emit(f"  {assertion.id} passed in {assertion.passed} of {assertion.judged}")
+        for reason in trials.invalid:
+            self.clipped(f"  run again: {reason}")
+        if len(trials.trajectories) > 1:
+            for way in trials.trajectories[1:]:
+                self.emit(
+                    f"  {plural(len(way.trials), 'trial')} {', '.join(map(str, way.trials))} went another way:"
+                )
+                for line in way.difference[:MOST_DIFFERENCES]:
+                    self.clipped(f"    {line}")
 
     def _again(self, path: str) -> None:
         """The command that runs a test again; none for a suite (a JSON file) whose options are unknown."""

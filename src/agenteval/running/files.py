@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from agenteval.contracts.errors import Problem, SpecError
 from agenteval.contracts.results import TestResult
 from agenteval.contracts.trace import Metrics
-from agenteval.judging.runner import RunOptions, not_run, run_test
+from agenteval.judging.runner import Outcome, RunOptions, is_live, not_run, run_test
 from agenteval.judging.scorecard import CoverageTally, Tallied, tallied
 from agenteval.judging.verdicts import Failure
 from agenteval.loading.discovery import WANTED, Choice, Selected, Selection
@@ -140,7 +140,7 @@ class Examiner:
 
     def judge(self, test: LoadedTest, stem: Stem, *, failure: Failure | None = None) -> Judged:
         """Run a test; with a `failure`, only report what kept it from being run."""
-        outcome = not_run(test, self.options, failure) if failure else run_test(test, self.options)
+        outcome = not_run(test, self.options, failure) if failure else self._run(test)
         if outcome.result.live:
             from agenteval.comparing.behaviour import live_changes
 
@@ -163,6 +163,14 @@ class Examiner:
 
             judged.seen = seen(outcome, scored.task["score"] if scored else None)
         return judged
+
+    def _run(self, test: LoadedTest) -> Outcome:
+        if not is_live(test, self.options):
+            return run_test(test, self.options)
+        from agenteval.running.baselines import today
+        from agenteval.running.trials import run_trials
+
+        return run_trials(test, self.options, today())
 
     def account(
         self,

@@ -1,0 +1,157 @@
+"""Live tests that are run several times, against a model that does not answer the same twice."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agenteval.cli import main
+from live_projects import LOOKED_UP, LiveProject, Service, needs_sandbox, service, tool_use
+from runs import Run
+
+pytestmark = needs_sandbox
+WRONG = [tool_use("lookup", order="42"), "I do not know."]
+TWICE = [tool_use("lookup", order="42"), tool_use("lookup", order="43"), "It ships tomorrow."]
+OUTAGE = [{"status": 529, "message": "overloaded"}]
+KEY = "sk-ant-api03-the-real-key-0123456789"
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LiveProject:
+    """A project with one test, whose fixture answers any number of times."""
+    monkeypatch.chdir(tmp_path)
+    made = LiveProject(tmp_path, monkeypatch)
+    order(made)
+    return made
+
+
+def order(project: LiveProject, **changes: Any) -> None:
+    project.test(**changes)
+    project.track()
+
+
+def tried(project: LiveProject, turns: list[Any], *flags: str) -> tuple[Run, Service]:
+    """A run with the real model, which answers with turns; and the model's service."""
+    with service(turns, {"input_tokens": 10, "output_tokens": 1}) as made:
+        project.configure(
+            model={"base_url": made.base_url, "key_env": "LIVE_TEST_KEY"}, prices={"*": [1000.0, 1000.0]}
+        )
+        project.monkeypatch.setenv("LIVE_TEST_KEY", KEY)
+        return project.live("--live", "real", *flags), made
+
+
+def test_every_trial_is_told(project: LiveProject, capsys: pytest.CaptureFixture[str]) -> None:
+    """All must pass, unless the test says otherwise; the result has each, and where they went other ways."""
+    turns = [*LOOKED_UP, *WRONG, *TWICE, *LOOKED_UP]
+    run, _ = tried(project, turns, "--trials", "4", "--junit-xml", "junit.xml", "--html", "report.html")
+    assert run.exit_code == 1
+    result = run.only_result()
+    trials = result["trials"]
+    assert (trials["asked"], trials["judged"], trials["passed"], trials["rate"]) == (4, 4, 3, 0.75)
+    assert trials["interval"] == pytest.approx([0.3006, 0.9544], abs=1e-4)
+    assert trials["pass_at_k"] == pytest.approx([0.75, 1, 1, 1])
+    assert trials["pass_hat_k"] == pytest.approx([0.75, 0.5, 0.25, 0])
+    assert [each["status"] for each in trials["trials"]] == ["pass", "fail", "pass", "pass"]
+    assert trials["trials"][1] | {"duration_ms": 0, "cost_usd": 0} == {
+        "number": 2,
+        "status": "fail",
+        "reason_code": "assertion.failed",
+        "duration_ms": 0,
+        "failed": ["tells"],
+        "message": "",
+        "variant": None,
+        "cost_usd": 0,
+        "shown": True,
+    }
+    assert trials["assertions"] == [
+        {"id": "looked-up", "passed": 4, "judged": 4},
+        {"id": "tells", "passed": 3, "judged": 4},
+    ]
+    assert [each["trials"] for each in trials["trajectories"]] == [[1, 2, 4], [3]]
+    assert "lookup" in trials["trajectories"][1]["difference"][0]
+    assert result["live"]["requests"] == len(turns)
+    told = capsys.readouterr().out
+    assert "3 of 4 trials passed (30% to 95%), passes sometimes" in told
+    assert "trial 2: tells" in told
+    assert "tells passed in 3 of 4" in told
+    assert 'name="trials" value="3 of 4 trials passed' in Path("junit.xml").read_text()
+    assert "3 of 4 trials passed" in Path("report.html").read_text()
+    assert run.summary["tests"][0]["trials"] == [3, 4]
+
+
+def test_the_bar_of_a_test(project: LiveProject) -> None:
+    """Its own number of trials, and the share that must pass."""
+    order(project, live={"trials": 3, "pass_at_least": 0.66})
+    assert tried(project, [*LOOKED_UP, *WRONG, *LOOKED_UP])[0].only_result()["status"] == "pass"
+    run, _ = tried(project, [*LOOKED_UP, *WRONG, *WRONG])
+    assert (run.exit_code, run.only_result()["trials"]["passed"]) == (1, 1)
+
+
+def test_outages_are_outside_the_rate(project: LiveProject) -> None:
+    """What the service kept from being judged is run again; too much of it is an error."""
+    run, _ = tried(project, [*OUTAGE, *LOOKED_UP, *OUTAGE, *LOOKED_UP], "--trials", "2")
+    trials = run.only_result()["trials"]
+    assert (run.exit_code, trials["judged"], trials["passed"], len(trials["invalid"])) == (0, 2, 2, 2)
+    run, _ = tried(project, OUTAGE * 9, "--trials", "2")
+    result = run.only_result()
+    assert (run.exit_code, result["error"]["reason_code"]) == (2, "live.too_many_invalid")
+    assert "overloaded" in result["error"]["message"]
+
+
+def test_an_early_stop_gives_no_interval(project: LiveProject) -> None:
+    """Trials end once the bar cannot be met any more."""
+    run, _ = tried(project, [*LOOKED_UP, *WRONG, *LOOKED_UP, *LOOKED_UP], "--trials", "4", "--early-stop")
+    trials = run.only_result()["trials"]
+    assert (trials["judged"], trials["stopped_early"], trials["interval"]) == (2, True, None)
+    assert (run.exit_code, trials["pass_at_k"]) == (1, [])
+
+
+def test_phrasings_come_in_turn(project: LiveProject) -> None:
+    """Each trial asks in the next of them."""
+    order(project, variants=["Where is order 42?", "Any news of order 42?"])
+    run, made = tried(project, LOOKED_UP * 3, "--trials", "3")
+    asked = [body["messages"][0]["content"] for body in made.bodies[::2]]
+    assert asked == ["Where is order 42?", "Any news of order 42?", "Where is order 42?"]
+    assert [each["variant"] for each in run.only_result()["trials"]["trials"]] == asked
+
+
+def test_what_does_not_block_yet(project: LiveProject, capsys: pytest.CaptureFixture[str]) -> None:
+    """Told as a known failure until its day, with its owner; then it fails the run."""
+    order(project, live={"blocking": False, "owner": "dana", "until": "2999-01-01"})
+    run, _ = tried(project, WRONG)
+    assert (run.exit_code, run.only_result()["xfail"]) == (0, True)
+    assert "does not block until 2999-01-01: dana" in capsys.readouterr().out
+    order(project, live={"blocking": False, "owner": "dana", "until": "2020-01-01"})
+    assert tried(project, WRONG)[0].exit_code == 1
+    order(project, live={"blocking": False})
+    assert project.live("--live").exit_code == 3
+
+
+def test_cost_is_held(project: LiveProject) -> None:
+    """No run is begun that, like the most expensive before it, would pass what is allowed."""
+    run, _ = tried(project, LOOKED_UP * 4, "--trials", "4")
+    each = run.only_result()["live"]["cost_usd"] / 4
+    assert each > 0
+    run, made = tried(project, LOOKED_UP * 4, "--trials", "4", "--max-cost", str(each * 2.5))
+    result = run.only_result()
+    assert (run.exit_code, result["error"]["reason_code"]) == (2, "live.over_budget")
+    assert len(made.bodies) == 4
+
+
+def test_runs_are_compared_by_their_rates(project: LiveProject, capsys: pytest.CaptureFixture[str]) -> None:
+    """A fall beyond chance is a regression, a trial that fails is none; other conditions are refused."""
+    tried(project, LOOKED_UP * 5, "--trials", "5")
+    tried(project, [*LOOKED_UP * 4, *WRONG], "--trials", "5")
+    tried(project, WRONG * 5, "--trials", "5")
+    capsys.readouterr()
+    assert main(["compare", "artifacts/run-1", "artifacts/run-2"]) == 0
+    assert "5/5 → 4/5  no fall beyond chance (p 0.5" in capsys.readouterr().out
+    assert main(["compare", "artifacts/run-1", "artifacts/run-3"]) == 1
+    assert "5/5 → 0/5  passes less often than before (p 0.00397" in capsys.readouterr().out
+    path = Path("artifacts/run-3/command.order.lookup.once.result.json")
+    other = json.loads(path.read_text())
+    other["live"]["model"] = "another"
+    path.write_text(json.dumps(other))
+    assert main(["compare", "artifacts/run-1", "artifacts/run-3"]) == 2
+    assert "baseline.other_conditions" in capsys.readouterr().err
