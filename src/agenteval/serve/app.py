@@ -36,7 +36,7 @@ from agenteval.serve.store import TERMINAL
 from agenteval.serve.wire import Gate, HostError
 from agenteval.serve.workers import Workers
 
-SECONDS_BETWEEN_COMMENTS = 15
+SECONDS_BETWEEN_COMMENTS = 10
 """How often a stream that has nothing to tell says that it is there."""
 _LOOK = 0.1
 """After how many seconds new events of any worker are noticed."""

@@ -25,8 +25,8 @@ def add_pages(app: FastAPI, host: Host) -> None:
         page = host.page(_asked(request), limit=_SHOWN, cursor=None, status=None, suite_id=None)
         rows = "".join(map(_row, page["runs"]))
         body = (
-            "<div class=scroll><table><caption>Runs, newest first</caption><thead><tr><th scope=col>Run"
-            "<th scope=col>Suite<th scope=col>Asked for<th scope=col>Status</thead>"
+            "<div class=scroll><table><caption>Newest first</caption><thead><tr><th scope=col>Run"
+            "<th scope=col>Status<th scope=col>Suite<th scope=col>Asked for</thead>"
             f"<tbody>{rows}</tbody></table></div>"
             if rows
             else "<p>No runs yet. Ask for one: <code>POST /runs</code>."
@@ -86,7 +86,7 @@ def _asked(request: Request) -> Asked:
 
 def _row(run: dict[str, Any]) -> str:
     link = f'<a href="/page/runs/{in_path(run["runId"])}">{escape(run["runId"].rpartition("/")[2][:12])}</a>'
-    return f"<tr><th scope=row>{link}<td>{escape(run['workflowId'])}<td>{_time(run['createdAt'])}<td>{_status(run['status'])}"
+    return f"<tr><th scope=row>{link}<td>{_status(run['status'])}<td>{escape(run['workflowId'])}<td>{_time(run['createdAt'])}"
 
 
 def _task(task: dict[str, Any]) -> str:

@@ -135,7 +135,7 @@ class Store:
     def __init__(self, url: str) -> None:
         self.url = url
         try:
-            self.engine = create_engine(url, pool_pre_ping=True)
+            self.engine = create_engine(url, pool_pre_ping=True, hide_parameters=True)
             self._is_sqlite = self.engine.dialect.name == "sqlite"
             if self._is_sqlite:
                 event.listen(self.engine, "connect", _sqlite_for_many)
