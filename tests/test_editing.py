@@ -185,7 +185,7 @@ def test_a_key_is_shown_with_its_kind_and_default() -> None:
         "The fewest calls.\n\n*integer ≥ 1 (default 1)*"
     )
     assert definition("no_sensitive_data")["properties"]["where"]["markdownDescription"] == (
-        "Where to look; everywhere, when left out.\n\n"
+        "Where to look.\n\n"
         '*list of `output`, `tool_args`, `outbound` (default ["output", "tool_args", "outbound"])*'
     )
     assert schema("test-case")["$defs"]["Scenario"]["properties"]["group_id"]["markdownDescription"] == (

@@ -124,7 +124,7 @@ def test_a_new_file_and_a_new_assertion_can_be_filled_in(server: LanguageServer)
 
 def test_keys_and_types_are_explained(server: LanguageServer) -> None:
     """With type and default; where its parameters begin, an assertion type with its example."""
-    assert "The minimum number of calls.\n\n*integer ≥ 1 (default 1)*" in server.shown(
+    assert "The fewest calls.\n\n*integer ≥ 1 (default 1)*" in server.shown(
         ASSERTION.format("must_call_tool", "params:\n      tool: x\n      min_‸calls: 1")
     )
     assert "What must come first.\n\n*selector (optional)*" in server.shown(

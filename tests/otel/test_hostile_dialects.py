@@ -5,6 +5,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -109,3 +110,13 @@ def test_hostile_spans_in_any_convention(spans: list[Any]) -> None:
         (event.type, event.data) for event in made.trace.events
     ]
     assert replayed.status == made.trace.status
+
+
+def test_an_id_of_any_type_is_no_crash(tmp_path: Path) -> None:
+    """Of the attribute by which log records are told from one another."""
+    value = {"arrayValue": {"values": [{"stringValue": "a"}]}}
+    span = written(1, ("x", "y"), {}, []) | {"attributes": [{"key": "tool_use_id", "value": value}]}
+    path = tmp_path / "spans.json"
+    path.write_text(json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]}), encoding="utf-8")
+    with pytest.raises(AdapterError):
+        OtelRecorder().inspect(path, context_of(tmp_path))

@@ -2,7 +2,6 @@
 
 import os
 from contextlib import suppress
-from dataclasses import field
 from math import fsum
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -41,7 +40,7 @@ class TestFacts(Model):
     """A digest of the final output."""
     trials: list[Annotated[int, Between(0)]] | None = None
     """How many trials passed, of how many; for a test that was run several times."""
-    conditions: dict[str, str] = field(default_factory=dict)
+    conditions: dict[str, str] | None = None
     """Under which its trials ran: `model`, `tools`, `sandbox`."""
     owner: str | None = None
     """Who looks after the known failure."""
@@ -77,11 +76,11 @@ def facts_of(result: TestResult, score: float | None) -> TestFacts:
     )
 
 
-def _conditions(result: TestResult) -> dict[str, str]:
+def _conditions(result: TestResult) -> dict[str, str] | None:
     """What must be the same for two rates to be compared."""
     live = result.live
     if not (live and result.trials):
-        return {}
+        return None
     return {
         "model": live.model,
         "tools": " ".join(sorted(live.offered)),

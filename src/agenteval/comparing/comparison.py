@@ -577,12 +577,13 @@ class Comparer:
 
 def _same_conditions(before: TestFacts, after: TestFacts) -> None:
     """Refuse to compare rates of other agents. Raises `UsageError` (`baseline.other_conditions`)."""
-    if before.conditions == after.conditions:
+    then, now = before.conditions or {}, after.conditions or {}
+    names = [name for name in now if now[name] != then.get(name)]
+    if not names:
         return
-    names = [name for name in after.conditions if after.conditions[name] != before.conditions.get(name)]
     raise UsageError(
         f"{after.test_case_id}: the trials ran with another {' and '.join(names)}: "
-        + "; ".join(f"{before.conditions.get(name)} then, {after.conditions[name]} now" for name in names),
+        + "; ".join(f"{then.get(name)} then, {now[name]} now" for name in names),
         reason_code="baseline.other_conditions",
         next_step="compare runs that differ in what you changed alone",
     )

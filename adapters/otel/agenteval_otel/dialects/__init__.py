@@ -58,13 +58,13 @@ def translate(found: Spans) -> list[Span]:
             span.attributes |= {k: value for k, value in told.items() if value is not None and k not in own}
         if span.attributes.get(gen_ai.TOOL_NAME) and gen_ai.operation(span) not in gen_ai.KNOWN:
             span.attributes[gen_ai.OPERATION] = gen_ai.TOOL
-    ids = {span.attributes.get("tool_use_id") for span in spans}
+    ids = {str(span.attributes.get("tool_use_id")) for span in spans}  # of whatever type
     return spans + [log for log in found.logs if not _is_read(log, ids)]
 
 
-def _is_read(log: Span, ids: set[Any]) -> bool:
+def _is_read(log: Span, ids: set[str]) -> bool:
     """Whether a log record is read, or is none of what an agent did."""
-    ours = log.scope.startswith(coding_agents.SCOPE) and log.attributes.get("tool_use_id") in ids
+    ours = log.scope.startswith(coding_agents.SCOPE) and str(log.attributes.get("tool_use_id")) in ids
     return ours or bool(log.dialects) or not log.name or log.name.startswith("gen_ai.")
 
 
