@@ -913,3 +913,41 @@ def test_a_short_name_made_of_a_value_is_none() -> None:
     known = KnownValues()
     known.add("Ab cd e", "field")
     assert known.hide("runs/ab_cd_e.json") == "runs/ab_cd_e.json"
+
+
+@pytest.mark.parametrize(
+    "conversation",
+    [
+        [f"the first half is {GITHUB[:22]}", GITHUB[22:]],
+        [f"{GITHUB[:22]}", f"{GITHUB[22:]} is the rest"],
+        ["the password is:", "hunter22"],
+        ["What is the password?", "hunter22"],
+        ["Please send me the API key:", "a1B2c3D4e5F6g7H8i9J0"],
+    ],
+)
+def test_what_two_messages_tell_together_is_learned(conversation: list[str]) -> None:
+    """The parts of a key, and the answer to a question: in a message, in the arguments of a call, in a result."""
+    parts = [word for text in conversation for word in re.findall(r"\S*[0-9]\S*", text)]
+    messages = [
+        {"role": role, "content": text}
+        for role, text in zip(("user", "assistant"), conversation, strict=True)
+    ]
+    made = redactor(learned=[*messages, {"tool": "shell", "args": {"command": f"login {parts[-1]}"}}])
+    shown = made.data([messages, f"login {parts[-1]}", f"got {parts[0]}."])
+    assert [part for part in parts if part in str(shown)] == []
+    assert made.leaks(shown, ()) == []
+
+
+@pytest.mark.parametrize(
+    "conversation",
+    [
+        ["Forgot your password?", "No, I did not forget it1"],
+        ["I lost the token", "a1B2c3D4e5F6g7H8i9J0 is the order"],
+        ["How are you?", "hunter22"],
+        ["the password is:", "still unknown"],
+    ],
+)
+def test_what_two_messages_tell_of_something_else_stays(conversation: list[str]) -> None:
+    """An answer in words, another question, an id."""
+    messages = [{"role": "user", "content": text} for text in conversation]
+    assert redactor(learned=messages).data(messages) == messages

@@ -94,6 +94,10 @@ def _apart(found: Sequence[Found], spans: Sequence[tuple[int, int]]) -> list[Fou
 DEFAULT_RULES = RedactionRules()
 
 
+_MESSAGE = 256
+"""How much of the end of a message, and of the beginning of the next, is read as one text."""
+
+
 class Redactor:
     """Redacts what belongs to one test, or, without names, to a whole run.
 
@@ -167,21 +171,36 @@ class Redactor:
             self._learn_fields(held, path)
 
     def _learn_secrets(self, data: Any) -> None:
+        before = ""
         for key, text in _strings(data):
             found = self.rules.found(text)
+            if key == "content":
+                self._learn_over_two(before.rstrip()[-_MESSAGE:], text.lstrip()[:_MESSAGE])
+                before = text
             if self._is_credential(key, text):
                 self._credentials = True
                 telling = is_telling(key, text) or (len(text) >= _LONG_NUMBER and text.isdigit())
                 if telling and text not in self._fields.tokens and not found:
                     self._secrets.add(text, CREDENTIAL)
             for each in found:
-                value = text[each.start : each.end]
-                meant = each.plain or value
-                if each.kind == CREDENTIAL and meant in self._fields.tokens:
-                    continue
-                self._secrets.add(meant, each.kind, in_pieces=each.kind != EMAIL)
-                if value != meant:
-                    self._secrets.add(value, each.kind, shown=self._token(meant, each.kind))
+                self._learn_found(text, each)
+
+    def _learn_found(self, text: str, found: Found) -> None:
+        value = text[found.start : found.end]
+        meant = found.plain or value
+        if found.kind == CREDENTIAL and meant in self._fields.tokens:
+            return
+        self._secrets.add(meant, found.kind, in_pieces=found.kind != EMAIL)
+        if value != meant:
+            self._secrets.add(value, found.kind, shown=self._token(meant, found.kind))
+
+    def _learn_over_two(self, end: str, start: str) -> None:
+        """Remember what two messages tell together: the parts of a key, or the answer to the question for a password."""
+        text = f"{end}\n{start}"
+        if SECRETS in self.rules.kinds and end and might_hold(text.encode(errors="replace")):
+            for found in detect(text):
+                if found.end > len(end):
+                    self._learn_found(text, found)
 
     def _is_credential(self, key: str, text: str) -> bool:
         if SECRETS not in self.rules.kinds:

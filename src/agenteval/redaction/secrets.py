@@ -386,8 +386,8 @@ _RULES = (
         lambda *_: True,
         closing=".!?",
     ),
-    _Rule(  # on a line of its own below a name: after a colon, or as a block of YAML
-        lazy(rf"""(?ix)(?P<name>{_NAMES})["'*_`]{{0,3}}:["'*_`]{{0,3}}[ \t]{{0,8}}(?:[|>][-+0-9]{{0,2}}[ \t]{{0,8}})?
+    _Rule(  # on a line of its own below a name: after a colon, as a block of YAML, or as the answer to a question
+        lazy(rf"""(?ix)(?P<name>{_NAMES})["'*_`]{{0,3}}[:?]["'*_`]{{0,3}}[ \t]{{0,8}}(?:[|>][-+0-9]{{0,2}}[ \t]{{0,8}})?
             (?:{_BREAK}[ \t>"'`*_]{{0,16}}){{1,4}}(?P<value>[^\s"'`*\\<>|]{{4,256}})(?=["'`*_.]{{0,3}}[ \t]{{0,8}}(?:{_BREAK}|["'\\]|\Z))"""),
         _tells_below,
         closing=".!?",
@@ -447,7 +447,7 @@ def _at(form: "re.Pattern[str]", text: str, names: Sequence[int]) -> Iterator["r
 
 
 _THEN = (
-    rb"(?:\*{0,3}[ \t]{0,8}[\\\"'=:>]|\s{1,64}value"
+    rb"(?:\*{0,3}[ \t]{0,8}[\\\"'=:>]|[\"'*_`]{0,3}\?|\s{1,64}value"
     rb"|[\"'*_`]{0,3} (?:is|was|ist|lautet)(?: now)?:?(?:\\[nrt]|[^a-z0-9]){1,24}[!-~]{16}|([ \t\r\n]))"
 )
 """What stands between a name and its value, as the rules and JSON have it; or a blank, in a group."""
@@ -484,6 +484,33 @@ def _has_assignment(data: bytes) -> bool:
                 return True
             match = names.search(small, match.end())
     return b"=" in data and _SIGNATURE.search(small) is not None
+
+
+# Passwords in files that hold nothing else ---------------------------------------------------------------------
+
+_GAP = r"(?:\\[nrt]|\s){1,16}"
+_FILES = (
+    (  # `.netrc`: `machine ftp.example login bob password …`, on one line or several
+        lazy(rb"(?i)login(?:\\[nrt]|\s){1,16}[^\s\\]{1,128}(?:\\[nrt]|\s){1,16}password"),
+        lazy(
+            rf"""(?i)\b(?:machine{_GAP}[^\s\\]{{1,256}}|default){_GAP}login{_GAP}[^\s\\]{{1,128}}{_GAP}password{_GAP}([^\s"'\\]{{4,256}})"""
+        ),
+    ),
+    (  # `.pgpass`: `host:port:database:user:password`, with a usual port or any
+        lazy(rb":(?:543[0-9]|6432|6543|\*):[^\s:]{1,128}:"),
+        lazy(r"""(?xm)(?:^|(?<=\\n)|(?<=["'`]))(?!\#)[\w.*/@-]{1,253}:(?:543[0-9]|6432|6543|\*):(?![0-9]+:)[^\s:]{1,128}:[^\s:]{1,128}
+            :((?:\\[:\\]|[^\s:"'`\\]){4,256})(?=[\s"'`]|\\n|\Z)"""),
+    ),
+)
+"""For each the looks of a line in bytes, and the line with its password."""
+
+
+def _in_files(text: str, data: bytes) -> Iterator[Found]:
+    for looks, line in _FILES:
+        if looks.search(data):
+            for match in line.finditer(text):
+                if is_telling("password", match[1]):
+                    yield Found(CREDENTIAL, *match.span(1))
 
 
 # Passwords in addresses and commands ---------------------------------------------------------------------------
@@ -555,7 +582,7 @@ def detect(text: str, layers: int = _LAYERS) -> list[Found]:
         found += (Found(*key) for key in keys_in(text) if not _FILLED.search(text, *key[1:]))
         found += _broken(text)
         readings += decoded(text)
-    found += _of_users(text, data)
+    found += (*_of_users(text, data), *_in_files(text, data))
     if _has_assignment(data):
         found += _by_rules(text)
     if layers and dressed_parts(data):
@@ -574,6 +601,7 @@ def might_hold(data: bytes, layers: int = _LAYERS) -> bool:
         or (b"@" in data and b"://" in data)
         or _might_be_command(data)
         or _has_assignment(data)
+        or any(looks.search(data) for looks, _ in _FILES)
         or (
             layers > 0
             and (parts := dressed_parts(data)) != ""
