@@ -128,10 +128,21 @@ def test_supported_claims_pass() -> None:
             },
         ],
         "supported": 2,
+        "unchecked": 0,
         "min_support": None,
         "score": 1.0,
     }
     assert refs(verdict) == ["evt-8", "evt-5", "evt-7"]
+
+
+def test_claims_without_anything_to_check_are_counted_apart() -> None:
+    """A pass does not say that the sources support what nobody looked at."""
+    verdict = claims(f"{FIRST}\n- Gardeners everywhere praise their tulips.")
+    assert verdict.passed
+    assert verdict.message == (
+        "the sources support all of 1 claim; 1 more has no fact to check (min_support judges wording)"
+    )
+    assert (verdict.observed["supported"], verdict.observed["unchecked"]) == (1, 1)
 
 
 def test_an_inference_is_not_supported() -> None:

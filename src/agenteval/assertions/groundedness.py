@@ -37,7 +37,7 @@ from agenteval.grounding.sources import (
 from agenteval.grounding.support import Basis, Check, Support, corpus_of, score, supports
 from agenteval.matching.selectors import is_any_of
 from agenteval.matching.sends import OUTBOUND
-from agenteval.text.fitting import counted, cut
+from agenteval.text.fitting import counted, cut, plural
 from agenteval.text.regexes import lazy
 
 MOST_MARKED = 40
@@ -120,10 +120,12 @@ allow: [Acme Support, "24 hours"]
 
     def _verdict(self, judged: Sequence[Support], trace: Trace) -> Verdict:
         unsupported = [each for each in judged if not each.holds(self._least)]
+        unchecked = sum(not each.judged for each in judged)
         by_id = {event.event_id: event for event in trace.events}
         observed: dict[str, Any] = {
             "claims": [self._observed(each) for each in judged],
-            "supported": len(judged) - len(unsupported),
+            "supported": len(judged) - len(unsupported) - unchecked,
+            "unchecked": unchecked,
             "min_support": self._least if "wording" in self._checks else None,
             "score": round(score(judged), 3),
         }
@@ -131,9 +133,12 @@ allow: [Acme Support, "24 hours"]
             each.span.event_id for each in judged if each.span and each.holds(self._least)
         )
         events = [*output_events(trace), *(by_id[event_id] for event_id in holders if event_id in by_id)]
-        count = counted(len(judged), "claim")
+        count = counted(len(judged) - unchecked, "claim")
         if not unsupported:
-            return passed(f"the sources support all of {count}", events=events, **observed)
+            told = f"the sources support all of {count}"
+            if unchecked:
+                told += f"; {unchecked} more {plural(unchecked, 'has', 'have')} no fact to check (min_support judges wording)"
+            return passed(told, events=events, **observed)
         shown = [(each, self._marked(each, 120)) for each in unsupported]
         reasons = [f'"{text}" ({"; ".join(self._reasons(each))})' for each, text in shown]
         shown.sort(key=lambda pair: -pair[0].score)  # an event is shown with one note
