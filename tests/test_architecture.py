@@ -18,7 +18,9 @@ EXAMPLES = ROOT / "examples" / "nanoclaw"
 
 HEAVY = frozenset(
     {
+        "dask",
         "difflib",
+        "distributed",
         "importlib.metadata",
         "jsonschema",
         "multiprocessing",
@@ -241,6 +243,7 @@ def test_all_that_is_printed_and_filed_goes_through_the_redactor() -> None:
     assert found == {
         ("cli/__init__.py", "print"),
         ("cli/app.py", "typer.echo"),
+        ("running/cluster.py", "print"),  # an address, for the process that started this one
         ("running/reports.py", "path.write_bytes"),  # a report, as its format has sealed it
         ("reporters/terminal.py", "stream.write"),
         (
@@ -285,6 +288,9 @@ def test_all_that_is_read_goes_through_one_door() -> None:
         ("init.py", "(_TEMPLATES / name).read_text(encoding='utf-8')"),
         # a copy that was made through the door
         ("store.py", "sqlite3.connect(copy)"),
+        # the project as it travels to a cluster, links as links; and what a worker makes of it
+        ("cluster.py", "tarfile.open(fileobj=made, mode='w:gz', compresslevel=1)"),
+        ("cluster.py", "tarfile.open(fileobj=io.BytesIO(self.made_of[2]))"),
         # databases of a scratch install, which the run has made
         ("workspace.py", "sqlite3.connect(path)"),
         ("workspace.py", "sqlite3.connect(f'file:{path}?mode=ro', uri=True, timeout=1)"),

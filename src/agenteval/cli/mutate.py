@@ -9,15 +9,18 @@ from typing import TYPE_CHECKING, Annotated
 from agenteval.cli.options import (
     FROM_CONFIGURATION,
     AllowOutsideOption,
+    ClusterOption,
     ColorOption,
     ExcludeTagOption,
     ExpressionOption,
     PathsArgument,
     QuietOption,
     Request,
+    SharedRootOption,
     TagOption,
     WorkersOption,
     a_number,
+    cluster_of,
     option,
     taking,
 )
@@ -48,6 +51,8 @@ class MutateRequest(Request):
     most: Annotated[int, option("--max N", "At most N mutants per test; 0 for all.", min=0)] = MOST_MUTANTS
     seed: Annotated[int, option("--seed N", "Seed for random choices.")] = 0
     workers: WorkersOption = AUTO
+    cluster: ClusterOption = ""
+    shared_root: SharedRootOption = None
     min_score: Annotated[
         float | None,
         option("--min-score X", "Exit 1 if the score is below X.", min=0, max=1, callback=a_number),
@@ -97,7 +102,8 @@ def command(asked: MutateRequest) -> ExitCode:
     if asked.list_operators:
         return _listed(console, chosen)
     selection = Selection(asked.expression, asked.tags or (), asked.exclude_tags or ())
-    collection = collect(project.paths(asked.paths, "mutate"), project)
+    asked.paths = project.paths(asked.paths, "mutate")
+    collection = collect(asked.paths, project)
     tests = [test for test in collection.tests if selection.wants(test)]
     collection.problems += selection.unknown_tags()
     for problem in collection.problems:
@@ -125,8 +131,9 @@ def _mutated(
     tests: "Sequence[LoadedTest]", asked: MutateRequest, project: "OpenProject", console: "Console"
 ) -> "list[TestMutation]":
     """The results of each test's mutants, printed as they are known."""
-    from agenteval.mutation.engine import MutationSettings, mutate_tests
+    from agenteval.mutation.engine import MutationSettings, mutate_tests, parts_of
     from agenteval.reporters.mutation import tell_test
+    from agenteval.running.cluster import Mutating
 
     settings = MutationSettings(
         root=project.root,
@@ -140,8 +147,16 @@ def _mutated(
     )
     processes = processors() if asked.workers == AUTO else int(asked.workers)
     results = []
-    with redirect_stdout(sys.stderr):  # a plugin may print
-        for each in mutate_tests(tests, settings, processes, project.registry):
+    outside = {"--allow-outside without --shared-root": asked.allow_outside and not asked.shared_root}
+    with (
+        redirect_stdout(sys.stderr),  # a plugin may print
+        cluster_of(asked, project, without=outside) as cluster,
+    ):
+        for each in (
+            cluster.each(Mutating(settings=settings), parts_of(tests))
+            if cluster
+            else mutate_tests(tests, settings, processes, project.registry)
+        ):
             results.append(each)
             tell_test(console, each)
     return results

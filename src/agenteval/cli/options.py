@@ -1,18 +1,23 @@
 """The signatures that typer reads off commands: all options as one request, and an option for each report format."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import wraps
 from inspect import Parameter, Signature, signature
 from math import isnan
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
 from agenteval.contracts.errors import ExitCode, UsageError
 from agenteval.reporters.formats import FORMATS
 from agenteval.running.shards import Shard
+
+if TYPE_CHECKING:
+    from agenteval.loading.project import OpenProject
+    from agenteval.running.cluster import Cluster
 
 Command = Callable[..., ExitCode]
 
@@ -95,6 +100,7 @@ def _parameter(name: str) -> str:
 
 
 JUDGING, FILES, SUITE, REPORTS, LIVE = "What fails a run", "Files", "AgentEvalSuite", "Reports", "Live"
+CLUSTER = "Cluster"
 """Headings of the help, where one list would be too long."""
 
 
@@ -129,6 +135,57 @@ WorkersOption = Annotated[
         "-n, --workers N|auto", "Run tests in N processes; auto: one per processor.", callback=_known_workers
     ),
 ]
+ClusterOption = Annotated[
+    str,
+    option(
+        "--cluster ADDRESS",
+        "Run tests on a Dask cluster: its scheduler's address, or local:N.",
+        CLUSTER,
+        show_default=False,
+    ),
+]
+SharedRootOption = Annotated[
+    Path | None,
+    option("--shared-root DIR", "Where every worker finds the project, which else travels.", CLUSTER),
+]
+
+
+@contextmanager
+def cluster_of(
+    asked: Any, project: "OpenProject", *, without: Mapping[str, bool], sandbox: str = "", live: bool = False
+) -> "Iterator[Cluster | None]":
+    """The cluster that a command line asks for, if it does; `without` are the options that do not go with one. Raises `UsageError`."""
+    if not asked.cluster:
+        if asked.shared_root:
+            raise UsageError(
+                "--shared-root is for --cluster, which is not given", reason_code="usage.cluster"
+            )
+        yield None
+        return
+    number = asked.cluster.removeprefix("local:")
+    if number != asked.cluster and not (number.isascii() and number.isdigit() and 0 < int(number) < 1000):
+        raise UsageError(
+            f"--cluster {asked.cluster}: expected local:N, where N is a number of workers from 1 to 999",
+            reason_code="usage.cluster",
+        )
+    for name, given in {"-n": asked.workers != "auto", **without}.items():
+        if given:
+            raise UsageError(
+                f"{name} does not go with --cluster",
+                reason_code="usage.cluster",
+                next_step="use one or the other",
+            )
+    from agenteval.running.cluster import Cluster
+
+    cluster = Cluster(
+        asked.cluster, project, asked.paths, shared_root=asked.shared_root, sandbox=sandbox, live=live
+    )
+    try:
+        yield cluster
+    finally:
+        cluster.close()
+
+
 ShardOption = Annotated[str | None, option("--shard I/N", "Run part I of N; agenteval merge joins them.")]
 
 

@@ -17,6 +17,7 @@ from agenteval.cli.options import (
     SUITE,
     AllowOutsideOption,
     ArtifactsDirOption,
+    ClusterOption,
     ColorOption,
     ExcludeTagOption,
     ExpressionOption,
@@ -26,10 +27,12 @@ from agenteval.cli.options import (
     QuietOption,
     Request,
     ShardOption,
+    SharedRootOption,
     TagOption,
     VerboseOption,
     WorkersOption,
     a_number,
+    cluster_of,
     one_of,
     option,
     shard_of,
@@ -88,6 +91,8 @@ class RunRequest(Request):
     ] = False
     shard: ShardOption = None
     workers: WorkersOption = AUTO
+    cluster: ClusterOption = ""
+    shared_root: SharedRootOption = None
     strict: Annotated[bool, option("--strict", "Treat all warnings as failures.", JUDGING)] = False
     fail_on_vacuous: Annotated[
         bool, option("--fail-on-vacuous", "Treat a pass that had nothing to judge as a failure.", JUDGING)
@@ -273,6 +278,21 @@ class RunRequest(Request):
         return given + [path for path in self.paths if "::" in path]
 
     @property
+    def not_on_cluster(self) -> dict[str, bool]:
+        """The options that do not go with --cluster, and whether they are given."""
+        alone = {
+            "--collect-only": self.collect_only,
+            "--keep": self.keep,
+            "--max-cost": self.max_cost is not None,  # what was spent is known to one machine
+        }
+        if not self.shared_root:  # what is there is all that travels, and nothing comes back but results
+            alone |= {
+                "--allow-outside without --shared-root": self.allow_outside,
+                "--live record without --shared-root": self.live == "record",
+            }
+        return alone
+
+    @property
     def part(self) -> Shard | None:
         """The shard. Raises `UsageError`."""
         return shard_of(self.shard)
@@ -353,6 +373,12 @@ def command(asked: RunRequest) -> ExitCode:
     stream = sys.stderr if asked.json_output else sys.stdout
     console = Console(stream, verbosity=asked.verbose - asked.quiet, color=asked.color or config.color)
     if asked.watch:
+        if asked.cluster:
+            raise UsageError(
+                "--watch does not go with --cluster",
+                reason_code="usage.cluster",
+                next_step="use one or the other",
+            )
         from agenteval.running.watching import watch
 
         options = options_of(asked.context)
@@ -363,8 +389,15 @@ def command(asked: RunRequest) -> ExitCode:
     parts = _parts(asked, project)
     console.suite_options = parts.words
     console.strict = asked.strict or config.strict
-    with scratch_folder(keep=asked.keep) as scratch:
+    runtime = asked.runtime or config.live.runtime
+    with (
+        scratch_folder(keep=asked.keep) as scratch,
+        cluster_of(
+            asked, project, without=asked.not_on_cluster, sandbox=runtime, live=bool(asked.live)
+        ) as cluster,
+    ):
         session = _session(asked, project, parts, console, scratch)
+        session.flow.cluster = cluster
         ledger = session.ledger
         if asked.collect_only:
             return session.collect(asked.paths)
@@ -391,6 +424,8 @@ def _parts(asked: RunRequest, project: OpenProject) -> Parts:
     from agenteval.openwop.evaluation import suite_parts
 
     parts = suite_parts(suite, request, project, allow_outside=asked.allow_outside)
+    if asked.cluster:
+        raise UsageError("a suite is run here: it does not go with --cluster", reason_code="usage.cluster")
     if asked.part or asked.last_failed or asked.failed_first:
         raise UsageError("a suite always runs as a whole: --shard, --lf and --ff cannot be used")
     return parts

@@ -113,6 +113,12 @@ class UsageError(AgentEvalError):
     default_reason = "usage.invalid"
 
 
+class ClusterError(AgentEvalError):
+    """A cluster that was lost while it worked (exit 2)."""
+
+    default_reason = "cluster.lost"
+
+
 class FileError(AgentEvalError):
     """A file that is not what it should be: all its problems, together."""
 

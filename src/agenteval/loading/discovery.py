@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agenteval.contracts.errors import Problem, SpecError, UsageError
 from agenteval.loading.config import CONFIGURING, config_files, project_root
@@ -312,12 +312,17 @@ class Selection:
     def __init__(
         self, expression: str = "", tags: Sequence[str] = (), exclude_tags: Sequence[str] = ()
     ) -> None:
+        self._asked = expression, tuple(tags), tuple(exclude_tags)
         self.everything = not (expression.strip() or tags or exclude_tags)
         self._predicate = compile_expression(expression) if expression.strip() else None
         self._tags = frozenset(tags)
         self._exclude = frozenset(exclude_tags)
         self._known_tags: set[str] | None = None
         self._unmatched = {word.casefold(): word for word in _words(expression)}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """To be sent to a cluster, where it remembers nothing yet."""
+        return Selection, self._asked
 
     def wants(self, test: "LoadedTest") -> bool:
         """Whether the test is selected. Remembers its tags and matching words."""

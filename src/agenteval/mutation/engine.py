@@ -322,9 +322,19 @@ class Mutator:
             redaction=settings.redaction,
         )
 
+    def mutate_file(self, part: tuple[Path, frozenset[str]]) -> TestMutation:
+        """Mutate the test at a path, with the assertions of these ids."""
+        path, only = part
+        return self.mutate(load_test(path, only=only, limits=self.limits, registry=self.registry))
+
     def mutate(self, test: LoadedTest) -> TestMutation:
         """Run a test as it was recorded, then its mutants."""
         return mutate(run_test(test, self.run), self.options, self.registry)
+
+
+def parts_of(tests: Sequence[LoadedTest]) -> list[tuple[Path, frozenset[str]]]:
+    """What another process needs to load each test again: its path, and the ids of its assertions that are judged."""
+    return [(test.path, frozenset(bound.spec.id for bound in test.checks)) for test in tests]
 
 
 def mutate_tests(
@@ -336,7 +346,7 @@ def mutate_tests(
         return
     from concurrent.futures import ProcessPoolExecutor
 
-    parts = [(test.path, frozenset(bound.spec.id for bound in test.checks)) for test in tests]
+    parts = parts_of(tests)
     with ProcessPoolExecutor(min(workers, len(tests)), initializer=_start, initargs=(settings,)) as pool:
         yield from pool.map(_mutate_file, parts, chunksize=max(1, len(parts) // (workers * 4)))
 
@@ -350,5 +360,4 @@ def _start(settings: MutationSettings) -> None:
 
 
 def _mutate_file(part: tuple[Path, frozenset[str]]) -> TestMutation:
-    path, only = part
-    return _mutator.mutate(load_test(path, only=only, limits=_mutator.limits, registry=_mutator.registry))
+    return _mutator.mutate_file(part)

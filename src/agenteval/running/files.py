@@ -138,10 +138,16 @@ class Examiner:
         choice = self.selection.choose(test)
         return Candidate(found=found, warnings=test.warnings, test_id=test.case.id, choice=choice, test=test)
 
-    def judge(self, test: LoadedTest, stem: Stem, *, failure: Failure | None = None) -> Judged:
-        """Run a test; with a `failure`, only report what kept it from being run."""
+    def judge(
+        self, test: LoadedTest, stem: Stem, *, failure: Failure | None = None, again: bool = False
+    ) -> Judged:
+        """Run a test; with a `failure`, only report what kept it from being run. A live run made `again` says so."""
         outcome = not_run(test, self.options, failure) if failure else self._run(test)
         if outcome.result.live:
+            if again:
+                outcome.result.live.provenance["attempt"] = (
+                    "2 (a worker of the cluster was lost with the first)"
+                )
             from agenteval.comparing.behaviour import live_changes
 
             outcome.result.live.changes = live_changes(test, outcome, self.options)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from agenteval.contracts.errors import ExitCode, Problem, SpecError
+from agenteval.contracts.errors import ClusterError, ExitCode, Problem, SpecError
 from agenteval.contracts.models import plain
 from agenteval.loading.discovery import Found, Selected, Selection, discover
 from agenteval.loading.testfile import LoadedTest
@@ -22,6 +22,7 @@ from agenteval.text.fitting import counted
 
 if TYPE_CHECKING:
     from agenteval.reporters.progress import Progress
+    from agenteval.running.cluster import Cluster, ClusterWorkers
     from agenteval.running.workers import Workers
 
 
@@ -43,6 +44,8 @@ class Flow:
     workers: str = AUTO
     progress: bool = True
     """Whether a terminal shows how far the run is."""
+    cluster: "Cluster | None" = None
+    """Where the tests are run instead of here."""
 
     @property
     def arranges(self) -> bool:
@@ -82,7 +85,7 @@ class Session:
     """Tests that --lf left out, without loading them."""
     wanted: int = 0
     """How many tests all shards have together, as far as is known before loading."""
-    workers: "Workers | None" = None
+    workers: "Workers | ClusterWorkers | None" = None
     progress: "Progress | None" = None
     unique: TaskIds = field(default_factory=TaskIds)
     overlooked: list[Problem] = field(default_factory=list)
@@ -117,8 +120,10 @@ class Session:
             if self.workers:
                 self._run_all(self.workers.leftover(), 0)
             return self.ledger.interrupted(started)
-        except ArtifactError:
+        except (ArtifactError, ClusterError) as error:
             self._end_progress()
+            if self.workers and isinstance(error, ClusterError):
+                self._run_all(self.workers.leftover(), 0)
             self.ledger.broken_off("stopped")
             raise
         finally:
@@ -147,6 +152,12 @@ class Session:
 
             found = list(found)
             self.progress = Progress(console, len(found))
+        if self.flow.cluster:
+            from agenteval.running.cluster import ClusterWorkers
+
+            self.workers = ClusterWorkers(list(found), self.examiner, self.flow.cluster)
+            yield from self.workers
+            return
         if self.flow.parallel:
             found = list(found)
             options = self.ledger.options

@@ -19,6 +19,7 @@ from multiprocessing import connection, get_context
 from multiprocessing.context import ForkProcess
 
 from agenteval.contracts.errors import Problem, SpecError
+from agenteval.judging.runner import is_live
 from agenteval.judging.verdicts import Failure
 from agenteval.loading.discovery import Found, Selected
 from agenteval.reporters.artifacts import safe_stem
@@ -147,11 +148,11 @@ class Workers:
         worker.conduit.close()
         self._workers.remove(worker)
         if worker.given:
-            index, how = worker.at, _how(worker.process.exitcode)
+            index, how = worker.at, signal_or_code(worker.process.exitcode)
             if index in self._blamed:  # the second worker was only to load the test, and died too
                 worker.given.remove(index)
                 found = _at(self.found, index)
-                self._done[index] = Candidate(found=found, errors=[_no_test(found, how)]), 0
+                self._done[index] = Candidate(found=found, errors=[no_test(found, how)]), 0
             self._blamed[index] = how
             self._waiting.extendleft(reversed(worker.given))
             worker.given.clear()
@@ -165,7 +166,7 @@ def _at(found: Sequence[Found], index: int) -> Selected:
     return selected
 
 
-def _no_test(found: Selected, how: str) -> Problem:
+def no_test(found: Selected, how: str) -> Problem:
     return Problem(
         reason_code="worker.died",
         message=f"the worker process that loaded this file {how}",
@@ -174,7 +175,7 @@ def _no_test(found: Selected, how: str) -> Problem:
     )
 
 
-def _how(exitcode: int | None) -> str:
+def signal_or_code(exitcode: int | None) -> str:
     if exitcode is not None and exitcode < 0:
         try:
             return f"was killed by {signal.Signals(-exitcode).name}"
@@ -205,7 +206,7 @@ def _do(
     clock = time.monotonic()
     for index, blame in share:
         mark[:] = index.to_bytes(8, "big")
-        done.append(_examined(_at(found, index), blame, examiner))
+        done.append(examined(_at(found, index), blame, examiner))
         if time.monotonic() - clock > MOMENT:
             conduit.send_bytes(_packed(done))
             done, clock = [], time.monotonic()
@@ -222,13 +223,20 @@ def _packed(done: Sequence[Candidate | None]) -> bytes:
         return pickle.dumps([None for _ in done])
 
 
-def _examined(found: Selected, blame: str, examiner: Examiner) -> Candidate | None:
-    """The candidate; None when examining fails, so that the main process does it again and reports why."""
+def examined(found: Selected, blame: str, examiner: Examiner, *, lost: int = 0) -> Candidate | None:
+    """The candidate; None when examining fails, so that the main process does it again and reports why.
+
+    `blame` says how the test ended a process, and it is not run again. `lost` is with how many machines of a cluster it was
+    lost: a live run is then made once more, and no third time.
+    """
     try:
         candidate = examiner.look(found)
         test, candidate.test = candidate.test, None
         if test and candidate.choice.wanted:
-            candidate.judged = examiner.judge(test, safe_stem, failure=_failure(blame) if blame else None)
+            if lost > 1 and is_live(test, examiner.options):
+                blame = blame or f"was lost {lost} times with its machine"
+            failure = _failure(blame) if blame else None
+            candidate.judged = examiner.judge(test, safe_stem, failure=failure, again=lost > 0)
     except BaseException:  # noqa: BLE001
         return None
     return candidate

@@ -1,0 +1,322 @@
+"""`--cluster`: a Dask cluster gives the same run as one process does, whatever becomes of its workers."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agenteval.cli import main
+from agenteval.running import cluster as clusters
+from live_projects import LiveProject, needs_sandbox
+from plugin_projects import SHOUTS
+from projects import Project, make_replay
+from runs import EXAMPLES, settled, written
+
+KINDS = ("pass", "fail", "warn", "skip", "error", "invalid")
+SHOUT = [{"id": "shouts", "type": "shouts", "params": {}}]
+WORKERS = 2
+
+
+class Apart:
+    """A cluster of two workers on this machine; `folder` is where its processes make temporary folders."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.process = subprocess.Popen(
+            [
+                *clusters._PYTHON,
+                "from agenteval.running.cluster import serve_cluster; serve_cluster()",
+                str(WORKERS),
+            ],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            env={**os.environ, "TMPDIR": str(folder)},
+        )
+        assert self.process.stdout
+        self.address = self.process.stdout.readline().strip()
+
+    def copies(self) -> list[Path]:
+        """The copies of projects that workers have."""
+        return list(self.folder.glob("agenteval-cluster-*"))
+
+    def end(self) -> None:
+        self.process.communicate(timeout=30)
+
+
+@pytest.fixture(scope="module")
+def apart(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Apart]:
+    made = Apart(tmp_path_factory.mktemp("cluster"))
+    yield made
+    made.end()
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """An empty project in the current directory."""
+    root = tmp_path / "project"
+    root.mkdir()
+    monkeypatch.chdir(root)
+    return Project(root)
+
+
+def fill(project: Project, number: int = 30) -> None:
+    """Tests of every kind, and two with the same id."""
+    for at in range(number):
+        project.add(KINDS[at % len(KINDS)], f"{at:03}")
+    project.add("pass", "twin", id="nanoclaw.t.000.x")
+
+
+def run(capfd: pytest.CaptureFixture[str], run_id: str, *options: str) -> tuple[int, str]:
+    """The exit code and what is said, without what differs from run to run; nothing is said on stderr."""
+    code = main(["run", "tests", "--run-id", run_id, *options])
+    out, err = capfd.readouterr()
+    assert err == ""
+    return code, settled(out, run_id)
+
+
+def refused(capfd: pytest.CaptureFixture[str], *argv: str) -> str:
+    """What is said of a command that ends with 2 before anything runs."""
+    assert main(list(argv)) == 2
+    assert not list(Path("artifacts").glob("*"))
+    return capfd.readouterr().err
+
+
+def gone(folder: Apart) -> bool:
+    """Whether the copies are gone, now or in a moment."""
+    until = time.monotonic() + 10
+    while folder.copies() and time.monotonic() < until:
+        time.sleep(0.05)
+    return not folder.copies()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [[], ["-v", "--save-traces"], ["-q", "--strict", "-k", "not 003"], ["-x"], ["--shard", "1/2"]],
+    ids=" ".join,
+)
+def test_the_same_run(
+    options: list[str], project: Project, apart: Apart, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Lines, files, their bytes and the exit code are those of a run in one process; nothing stays on the workers."""
+    fill(project)
+    alone = run(capfd, "run-a", "-n", "1", *options)
+    assert run(capfd, "run-b", "--cluster", apart.address, *options) == alone
+    runs = {path.name[:5]: path.name for path in Path("artifacts").iterdir()}
+    one, other = (written(runs[name]) for name in ("run-a", "run-b"))
+    for files in (one, other):
+        files.pop("shard.json", None)  # has the digests of files, which tell times
+    assert other == one
+    assert gone(apart)
+
+
+def test_local_and_shared(project: Project, capfd: pytest.CaptureFixture[str]) -> None:
+    """Workers on this machine, which read the project where it is, from a folder in it."""
+    fill(project, 6)
+    os.chdir("tests")
+    alone = main(["run", ".", "--run-id", "run-a", "-n", "1"]), settled(capfd.readouterr().out, "run-a")
+    options = ["--cluster", "local:2", "--shared-root", str(project.root)]
+    shared = main(["run", ".", "--run-id", "run-b", *options]), settled(capfd.readouterr().out, "run-b")
+    assert shared == alone
+
+
+def test_examples(
+    apart: Apart, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mutants of the examples, byte for byte, and which of them were noticed."""
+    monkeypatch.chdir(EXAMPLES.parent)
+    told = []
+    for options in (["-n", "1"], ["--cluster", apart.address]):
+        code = main(["mutate", "examples", "--json", "--max", "5", *options])
+        told.append((code, capfd.readouterr().out))
+    assert told[0] == told[1]
+    assert json.loads(told[0][1])["tests"]
+
+
+ENDS = SHOUTS.replace(
+    "        text = trace.output\n",
+    "        import os, pathlib, signal\n"
+    "        mark = pathlib.Path({mark!r})\n"
+    "        if trace.output == 'KILL' and not mark.exists():\n"
+    "            mark.touch()\n"
+    "            os.kill(os.{whom}(), signal.SIGKILL)\n"
+    "        text = trace.output\n",
+)
+
+
+def with_killer(project: Project, mark: Path, whom: str) -> None:
+    """Ten tests, of which the sixth kills its process, or the worker above it, as long as there is no mark."""
+    (project.root / "plugin.py").write_text(
+        ENDS.replace("{mark!r}", repr(str(mark))).replace("{whom}", whom), encoding="utf-8"
+    )
+    (project.root / "agenteval.yaml").write_text("color: never\nplugins: [plugin.py]\n", encoding="utf-8")
+    for at in range(10):
+        said = "KILL" if at == 5 else "Cats."
+        replay = make_replay(final_output={"role": "assistant", "content": said})
+        project.add("pass", f"{at:03}", replay=replay, assertions=SHOUT)
+
+
+def test_a_worker_dies(project: Project, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """The tests of a worker that is killed in the middle are run again: the run is the same, and every test is in it."""
+    mark = tmp_path / "mark"
+    with_killer(project, mark, "getppid")
+    mark.touch()
+    alone = run(capfd, "run-a", "-n", "1")
+    mark.unlink()
+    own = Apart(tmp_path)
+    try:
+        assert run(capfd, "run-b", "--cluster", own.address) == alone
+    finally:
+        own.end()
+    assert mark.exists()
+    assert written("run-b") == written("run-a")
+
+
+def test_a_process_dies(
+    project: Project, tmp_path: Path, apart: Apart, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A test that ends its process is an error, as with -n; the others are judged."""
+    with_killer(project, tmp_path / "never" / "there", "getpid")
+    text = (project.root / "plugin.py").read_text(encoding="utf-8")
+    (project.root / "plugin.py").write_text(text.replace("            mark.touch()\n", ""), encoding="utf-8")
+    code, out = run(capfd, "run-a", "--cluster", apart.address)
+    assert code == 2
+    assert "the worker process that ran this test was killed by SIGKILL" in out
+    assert len(list(Path("artifacts/run-a").glob("*.result.json"))) == 10
+
+
+def test_a_scheduler_dies(project: Project, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """The run ends with one error, and what is finished is kept."""
+    with_killer(project, tmp_path / "mark", "getpid")
+    own = Apart(tmp_path)
+    text = (project.root / "plugin.py").read_text(encoding="utf-8")
+    whole = f"os.kill({own.process.pid}, signal.SIGKILL); __import__('time').sleep(60)"
+    (project.root / "plugin.py").write_text(
+        text.replace("os.kill(os.getpid(), signal.SIGKILL)", whole), encoding="utf-8"
+    )
+    try:
+        assert main(["run", "tests", "--run-id", "run-a", "--cluster", own.address]) == 2
+    finally:
+        own.process.kill()
+        own.process.communicate()
+    out, err = capfd.readouterr()
+    assert err.startswith(f"error[cluster.lost]: the scheduler at {own.address} is gone: ")
+    assert "stopped: " in out
+    assert len(list(Path("artifacts/run-a").glob("*.result.json"))) >= 1
+
+
+def test_interrupted(project: Project, tmp_path: Path, apart: Apart) -> None:
+    """Ctrl-C cancels what is queued and ends what is running, on the workers too; what is finished is told."""
+    begun = tmp_path / "begun"
+    plugin = ENDS.replace("os.kill(os.{whom}(), signal.SIGKILL)", "__import__('time').sleep(600)")
+    (project.root / "plugin.py").write_text(plugin.replace("{mark!r}", repr(str(begun))), encoding="utf-8")
+    (project.root / "agenteval.yaml").write_text("plugins: [plugin.py]\n", encoding="utf-8")
+    for at in range(6):
+        replay = make_replay(final_output={"role": "assistant", "content": "KILL" if at == 3 else "Cats."})
+        project.add("pass", f"{at:03}", replay=replay, assertions=SHOUT)
+    command = [sys.executable, "-m", "agenteval", "run", "tests", "--cluster", apart.address]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    until = time.monotonic() + 60
+    while not begun.exists() and time.monotonic() < until:
+        time.sleep(0.05)
+    time.sleep(1)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert (process.returncode, err) == (2, "")
+    assert "interrupted: " in out
+    assert gone(apart)
+
+
+def test_refused(
+    project: Project, apart: Apart, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One clear error before anything runs."""
+    project.add("pass")
+    on = ["run", "tests", "--cluster", apart.address]
+    assert "-n does not go with --cluster" in refused(capfd, *on, "-n", "2")
+    assert "--watch does not go with --cluster" in refused(capfd, *on, "--watch")
+    assert "--keep does not go with --cluster" in refused(capfd, *on, "--keep")
+    assert "--allow-outside without --shared-root" in refused(capfd, *on, "--allow-outside")
+    assert "--live record without --shared-root" in refused(capfd, *on, "--live", "record")
+    assert "which is not given" in refused(capfd, "run", "tests", "--shared-root", "x")
+    assert "expected local:N" in refused(capfd, "run", "tests", "--cluster", "local:none")
+    absolute = str(project.root / "tests")
+    assert "named by paths that lead from" in refused(capfd, "run", absolute, "--cluster", apart.address)
+    monkeypatch.setattr(clusters, "MOST_BYTES", 10)
+    assert "--shared-root DIR" in refused(capfd, *on)
+
+
+def test_unreachable(project: Project, capfd: pytest.CaptureFixture[str]) -> None:
+    """A scheduler that does not answer is told within ten seconds, in two lines."""
+    project.add("pass")
+    for address in ("tcp://127.0.0.1:9", "nonsense://x"):
+        clock = time.monotonic()
+        said = refused(capfd, "run", "tests", "--cluster", address)
+        assert time.monotonic() - clock < 10
+        assert f"error[cluster.unreachable]: --cluster {address}: no scheduler answers there" in said
+        assert len(said.splitlines()) == 2
+
+
+def test_an_adapter_is_missing(
+    project: Project,
+    tmp_path: Path,
+    apart: Apart,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """An adapter, or a version of it, that only this side has; and a worker without a sandbox."""
+    project.add("pass")
+    there = tmp_path / "site" / "extra-1.0.dist-info"
+    there.mkdir(parents=True)
+    (there / "METADATA").write_text("Metadata-Version: 2.1\nName: extra\nVersion: 1.0\n", encoding="utf-8")
+    (there / "entry_points.txt").write_text("[agenteval.adapters]\nextra = extra:Extra\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(str(there.parent))
+    said = refused(capfd, "run", "tests", "--cluster", apart.address)
+    assert "the adapter extra is extra 1.0 here and missing there" in said
+    assert "worker tcp://" in said
+
+
+@needs_sandbox
+@pytest.mark.parametrize("lost", [0, 1, 2])
+def test_live(
+    lost: int,
+    tmp_path: Path,
+    apart: Apart,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """An agent runs again on a worker, as here; one that is lost with its worker once more, which the result says, and no third time."""
+    root = tmp_path / "project"
+    root.mkdir()
+    monkeypatch.chdir(root)
+    made = LiveProject(root, monkeypatch)
+    made.recorded()
+    made.track()
+    submit = clusters.Spread._submit
+
+    def losing(spread: clusters.Spread, slot: Any, share: list[int]) -> None:
+        for index in share:
+            spread._lost[index] = lost
+        submit(spread, slot, share)
+
+    monkeypatch.setattr(clusters.Spread, "_submit", losing)
+    alone = main(["run", "evals", "--run-id", "run-a", "-n", "1"])
+    code = main(["run", "evals", "--run-id", "run-b", "--cluster", apart.address])
+    assert capfd.readouterr().err == ""
+    one, other = (written(name)["command.order.lookup.once.result.json"] for name in ("run-a", "run-b"))
+    result = json.loads(Path("artifacts/run-b/command.order.lookup.once.result.json").read_text())
+    if lost == 2:
+        assert (alone, code, result["reason_code"]) == (0, 2, "worker.died")
+    elif lost:
+        assert result["live"]["provenance"]["attempt"].startswith("2 (a worker of the cluster was lost")
+    else:
+        assert other == one
+    assert alone == 0
