@@ -175,7 +175,7 @@ def test_explain_writes_a_reference_of_plugins(tmp_path: Path, capsys: pytest.Ca
     text = said(capsys, "explain", "--markdown", "--plugins")
     assert text.startswith("# Assertions of plugins\n")
     assert "| outcome | [`shouts`](#shouts) |\n" in text
-    assert f"Failure category: whispered. From the plugin `{PLUGIN}`.\n" in text
+    assert f"From the plugin `{PLUGIN}`.\n" in text
     assert "must_call_tool" not in text
     assert "shouts" not in said(capsys, "explain", "--markdown")
 

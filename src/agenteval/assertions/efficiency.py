@@ -38,10 +38,8 @@ class Measure(NamedTuple):
 class EfficiencyWithin(Assertion):
     """The run stays within limits of time, tokens, cost, turns and retries.
 
-    Time, tokens and cost are those that the recording states; those of a prompt cache count as input. A turn is one stretch of
-    agent activity up to a final output, a retry a call that is repeated with equal arguments after it failed. A limit
-    without a measure is not judged; if that is so for every limit, the assertion is skipped. Vacuous if only retries are judged,
-    and there was no tool call.
+    By what the recording states; tokens of a prompt cache count as input. A limit without a measure is not judged; if that is so
+    for every limit, the assertion is skipped. Vacuous if only retries are judged, and there was no tool call.
     """
 
     type: ClassVar[str] = "efficiency_within"

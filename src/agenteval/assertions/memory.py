@@ -69,13 +69,12 @@ def owner(event: Event) -> str | None:
 class MemoryRecallSameGroup(Assertion):
     """The agent used what the group's memory holds.
 
-    `evidence` says what counts:
+    By `evidence`, there is
     `event`: a `memory_read` of the group's memory, not just of a file's name, before the answer.
     `output`: the final output honours the fact: the `output` block, if there is one. Else a fact that states the form of
     answers (how many bullets, sentences, words, paragraphs or lines, a numbered list, a table, JSON, a language,
     brevity of 120 words, no preamble) asks for that form; any other for half of its content words, without those of the
     message that is answered and those it rules out, and for no other day, date, time or number in the place of its own.
-    `both`: both of these.
     `auto`: `event`, and the `output` block if given, where the adapter supports memory events; else `output`.
 
     `event` and `both` are skipped if the adapter does not support memory events and none is recorded.
@@ -97,7 +96,7 @@ output:
     group_id: Name | None = None
     """The group whose memory counts; else the scenario's."""
     evidence: Literal["auto", "event", "output", "both"] = "auto"
-    """What shows that the fact was recalled."""
+    """What shows that the fact was recalled; `both` is `event` and `output`."""
     output: OutputContains | None = None
     """What the final output must contain to honour the fact."""
 
@@ -201,9 +200,9 @@ def _joined(verdicts: Sequence[Verdict], **observed: Any) -> Verdict:
 class MemoryUpdateOnCorrection(Assertion):
     """After the user corrected the agent, the agent corrected its memory.
 
-    The correcting message is the first one received that contains `new_value`, otherwise the last one. Passes if,
-    after it, a `memory_write` of the group's memory contains `new_value`, no later write of that file takes it out
-    again, and the final output does not use `old_value`. A later write takes out what its `change_summary` tells
+    Passes if, after the first message that contains `new_value`, otherwise the last one, a `memory_write` of the group's memory
+    contains it, no later write of that file takes it out again, and the final output does not use `old_value`.
+    A later write takes out what its `change_summary` tells
     behind "instead of: "; one without it is of the whole file if it repeats a line, or has it with the old value.
     Values are whole words in any case; dates, times and numbers in any spelling. The output may deny the old value or
     put it into the past: "not Tuesday", "I had noted Tuesday", "moved from Tuesday to Thursday".

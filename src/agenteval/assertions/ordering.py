@@ -37,8 +37,8 @@ from agenteval.text.parts import fold, holds
 class ToolCallOrder(Assertion):
     """Events happened in the given order.
 
-    With `before` and `after`, the first match of `before` precedes the first match of `after`, or, with `every`, each match.
-    With `sequence`, events match the selectors in this order; others may come in between. Fails if any never happened.
+    The first match of `before` precedes the first match of `after`; or events match the `sequence`, others in between.
+    Fails if any never happened.
     """
 
     type: ClassVar[str] = "tool_call_order"
@@ -165,8 +165,7 @@ def _in_sequence(sequence: Sequence[Selector], trace: Trace) -> Verdict:
 class StopAfterSuccess(Assertion):
     """The agent stopped once it had succeeded.
 
-    After the first match of `success_event`, nothing may match `forbid_following`, but for events of
-    `allowed_following_tools` and the first successful result of the call that succeeded. Fails if `success_event` never happened.
+    The first successful result of the call that succeeded may follow. Fails if `success_event` never happened.
     """
 
     type: ClassVar[str] = "stop_after_success"
@@ -308,14 +307,14 @@ NOT_ALLOWED: dict[Mode, tuple[str, ...]] = {
 class TrajectoryMatches(Assertion):
     """The tool calls are the expected ones.
 
-    Each expected call is matched with at most one call, so that as many as possible match. What passes depends on `mode`:
-    `strict`: the same calls in the same order, and no others.
-    `in_order`: the expected calls in this order; others may come in between.
-    `unordered`: the same calls in any order, and no others.
-    `subset`: no calls beyond the expected ones, which need not all happen; with an empty list, no call at all.
-    `superset`: every expected call, in any order; others may happen.
+    Each expected call is matched with at most one call, so that as many as possible match. By `mode`, there are
+    `strict`: the same calls in the same order.
+    `in_order`: the expected calls in this order, and any others.
+    `unordered`: the same calls in any order.
+    `subset`: no calls beyond the expected ones, which need not all happen.
+    `superset`: every expected call, in any order, and any others.
 
-    A failure shows the alignment, and the closest call for each that is missing. Failed calls and retries are calls.
+    Failed calls and retries are calls.
     """
 
     type: ClassVar[str] = "trajectory_matches"

@@ -64,8 +64,7 @@ def check_patterns(name: str, patterns: str | Sequence[str], *, case_sensitive: 
 class OutputContains(Assertion):
     """The final output contains what it should.
 
-    Passes if at least one phrase of `any_of`, every phrase of `all_of` and a match of every pattern of `regex` occurs.
-    Phrases are found anywhere, even inside words, but no digits inside a longer number: `11` is not in `711` or `11.5`. Spaces
+    Phrases are found even inside words, but no digits inside a longer number: `11` is not in `711` or `11.5`. Spaces
     must match exactly; typographic quotation marks are as good as straight ones. In patterns, `^` and `$` match at
     every line. Fails without a final output.
     """
@@ -87,7 +86,7 @@ regex: ['\\b1[0-9]:[0-5][0-9]\\b']
     regex: list[str] | str = field(default_factory=list)
     """Regular expressions that must all match somewhere."""
     case_sensitive: bool = False
-    """Whether phrases and patterns are case-sensitive."""
+    """Whether case matters."""
 
     def __post_init__(self) -> None:
         if not (self.any_of or self.all_of or self.regex):
@@ -199,7 +198,7 @@ patterns: [as an AI language model, I cannot browse]
     regex: bool = False
     """Whether `patterns` are regular expressions."""
     case_sensitive: bool = False
-    """Whether they are case-sensitive."""
+    """Whether case matters."""
 
     def __post_init__(self) -> None:
         if not self.patterns:
@@ -255,10 +254,9 @@ patterns: [as an AI language model, I cannot browse]
 class AskClarifyingWhenAmbiguous(Assertion):
     """The agent asks the user instead of guessing.
 
-    Passes if the final output asks at least one question and at most `max_questions`, one of them about one of
-    `topics`, and none of `forbidden_tools` was called before. A question is a sentence that ends in a question mark, with
+    A question of the final output is a sentence that ends in a question mark, with
     the list directly below it; no quotation, code, URL or courtesy such as "Anything else?". A send that delivered the
-    question (`sent_by`) is not forbidden. With `forbidden_tools`, skipped if the recording does not show tool calls.
+    question is not forbidden. With `forbidden_tools`, skipped if the recording does not show tool calls.
     """
 
     type: ClassVar[str] = "ask_clarifying_when_ambiguous"
@@ -350,7 +348,7 @@ PARAMETERS: dict[str, tuple[str, ...]] = {
 
 @model
 class OutputMatchesFormat(Assertion):
-    """The final output has the right format. Each format has its own parameters.
+    """The final output has the right format.
 
     `bullet_list`: lines that start with `-`, `*`, `+`, `•` or `–` and a space, nested ones too; other text is allowed.
     `numbered_list`: lines that start with `1.`, `1)` or `(1)`.
@@ -540,7 +538,6 @@ _REFERENCE = lazy(
     r"(?:[^\w\s\[(]{1,3}\s)?(?:(?i:sources?|links?|read more|more) ?: ?)?"
     r"(?:(?:\[[^\[\]]*\](?:\([^\s()]*\))?|\([^()]*[^().!?\s]\)|https?://\S+(?=\s|\Z))[\s,;.|*_]*)+"
 )
-
 
 _FENCE = lazy(r"(?i)(?:`{3,}|~{3,})[ \t]*(?:json)?[ \t]*")
 _ON_ONE_LINE = lazy(r"(?i)```(?:json\b)?([^`\n]+)```")

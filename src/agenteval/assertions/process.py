@@ -47,8 +47,7 @@ WRONG_RESULT = "wrong tool result"
 class MustCallTool(Assertion):
     """A tool was called.
 
-    Passes if at least `min_calls` calls of `tool` match `args` and `result`, successful or not. A failure shows
-    the closest calls, and how each one differs.
+    Failed calls count.
     """
 
     type: ClassVar[str] = "must_call_tool"
@@ -114,8 +113,7 @@ def _matching(args: ArgsMatch | None, result: ResultMatch | None) -> str:
 class MustNotCallTool(Assertion):
     """A tool was not called.
 
-    Passes if there is no call of `tool`, or of any of `tools`, whose arguments match; failed calls count. Vacuous if the trace
-    has no tool calls at all and the agent did not have the tool.
+    Failed calls count. Vacuous if the trace has no tool calls at all and the agent did not have the tool.
     """
 
     type: ClassVar[str] = "must_not_call_tool"
@@ -168,8 +166,7 @@ class MustNotCallTool(Assertion):
 class ToolArgsMatch(Assertion):
     """A tool was called with the right arguments, or came to the right result.
 
-    `which` says which calls of `tool` have to match `args` and `result`: `any` (at least one), `all`, the `first` or the
-    `last`. Fails if the tool was not called.
+    Fails if the tool was not called.
     """
 
     type: ClassVar[str] = "tool_args_match"
@@ -196,7 +193,7 @@ args:
     result: ResultMatch | None = None
     """What the result must be."""
     which: Literal["any", "all", "first", "last"] = "any"
-    """Which calls must match."""
+    """Which calls must match; of `any`, one."""
 
     def __post_init__(self) -> None:
         if self.args and self.match:
@@ -256,8 +253,7 @@ _WHICH = {"any": "a call", "all": "every call", "first": "the first call", "last
 class MaxToolCalls(Assertion):
     """A tool, or all tools together, were not called too often.
 
-    Passes if there are at most `max` calls of `tool`, and at most `max_total` in total; failed calls and retries count.
-    Vacuous if there was no such call.
+    Failed calls and retries count. Vacuous if there was no such call.
     """
 
     type: ClassVar[str] = "max_tool_calls"

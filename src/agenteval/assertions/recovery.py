@@ -45,9 +45,8 @@ NO_FAILURE = "expected failure missing"
 class RetryPolicyRespected(Assertion):
     """Failed calls were retried only as often, and for such reasons, as the policy allows.
 
-    Each failed call of `tool` begins a chain of retries with equal arguments, which ends with a success. Passes if no chain is
-    longer than `max_retries`, no error of a type outside `retry_on_error_types` was retried, and each retry came at least
-    `min_backoff_ms` after the failure. Vacuous if the recording lacks the types or times to judge any retry.
+    Each failed call begins a chain of retries with equal arguments, which ends with a success. Vacuous if the recording lacks
+    the types or times to judge any retry.
     """
 
     type: ClassVar[str] = "retry_policy_respected"
@@ -69,7 +68,7 @@ min_backoff_ms: 1000
     retry_on_error_types: list[Name] | None = None
     """The error types that may be retried; all, when left out."""
     min_backoff_ms: Annotated[float, Between(0)] | None = None
-    """The shortest wait before a retry."""
+    """The shortest wait between a failure and its retry."""
     ignore_args: list[Name] = field(default_factory=list)
     """Keys or dotted paths of arguments that may differ between a call and its retry."""
     require_error: bool = True
@@ -204,10 +203,8 @@ def _begins(phrase: str, text: str) -> bool:
 class GracefulFailureOutput(Assertion):
     """When something failed, the final output says so and claims no success.
 
-    Passes if the output contains at least one of `allowed_failure_phrases`, and claims none of `forbidden_success_phrases`. It is
-    no claim if it is denied ("was not sent", `[ ] sent`), lies in the future ("once it is done") or the past ("the last digest
-    sent"), or is part of a question; "no errors" and the like admit nothing. Fails if there is no `error` event or failed
-    `tool_result`: there is no failure to report.
+    A phrase claims no success if it is denied ("was not sent", `[ ] sent`), lies in the future ("once it is done") or the past
+    ("the last digest sent"), or is part of a question; "no errors" and the like admit no failure. Fails if no call and no run failed.
     """
 
     type: ClassVar[str] = "graceful_failure_output"

@@ -43,9 +43,8 @@ LATE_S = 900
 class SchedulerTaskRuns(Assertion):
     """The scheduled task ran, and not too often.
 
-    Passes if `trigger_must_equal` triggered the run; the scenario's task id is `task_id`; events have that id and none has
-    another; and the task ran at most `max_runs` times, by how often the same message is received or a final output follows.
-    With `max_delay_s`, it is skipped if the recording does not tell when the run was due and began.
+    The scenario and its events have the `task_id`, and none has another. The task ran as often as the same message is received, or
+    a final output follows. With `max_delay_s`, skipped if the recording does not tell when the run was due and began.
     """
 
     type: ClassVar[str] = "scheduler_task_runs"
@@ -144,9 +143,8 @@ def _runs(events: Sequence[Event]) -> tuple[list[Event], list[Event]]:
 class SchedulerOutboundCount(Assertion):
     """A scheduled run sent as many messages as it should.
 
-    Passes if the calls of `tool` are `exact` many, or at least `min` and at most `max`. Fails if the scheduler did not
-    trigger the run. Skipped if the recording does not show tool calls. Vacuous with `max` alone if nothing was sent; if nothing
-    may be sent, and the agent neither had the tool nor called any; and with `min: 0` alone.
+    Fails if the scheduler did not trigger the run. Skipped if the recording does not show tool calls. Vacuous with `max` alone if
+    nothing was sent; if nothing may be sent, and the agent neither had the tool nor called any; and with `min: 0` alone.
     """
 
     type: ClassVar[str] = "scheduler_outbound_count"
@@ -247,7 +245,6 @@ MOST_COMPARED = 4_000
 MOST_RECENT = 100
 """Messages to one address with which a later one is compared."""
 
-
 NOWHERE = "message without a destination"
 
 
@@ -255,10 +252,9 @@ NOWHERE = "message without a destination"
 class OutboundDestinations(Assertion):
     """Messages go only to permitted destinations.
 
-    Judges every call of `tool`, successful or not. Its destinations are what the arguments, and a successful result, have under
+    Failed calls count. Destinations are what the arguments, and a successful result, have under
     a key such as `channel`, `to`, `chat_id` or `recipient`: a string, a list, or a mapping with an `id` or a `name`. A call that
-    names none fails: nothing shows that it went to the right place. The final output goes to the conversation itself and is
-    not judged. Case matters. Vacuous if nothing was sent.
+    names none fails. The final output is not judged. Case matters. Vacuous if nothing was sent.
     """
 
     type: ClassVar[str] = "outbound_destinations"
@@ -331,8 +327,7 @@ class NoDuplicateOutbound(Assertion):
     A message is a call of `tool` that did not fail, or a final output. Two are the same if their texts, apart from white space,
     and their attachments are; with `similarity` below 1, if they share that many of their letter triples. Destinations are those of
     `outbound_destinations`, each by itself. The final output goes to the conversation, and so does a send that names
-    no destination, or the scenario's group or session: sending a text there and then answering with it is a
-    duplicate. Vacuous if nothing but one final output was sent.
+    no destination, or the scenario's group or session. Vacuous if nothing but one final output was sent.
     """
 
     type: ClassVar[str] = "no_duplicate_outbound"

@@ -303,17 +303,15 @@ _ITEM = re.compile(r"`\w+`:|\(\d\) ")
 _REFERENCE_HEAD = """\
 # Assertions
 
-Every assertion type, with its parameters and an example. This page is made by `agenteval explain --markdown`
-from the classes themselves; `agenteval explain TYPE` shows the same on the command line, with a whole test file. Parameters that are neither
-required nor have a default may be left out.
+Made by `agenteval explain --markdown` from the classes themselves; `agenteval explain TYPE` shows one with a whole test file to paste.
+Parameters that are neither required nor have a default may be left out. Examples are the `params`.
 """
 
 
 _PLUGINS_HEAD = """\
 # Assertions of plugins
 
-Every assertion type that the project's plugins bring, with its parameters and an example. This page is made by
-`agenteval explain --markdown --plugins` from the classes themselves.
+Made by `agenteval explain --markdown --plugins` from the classes themselves. Examples are the `params`.
 """
 
 
@@ -336,15 +334,14 @@ def reference_markdown(explanations: list[Explanation], *, plugins: bool = False
 
 
 def _section(item: Explanation) -> list[str]:
-    needs = ", ".join(f"`{flag}`" for flag in item.implied_capabilities) or "nothing"
+    needs = f"Needs {', '.join(f'`{flag}`' for flag in item.implied_capabilities)}."
+    notes = [needs] if item.implied_capabilities else []
+    notes += [f"From the plugin `{item.plugin}`."] if item.plugin else []
     return [
         *("", f"### {item.type}", "", *markdown_prose(item.description), ""),
-        f"Needs {needs}. Failure category: {item.failure_category}."
-        + (f" From the plugin `{item.plugin}`." if item.plugin else ""),
-        *("", *_markdown_list(item.parameters), "", "```yaml"),
-        *(f"- id: {item.type.replace('_', '-')}", f"  type: {item.type}", "  params:"),
-        *(f"    {line}" for line in (item.example or "{}").splitlines()),
-        "```",
+        *([" ".join(notes), ""] if notes else []),
+        *_markdown_list(item.parameters),
+        *(["", "```yaml", *item.example.splitlines(), "```"] if item.example else []),
     ]
 
 
@@ -370,5 +367,6 @@ def _markdown_list(parameters: list[Parameter]) -> list[str]:
         for p in parameters
     ]
     rules = [rule if len(rule) <= LONGEST_RULE else rule.split(", default")[0] for rule in rules]
+    rules = [rule.removeprefix("true or false, ") for rule in rules]
     items = [f"- `{p.name}` ({rule}): {p.description}" for p, rule in zip(parameters, rules, strict=True)]
     return items or ["No parameters."]
