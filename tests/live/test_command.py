@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import venv
 from pathlib import Path
 
 import pytest
@@ -261,6 +262,72 @@ def test_a_script_alone_needs_no_cassette(project: LiveProject, capsys: pytest.C
     assert "turn 1 is no turn of a model" in told(project, capsys)
 
 
+LEAVES = {
+    "nothing": (["ALONE"], "", "live.nothing_left: the agent left nothing"),
+    "no bundle": (
+        ["ALONE"],
+        'Path("/out/replay.json").write_text("[]")',
+        "live.no_replay: /out/replay.json holds",
+    ),
+    "bundle and spans": ([], 'Path("/out/a.otlp.json").touch()', "live.two_sources: the run left two things"),
+    "files of spans": (
+        [],
+        'Path("/out/a.otlp.json").touch(); Path("/out/b.otlp.json").touch()',
+        "live.several_turns: the run left 2 files of spans",
+    ),
+    "conversations": (
+        ["ALONE"],
+        "p = Path(os.environ['CLAUDE_CONFIG_DIR'], 'projects/p'); p.mkdir(parents=True); [(p / n).touch() for n in ('1.jsonl', '2.jsonl')]",
+        "live.several_turns: the run left 2 conversations",
+    ),
+    "a denial": (
+        [],
+        'Path("/out/replay.json").write_text(json.dumps({**bundle, "notes": text}))',
+        "live.uncorrected: what the run left tells of denied tool calls",
+    ),
+}
+
+
+@pytest.mark.parametrize("left", LEAVES)
+def test_what_a_run_leaves_tells_of_one_run(
+    project: LiveProject, capsys: pytest.CaptureFixture[str], left: str
+) -> None:
+    """Of all that the agent was given, and nothing else."""
+    words, code, message = LEAVES[left]
+    project.words = ["HOOKED", *words]
+    project.configure()
+    project.write("agent.py", AGENT.read_text(encoding="utf-8").replace("print(said)", code))
+    project.track()
+    project.write("evals/order/turns.yaml", json.dumps(LOOKED_UP))
+    project.test(live={"script": "turns.yaml"})
+    assert told(project, capsys).startswith(message)
+
+
+def test_what_is_named_and_not_there(project: LiveProject, capsys: pytest.CaptureFixture[str]) -> None:
+    """A script of turns, one that holds none, a cassette that is none, a folder to show, a program to start."""
+    project.test(live={"script": "turns.yaml"})
+    assert told(project, capsys).startswith("live.no_script: ")
+    project.write("evals/order/turns.yaml", "- {text: hm}\n")
+    assert told(project, capsys).startswith("live.script_invalid: ")
+    project.test()
+    project.write("evals/order/cassette.json", "{}")
+    assert told(project, capsys, "--live").startswith("live.cassette_invalid: ")
+    assert main(["cassette", "show", "evals/order/cassette.json"]) == 2
+    assert "live.cassette_invalid" in capsys.readouterr().err
+    (project.root / "evals/order/cassette.json").unlink()
+    project.write("evals/order/turns.yaml", json.dumps(LOOKED_UP))
+    project.test(live={"script": "turns.yaml"})
+    command = {"run": [sys.executable, "agent.py"], "mounts": ["nowhere"]}
+    project.configure(command=command)
+    assert told(project, capsys) == ("live.no_mount: live.command.mounts names nowhere, which is not there")
+    project.configure(command={"run": ["./nowhere"]})
+    assert told(project, capsys) == ("live.no_command: live.command.run starts ./nowhere, which is not there")
+    project.configure(command={})
+    assert told(project, capsys) == (
+        "live.no_command: the configuration does not say how the agent is started"
+    )
+
+
 def test_the_output_alone_shows_no_tools(project: LiveProject) -> None:
     """What only a tool trace shows is skipped, and says so."""
     project.words = ["HOOKED", "ALONE"]
@@ -368,6 +435,18 @@ def test_what_git_does_not_track_is_not_there(
     project.write(".env", "KEY=1")
     project.track()
     assert "No such file or directory: '.env'" in told(project, capsys, "--live")
+
+
+def test_an_environment_that_is_linked_into_the_project(project: LiveProject) -> None:
+    """As those are that several checkouts share."""
+    outside = project.root.parent / "environment"
+    venv.create(outside, symlinks=True)
+    project.write(".gitignore", ".venv\n")
+    (project.root / ".venv").symlink_to(outside)
+    project.run = (".venv/bin/python", "agent.py")
+    project.configure()
+    project.recorded()
+    assert project.live("--live").exit_code == 0
 
 
 def test_cassettes_are_shown_compared_and_checked(

@@ -226,7 +226,7 @@ def _program(named: str, root: Path) -> tuple[str, dict[str, Path]]:
     environment = path.parent.parent
     if (environment / "pyvenv.cfg").is_file():
         visible[str(environment)] = environment
-        settings = read_bytes(environment / "pyvenv.cfg").decode(errors="replace").splitlines()
+        settings = read_bytes((environment / "pyvenv.cfg").resolve()).decode(errors="replace").splitlines()
         home = next((line.partition("=")[2].strip() for line in settings if line.startswith("home")), "")
         for folder in (Path(home).parent, path.resolve().parent.parent):
             if home and not is_of_system(str(folder)):
