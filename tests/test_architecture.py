@@ -48,7 +48,7 @@ ROOMS = (
     "loading", "live", "judging", "openwop", "comparing", "mutation", "recording", "reference", "reporters", "running",
     "pytest_plugin", "serve", "cli",
 )  # fmt: skip
-"""The rooms of the core, each above those that it may import from."""
+"""The rooms of the core, each after those that it may import from."""
 
 
 def files() -> list[Path]:
@@ -134,7 +134,7 @@ def all_imports() -> Iterator[tuple[str, str]]:
                         yield name, other
 
 
-def test_a_room_imports_only_from_rooms_below_it() -> None:
+def test_a_room_imports_only_from_rooms_before_it() -> None:
     """No circles, no module loose in the root, and no way upwards, not even in a function."""
     loose = {path.name for path in SRC.glob("*.py")} - {"__init__.py", "__main__.py"}
     assert loose == set()

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from agenteval.text.regexes import lazy
+from agenteval.text.lazy_regexes import lazy
 
 
 def test_it_has_the_methods_of_a_compiled_pattern() -> None:

@@ -7,7 +7,7 @@ from agenteval.grounding import corpus as module
 from agenteval.grounding.corpus import Corpus, Said, squash
 from agenteval.grounding.links import links
 from agenteval.grounding.sources import Source
-from agenteval.grounding.words import row
+from agenteval.grounding.stems import row
 
 
 def corpus(*values: object) -> Corpus:

@@ -10,7 +10,7 @@ from agenteval.grounding.corpus import Corpus
 from agenteval.grounding.facts import Facts
 from agenteval.grounding.prose import against_prose, denied, denies, opposites
 from agenteval.grounding.sources import Source
-from agenteval.grounding.words import stem_of
+from agenteval.grounding.stems import stem_of
 
 
 def against(claim: str, passage: str) -> list[str]:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from agenteval.grounding import words as module
-from agenteval.grounding.words import END, content, forms, row, words
+from agenteval.grounding import stems as module
+from agenteval.grounding.stems import END, content, forms, row, words
 
 
 def test_forms_of_one_word_have_one_stem() -> None:

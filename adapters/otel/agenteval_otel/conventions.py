@@ -8,7 +8,7 @@ JSON in a text, or structured attributes; instrumentations differ. What other co
 from collections.abc import Iterator
 from typing import Any
 
-from agenteval.text.regexes import lazy
+from agenteval.text.lazy_regexes import lazy
 from agenteval_otel.messages import UNNAMED, Message, arguments_in, data_of, read_messages, result_of
 from agenteval_otel.spans import Span
 

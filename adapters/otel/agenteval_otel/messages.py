@@ -12,7 +12,7 @@ from typing import Any
 
 from agenteval.contracts.errors import FileError
 from agenteval.reading.jsonsource import parse_json
-from agenteval.text.regexes import lazy
+from agenteval.text.lazy_regexes import lazy
 
 UNNAMED = "(unnamed)"
 """What a tool is called whose name is not recorded."""

@@ -1,4 +1,4 @@
-"""What an assertion looks at and what its parameters name, derived from its fields, for plugins too.
+"""What every assertion is: its parameters, its verdict, and what it looks at, derived from its fields, for plugins too.
 
 The name of a parameter says what it names: `tool`, `tools` and the others of `LOOKED_AT` and `EXEMPT` tools,
 `GROUPS` chat groups, `task_id` the scheduled task, `agent` an agent. So do the fields of models in parameters, such as `Selector`.

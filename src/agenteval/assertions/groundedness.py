@@ -38,7 +38,7 @@ from agenteval.grounding.support import Basis, Check, Support, corpus_of, score,
 from agenteval.matching.selectors import is_any_of
 from agenteval.matching.sends import OUTBOUND
 from agenteval.text.fitting import counted, cut, plural
-from agenteval.text.regexes import lazy
+from agenteval.text.lazy_regexes import lazy
 
 MOST_MARKED = 40
 """Parts of a claim that are marked."""

@@ -29,9 +29,9 @@ from agenteval.contracts.testcase import Name, TestCase, memory_text, other_grou
 from agenteval.contracts.trace import ASSISTANT, Event, ToolCall, Trace
 from agenteval.matching.sends import OUTBOUND, without_texts
 from agenteval.text.fitting import around, counted, cut
+from agenteval.text.lazy_regexes import lazy
 from agenteval.text.names import is_glob, name_matches
 from agenteval.text.parts import blocks, fold, holds, texts
-from agenteval.text.regexes import lazy
 
 if TYPE_CHECKING:
     from agenteval.text.leaks import Known

@@ -31,6 +31,7 @@ from agenteval.contracts.models import WrongPart, model
 from agenteval.contracts.testcase import Name, TestCase
 from agenteval.contracts.trace import ASSISTANT, Event, Trace
 from agenteval.text.fitting import around
+from agenteval.text.lazy_regexes import lazy
 from agenteval.text.parts import (
     blocks,
     bullets,
@@ -41,7 +42,6 @@ from agenteval.text.parts import (
     texts,
     words,
 )
-from agenteval.text.regexes import lazy
 from agenteval.text.values import Comparison, spellings, told
 from agenteval.text.words import (
     bare_words,

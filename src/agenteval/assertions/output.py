@@ -31,6 +31,7 @@ from agenteval.contracts.trace import ToolCall, Trace
 from agenteval.matching.patterns import pattern_error, schema_differences, schema_error, search, shown
 from agenteval.matching.selectors import is_any_of
 from agenteval.text.fitting import around, around_words, counted, cut
+from agenteval.text.lazy_regexes import lazy
 from agenteval.text.parts import (
     blocks,
     bullets,
@@ -47,7 +48,6 @@ from agenteval.text.parts import (
     words,
 )
 from agenteval.text.questions import questions
-from agenteval.text.regexes import lazy
 
 
 def check_patterns(name: str, patterns: str | Sequence[str], *, case_sensitive: bool) -> None:

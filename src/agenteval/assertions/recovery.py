@@ -32,9 +32,9 @@ from agenteval.contracts.testcase import Name, TestCase
 from agenteval.contracts.trace import Retry, ToolCall, Trace, is_synthetic, retries
 from agenteval.matching.selectors import calls_of, is_event_of
 from agenteval.text.fitting import counted
+from agenteval.text.lazy_regexes import lazy
 from agenteval.text.parts import fold, place_of
 from agenteval.text.questions import SUCCESS_PHRASES, success_claims
-from agenteval.text.regexes import lazy
 from agenteval.text.words import UNSPACED_SIGN
 
 NO_FAILURE = "expected failure missing"

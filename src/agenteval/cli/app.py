@@ -14,7 +14,7 @@ from agenteval.reading.documents import keep_inside
 from agenteval.redaction.redactor import Redactor, redact_with, redactor_in_force
 from agenteval.reporters.problems import redacted_problems
 from agenteval.reporters.terminal import in_github_actions, no_commands, silence
-from agenteval.text.regexes import lazy
+from agenteval.text.lazy_regexes import lazy
 
 REPORT_ADDRESS = "https://github.com/agenteval/agenteval/issues"
 
@@ -23,18 +23,18 @@ TYPER_INTERRUPTED = 130
 
 COMMANDS = {
     "run": "run:command",
-    "report": "stored:report",
-    "validate": "tests:validate",
-    "list": "tests:list_tests",
+    "report": "stored_runs:report",
+    "validate": "test_files:validate",
+    "list": "test_files:list_tests",
     "explain": "reference:explain_types",
-    "compare": "stored:compare_runs",
-    "gate": "stored:gate",
+    "compare": "stored_runs:compare_runs",
+    "gate": "stored_runs:gate",
     "schema": "reference:schema",
     "init": "init:command",
     "record": "record:command",
     "trace": "trace:command",
-    "suite": "tests:suite",
-    "merge": "stored:merge",
+    "suite": "test_files:suite",
+    "merge": "stored_runs:merge",
     "mutate": "mutate:command",
     "cassette": "cassette:command",
     "doctor": "doctor:command",

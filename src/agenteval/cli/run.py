@@ -421,7 +421,7 @@ def _parts(asked: RunRequest, project: OpenProject) -> Parts:
         return Parts(scores=Scores(_suite(asked, project.config.suite)), registry=project.registry)
     if asked.collect_only:
         request.judge = request.judge or "recorded"  # tasks are shown, and nobody judges
-    from agenteval.openwop.evaluation import suite_parts
+    from agenteval.openwop.suite_parts import suite_parts
 
     parts = suite_parts(suite, request, project, allow_outside=asked.allow_outside)
     if asked.cluster:

@@ -10,7 +10,7 @@ from agenteval.contracts.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
     from agenteval.loading.config import ServeConfig
-    from agenteval.serve.evaluation import Catalogue
+    from agenteval.serve.run_evaluation import Catalogue
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
@@ -45,8 +45,8 @@ def command(
         import uvicorn
 
         from agenteval.serve.app import create_app
-        from agenteval.serve.evaluation import Catalogue
         from agenteval.serve.host import Host
+        from agenteval.serve.run_evaluation import Catalogue
         from agenteval.serve.store import Store
         from agenteval.serve.workers import Workers
     except ImportError as error:

@@ -17,8 +17,8 @@ from agenteval.contracts import time_limits
 from agenteval.contracts.errors import AdapterError, saying
 from agenteval.contracts.testcase import TestCase
 from agenteval.contracts.trace import Trace
+from agenteval.text.lazy_regexes import lazy
 from agenteval.text.parts import texts
-from agenteval.text.regexes import lazy
 
 GROUP = "agenteval.adapters"
 _REINSTALL = "reinstall the package that provides the adapter, or report it to its author"

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agenteval.contracts.models import dotted
 from agenteval.text.fitting import clipped
+from agenteval.text.lazy_regexes import lazy
 from agenteval.text.parts import composed
-from agenteval.text.regexes import lazy
 
 if TYPE_CHECKING:
     from datetime import datetime, tzinfo

@@ -10,11 +10,11 @@ from typing import Literal, NamedTuple
 from agenteval.grounding.corpus import Corpus, squash
 from agenteval.grounding.facts import NUMBERED
 from agenteval.grounding.links import Link, links, within
-from agenteval.grounding.words import content, row, words
+from agenteval.grounding.stems import content, row, words
 from agenteval.text.dates import MONTHS, weekday
 from agenteval.text.fitting import cut
+from agenteval.text.lazy_regexes import lazy
 from agenteval.text.parts import blocks, composed, fold
-from agenteval.text.regexes import lazy
 from agenteval.text.words import plain_form
 
 TITLE_OVERLAP = 0.6

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from agenteval.grounding.facts import too_large
 from agenteval.grounding.links import links
+from agenteval.text.lazy_regexes import lazy
 from agenteval.text.parts import Block, blocks, composed, fold, sentences
 from agenteval.text.questions import is_question
-from agenteval.text.regexes import lazy
 from agenteval.text.words import is_german
 
 MOST_CLAIMS = 5_000

@@ -9,11 +9,11 @@ from agenteval.grounding.facts import references, too_large, unlinked
 from agenteval.grounding.links import Link
 from agenteval.grounding.objects import Naming
 from agenteval.grounding.sources import Item, Source, label, parts_of, read
-from agenteval.grounding.words import END, content, forms, row, words
+from agenteval.grounding.stems import END, content, forms, row, words
 from agenteval.text.dates import DAYS, Date, dates, tells_week, weekday, weekday_of
+from agenteval.text.lazy_regexes import lazy
 from agenteval.text.numbers import SECONDS, TIME, Number, may_state, numbers
 from agenteval.text.parts import fold
-from agenteval.text.regexes import lazy
 
 NEAR = 250
 """Characters of the sentences before and after a passage that are near it."""

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from agenteval.contracts.errors import AssertionCrashError
 from agenteval.grounding.links import Link, addresses, links
-from agenteval.grounding.words import forms, words
+from agenteval.grounding.stems import forms, words
 from agenteval.text.dates import MONTHS, dates, has_digit, weekday, weekdays
+from agenteval.text.lazy_regexes import lazy
 from agenteval.text.numbers import TIME, Number, numbers
 from agenteval.text.parts import fold, without_subscripts
-from agenteval.text.regexes import lazy
 from agenteval.text.words import UNSPACED_SIGN, carries_content, is_function_word, is_german
 
 MOST_FACTS = 5_000

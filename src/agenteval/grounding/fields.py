@@ -12,11 +12,11 @@ from agenteval.grounding.facts import Facts
 from agenteval.grounding.objects import NAMING, Naming, Part
 from agenteval.grounding.prose import denied, denies
 from agenteval.grounding.sources import Item, as_boolean, values_of
-from agenteval.grounding.words import content
+from agenteval.grounding.stems import content
 from agenteval.text.dates import Date, dates
+from agenteval.text.lazy_regexes import lazy
 from agenteval.text.numbers import Number, numbers
 from agenteval.text.parts import fold
-from agenteval.text.regexes import lazy
 
 
 def against_fields(

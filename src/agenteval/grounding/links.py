@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Literal
 
+from agenteval.text.lazy_regexes import lazy
 from agenteval.text.parts import fold
-from agenteval.text.regexes import lazy
 from agenteval.text.words import UNSPACED_SIGN
 
 

@@ -6,10 +6,10 @@ from itertools import pairwise
 
 from agenteval.grounding.facts import Facts, blanked
 from agenteval.grounding.sources import Item, values_of
-from agenteval.grounding.words import content
+from agenteval.grounding.stems import content
 from agenteval.text.dates import dates, has_digit
+from agenteval.text.lazy_regexes import lazy
 from agenteval.text.numbers import numbers
-from agenteval.text.regexes import lazy
 
 NAMING = frozenset(
     """

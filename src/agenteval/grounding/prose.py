@@ -10,7 +10,7 @@ from functools import cached_property, lru_cache
 from agenteval.grounding.corpus import Corpus
 from agenteval.grounding.facts import Facts
 from agenteval.grounding.sources import sentences_of
-from agenteval.grounding.words import forms, stem_of, words
+from agenteval.grounding.stems import forms, stem_of, words
 from agenteval.text.dates import MONTHS, Date, weekday
 from agenteval.text.numbers import ORDINAL, Number
 from agenteval.text.parts import fold

@@ -13,8 +13,8 @@ from agenteval.contracts.json_values import json_among, json_in
 from agenteval.contracts.testcase import TestCase, memory_text
 from agenteval.contracts.trace import ASSISTANT, Event, Trace
 from agenteval.matching.selectors import is_event_of
+from agenteval.text.lazy_regexes import lazy
 from agenteval.text.parts import composed, without_subscripts
-from agenteval.text.regexes import lazy
 from agenteval.text.words import carries_content
 
 MEMORY_SNAPSHOT = "scenario.memory_snapshot"

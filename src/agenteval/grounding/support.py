@@ -14,11 +14,11 @@ from agenteval.grounding.fields import against_fields
 from agenteval.grounding.objects import Part, may_be_about
 from agenteval.grounding.prose import against_prose
 from agenteval.grounding.sources import Passage, Source, sentences_of, values_of
-from agenteval.grounding.words import END, content, forms, light, row, words
+from agenteval.grounding.stems import END, content, forms, light, row, words
 from agenteval.text.dates import Date
+from agenteval.text.lazy_regexes import lazy
 from agenteval.text.numbers import MONEY, ORDINAL, TIME, Number
 from agenteval.text.parts import fold
-from agenteval.text.regexes import lazy
 
 Check = Literal["numbers", "dates", "urls", "names", "quotes", "contradictions", "wording"]
 REFUTED = 0.5

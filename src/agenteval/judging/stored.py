@@ -1,4 +1,4 @@
-"""The names of the files in a run's directory (SPEC 19), for those who write and who read them."""
+"""A run that was written, read back: the names of its files (SPEC 19), and what they hold."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""Events and texts as evidence shows them: one line each, cut to a length a person reads."""
+"""From a check's verdict to the result of an assertion: gates, vacuity, expected failures, crashes, and the evidence a person reads."""
 
 import json
 import traceback

@@ -24,8 +24,8 @@ from agenteval.reading.places import Fault, Places, fault_of, problem_at, proble
 from agenteval.redaction.occurrences import SHORTEST_TEXT
 from agenteval.redaction.redactor import RedactionRules
 from agenteval.redaction.secrets import detect
+from agenteval.text.lazy_regexes import lazy
 from agenteval.text.names import closest
-from agenteval.text.regexes import lazy
 
 SETTINGS_FILE = "agenteval.yaml"
 """The file of a project's settings, in its root."""

@@ -11,7 +11,7 @@ from agenteval.contracts.results import UNRECORDED, AssertionResult, TestResult
 from agenteval.contracts.trace import Metrics
 from agenteval.judging.stored import EVAL_SUMMARY, StoredRun
 from agenteval.loading.testfile import LoadedTest
-from agenteval.text.regexes import lazy
+from agenteval.text.lazy_regexes import lazy
 
 if TYPE_CHECKING:
     from agenteval.openwop.models import EvalSummary

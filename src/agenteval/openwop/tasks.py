@@ -1,4 +1,4 @@
-"""Golden tasks: the output compared with a value, by one of three strategies (RFC 0081, section D).
+"""The tasks of a suite as tests: golden outputs, rubrics, safety checks (RFC 0081, section D), and their scores.
 
 The text of any other value is what ECMAScript's JSON.stringify makes of it: compact, keys in their order, characters
 unescaped, and numbers spelled as doubles (`1.0` is `1`, `1e21` is `1e+21`).

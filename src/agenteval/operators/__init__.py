@@ -1,1 +1,1 @@
-"""The catalogue of mutation operators: one class for each way in which an agent's behaviour gets worse."""
+"""The catalogue of mutation operators: one function for each way in which an agent's behaviour gets worse."""

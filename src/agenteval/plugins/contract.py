@@ -1,4 +1,4 @@
-"""What a search for plugins finds: a class, or why there is none."""
+"""The contract of plugins: what a search for them finds, and what is checked of their classes, traces and verdicts."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence

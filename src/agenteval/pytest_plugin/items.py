@@ -26,7 +26,7 @@ from agenteval.reporters.console import Console
 from agenteval.reporters.entries import reason_of
 from agenteval.reporters.problems import redacted_problems
 from agenteval.reporters.terminal import without_commands
-from agenteval.running.files import UniqueIds
+from agenteval.running.examiner import UniqueIds
 from agenteval.text.fitting import counted, printable, visible
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from agenteval.contracts.errors import Problem
 from agenteval.contracts.models import DataPath
-from agenteval.text.regexes import lazy
+from agenteval.text.lazy_regexes import lazy
 
 if TYPE_CHECKING:
     from agenteval.contracts.explaining import Finding

@@ -1,4 +1,4 @@
-"""What a plain YAML scalar means: text, a number, true, false or nothing.
+"""YAML that people write, as plain data with the place of everything: what a scalar means, and what is refused.
 
 The same as in PyYAML's safe loader, except that dates and base-60 numbers (12:30) stay text, and that numbers which
 JSON cannot hold are refused.

@@ -9,7 +9,7 @@ from typing import Any
 from agenteval.contracts.adapters import Owners, RecordedTest, owners_of, without_homes, without_owners
 from agenteval.reading.documents import sha256
 from agenteval.redaction.redactor import RedactionRules, Redactor
-from agenteval.text.regexes import lazy
+from agenteval.text.lazy_regexes import lazy
 
 HARNESS = (
     "system-reminder",

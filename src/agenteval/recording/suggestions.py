@@ -28,10 +28,10 @@ from agenteval.matching.sends import CONTENT_KEYS, DESTINATION_KEYS, OUTBOUND, d
 from agenteval.operators.calls import is_label
 from agenteval.operators.equivalence import is_organising
 from agenteval.text.fitting import counted, cut
+from agenteval.text.lazy_regexes import lazy
 from agenteval.text.leaks import facts
 from agenteval.text.parts import blocks, texts, words
 from agenteval.text.questions import questions
-from agenteval.text.regexes import lazy
 from agenteval.text.words import content_words, plain_form, raw_words
 
 MOST_WORDS = 5

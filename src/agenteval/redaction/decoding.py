@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from re import Match, Pattern
 from typing import NamedTuple
 
-from agenteval.text.regexes import lazy
+from agenteval.text.lazy_regexes import lazy
 
 _UNSEEN = "\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff"
 _DRESS = lazy(

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Iterator
 
 from agenteval.reading.documents import sha256
 from agenteval.redaction.decoding import readings
+from agenteval.text.lazy_regexes import lazy
 from agenteval.text.parts import OPEN, lowered, unmarked
-from agenteval.text.regexes import lazy
 
 SHORTEST_TEXT = 4
 """A value this long is also replaced where it stands inside other texts; a shorter one only as a value."""

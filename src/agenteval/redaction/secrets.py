@@ -19,8 +19,8 @@ from agenteval.redaction.decoding import (
     joined,
     undressed,
 )
+from agenteval.text.lazy_regexes import lazy
 from agenteval.text.parts import lowered
-from agenteval.text.regexes import lazy
 
 
 class Found(NamedTuple):

@@ -1,4 +1,4 @@
-"""The files about one test: names that are safe everywhere, and sealed contents. Writes nothing."""
+"""The files of a run: names that are safe everywhere, sealed contents, and the directory that they are written to."""
 
 import os
 import re

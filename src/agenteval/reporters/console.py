@@ -1,4 +1,4 @@
-"""Where things are: in a test file, as `path:line:column`, and at which events of a trace; and when a trace is nowhere."""
+"""A run on a terminal: each test with its evidence, the scorecard, and the last line, which says what came of it."""
 
 from collections.abc import Collection, Iterable, Sequence
 from shlex import quote

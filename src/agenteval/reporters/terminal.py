@@ -1,4 +1,4 @@
-"""Writes to streams whose reader may have gone, or that have few characters, and writes nothing harmful.
+"""Lines on a stream whose reader may have gone, or that has few characters or colours; nothing harmful is written.
 
 All that a command prints goes through `write`, which applies the redactor in force: no caller has to.
 """

@@ -21,7 +21,7 @@ from agenteval.reporters.artifacts import RunDirectory
 from agenteval.reporters.console import Console
 from agenteval.reporters.problems import redacted_problems
 from agenteval.reporters.terminal import flush, write_encoded
-from agenteval.running.files import Examiner, Judged
+from agenteval.running.examiner import Examiner, Judged
 from agenteval.text.fitting import counted
 
 if TYPE_CHECKING:

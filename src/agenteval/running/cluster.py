@@ -32,7 +32,7 @@ from agenteval.loading.config import checkout_of
 from agenteval.loading.discovery import Found, Selected, discover
 from agenteval.loading.project import OpenProject
 from agenteval.reading.documents import read_bytes
-from agenteval.running.files import Candidate, Examiner
+from agenteval.running.examiner import Candidate, Examiner
 from agenteval.running.workers import MOST_WAITING, examined, no_test, signal_or_code
 from agenteval.text.fitting import counted
 

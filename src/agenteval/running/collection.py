@@ -58,7 +58,7 @@ def collect(paths: Sequence[str], project: OpenProject, *, suites: bool = False)
 
 
 def _collected(paths: Sequence[str], project: OpenProject, *, suites: bool) -> Collection:
-    from agenteval.running.files import TaskIds
+    from agenteval.running.examiner import TaskIds
 
     limits, registry, rules = project.config.limits, project.registry, project.rules
     time_limits.set_seconds(limits.pattern_seconds, limits.step_seconds)

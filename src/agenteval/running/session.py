@@ -1,4 +1,4 @@
-"""How the tests of a run are chosen, ordered, and spread over processes."""
+"""One run: its tests chosen, ordered, spread over processes, judged and told, one file after the other."""
 
 import json
 import os
@@ -15,7 +15,7 @@ from agenteval.loading.testfile import LoadedTest
 from agenteval.reading.documents import sha256
 from agenteval.reporters.artifacts import ArtifactError, safe_stem
 from agenteval.running.bookkeeping import Ledger
-from agenteval.running.files import Candidate, Examiner, Judged, TaskIds
+from agenteval.running.examiner import Candidate, Examiner, Judged, TaskIds
 from agenteval.running.history import keys, recall
 from agenteval.running.shards import Inputs, Shard, code_of, divided
 from agenteval.text.fitting import counted

@@ -37,7 +37,7 @@ from agenteval.reading.places import problem_at
 from agenteval.redaction.redactor import Redactor
 from agenteval.redaction.sealing import sealed, sealed_result
 from agenteval.reporters.artifacts import Filed, safe_stem
-from agenteval.running.files import Examiner, Judged, TaskIds
+from agenteval.running.examiner import Examiner, Judged, TaskIds
 
 PLANNED = {
     "settings": "settings or options",

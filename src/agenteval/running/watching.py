@@ -1,4 +1,4 @@
-"""Which tests a changed file affects: for `run --watch`."""
+"""`run --watch`: which tests a changed file affects, and running those again."""
 
 import os
 import subprocess

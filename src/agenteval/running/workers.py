@@ -23,7 +23,7 @@ from agenteval.judging.runner import is_live
 from agenteval.judging.verdicts import Failure
 from agenteval.loading.discovery import Found, Selected
 from agenteval.reporters.artifacts import safe_stem
-from agenteval.running.files import Candidate, Examiner
+from agenteval.running.examiner import Candidate, Examiner
 
 Conduit = connection.Connection
 

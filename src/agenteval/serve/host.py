@@ -11,7 +11,7 @@ from sqlalchemy.exc import IntegrityError
 
 from agenteval.judging.runner import timestamp
 from agenteval.openwop.summary import REGRESSION
-from agenteval.serve.evaluation import NOOP, Catalogue, Refused
+from agenteval.serve.run_evaluation import NOOP, Catalogue, Refused
 from agenteval.serve.store import TERMINAL, Store, digest_of, new_id
 from agenteval.serve.wire import VERSIONS, Caller, HostError, bound_id, in_path, opaque_id
 

@@ -64,7 +64,7 @@ def _main(url: str, root: Path, host: int) -> None:
     """A worker: runs whatever waits, until it is told to stop or its host is gone."""
     from agenteval.contracts import time_limits
     from agenteval.loading.project import open_project
-    from agenteval.serve.evaluation import Catalogue, work
+    from agenteval.serve.run_evaluation import Catalogue, work
 
     stopped: list[bool] = []
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the host passes on what it gets

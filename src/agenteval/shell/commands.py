@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from posixpath import basename, dirname, join, normpath
 from typing import Literal, NamedTuple
 
-from agenteval.shell.words import (
+from agenteval.shell.tokens import (
     MOST,
     PLACEHOLDER,
     PLACEHOLDER_BEGIN,
@@ -23,8 +23,8 @@ from agenteval.shell.words import (
     without_prefix,
     without_redirections,
 )
+from agenteval.text.lazy_regexes import lazy
 from agenteval.text.names import is_glob
-from agenteval.text.regexes import lazy
 
 Access = Literal["read", "copy", "write", "names"]
 """`copy` reads, and prints nothing of it; `names` reads nothing of what is in a file."""

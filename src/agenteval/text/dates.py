@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
+from agenteval.text.lazy_regexes import lazy
 from agenteval.text.parts import lowered
-from agenteval.text.regexes import lazy
 
 DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _MONTH_NAMES = [

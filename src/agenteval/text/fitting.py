@@ -8,7 +8,7 @@ import re
 import unicodedata
 from itertools import accumulate
 
-from agenteval.text.regexes import lazy
+from agenteval.text.lazy_regexes import lazy
 
 _HIDDEN = lazy(
     "\r(?!\n)|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f"

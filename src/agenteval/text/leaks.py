@@ -28,8 +28,8 @@ from functools import cached_property
 from math import ceil
 
 from agenteval.text.fitting import around_words, cut
+from agenteval.text.lazy_regexes import lazy
 from agenteval.text.parts import blocks, fold, holds, sentences
-from agenteval.text.regexes import lazy
 from agenteval.text.words import UNSPACED_RUN, UNSPACED_SIGN, plain_form, raw_words, words_or_pairs
 
 MOST_FACTS = 5000

@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Iterable
 from functools import lru_cache
 
-from agenteval.text.regexes import lazy
+from agenteval.text.lazy_regexes import lazy
 
 SHORTEST = 4
 """Shorter names differ by one character from too many others to be called misspelt."""

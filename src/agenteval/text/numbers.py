@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from agenteval.text.dates import has_digit
+from agenteval.text.lazy_regexes import lazy
 from agenteval.text.parts import lowered
-from agenteval.text.regexes import lazy
 from agenteval.text.words import UNSPACED_SIGN, bare_words
 
 TIME, SECONDS, ORDINAL, MONTHS, _CENTS = ":", "s", "th", "mo", "cents"

@@ -30,7 +30,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal
 
-from agenteval.text.regexes import lazy
+from agenteval.text.lazy_regexes import lazy
 
 OPEN, CLOSE = ">>", "<<"
 """What marks a part of a text that a message quotes."""

@@ -1,4 +1,4 @@
-"""The questions that an output asks its reader."""
+"""What sentences do: ask their reader something, or claim a success."""
 
 # ruff: noqa: RUF001 - the quotation and question marks of other scripts are meant
 
@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Iterator
 
 from agenteval.text.fitting import around
+from agenteval.text.lazy_regexes import lazy
 from agenteval.text.parts import blocks, fold, sentences
-from agenteval.text.regexes import lazy
 from agenteval.text.words import find_phrase
 
 

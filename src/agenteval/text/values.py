@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from agenteval.text.regexes import lazy
+from agenteval.text.lazy_regexes import lazy
 from agenteval.text.words import plain_form, raw_words
 
 

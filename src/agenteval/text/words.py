@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
+from agenteval.text.lazy_regexes import lazy
 from agenteval.text.parts import fold, lowered
-from agenteval.text.regexes import lazy
 
 if TYPE_CHECKING:
     from Stemmer import Stemmer

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from agenteval.contracts.trace import TraceBuilder, TraceMessage, TraceStatus
 from agenteval.matching.sends import OUTBOUND
 from agenteval.text.fitting import clipped
-from agenteval.text.regexes import lazy
+from agenteval.text.lazy_regexes import lazy
 from agenteval_nanoclaw.session.lines import MAIN_AGENT, Said
 from agenteval_nanoclaw.session.runs import CLOCK_SLACK, Run
 from agenteval_nanoclaw.session.store import Outbound

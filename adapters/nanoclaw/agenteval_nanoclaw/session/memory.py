@@ -9,8 +9,8 @@ from typing import Any
 from agenteval.contracts.trace import TraceBuilder
 from agenteval.reading.documents import read_bytes
 from agenteval.shell.commands import Touch, touches
+from agenteval.text.lazy_regexes import lazy
 from agenteval.text.names import is_glob, name_matches
-from agenteval.text.regexes import lazy
 from agenteval_nanoclaw.session.lines import Said, Sayings
 from agenteval_nanoclaw.session.results import Call
 from agenteval_nanoclaw.session.runs import Reading, Run

@@ -6,7 +6,7 @@ from html import unescape
 from textwrap import dedent
 from typing import Literal
 
-from agenteval.text.regexes import lazy
+from agenteval.text.lazy_regexes import lazy
 from agenteval_nanoclaw.session.values import elements, without_reminders
 
 _PASSED_OVER = """

@@ -8,8 +8,8 @@ from typing import Any
 
 from agenteval.matching.sends import OUTBOUND
 from agenteval.reading.documents import INTEGERS, read_bytes
+from agenteval.text.lazy_regexes import lazy
 from agenteval.text.names import is_glob, name_matches
-from agenteval.text.regexes import lazy
 from agenteval_nanoclaw.session.source import Source
 from agenteval_nanoclaw.session.values import Record, record_of, records_in, text_of, without_reminders
 

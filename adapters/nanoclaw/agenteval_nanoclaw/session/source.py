@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 
 from agenteval.contracts.errors import AdapterError
 from agenteval.reading.documents import opened
-from agenteval.text.regexes import lazy
+from agenteval.text.lazy_regexes import lazy
 
 Kind = Literal["transcript", "v2", "v1"]
 V1_STORE = "NanoClaw v1 store"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from agenteval.text.regexes import lazy
+from agenteval.text.lazy_regexes import lazy
 
 Record = dict[str, Any]
 """An object of JSON."""

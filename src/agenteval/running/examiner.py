@@ -1,4 +1,4 @@
-"""The ids of the tests of one run, which no two files may share: as they are, and as OpenWOP task ids."""
+"""Test files loaded and judged, one by one, and what a run keeps of each; no id twice."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

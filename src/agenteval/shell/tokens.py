@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from posixpath import basename
 
-from agenteval.text.regexes import lazy
+from agenteval.text.lazy_regexes import lazy
 
 OPERATORS = "();<>|&"
 _HIDDEN = "\ue100\ue101\ue102\ue103\ue104\ue105\ue106"

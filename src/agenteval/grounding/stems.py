@@ -9,7 +9,7 @@ characters that are written without blanks between words are words each.
 from collections.abc import Iterable
 from functools import cache, lru_cache
 
-from agenteval.text.regexes import lazy
+from agenteval.text.lazy_regexes import lazy
 from agenteval.text.words import UNSPACED, UNSPACED_SIGN, bare_forms, bare_words, carries_content, stems
 
 END = "\0"

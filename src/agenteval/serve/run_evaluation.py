@@ -14,9 +14,9 @@ from agenteval.live.options import LiveOptions, scratch_folder
 from agenteval.loading.config import ServeAgent, ServeConfig, from_here
 from agenteval.loading.project import OpenProject
 from agenteval.loading.testfile import LoadedTest
-from agenteval.openwop.evaluation import suite_parts
 from agenteval.openwop.models import AgentEvalSuite
 from agenteval.openwop.suite import LIVE, Parts, SuiteRequest, is_suite, load_suite
+from agenteval.openwop.suite_parts import suite_parts
 from agenteval.openwop.summary import REGRESSION, Baseline, Scored, Scores, eval_events
 from agenteval.reading.documents import read_bytes, sha256
 from agenteval.serve.store import Claim, Event, Lost, Store

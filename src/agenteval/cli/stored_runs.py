@@ -170,7 +170,7 @@ def gate(
     """
     from agenteval.judging.stored import StoredRun, find_run
     from agenteval.loading.project import open_project
-    from agenteval.running.verification import objection, verified_summary
+    from agenteval.running.gate import objection, verified_summary
 
     stored = StoredRun(find_run(run, open_project().runs))
     summary = verified_summary(stored)
