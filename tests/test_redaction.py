@@ -464,6 +464,9 @@ GITHUB = PLANTED["github-token"]
 CLOTHES: list[Callable[[str], str]] = [
     "\u200b".join,
     lambda text: f"{text[:9]}\u00ad{text[9:]}",
+    lambda text: f"{text[:9]}\\u200b{text[9:]}",
+    lambda text: f"{text[:9]}\\\\uFEFF{text[9:]}",
+    lambda text: f"{text[:9]}&#8203;{text[9:]}",
     lambda text: f"{text[:9]}\x1b[1m{text[9:]}\x1b[0m",
     lambda text: "".join(f"%{ord(sign):02x}" for sign in text),
     lambda text: "".join(f"\\u{ord(sign):04x}" for sign in text),
@@ -936,6 +939,18 @@ def test_what_two_messages_tell_together_is_learned(conversation: list[str]) -> 
     shown = made.data([messages, f"login {parts[-1]}", f"got {parts[0]}."])
     assert [part for part in parts if part in str(shown)] == []
     assert made.leaks(shown, ()) == []
+
+
+def test_two_messages_may_be_blocks_or_sends() -> None:
+    """What providers have as blocks of text, and tools as an argument `text`."""
+    halves = [f"the first half is {GITHUB[:22]}", GITHUB[22:]]
+    for messages in (
+        [{"content": [{"type": "text", "text": text}]} for text in halves],
+        [{"tool": "send_message", "args": {"to": "group", "text": text}} for text in halves],
+    ):
+        shown = str(redactor(learned=messages).data(messages))
+        assert GITHUB[:22] not in shown
+        assert GITHUB[22:] not in shown
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,8 @@ from agenteval.text.lazy_regexes import lazy
 
 _UNSEEN = "\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff"
 _DRESS = lazy(
-    rf"""(?x)[{_UNSEEN}]+ | &(?:shy|zwnj|zwj);
+    rf"""(?x)[{_UNSEEN}]+ | &(?:shy|zwnj|zwj|\#(?:820[3-7]|[xX]200[B-Fb-f]));
+  | \\+u(?i:00ad|20(?:0[b-f]|2[a-e]|6[0-9a-f])|fe(?:0[0-9a-f]|ff))  # the same, escaped
   | (?:\x1b|\\+(?:e|x1b|033|u001b))\[[0-9;]{{0,16}}[A-Za-z]  # colours of a terminal
   | \\+(?=_)                                                # as Markdown writes names
   | (?:\\+(?:u00|x)|%(?:25)*)(?P<code>[2-7][0-9A-Fa-f])
@@ -21,7 +22,12 @@ _DRESS = lazy(
 )
 _SIGNS = (
     (b"%", lazy(rb"%[2-7][0-9A-Fa-f]")),
-    (b"\\", lazy(rb"\\(?:_|(?:u00|x)[2-7][0-9A-Fa-f]|(?:e|x1b|033|u001b)\[)")),
+    (
+        b"\\",
+        lazy(
+            rb"\\(?:_|(?:u00|x)[2-7][0-9A-Fa-f]|(?:e|x1b|033|u001b)\[|u(?:00[Aa]|20[026]|[Ff][Ee])[0-9A-Fa-f])"
+        ),
+    ),
     (b"&", lazy(rb"&(?:amp;)*(?:#x?[0-9A-Fa-f]{2}|quot|apos|lt|gt|shy|zw)")),
     (b"\x1b", lazy(rb"\x1b\[")),
 )

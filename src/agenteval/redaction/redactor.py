@@ -174,7 +174,7 @@ class Redactor:
         before = ""
         for key, text in _strings(data):
             found = self.rules.found(text)
-            if key == "content":
+            if key in ("content", "text"):
                 self._learn_over_two(before.rstrip()[-_MESSAGE:], text.lstrip()[:_MESSAGE])
                 before = text
             if self._is_credential(key, text):

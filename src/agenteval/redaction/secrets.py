@@ -491,14 +491,14 @@ def _has_assignment(data: bytes) -> bool:
 _GAP = r"(?:\\[nrt]|\s){1,16}"
 _FILES = (
     (  # `.netrc`: `machine ftp.example login bob password …`, on one line or several
-        lazy(rb"(?i)login(?:\\[nrt]|\s){1,16}[^\s\\]{1,128}(?:\\[nrt]|\s){1,16}password"),
+        lazy(rb"(?i)(?:login|account)(?:\\[nrt]|\s){1,16}[^\s\\]{1,128}(?:\\[nrt]|\s){1,16}password"),
         lazy(
-            rf"""(?i)\b(?:machine{_GAP}[^\s\\]{{1,256}}|default){_GAP}login{_GAP}[^\s\\]{{1,128}}{_GAP}password{_GAP}([^\s"'\\]{{4,256}})"""
+            rf"""(?i)\b(?:machine{_GAP}[^\s\\]{{1,256}}|default){_GAP}login{_GAP}[^\s\\]{{1,128}}{_GAP}(?:account{_GAP}[^\s\\]{{1,128}}{_GAP})?password{_GAP}([^\s"'\\]{{4,256}})"""
         ),
     ),
     (  # `.pgpass`: `host:port:database:user:password`, with a usual port or any
         lazy(rb":(?:543[0-9]|6432|6543|\*):[^\s:]{1,128}:"),
-        lazy(r"""(?xm)(?:^|(?<=\\n)|(?<=["'`]))(?!\#)[\w.*/@-]{1,253}:(?:543[0-9]|6432|6543|\*):(?![0-9]+:)[^\s:]{1,128}:[^\s:]{1,128}
+        lazy(r"""(?xm)(?:^|(?<=\\[nt])|(?<=["'`\s]))(?!\#)[\w.*/@-]{1,253}:(?:543[0-9]|6432|6543|\*):(?![0-9]+:)[^\s:]{1,128}:[^\s:]{1,128}
             :((?:\\[:\\]|[^\s:"'`\\]){4,256})(?=[\s"'`]|\\n|\Z)"""),
     ),
 )
