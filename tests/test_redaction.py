@@ -966,3 +966,12 @@ def test_what_two_messages_tell_of_something_else_stays(conversation: list[str])
     """An answer in words, another question, an id."""
     messages = [{"role": "user", "content": text} for text in conversation]
     assert redactor(learned=messages).data(messages) == messages
+
+
+def test_a_token_in_a_workflow_command_stays() -> None:
+    """Its colons are escaped there, and `token` before one names no secret."""
+    title = token(GITHUB, "github-token").replace(":", "%3A")
+    assert (
+        redactor().unseen(f"::error title=x.{title}.y%3A a::failed")
+        == f"::error title=x.{title}.y%3A a::failed"
+    )
