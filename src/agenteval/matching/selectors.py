@@ -39,7 +39,7 @@ class Moment(Rule):
 
 @model
 class ArgsMatch(Model):
-    """What a call's arguments must be. All given matchers must hold. Keys may be dotted paths."""
+    """What a call's arguments must be, by all given matchers. Keys may be dotted paths."""
 
     required_keys: list[str] = field(default_factory=list)
     """Keys that must be present."""
@@ -48,7 +48,7 @@ class ArgsMatch(Model):
     args_equal: dict[str, Any] = field(default_factory=dict)
     """Values that must be equal."""
     args_time: dict[str, Annotated[Any, Moment()]] = field(default_factory=dict)
-    """Moments in ISO 8601, whatever their offset: `2026-01-31T08:00:00+01:00` is `2026-01-31T07:00Z`. `{is: …, within_s: 60}` allows for a minute more or less."""
+    """Moments in ISO 8601, whatever their offset. `{is: …, within_s: 60}` allows for a minute more or less."""
     regex: dict[str, str] = field(default_factory=dict)
     """A regular expression to search for, per key; numbers are searched as they are written."""
     json_schema: dict[str, Any] | None = None
