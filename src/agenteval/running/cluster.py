@@ -452,17 +452,17 @@ class Spread:
                 gathered.append(None)
         return gathered
 
-    def _enter(self, key: str, packed: tuple[float, bytes], slot: _Slot | None) -> None:
-        seconds, content = packed
+    def _enter(self, key: str, told: "tuple[float, list[Answer]]", slot: _Slot | None) -> None:
+        seconds, answers = told
         share = self._shares.pop(key)
         del self._futures[key]
-        answers: list[tuple[str, Any]] = pickle.loads(content)  # noqa: S301 - from a worker of ours
-        for index, (kind, value) in zip(share, answers, strict=True):
+        for index, (kind, content) in zip(share, answers, strict=True):
             if kind == "died":
-                self._give_up(index, value)
+                self._give_up(index, content.decode())
             else:
-                self._done[index] = kind == "done", value, len(content) // len(share)
-                self._bytes += len(content) // len(share)
+                value = pickle.loads(content)  # noqa: S301 - from a worker of ours
+                self._done[index] = kind == "done", value, len(content)
+                self._bytes += len(content)
         if slot:
             if seconds < SHARE_SECONDS and len(share) >= slot.size:
                 slot.size = min(LARGEST_SHARE, slot.size * 2)
@@ -594,6 +594,10 @@ def _packed(folder: Path, runs: Path, *, with_git: bool) -> bytes:
 # What a worker does
 
 
+Answer = tuple[str, bytes]
+"""What came of an item: `done` with the answer or `raised` with the error, pickled; or `died`, and how the process ended."""
+
+
 class Copy:
     """The project on a worker, and the processes there that work in it. Gone with its last reference, or with the worker."""
 
@@ -665,7 +669,7 @@ class _Process:
         )
         self.job: bytes | None = job
 
-    def ask(self, question: tuple[Any, str, int]) -> tuple[str, Any] | None:
+    def ask(self, question: tuple[Any, str, int]) -> Answer | None:
         """The answer; None when the process has died."""
         stdin, stdout = self.popen.stdin, self.popen.stdout
         assert stdin is not None
@@ -676,7 +680,7 @@ class _Process:
                 self.job = None
             pickle.dump(question, stdin)
             stdin.flush()
-            answer: tuple[str, Any] = pickle.load(stdout)  # noqa: S301 - from a process of ours
+            answer: Answer = pickle.load(stdout)  # noqa: S301 - from a process of ours
         except (OSError, EOFError, ValueError, pickle.UnpicklingError):
             return None
         return answer
@@ -701,8 +705,10 @@ class _Process:
                 self.popen.stdout.close()
 
 
-def _work(made: Copy, share: Sequence[tuple[Any, str, int]], folder: str) -> tuple[float, bytes] | None:
-    """The seconds that a share took, and its answers, pickled: each `done`, `raised`, or `died` of a process.
+def _work(
+    made: Copy, share: Sequence[tuple[Any, str, int]], folder: str
+) -> tuple[float, list[Answer]] | None:
+    """The seconds that a share took, and its answers.
 
     None on a worker that has another folder: the share was lost with the one before it, whatever Dask makes of that.
     """
@@ -713,25 +719,23 @@ def _work(made: Copy, share: Sequence[tuple[Any, str, int]], folder: str) -> tup
         return None
     clock = time.monotonic()
     process = made.process()
-    answers = []
-    for item, blamed, lost in share:
-        blame, how = blamed, ""
-        answer = process.ask((item, blame, lost))
-        while (
-            answer is None and not made.abandoned
-        ):  # first to report what ended the process, then to give up
+    answers: list[Answer] = []
+    for item, blame, lost in share:
+        answer, how = process.ask((item, blame, lost)), ""
+        for report in (
+            not blame,
+            False,
+        ):  # a new process reports what ended the first; if that ends it, no other does
+            if answer or made.abandoned:
+                break
             how = process.how()
             made.processes.remove(process)
             process = made.process()
-            if blame:
-                answer = "died", how
-                break
-            blame = how
-            answer = process.ask((item, blame, lost))
-        answers.append(answer or ("died", how))
+            answer = process.ask((item, how, lost)) if report else ("died", how.encode())
+        answers.append(answer or ("died", how.encode()))
     with made.lock:
         made.idle.append(process)
-    return time.monotonic() - clock, pickle.dumps(answers, pickle.HIGHEST_PROTOCOL)
+    return time.monotonic() - clock, answers
 
 
 def serve_job() -> None:
@@ -762,22 +766,20 @@ def serve_job() -> None:
         while (question := asked.get()) is not None and not ended.is_set():
             try:
                 answer = answer or job.start(Path(sys.argv[1]))
-                reply: tuple[str, Any] = "done", answer(*question)
+                kind, value = "done", answer(*question)
             except AgentEvalError as error:
-                reply = (
+                kind, value = (
                     "raised",
                     AgentEvalError(error.message, reason_code=error.reason_code, next_step=error.next_step),
                 )
             except Exception as error:  # noqa: BLE001 - told where the command is
-                reply = (
-                    "raised",
-                    AgentEvalError(f"{type(error).__name__}: {error}", reason_code="cluster.failed"),
-                )
+                text = f"{type(error).__name__}: {error}"
+                kind, value = "raised", AgentEvalError(text, reason_code="cluster.failed")
             try:
-                content = pickle.dumps(reply, pickle.HIGHEST_PROTOCOL)
+                content = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
             except Exception:  # noqa: BLE001 - a plugin's text may be of a class of its own
-                content = pickle.dumps(("done", None))
-            answers.write(content)
+                content = pickle.dumps(None)
+            pickle.dump((kind, content), answers)
             answers.flush()
     os._exit(0)
 
