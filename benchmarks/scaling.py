@@ -1,7 +1,7 @@
 """Seconds of 10,000 replay tests and of 200 live runs: in one process, in two, and on a Dask cluster of two workers.
 
 `PYTHONPATH=tests python -m benchmarks.scaling [REPLAYS LIVE]`. The cluster runs already, as one that is shared does; connecting, checking and sending
-the project are in its figures. Wall time of the command, once each. Live runs play their model from a cassette, in bubblewrap.
+the project are in its figures. Wall time of the command, once each; 0 leaves one out. Live runs play their model from a cassette, in bubblewrap.
 """
 
 import os
@@ -52,12 +52,16 @@ def main() -> None:
     address = cluster.stdout.readline().strip()
     print("load:", os.getloadavg()[0])
     with tempfile.TemporaryDirectory() as made:
-        folder = Path(made, "replay")
-        copies(replays, folder / "evals")
-        (folder / "agenteval.yaml").write_text("color: never\n", encoding="utf-8")
-        measure("replay tests", replays, folder, "evals", address)
+        if replays:
+            folder = Path(made, "replay")
+            copies(replays, folder / "evals")
+            (folder / "agenteval.yaml").write_text("color: never\n", encoding="utf-8")
+            measure("replay tests", replays, folder, "evals", address)
         folder = Path(made, "live")
         folder.mkdir()
+        if not live:
+            cluster.communicate(timeout=30)
+            return
         with pytest.MonkeyPatch.context() as patch:
             project = LiveProject(folder, patch)
             (folder / "evals/order/test.yaml").unlink()
