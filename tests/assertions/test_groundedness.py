@@ -140,7 +140,7 @@ def test_claims_without_anything_to_check_are_counted_apart() -> None:
     verdict = claims(f"{FIRST}\n- Gardeners everywhere praise their tulips.")
     assert verdict.passed
     assert verdict.message == (
-        "the sources support all of 1 claim; 1 more has no fact to check (min_support judges wording)"
+        "the sources support all of 1 claim; 1 more states no fact to check (min_support judges wording)"
     )
     assert (verdict.observed["supported"], verdict.observed["unchecked"]) == (1, 1)
 

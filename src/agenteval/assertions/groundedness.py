@@ -120,7 +120,7 @@ allow: [Acme Support, "24 hours"]
 
     def _verdict(self, judged: Sequence[Support], trace: Trace) -> Verdict:
         unsupported = [each for each in judged if not each.holds(self._least)]
-        unchecked = sum(not each.judged for each in judged)
+        unchecked = sum(not each.is_stated and each.holds(self._least) for each in judged)
         by_id = {event.event_id: event for event in trace.events}
         observed: dict[str, Any] = {
             "claims": [self._observed(each) for each in judged],
@@ -135,9 +135,10 @@ allow: [Acme Support, "24 hours"]
         events = [*output_events(trace), *(by_id[event_id] for event_id in holders if event_id in by_id)]
         count = counted(len(judged) - unchecked, "claim")
         if not unsupported:
-            told = f"the sources support all of {count}"
+            without = f"{plural(unchecked, 'states', 'state')} no fact to check (min_support judges wording)"
+            told = f"the sources support all of {count}" if unchecked < len(judged) else ""
             if unchecked:
-                told += f"; {unchecked} more {plural(unchecked, 'has', 'have')} no fact to check (min_support judges wording)"
+                told += f"; {unchecked} more {without}" if told else f"no source contradicts what {without}"
             return passed(told, events=events, **observed)
         shown = [(each, self._marked(each, 120)) for each in unsupported]
         reasons = [f'"{text}" ({"; ".join(self._reasons(each))})' for each, text in shown]

@@ -43,10 +43,21 @@ class Support:
 
     `unsupported` are hard facts, `elsewhere` those of them that the sources have, but say of something else, and
     `contradicted` what the sources say otherwise, all as written; `missing` are words that no source has. `judged` says
-    whether there was anything to look for: a fact of a kind that is asked for, a statement, or wording.
+    whether there was anything to look for: a fact of a kind that is asked for, a statement, or wording; `is_stated`, that
+    it was more than a statement which sources could contradict.
     """
 
-    __slots__ = ("claim", "contradicted", "elsewhere", "judged", "missing", "score", "span", "unsupported")
+    __slots__ = (
+        "claim",
+        "contradicted",
+        "elsewhere",
+        "is_stated",
+        "judged",
+        "missing",
+        "score",
+        "span",
+        "unsupported",
+    )
 
     def __init__(self, claim: Claim, read: "_Reading", checks: Sequence[Check]) -> None:
         self.claim = claim
@@ -61,7 +72,8 @@ class Support:
         )
         held = is_worded and ("contradictions" in checks or asked)
         self.contradicted = tuple(read.contradicted(self.unsupported)) if held else ()
-        self.judged = bool(facts) or asked or (held and read.best is not None)
+        self.is_stated = bool(facts) or asked
+        self.judged = self.is_stated or (held and read.best is not None)
         self.span = read.span
 
     def holds(self, min_support: float) -> bool:
