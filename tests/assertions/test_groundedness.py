@@ -145,6 +145,17 @@ def test_claims_without_anything_to_check_are_counted_apart() -> None:
     assert (verdict.observed["supported"], verdict.observed["unchecked"]) == (1, 1)
 
 
+def test_sources_that_a_test_names_are_about_each_claim() -> None:
+    """A statement none of whose words they have fails; with a word of theirs it is told apart, as without the parameter."""
+    strange = "Gardeners everywhere praise tulips."
+    verdict = claims(f"{FIRST}\n- {strange}", allowed_sources=["web_search", "web_fetch"])
+    assert not verdict.passed
+    assert f'"{strange}" (no source has any of its words)' in verdict.message.replace("\n", " ")
+    assert "min_support" not in verdict.message
+    assert claims(f"{FIRST}\n- {strange} The lab praises tulips.").passed
+    assert claims(f"{FIRST}\n- Gardeners praise the lab.", allowed_sources=["web_*"]).passed
+
+
 def test_an_inference_is_not_supported() -> None:
     """No source says 24 hours, and rules cannot infer it; the author can allow it, or leave numbers out of `check`."""
     verdict = claims(f"{FIRST}\n{SECOND}\n{THIRD}")

@@ -73,7 +73,7 @@ allow: [Acme Support, "24 hours"]
 """
 
     allowed_sources: list[str] = field(default_factory=list)
-    """Tools (names or globs) whose successful results support claims; all when empty."""
+    """Tools (names or globs) whose successful results support claims; all when empty. A statement none of whose words they have then fails, too."""
     include_memory: bool = False
     """Whether memory that was read, and `memory_snapshot`, support claims."""
     include_input: bool = True
@@ -113,14 +113,14 @@ allow: [Acme Support, "24 hours"]
             called=list(call_sources(results, trace)),
         )
         judged = supports(trace.output, basis, self._checks, self.allow)
-        if any(each.judged for each in judged):
+        if any(each.judged or not self._holds(each) for each in judged):
             return self._verdict(judged, trace)
         checks, observed = ", ".join(self._checks), [self._observed(each) for each in judged]
         return vacuous(f"the output makes no claim that can be checked by {checks}", claims=observed)
 
     def _verdict(self, judged: Sequence[Support], trace: Trace) -> Verdict:
-        unsupported = [each for each in judged if not each.holds(self._least)]
-        unchecked = sum(not each.is_stated and each.holds(self._least) for each in judged)
+        unsupported = [each for each in judged if not self._holds(each)]
+        unchecked = sum(not each.is_stated and self._holds(each) for each in judged)
         by_id = {event.event_id: event for event in trace.events}
         observed: dict[str, Any] = {
             "claims": [self._observed(each) for each in judged],
@@ -129,9 +129,7 @@ allow: [Acme Support, "24 hours"]
             "min_support": self._least if "wording" in self._checks else None,
             "score": round(score(judged), 3),
         }
-        holders = dict.fromkeys(
-            each.span.event_id for each in judged if each.span and each.holds(self._least)
-        )
+        holders = dict.fromkeys(each.span.event_id for each in judged if each.span and self._holds(each))
         events = [*output_events(trace), *(by_id[event_id] for event_id in holders if event_id in by_id)]
         count = counted(len(judged) - unchecked, "claim")
         if not unsupported:
@@ -155,15 +153,21 @@ allow: [Acme Support, "24 hours"]
             f"expected {_sources_named(self.allowed_sources)} to support every claim,"
             f" got {len(unsupported)} of {count} unsupported:{one_a_line(reasons)}"
         )
-        if not any(each.unsupported or each.contradicted for each in unsupported):
+        if "wording" in self._checks and not any(
+            each.unsupported or each.contradicted for each in unsupported
+        ):
             message += ";" if len(shown) == 1 else "\n "
             left_out = "wording out of check" if "wording" in self.check else "min_support out"
             message += f" if these are its own words for what the sources say, leave {left_out}"
         return failed(message, events=events, closest=closest, **observed)
 
+    def _holds(self, each: Support) -> bool:
+        """Whether the sources hold a claim. Those that a test names have to be about it, too."""
+        return each.holds(self._least) and not (self.allowed_sources and each.is_unheard)
+
     def _reasons(self, each: Support) -> list[str]:
         """Why a claim is not supported."""
-        found = []
+        found = ["no source has any of its words"] if self.allowed_sources and each.is_unheard else []
         if unknown := [fact for fact in each.unsupported if fact not in each.elsewhere]:
             found.append(f"no source has {', '.join(unknown)}")
         if each.elsewhere:
@@ -189,7 +193,7 @@ allow: [Acme Support, "24 hours"]
             "span": cut(span.text) if span else None,
             "unsupported": list(each.unsupported),
         }
-        if not each.holds(self._least):
+        if not self._holds(each):
             found |= {"marked": self._marked(each, 200), "reasons": self._reasons(each)}
         return found
 

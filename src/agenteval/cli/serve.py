@@ -95,10 +95,11 @@ def _refuse_open(serve: "ServeConfig", host: str) -> None:
 
 def _tell(serve: "ServeConfig", catalogue: "Catalogue", address: str) -> None:
     from agenteval.reporters.terminal import Terminal
+    from agenteval.text.fitting import counted
 
     terminal = Terminal(sys.stdout)
     terminal.emit(
-        f"{address}  {len(catalogue.suites)} suites, {len(serve.agents)} agents, modes {', '.join(catalogue.modes)}"
+        f"{address}  {counted(len(catalogue.suites), 'suite')}, {counted(len(serve.agents), 'agent')}, modes {', '.join(catalogue.modes)}"
     )
     if not serve.keys:
         terminal.emit("no keys: everybody on this machine may ask, as the tenant local")

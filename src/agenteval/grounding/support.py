@@ -44,7 +44,7 @@ class Support:
     `unsupported` are hard facts, `elsewhere` those of them that the sources have, but say of something else, and
     `contradicted` what the sources say otherwise, all as written; `missing` are words that no source has. `judged` says
     whether there was anything to look for: a fact of a kind that is asked for, a statement, or wording; `is_stated`, that
-    it was more than a statement which sources could contradict.
+    it was more than a statement which sources could contradict; `is_unheard`, that no source has any word of one.
     """
 
     __slots__ = (
@@ -52,6 +52,7 @@ class Support:
         "contradicted",
         "elsewhere",
         "is_stated",
+        "is_unheard",
         "judged",
         "missing",
         "score",
@@ -73,6 +74,9 @@ class Support:
         held = is_worded and ("contradictions" in checks or asked)
         self.contradicted = tuple(read.contradicted(self.unsupported)) if held else ()
         self.is_stated = bool(facts) or asked
+        self.is_unheard = (
+            held and not facts and bool(read.written) and not any(map(read.corpus.has, read.written))
+        )
         self.judged = self.is_stated or (held and read.best is not None)
         self.span = read.span
 
