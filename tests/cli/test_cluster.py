@@ -1,10 +1,12 @@
 """`--cluster`: a Dask cluster gives the same run as one process does, whatever becomes of its workers."""
 
+import io
 import json
 import os
 import signal
 import subprocess
 import sys
+import tarfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -320,3 +322,13 @@ def test_live(
     else:
         assert other == one
     assert alone == 0
+
+
+def test_files_of_secrets_stay_here(tmp_path: Path) -> None:
+    """`.env` and its like do not travel; what only looks like it does."""
+    for name in (".env", ".env.local", ".envrc", "sub/.env", "environment.yaml", "a.env"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("KEY=1", encoding="utf-8")
+    packed = clusters._packed(tmp_path, tmp_path / "artifacts", with_git=False)
+    with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
+        assert sorted(archive.getnames()) == ["a.env", "environment.yaml", "sub"]

@@ -35,6 +35,7 @@ from agenteval.reading.documents import read_bytes
 from agenteval.running.examiner import Candidate, Examiner
 from agenteval.running.workers import MOST_WAITING, examined, no_test, signal_or_code
 from agenteval.text.fitting import counted
+from agenteval.text.lazy_regexes import lazy
 
 if TYPE_CHECKING:
     from agenteval.mutation.engine import MutationSettings
@@ -60,6 +61,8 @@ _LEFT_OUT = frozenset(
     )
 )  # fmt: skip
 """Folders that stay here, beside virtual environments and the runs."""
+_ENVIRONMENT = lazy(r"\.env(?:\..*|rc)?")
+"""Files of secrets for this machine's environment, which stay here, too."""
 _PYTHON = (sys.executable, "-P", "-c")
 """A program in a process of its own, which does not import from the current directory."""
 
@@ -575,7 +578,7 @@ def _packed(folder: Path, runs: Path, *, with_git: bool) -> bytes:
                 else:
                     archive.addfile(tarfile.TarInfo(".git"))  # marks how far a test may reach
             links = [each for each in folders if Path(base, each).is_symlink()]
-            for name in sorted(names) + links:
+            for name in sorted(each for each in names if not _ENVIRONMENT.fullmatch(each)) + links:
                 path = Path(base, name)
                 if not path.is_symlink():
                     total += path.stat().st_size
