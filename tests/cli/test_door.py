@@ -204,6 +204,9 @@ READING["validate", "PATH..."].append(lambda: ["validate", linked("suite.json", 
 WRITING = {
     ("init", "[DIR]"),
     ("record", "--out"),
+    *(
+        (command, "--shared-root") for command in ("run", "mutate")
+    ),  # where a cluster's workers find the project
     ("run", "--nanoclaw"),  # only what git tracks is copied from there, into a sandbox
     *((command, "--artifacts-dir") for command in ("run", "merge")),
     *(

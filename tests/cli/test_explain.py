@@ -44,7 +44,7 @@ def test_a_terminal_breaks_no_line_within_a_word(monkeypatch: pytest.MonkeyPatch
         "  output_contains                   The final output\n"
         "                                    contains what it should.\n"
     ) in text
-    assert ("# `which` says which calls of `tool` have to match `args`\n# and `result`:") in text
+    assert "# A tool was called with the right arguments, or came to the\n# right result." in text
     assert yaml.safe_load(text[text.index("\n# tool_args_match") :])["adapter"] == "nanoclaw"
 
 

@@ -47,7 +47,7 @@ WRONG_RESULT = "wrong tool result"
 class MustCallTool(Assertion):
     """A tool was called.
 
-    Failed calls count.
+    Passes if at least `min_calls` calls of `tool` are as `args` and `result` ask for. Failed calls count.
     """
 
     type: ClassVar[str] = "must_call_tool"
