@@ -78,6 +78,8 @@ def test_the_score_of_all_drafts() -> None:
     assert f"The {runs} runs of seventeen real recordings" in page
     told = f"{killed} mutants were killed, {survived} survived, {equivalent} were equivalent: {int(score * 100)} %"
     assert told in page
+    for name, counts in SCORES.items():
+        assert f"| {name} | {' | '.join(map(str, counts))} |" in page
     assert score >= 0.8
 
 
