@@ -99,6 +99,15 @@ def test_outages_are_outside_the_rate(project: LiveProject) -> None:
     assert "overloaded" in result["error"]["message"]
 
 
+def test_a_trial_that_cannot_be_judged_is_no_failure_that_a_bar_excuses(project: LiveProject) -> None:
+    """An error of any other kind ends the test as an error, and the trials before it are told."""
+    order(project, fixtures=[], live={"pass_at_least": 0.5})
+    run, _ = tried(project, ["It ships tomorrow.", *LOOKED_UP], "--trials", "4")
+    result = run.only_result()
+    assert (run.exit_code, result["error"]["reason_code"]) == (2, "live.no_fixture")
+    assert (result["trials"]["judged"], result["trials"]["interval"]) == (2, None)
+
+
 def test_an_early_stop_gives_no_interval(project: LiveProject) -> None:
     """Trials end once the bar cannot be met any more."""
     run, _ = tried(project, [*LOOKED_UP, *WRONG, *LOOKED_UP, *LOOKED_UP], "--trials", "4", "--early-stop")
@@ -155,3 +164,10 @@ def test_runs_are_compared_by_their_rates(project: LiveProject, capsys: pytest.C
     path.write_text(json.dumps(other))
     assert main(["compare", "artifacts/run-1", "artifacts/run-3"]) == 2
     assert "baseline.other_conditions" in capsys.readouterr().err
+
+
+def test_a_baseline_that_knows_no_failure_excuses_none(project: LiveProject) -> None:
+    """A rate that did not fall beyond chance may still be below the bar of its test."""
+    tried(project, LOOKED_UP * 5, "--trials", "5")
+    run, _ = tried(project, [*LOOKED_UP * 4, *WRONG], "--trials", "5", "--baseline", "artifacts/run-1")
+    assert run.exit_code == 1

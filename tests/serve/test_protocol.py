@@ -126,6 +126,8 @@ def test_annotations(host: HostProcess) -> None:
 def test_version_1(host: HostProcess) -> None:
     """The same run under /v1: opaque ids, dotted names, its own keys of a log."""
     asked = {**WANTED, "configurable": {"evalModes": ["golden"]}}
+    for wrong in ({**WANTED, "evalModes": ["golden"]}, {**asked, "evalModes": ["golden"]}):
+        assert host.ask("/v1/runs", wrong).body["details"] == {"field": "evalModes"}
     answer = host.ask("/v1/runs", asked)
     assert (answer.status, answer.headers["openwop-version"]) == (201, "1.1")
     run_id = answer.body["runId"]

@@ -499,7 +499,7 @@ class Comparer:
         if before and before.facts.trials and facts.trials and facts.status != "error":
             _same_conditions(before.facts, facts)
             self._rates.append((facts.test_case_id, before.facts.trials, facts.trials))
-            self.known_failures += facts.status == "fail"
+            self.known_failures += facts.status == "fail" and before.facts.failing
             return
         changes = changes_of(before, test, self._today)
         self._changes += changes

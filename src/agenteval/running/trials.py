@@ -67,8 +67,11 @@ def _tried(test: LoadedTest, options: RunOptions, number: int) -> Outcome:
         outcome = run_test(_phrased(test, variant), options)
         if outcome.result.error and outcome.result.error.reason_code in OUTAGES:
             invalid.append(outcome)
-        else:
-            valid.append((outcome, variant))
+            continue
+        valid.append((outcome, variant))
+        if outcome.result.status == "error":  # which no bar excuses: nothing was judged
+            stopped = True
+            break
     return _told(valid, invalid, number=number, bar=bar, needed=needed, stopped=stopped)
 
 
@@ -106,24 +109,24 @@ def _told(
     whole = count == number or stopped
     passes = whole and passed >= needed
     outcomes = [outcome for outcome, _ in valid]
-    chosen = next(
+    unjudged = next((each for each in outcomes if each.result.status == "error"), None)
+    chosen = unjudged or next(
         (each for each in outcomes if (each.result.status == "pass") is passes), (outcomes or invalid)[0]
     )
     result = chosen.result
     if not whole:
-        failed = (invalid or outcomes)[-1]
-        result = failed.result
+        chosen = (invalid or outcomes)[-1]
+        result, last = chosen.result, chosen.result.error
         result.status, result.reason_code = "error", TOO_MANY_INVALID
         result.error = ErrorInfo(
             reason_code=TOO_MANY_INVALID,
             message=f"{len(invalid)} trials could not be judged: the model's service failed, most recently with: "
-            f"{failed.result.error.message if failed.result.error else ''}",
+            f"{last.message if last else ''}",
             details="",
             line=None,
             column=None,
         )
         result.next_step = "run the test again when the service answers"
-        chosen = failed
     interval = list(wilson(passed, count)) if count and not stopped else None
     result.trials = TrialsResult(
         asked=number,

@@ -132,14 +132,14 @@ class Host:
             if body.get(name) is None:
                 raise HostError("validation_error", f"{name} is missing", field=name)
         wanted = {name: body[name] for name in ("evalSuiteRef", "agentId")}
-        if asked.major == 1 and body.get("configurable"):
-            wanted["evalModes"] = body["configurable"].get("evalModes")
-        elif body.get("configurable"):
-            raise HostError(
-                "validation_error", "evalModes stand at the root in this version", field="configurable"
-            )
-        else:
-            wanted["evalModes"] = body.get("evalModes")
+        elsewhere, place = (
+            ("evalModes", "in configurable") if asked.major == 1 else ("configurable", "at the root")
+        )
+        if body.get(elsewhere) is not None:
+            raise HostError("validation_error", f"evalModes stand {place} in this version", field=elsewhere)
+        wanted["evalModes"] = ((body.get("configurable") or {}) if asked.major == 1 else body).get(
+            "evalModes"
+        )
         if (baseline := body.get("baselineRunId")) is not None:
             wanted["baselineRunId"] = opaque_id(baseline, asked.caller, asked.major)
         try:
