@@ -332,3 +332,35 @@ def test_files_of_secrets_stay_here(tmp_path: Path) -> None:
     packed = clusters._packed(tmp_path, tmp_path / "artifacts", with_git=False)
     with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
         assert sorted(archive.getnames()) == ["a.env", "environment.yaml", "sub"]
+
+
+LOSES = """
+import os, signal, sys
+from types import SimpleNamespace
+
+from distributed import Client, wait
+
+from agenteval.running import cluster
+
+cluster.GATHER_SECONDS = 2.0
+with Client(sys.argv[1]) as client:
+    dying, staying = client.scheduler_info()["workers"]
+    pinned = {"allow_other_workers": False, "pure": False}
+    futures = [client.submit(len, "abc", workers=[each], **pinned) for each in (dying, staying)]
+    wait(futures)
+    os.kill(client.run(os.getpid)[dying], signal.SIGKILL)
+    spread = SimpleNamespace(cluster=SimpleNamespace(client=client))
+    print(cluster.Spread._gathered(spread, futures))
+"""
+
+
+def test_a_result_that_died_with_its_worker_is_not_waited_for(tmp_path: Path) -> None:
+    """It was there when it was asked for, and can be made nowhere else: it counts as lost."""
+    own = Apart(tmp_path)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", LOSES, own.address], capture_output=True, text=True, timeout=60, check=True
+        )
+    finally:
+        own.end()
+    assert done.stdout == "[None, 3]\n"

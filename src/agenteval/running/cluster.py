@@ -50,6 +50,8 @@ SHARE_SECONDS = 0.2
 CONNECT_SECONDS = 8
 LOOK_SECONDS = 1.0
 """Seconds between two looks at which workers there are."""
+GATHER_SECONDS = 30.0
+"""How long results that are there may take to arrive; afterwards they count as lost, and are made again."""
 NO_WORKER_SECONDS = 60
 """How long a run waits for a worker when there is none any more."""
 MOST_LOST = 3
@@ -445,12 +447,16 @@ class Spread:
         if not futures:
             return []
         client = self.cluster.client
-        with suppress(Exception):
-            return list(client.gather(futures))
+        with suppress(Exception):  # without a limit it would wait for ever for what was on a worker that died
+            return list(
+                client.sync(
+                    lambda: client.gather(futures, asynchronous=True), callback_timeout=GATHER_SECONDS
+                )
+            )
         gathered: list[Any] = []
         for future in futures:
             try:
-                gathered.append(future.result(timeout=30))
+                gathered.append(future.result(timeout=GATHER_SECONDS / len(futures)))
             except Exception:  # noqa: BLE001 - lost, in whatever way
                 gathered.append(None)
         return gathered
