@@ -672,6 +672,12 @@ def replaced(name: str, edit: Callable[[Any], object]) -> str:
         lambda: replaced("nanoclaw.t.a.x.trace.json", lambda data: data.update(status="failed")),
         lambda: shutil.copy("artifacts/other/nanoclaw.t.a.x.result.json", folders(2)[0]),
         lambda: shutil.copy("artifacts/other/nanoclaw.t.a.x.trace.json", folders(2)[0]),
+        lambda: shutil.copy(
+            "artifacts/other/nanoclaw.t.a.x.result.json", f"{folders(2)[0]}/nanoclaw.t.z.x.result.json"
+        ),
+        lambda: shutil.copy(
+            "artifacts/other/nanoclaw.t.a.x.trace.json", f"{folders(2)[0]}/nanoclaw.t.z.x.trace.json"
+        ),
         lambda: shutil.copy("artifacts/other/summary.json", folders(2)[0]),
         lambda: shutil.copy(f"{folders(2)[1]}/summary.json", folders(2)[0]),
         lambda: replaced("summary.json", lambda data: data["tests"].pop()),

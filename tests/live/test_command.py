@@ -28,6 +28,7 @@ from live_projects import (
     service,
     tool_use,
 )
+from runs import run_command
 
 pytestmark = needs_sandbox
 
@@ -409,6 +410,24 @@ def test_two_at_once(project: LiveProject) -> None:
     assert (first["status"], second["status"]) == ("pass", "pass")
     if processors() > 1:
         assert second["started_at"] < first["finished_at"]
+
+
+def test_shards_of_live_runs_are_merged_whole(project: LiveProject) -> None:
+    """What the agent left is in the merged run, as it would be without shards."""
+    project.test(name="other")
+    project.recorded(LOOKED_UP * 2, "-n", "1")
+    whole = project.live("--live")
+    evals, artifacts = project.root / "evals", project.root / "artifacts"
+    for number in (1, 2):
+        assert run_command([evals], artifacts, "--live", "--shard", f"{number}/2", run_id="s").exit_code == 0
+    folders = [str(artifacts / f"s-shard-{number}-of-2") for number in (1, 2)]
+    assert main(["merge", *folders, "--artifacts-dir", str(artifacts), "--run-id", "merged"]) == 0
+
+    def replays(folder: Path) -> dict[str, bytes]:
+        return {path.name: path.read_bytes() for path in folder.glob("*.replay.json")}
+
+    assert replays(artifacts / "merged") == replays(whole.folder)
+    assert len(replays(whole.folder)) == 2
 
 
 def test_nothing_is_left_behind(project: LiveProject) -> None:

@@ -84,12 +84,12 @@ class StoredRun:
 
     def trace(self, result: TestResult) -> dict[str, Any] | None:
         """The stored trace of a test as plain data, or None when the run did not keep it."""
-        if result.artifacts.trace is None:
-            return None
-        trace: dict[str, Any] = load_json(
-            self.file(result.artifacts.trace), max_bytes=_ANY_SIZE, within=self.path
-        )
-        return trace
+        return self.data(result.artifacts.trace) if result.artifacts.trace else None
+
+    def data(self, name: str) -> dict[str, Any]:
+        """What is in a JSON file of the run. Raises `StoredRunError`, `FileError`."""
+        data: dict[str, Any] = load_json(self.file(name), max_bytes=_ANY_SIZE, within=self.path)
+        return data
 
     def read(self, cls: type[M], name: str) -> M:
         """A model from a file of the run, which is in its folder, wherever links lead. Raises `FileError`."""

@@ -17,7 +17,15 @@ from agenteval.contracts.models import Between, Model, WrongPart, model
 from agenteval.contracts.results import InvalidSpec, TestResult
 from agenteval.contracts.trace import Metrics
 from agenteval.judging.scorecard import CoverageTally
-from agenteval.judging.stored import RESULT_ENDING, SHARD, SUMMARY, TRACE_ENDING, StoredRun, stored_problem
+from agenteval.judging.stored import (
+    REPLAY_ENDING,
+    RESULT_ENDING,
+    SHARD,
+    SUMMARY,
+    TRACE_ENDING,
+    StoredRun,
+    stored_problem,
+)
 from agenteval.loading.adapter_input import names_in
 from agenteval.loading.config import reach_of
 from agenteval.openwop.summary import Suite
@@ -438,6 +446,9 @@ def _own(shard: StoredShard) -> None:
         found = shard.run.digest(name)
         if found != expected:
             raise _foreign(shard, name, f"its SHA-256 is {found[:12]}…, and {SHARD} says {expected[:12]}…")
+    for path in sorted(shard.folder.iterdir()):
+        if path.name.endswith((RESULT_ENDING, TRACE_ENDING, REPLAY_ENDING)) and path.name not in written:
+            raise _foreign(shard, path.name, f"{SHARD} does not name it")
 
 
 def _foreign(shard: StoredShard, name: str, why: str) -> MergeError:
@@ -500,10 +511,13 @@ def _refiled(result: TestResult, run: StoredRun, stem: str, run_id: str, redacto
     filed = Filed(stem)
     result.test_run_id = run_id
     result.result_id = f"{run_id}/{result.test_case_id}"
-    trace = run.trace(result)
-    if trace is not None:
+    if trace := run.trace(result):
         result.artifacts.trace = f"{stem}{TRACE_ENDING}"
         filed.files.append((result.artifacts.trace, sealed({**trace, "test_run_id": run_id}, redactor)))
+    if result.artifacts.replay:
+        replay = run.data(result.artifacts.replay)
+        result.artifacts.replay = f"{stem}{REPLAY_ENDING}"
+        filed.files.append((result.artifacts.replay, sealed(replay, redactor)))
     result.artifacts.result = f"{stem}{RESULT_ENDING}"
     filed.files.append((result.artifacts.result, sealed_result(result, redactor)))
     return filed
