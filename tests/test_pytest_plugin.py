@@ -98,7 +98,8 @@ def project(pytester: pytest.Pytester) -> Project:
 
 def run(pytester: pytest.Pytester, *arguments: str) -> pytest.RunResult:
     """One run of pytest, without the plugins that only these tests' environment has."""
-    return pytester.runpytest_subprocess("-p", "no:hypothesispytest", *arguments)
+    others = ("hypothesispytest", "schemathesis", "anyio", "platformdirs")
+    return pytester.runpytest_subprocess(*(f"-pno:{name}" for name in others), *arguments)
 
 
 def collected(done: pytest.RunResult) -> list[str]:
