@@ -1,5 +1,7 @@
 """No misspelling in an example gets past `agenteval validate`: neither of a key nor of a value that means something.
 
+Each key and value is misspelt in one way; over all examples, each kind of them is in all ways.
+
 Which values those are stands here: all texts, but for the ones listed as free. What only the recording knows
 is at least a warning.
 """
@@ -78,21 +80,25 @@ def pattern(path: DataPath) -> str:
     return ".".join("*" if isinstance(step, int) else step for step in path)
 
 
-def misspellings(text: str) -> Iterator[str]:
-    """A letter left out, doubled, swapped with the next, and replaced; each somewhere else in the text."""
+def misspelt(text: str, number: int) -> Iterator[str]:
+    """The text with a letter left out, doubled, swapped with the next, or replaced; each number has another fault.
+
+    Nothing for a text without letters.
+    """
     places = [at for at, sign in enumerate(text) if sign.isalpha()]
     if not places:
         return
-    at = places[len(places) // 2]
-    yield text[:at] + text[at + 1 :]
-    at = places[-1]
-    yield text[:at] + text[at] + text[at:]
+    middle, last, third = places[len(places) // 2], places[-1], places[len(places) // 3]
+    faults = [
+        text[:middle] + text[middle + 1 :],
+        text[:last] + text[last] + text[last:],
+        text[:third] + ("q" if text[third] != "q" else "k") + text[third + 1 :],
+    ]
     pairs = [at for at in places if text[at + 1 : at + 2].isalpha() and text[at] != text[at + 1]]
     if pairs:
         at = pairs[len(pairs) // 3]
-        yield text[:at] + text[at + 1] + text[at] + text[at + 2 :]
-    at = places[len(places) // 3]
-    yield text[:at] + ("q" if text[at] != "q" else "k") + text[at + 1 :]
+        faults.append(text[:at] + text[at + 1] + text[at] + text[at + 2 :])
+    yield faults[number % len(faults)]
 
 
 def at(data: Any, path: DataPath) -> Any:
@@ -193,7 +199,7 @@ def test_no_misspelt_key_is_valid(copy: Copy) -> None:
     """Whatever key is misspelt, at whatever depth, the file is refused."""
     passed = []
     keys = set()
-    for path, _ in each_once(copy.data):
+    for number, (path, _) in enumerate(each_once(copy.data)):
         if (
             isinstance(path[-1], str)
             and not names_of_arguments(path)
@@ -204,7 +210,7 @@ def test_no_misspelt_key_is_valid(copy: Copy) -> None:
                 keys.add(pattern(path))
             passed += [
                 f"{pattern(path)} as {key}"
-                for key in misspellings(path[-1])
+                for key in misspelt(path[-1], number)
                 if "error" not in copy.severities(with_key(copy.data, path, key))
             ]
     assert passed == []
@@ -213,13 +219,13 @@ def test_no_misspelt_key_is_valid(copy: Copy) -> None:
 def test_no_misspelt_value_is_valid(copy: Copy) -> None:
     """Whatever value of the vocabulary is misspelt, the file is refused; what the recording knows, it tells."""
     passed = []
-    for path, value in each_once(copy.data):
+    for number, (path, value) in enumerate(each_once(copy.data)):
         if not isinstance(value, str) or is_free(path, value, copy.data):
             continue
         expected = {"error", "warning"} if pattern(path) in AS_RECORDED else {"error"}
         passed += [
             f"{pattern(path)}: {value} as {other}"
-            for other in misspellings(value)
+            for other in misspelt(value, number)
             if not expected & copy.severities(with_value(copy.data, path, other))
         ]
     assert passed == []
@@ -229,7 +235,7 @@ def test_no_test_passes_with_a_misspelt_argument(copy: Copy, tmp_path: Path) -> 
     """The names of arguments, which only the recording knows, are found by running the test."""
     for number, (path, _) in enumerate(walk(copy.data)):
         if names_of_arguments(path):
-            for index, key in enumerate(misspellings(str(path[-1]))):
+            for key in misspelt(str(path[-1]), number):
                 copy.write(with_key(copy.data, path, key))
-                run = run_command([copy.path], tmp_path / f"artifacts-{number}-{index}")
+                run = run_command([copy.path], tmp_path / f"artifacts-{number}")
                 assert run.exit_code == 1, f"{pattern(path)} as {key}"

@@ -19,7 +19,8 @@ from agenteval.contracts.models import Invalid, Model, parse
 from agenteval.contracts.testcase import TestCase
 from agenteval.contracts.trace import CAPABILITY_FLAGS
 from agenteval.loading.config import Config
-from agenteval.reference.explanation import explain_all, reference_markdown
+from agenteval.reference import explanation
+from agenteval.reference.explanation import reference_markdown
 from agenteval.reference.schemas import SHIPPED, build_schema, drifted, schema_path, schema_text
 from agenteval_nanoclaw.session.runs import NanoClawInput
 from builders import make_spec
@@ -40,6 +41,9 @@ IN_REACH = (
     "no_assertions",
 )
 """The faults that a schema can see: not those of YAML itself, of patterns, and of ids."""
+
+
+explain_all = cache(explanation.explain_all)
 
 
 @cache
