@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -274,7 +275,7 @@ def test_an_adapter_is_missing(
     capfd: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """An adapter, or a version of it, that only this side has; and a worker without a sandbox."""
+    """An adapter, or a version of it, that only this side has."""
     project.add("pass")
     there = tmp_path / "site" / "extra-1.0.dist-info"
     there.mkdir(parents=True)
@@ -284,6 +285,76 @@ def test_an_adapter_is_missing(
     said = refused(capfd, "run", "tests", "--cluster", apart.address)
     assert "the adapter extra is extra 1.0 here and missing there" in said
     assert "worker tcp://" in said
+
+
+def test_another_version(
+    project: Project,
+    tmp_path: Path,
+    apart: Apart,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A worker with another agenteval judges otherwise."""
+    project.add("pass")
+    there = tmp_path / "site" / "agenteval-9.0.dist-info"
+    there.mkdir(parents=True)
+    (there / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: agenteval\nVersion: 9.0\n", encoding="utf-8"
+    )
+    monkeypatch.syspath_prepend(str(there.parent))
+    said = refused(capfd, "run", "tests", "--cluster", apart.address)
+    assert said.startswith("error[cluster.differs]: worker tcp://")
+    assert "agenteval is 9.0 here and 0.1.0 there" in said
+
+
+@needs_sandbox
+def test_a_worker_without_a_sandbox(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No agent runs there; replays do."""
+    root = tmp_path / "project"
+    root.mkdir()
+    monkeypatch.chdir(root)
+    LiveProject(root, monkeypatch).recorded()
+    shutil.rmtree(root / "artifacts")
+    Project(root).add("pass")
+    with monkeypatch.context() as patch:
+        patch.setenv("PATH", "")
+        bare = Apart(tmp_path)
+    try:
+        said = refused(capfd, "run", "evals", "--live", "--cluster", bare.address)
+        assert main(["run", "tests", "-q", "--cluster", bare.address]) == 0
+    finally:
+        bare.end()
+    assert said.startswith("error[cluster.differs]: worker tcp://")
+    assert "next: install one on each worker, or run without --live" in said
+
+
+@needs_sandbox
+def test_a_worker_dies_in_a_live_run(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The agent runs once more elsewhere, and the result says so."""
+    root, mark = tmp_path / "project", tmp_path / "mark"
+    root.mkdir()
+    monkeypatch.chdir(root)
+    made = LiveProject(root, monkeypatch)
+    made.recorded()
+    plugin = ENDS.replace("{mark!r}", repr(str(mark))).replace("{whom}", "getppid")
+    made.write("plugin.py", plugin.replace("'KILL'", "'It ships tomorrow.'"))
+    settings = (root / "agenteval.yaml").read_text(encoding="utf-8")
+    made.write("agenteval.yaml", f"plugins: [plugin.py]\n{settings}")
+    made.test(assertions=SHOUT)
+    made.track()
+    own = Apart(tmp_path)
+    try:
+        main(["run", "evals", "--run-id", "run-b", "--cluster", own.address])
+    finally:
+        own.end()
+    assert capfd.readouterr().err == ""
+    assert mark.exists()
+    result = json.loads(Path("artifacts/run-b/command.order.lookup.once.result.json").read_text())
+    assert result["live"]["provenance"]["attempt"].startswith("2 (a worker of the cluster was lost")
 
 
 @needs_sandbox
