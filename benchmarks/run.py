@@ -9,6 +9,7 @@ import argparse
 import json
 import os
 import platform
+import re
 import shutil
 import statistics
 import subprocess
@@ -132,6 +133,7 @@ class Bench:
         """All figures, as they are measured."""
         yield self.version()
         yield self.one_test()
+        yield from self.instructions()
         yield from self.many_tests()
         yield self.two_workers()
         yield self.mutants()
@@ -148,6 +150,29 @@ class Bench:
             for _ in range(self.plan.short_repeats)
         ]
         return wall_ratio("--version, wall time / pytest", pairs, target=0.5)
+
+    def instructions(self) -> Iterator[Row]:
+        """What one test, and each further one, has the processor do: steady where times are not. Nothing without valgrind."""
+        if not shutil.which("valgrind"):
+            return
+        counts = [self.counted(copies(tests, self.folder / f"counted-{tests}")) for tests in (1, 100, 200)]
+        one, further = counts[0] / 1e6, (counts[2] - counts[1]) / 100 / 1e6  # of 100, all kinds have been met
+        detail = "in one process"
+        yield Row(what="1 test, instructions", value=one, unit="M", target=600, detail=detail)
+        yield Row(what="each further test, instructions", value=further, unit="M", target=7.5, detail=detail)
+
+    def counted(self, suite: Path) -> int:
+        """The instructions of `agenteval run -n 1`, the second time, when all bytecode is there."""
+        self.agenteval(suite, "-n", "1")
+        counting = ("valgrind", "--tool=cachegrind", "--cache-sim=no", f"--cachegrind-out-file={os.devnull}")
+        command = [*counting, sys.executable, "-S", "-m", "agenteval", "run", str(suite), "-q", "-n", "1"]
+        done = subprocess.run(
+            [*command, "--artifacts-dir", str(self.fresh())],
+            env={**self.env, "PYTHONHASHSEED": "0"}, capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        refs = re.search(r"I +refs: +([\d,]+)", done.stderr)
+        assert refs, done.stderr
+        return int(refs[1].replace(",", ""))
 
     def one_test(self) -> Row:
         """How long one test takes, from the shell and back."""

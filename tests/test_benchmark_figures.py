@@ -1,6 +1,7 @@
-"""The figures of benchmarks/groundedness.py and benchmarks/fabrications.py are what they say."""
+"""The figures of benchmarks/groundedness.py and benchmarks/fabrications.py are what they say; what is timed passes."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ from benchmarks import groundedness_speed as speed
 from benchmarks import recorded
 from benchmarks.fabrications import KINDS, figures
 from benchmarks.groundedness import best_threshold, roc_auc, rouge_l, shared_words, token_f1
+from benchmarks.suites import copies
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -161,3 +163,19 @@ def test_fabrications_are_planted_in_recorded_runs() -> None:
     assert found["n"] == found["recorded"] > 20
     assert found["detection_rate"] >= 0.95
     assert found["false_alarm_rate"] == 0.0
+
+
+@pytest.mark.parametrize("lean", ["0", "1"])
+def test_the_handwritten_suite_passes(lean: str, tmp_path: Path) -> None:
+    """What agenteval is timed against does its work on the same examples."""
+    suite = copies(12, tmp_path / "suite")
+    handwritten = ROOT / "benchmarks" / "handwritten" / "test_examples.py"
+    env = {"SUITE": str(suite), "OUT": str(tmp_path / "out"), "LEAN": lean, "REDACT": "0"}
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", os.devnull, str(handwritten)],
+        env={**os.environ, **env, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout.splitlines()[-1].startswith("12 passed"), done.stdout

@@ -384,7 +384,7 @@ def tool_call_order(run: Run, params: Json) -> Found:
 
 def tool_args_match(run: Run, params: Json) -> Found:
     calls = run.calls_of(params["tool"])
-    matching = [call for call in calls if args_fit(call["args"], params["match"])]
+    matching = [call for call in calls if args_fit(call["args"], params["args"])]
     passed = bool(calls) and (len(matching) == len(calls) if params.get("which") == "all" else bool(matching))
     observed = {"args": [call["args"] for call in calls]}
     return passed, f"{len(matching)} of {len(calls)} calls match", observed, ids(matching)
@@ -531,7 +531,7 @@ def claims_judged(run: Run, params: Json) -> Found:
         said=[Source("input", message["content"]) for message in run.replay["input_messages"]],
     )
     judged = supports(run.output, basis, params.get("check", CHECKED))
-    least = params.get("min_support", 0.66)
+    least = params.get("min_support", 0.0)
     supported = sum(each.holds(least) for each in judged)
     observed = [
         {
