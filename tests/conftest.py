@@ -18,6 +18,11 @@ for name in ("PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE"):  # images for conta
     os.environ.pop(name, None)
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """Half as many again as there are processors: many tests wait for processes and time limits."""
+    return (3 * (os.cpu_count() or 1) + 1) // 2
+
+
 @pytest.fixture(autouse=True)
 def no_github_actions(monkeypatch: pytest.MonkeyPatch) -> None:
     """A run inside GitHub Actions tells of itself in its own way; tests that want that say so."""
