@@ -10,6 +10,8 @@ FUZZ_SECONDS ?= 600
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_ROOT_USER_ACTION := ignore
+# Images for containers set this: every process would compile all modules again.
+unexport PYTHONDONTWRITEBYTECODE
 
 # The checks of `make test` share files and two of them are heavy: one after another, also under `make -j`.
 .NOTPARALLEL:
