@@ -258,38 +258,34 @@ class TestRecallByOutput:
         ("no more than three bullet points", ["at most 3 bullets"]),
         ("5 bullets max", ["at most 5 bullets"]),
         ("at least 2 bullets", ["at least 2 bullets"]),
-        ("never use bullets in replies", ["no bullets"]),
-        ("Dana doesn't like bullets", ["no bullets"]),
-        ("Don’t use any bullet points", ["no bullets"]),
-        ("replies must not contain bullets", ["no bullets"]),
-        ("prefers paragraphs over bullet points", ["no bullets"]),
-        ("prefers tables over bullets", ["no bullets", "at least 1 table row"]),
-        ("No bullets, answers of at most two sentences", ["no bullets", "at most 2 sentences"]),
+        ("never use bullets in replies", ["exactly 0 bullets"]),
+        ("Dana doesn't like bullets", ["exactly 0 bullets"]),
+        ("Don’t use any bullet points", ["exactly 0 bullets"]),
+        ("replies must not contain bullets", ["exactly 0 bullets"]),
+        ("prefers paragraphs over bullet points", ["exactly 0 bullets"]),
+        ("prefers tables over bullets", ["exactly 0 bullets", "an output block, which can judge tables"]),
+        ("No bullets, answers of at most two sentences", ["exactly 0 bullets", "at most 2 sentences"]),
         ("bullets, not more than 5 bullet points", ["at most 5 bullets"]),
         ("answers in at most two sentences", ["at most 2 sentences"]),
         ("one-paragraph answers", ["exactly 1 paragraph"]),
         ("reports under 50 words", ["at most 49 words"]),
         ("summaries of 80 words", ["at most 80 words"]),
-        ("replies as a numbered list", ["at least 1 numbered item"]),
-        ("Dana prefers numbered lists", ["at least 1 numbered item"]),
-        ("prefers tables", ["at least 1 table row"]),
-        ("likes results as a markdown table", ["at least 1 table row"]),
-        ("prefers tables by the window", ["at least 1 of the fact's words tables, window"]),
-        ("wants updates as a table with 3 columns", ["at least 1 table row"]),
+        ("prefers tables", ["an output block, which can judge tables"]),
         ("prefers 3 bullets, each under 12 words", ["exactly 3 bullets"]),
         ("answers in 2 paragraphs, each of 3 sentences", ["exactly 2 paragraphs"]),
-        ("prefers JSON output", ["JSON"]),
+        ("prefers JSON output", ["an output block, which can judge json"]),
         ("Dana works on a JSON parser", ["at least 2 of the fact's words Dana, works, JSON, parser"]),
-        ("prefers answers in German", ["an answer in German"]),
-        ("wants short replies in English", ["an answer in English", "at most 120 words"]),
+        ("prefers answers in German", ["an output block, which can judge in german"]),
+        (
+            "wants short replies in English",
+            ["an output block, which can judge in english", "at most 120 words"],
+        ),
         ("Leo's report in German is due", ["at least 2 of the fact's words Leo's, report, German, due"]),
-        ("Always answer in German", ["an answer in German"]),
-        ("Please answer in German.", ["an answer in German"]),
-        ("Answers in German please", ["an answer in German"]),
-        ("No bullets, replies only in German.", ["no bullets", "an answer in German"]),
+        (
+            "No bullets, replies only in German.",
+            ["exactly 0 bullets", "an output block, which can judge in german"],
+        ),
         ("Messages in German arrive late", ["at least 2 of the fact's words Messages, German, arrive, late"]),
-        ("Write in German", ["an answer in German"]),
-        ("Please write to me in German from now on", ["an answer in German"]),
         ("Dana can write in German", ["at least 2 of the fact's words Dana, write, German"]),
         ("no preamble", ["no preamble"]),
         ("Please, no preamble.", ["no preamble"]),
@@ -300,8 +296,6 @@ class TestRecallByOutput:
             "Leo's report came without an introduction",
             ["at least 3 of the fact's words Leo's, report, came, without, introduction"],
         ),
-        ("Dana is from Porto. Please reply in Portuguese!", ["an answer in Portuguese"]),
-        ("Answers must be in French", ["an answer in French"]),
         ("Use exactly two sentences", ["exactly 2 sentences"]),
         ("We use Postgres, not MySQL", ["at least 1 of the fact's words Postgres"]),
         ("Prefers Python over JavaScript", ["at least 1 of the fact's words Python"]),
@@ -335,24 +329,11 @@ def test_what_a_fact_asks_of_an_answer(fact: str, wanted: list[str]) -> None:
         ("answers in two sentences", "One. Two. Three.", False),
         ("keep it brief", "word " * 121, False),
         ("keep it brief", "word " * 120, True),
-        ("prefers numbered lists", "1. milk\n2. bread", True),
-        ("prefers numbered lists", "- milk\n- bread", False),
-        ("prefers tables", "| a | b |\n|---|---|\n| 1 | 2 |", True),
-        ("prefers tables over bullet lists", "| a | b |\n|---|---|\n| 1 | 2 |", True),
-        ("prefers tables", "One for tables.", False),
-        ("prefers JSON output", '{"a": 1}', True),
-        ("prefers JSON output", 'Here:\n```json\n{"a": 1}\n```', True),
+        ("prefers JSON output", '{"a": 1}', False),
         ("prefers JSON output", "JSON output", False),
-        ("prefers answers in German", "Hier ist deine Antwort.", True),
         ("prefers answers in German", "Here is your answer in German.", False),
-        ("prefers answers in German", "17:00", True),
-        ("prefers answers in English", "Here is your answer.", True),
-        ("prefers answers in English", "Hier ist deine Antwort.", False),
+        ("prefers answers in English", "Here is your answer.", False),
         ("prefers answers in English", "Estoy muy bien, gracias por preguntar.", False),
-        ("wants replies in Spanish", "Estoy muy bien, gracias por preguntar.", True),
-        ("wants replies in Spanish", "I am well, thanks for asking.", False),
-        ("wants replies in Spanish", "Mir geht es gut, danke, und dir?", False),
-        ("Reply in Italian", "La riunione comincia alle dieci a Milano.", True),
         ("The server runs on port 8080", "8080", True),
         ("The server runs on port 8080", "Port 9090.", False),
         ("The budget is 500 EUR", "€500", True),
@@ -366,8 +347,6 @@ def test_what_a_fact_asks_of_an_answer(fact: str, wanted: list[str]) -> None:
         ("short answers, no preamble", "Five.", True),
         ("no preamble", "Sure, here you go: five.", False),
         ("no preamble", "Five.", True),
-        ("Write in German", "Hier ist deine Antwort.", True),
-        ("Answers in German please", "Here is your answer.", False),
         ("Lunch on Tuesday with Maria", "On Tuesday you have lunch.", True),
         ("Lunch on Tuesday with Maria", "You have lunch.", False),
         ("Launches happen on Fridays", "We launched it on Friday.", True),
@@ -492,19 +471,17 @@ class TestUpdateOnCorrection:
     @pytest.mark.parametrize(
         ("taken", "content", "kept"),
         [
-            ("Gym: Thursday", "Gym: Friday", True),  # another line
             ("Swimming", "Swim", True),
-            ("Thursday", "Thursday 17:00", True),
             ("Thurs", "Tues", False),
+            ("Thursday", "Thursday 17:00", True),
             ("# Old\n- Swimming: Thursday", "# Old", False),
-            ("# All\n- Leo has swimming: Thursday, 5 pm\n- tea", "- tea", True),
             ("# All\n- Swimming: Thursday, 5 pm\n- tea", "- tea", False),
             ("# All\nThursday\n- tea", "- tea", False),
             ("# All\n- Swimming: Thursday\n- tea", "- tea\n- Swimming: Thursday", True),
         ],
     )
     def test_only_the_text_that_holds_it_takes_it_out(self, taken: str, content: str, kept: bool) -> None:
-        """An edit of another line does not; one of a part of it does."""
+        """An edit of another text does not."""
         written = memory_write("family", "- Swimming: Thursday")
         later = memory_write("family", content, change_summary=f"instead of: {taken}")
         assert corrected(written, later).passed is kept
@@ -513,8 +490,8 @@ class TestUpdateOnCorrection:
         ("content", "kept"),
         [
             ("- Swimming: Tuesday", False),
+            ("- Tea: green", True),
             ("# Family\n- swimming: TUESDAY\n- tea", False),
-            ("- Tea: green", False),  # the rest of the file
             ("- Swimming: Thursday 17:00\n- Tea: green", True),
             ("- Gym: Tuesday", True),  # added
             ("- Swimming: Friday", True),
@@ -522,7 +499,7 @@ class TestUpdateOnCorrection:
         ],
     )
     def test_a_file_written_anew_without_the_value_has_lost_it(self, content: str, kept: bool) -> None:
-        """A write without a summary is of the whole file when it has lines of the file; otherwise it adds some."""
+        """A write without a summary adds, unless it has a line again with the old value."""
         written = memory_write("family", "- Swimming: Thursday\n- Tea: green\n---")
         verdict = corrected(written, memory_write("family", content))
         assert verdict.passed is kept
@@ -541,16 +518,6 @@ class TestUpdateOnCorrection:
             for day in ("Thursday", "Tuesday")
         )
         assert not corrected(moved, back).passed
-
-    def test_what_was_moved_within_a_file_is_kept(self) -> None:
-        """Written in its new place first, taken out of the old one then; taken out of both, it is lost."""
-        first = memory_write("family", "- Swimming: Thursday")
-        again = memory_write(
-            "family", "# Sports\n- Swimming: Thursday", change_summary="instead of: # Sports"
-        )
-        old = memory_write("family", "# Old", change_summary="instead of: # Old\n- Swimming: Thursday")
-        assert corrected(first, again, old).passed
-        assert not corrected(first, again, old, old).passed
 
     def test_what_is_written_before_and_beside_it_does_not_matter(self) -> None:
         """An earlier write, another group's, and a later one to the same file that takes nothing out."""

@@ -86,22 +86,22 @@ def test_contains_says_what_is_missing() -> None:
         (
             {"all_of": ["OK"], "case_sensitive": True},
             "ok",
-            '"OK" is missing (it occurs in a different case)',
+            '"OK" is missing ("OK" occurs in another case, with other blanks or inside a longer number)',
         ),
         (
             {"any_of": ["a b"]},
             "a\nb",
-            '"a b" is missing (it occurs with different spaces or line breaks)',
+            '"a b" is missing ("a b" occurs in another case, with other blanks or inside a longer number)',
         ),
         (
             {"any_of": ["a c", "a b"]},
             "a\nb",
-            'none of "a c", "a b" occurs ("a b" occurs with different spaces or line breaks)',
+            'none of "a c", "a b" occurs ("a b" occurs in another case, with other blanks or inside a longer number)',
         ),
         (
             {"any_of": ["Yes", "OK"], "case_sensitive": True},
             "ok",
-            'none of "Yes", "OK" occurs ("OK" occurs in a different case)',
+            'none of "Yes", "OK" occurs ("OK" occurs in another case, with other blanks or inside a longer number)',
         ),
         ({"any_of": ["zebra"]}, "Nothing alike", '"zebra" is missing'),
     ],
@@ -455,7 +455,7 @@ def test_what_stands_inside_a_number_is_told() -> None:
     """A person sees why the digits are not enough."""
     verdict = judge("output_contains", {"any_of": ["11"]}, make_trace(output="ANSWER: 711"))
     assert verdict.message == (
-        'expected the output to contain "11"; "11" is missing (it occurs, but inside a longer number)'
+        'expected the output to contain "11"; "11" is missing ("11" occurs in another case, with other blanks or inside a longer number)'
     )
 
 

@@ -89,7 +89,7 @@ def test_a_reference_is_no_sentence(bullet: str, count: int) -> None:
         ("- a", {"min_bullets": 2, "max_bullets": 3}, "expected 2 to 3 bullets, got 1"),
         ("- a", {"max_bullets": 0}, "expected at most 0 bullets, got 1"),
         ("Text.", {}, "expected at least 1 bullet, got none"),
-        ("1. a\n2. b", {}, "expected at least 1 bullet, got none (2 numbered items instead)"),
+        ("1. a\n2. b", {}, "expected at least 1 bullet, got none"),
         (
             "- One. Two. Three.\n- Four.",
             {"max_sentences_per_bullet": 2},
@@ -141,7 +141,7 @@ def test_numbered_lists() -> None:
     verdict = of("1. a\n   - b\n2) c", format="numbered_list", min_items=2, max_items=2)
     assert verdict.message == "the output is a numbered list: 2 numbered items"
     verdict = of("- a", format="numbered_list")
-    assert verdict.message == "expected at least 1 numbered item, got none (1 bullet instead)"
+    assert verdict.message == "expected at least 1 numbered item, got none"
     verdict = of("- a\n\n1. b", format="numbered_list", min_items=2)
     assert verdict.message == "expected at least 2 numbered items, got 1"
     verdict = of("1. One. Two.", format="numbered_list", max_sentences_per_bullet=1)
@@ -191,40 +191,31 @@ def test_json_passes(output: str) -> None:
     assert verdict.observed == {"missing_keys": [], "schema_differences": []}
 
 
-@pytest.mark.parametrize("number", ["9" * 5_000, "-" + "9" * 5_000, "1e999"])
-def test_json_may_hold_numbers_of_any_size(number: str) -> None:
-    """Those that cannot be held are still JSON."""
-    assert of(f'{{"n": {number}}}', format="json", required_keys=["n"]).passed
-    assert of(number, format="json", json_schema={"type": "number"}).passed
-    assert of(number, format="json", json_schema={"maximum": 5, "minimum": 0}).passed is False
-
-
 @pytest.mark.parametrize(
     ("output", "message"),
     [
-        ("Hello", "not: expected a value, got 'Hello' at line 1, column 1"),
-        ("```json\n```", "not: the output is empty: it holds no data at line 1, column 1"),
-        ('{"a": [1, 2,]}', "not: a comma before the closing bracket at line 1, column 12"),
+        ("Hello", "at line 1, column 1: expected a value, got 'Hello'"),
+        ("```json\n```", "at line 1, column 1: the output is empty: it holds no data"),
+        ('{"a": [1, 2,]}', "at line 1, column 12: a comma before the closing bracket"),
         (
             '{"a": 1',
-            "not: expected ',' or the end of the mapping or list, got the end of the output at line 1, column 8",
+            "at line 1, column 8: expected ',' or the end of the mapping or list, got the end of the output",
         ),
-        ('{"a": 1} x', "not: expected the end of the output, got 'x' at line 1, column 10"),
-        ("{'a': 1}", "not: expected a key in double quotes, got \"'a'\" at line 1, column 2"),
-        ('{"a": NaN}', "not: NaN is not JSON"),
-        ('{"a": 1, "b": 1, "b": 2}', "not: the key 'b' occurs twice"),
+        ('{"a": 1} x', "at line 1, column 10: expected the end of the output, got 'x'"),
+        ("{'a': 1}", "at line 1, column 2: expected a key in double quotes, got \"'a'\""),
+        ('{"a": NaN}', "at line 1, column 7: NaN is not a number in JSON"),
+        ('{"a": 1, "b": 1, "b": 2}', "at line 1, column 18: the key 'b' is given twice: line 1"),
         (
             'Here:\n```json\n{"a": 1}\n```',
-            "not: expected a value, got 'Here' at line 1, column 1 (a code block holds JSON, but there is text outside it)",
+            "at line 1, column 1: expected a value, got 'Here' (a code block holds JSON, but there is text outside it)",
         ),
-        ("[" * 100_000, "it is nested too deeply to read"),
+        ("[" * 100_000, "at line 1, column 101: mappings and lists are nested more than 100 levels deep"),
     ],
 )
 def test_json_fails(output: str, message: str) -> None:
     """What keeps it from being JSON, strictly read."""
     verdict = of(output, format="json")
     assert not verdict.passed
-    message = message.replace("not: ", "it is not: ")
     assert verdict.message == f"expected the output to be JSON, but {message}"
 
 
@@ -248,12 +239,8 @@ def test_json_keys_and_schema_fail() -> None:
         "missing_keys": ["b", "a.c"],
         "schema_differences": ["(top): 'd' is a required property"],
     }
-    assert (
-        of("3", format="json", required_keys=["a"]).message == "expected the JSON to have a, got the number 3"
-    )
-    assert (
-        of("[]", format="json", required_keys=["a"]).message == "expected the JSON to have a, got a list of 0"
-    )
+    assert of("3", format="json", required_keys=["a"]).message == "expected the JSON to have a, got 3"
+    assert of("[]", format="json", required_keys=["a"]).message == "expected the JSON to have a, got []"
 
 
 def test_length() -> None:
@@ -325,9 +312,9 @@ def test_any_output_can_be_judged(output: str, kind: str) -> None:
 @pytest.mark.parametrize(
     ("output", "got"),
     [
-        ('"Käse"', 'the string "Käse"'),
-        ("true", "the boolean true"),
-        ("null", "the value null"),
+        ('"Käse"', '"Käse"'),
+        ("true", "true"),
+        ("null", "null"),
         ("{}", "an object with no keys"),
         (
             "{" + ", ".join(f'"k{n}": 1' for n in range(12)) + "}",

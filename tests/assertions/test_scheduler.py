@@ -333,9 +333,9 @@ class TestOutboundCount:
         ("params", "message"),
         [
             ({}, "needs exact, min or max"),
-            ({"exact": 1, "min": 2}, "exact (1) is less than min or more than max: no number fits"),
-            ({"exact": 3, "max": 2}, "exact (3) is less than min or more than max: no number fits"),
-            ({"min": 3, "max": 2}, "min (3) is more than max (2): no number is between them"),
+            ({"exact": 1, "min": 2}, "at least 2 and at most 1: no number fits"),
+            ({"exact": 3, "max": 2}, "at least 3 and at most 2: no number fits"),
+            ({"min": 3, "max": 2}, "at least 3 and at most 2: no number fits"),
         ],
     )
     def test_refuses_limits_that_say_nothing(self, params: dict[str, Any], message: str) -> None:

@@ -14,6 +14,7 @@ from agenteval.contracts.models import DataPath, Model, WrongPart
 from agenteval.contracts.testcase import TestCase
 from agenteval.contracts.trace import Event, ToolCall, Trace
 from agenteval.matching.selectors import ResultMatch, Selector
+from agenteval.text.fitting import counted
 
 LOOKED_AT = frozenset({"tool", "tools", "forbidden_tools", "allowed_sources"})
 """Parameters with names or globs of tools that the check looks at."""
@@ -295,6 +296,15 @@ def unfinished(trace: Trace) -> str:
 def times(number: int) -> str:
     """`once`, `2 times`."""
     return "once" if number == 1 else f"{number} times"
+
+
+def amount(low: int | None, high: int | None, noun: str) -> str:
+    """How many are wanted: `at most 3 calls`, `2 to 4 calls`."""
+    if low == high:
+        return f"exactly {counted(low or 0, noun)}"
+    if high is None:
+        return f"at least {counted(low or 0, noun)}"
+    return f"{low} to {counted(high, noun)}" if low else f"at most {counted(high, noun)}"
 
 
 def ids(events: Sequence[Event]) -> list[str]:

@@ -17,6 +17,7 @@ from agenteval.assertions.base import (
     Looks,
     Proof,
     Verdict,
+    amount,
     failed,
     failed_calls,
     has_output,
@@ -26,7 +27,6 @@ from agenteval.assertions.base import (
     unsupported,
 )
 from agenteval.assertions.output import OutputContains
-from agenteval.contracts.json_values import json_in
 from agenteval.contracts.models import WrongPart, model
 from agenteval.contracts.testcase import Name, TestCase
 from agenteval.contracts.trace import ASSISTANT, Event, Trace
@@ -36,7 +36,6 @@ from agenteval.text.parts import (
     blocks,
     bullets,
     composed,
-    numbered_items,
     paragraphs,
     sentences,
     texts,
@@ -44,12 +43,8 @@ from agenteval.text.parts import (
 )
 from agenteval.text.values import Comparison, spellings, told
 from agenteval.text.words import (
-    bare_words,
-    carries_content,
     content_words,
     find_phrase,
-    is_function_word,
-    is_german,
     plain_form,
     words_or_pairs,
 )
@@ -72,9 +67,9 @@ class MemoryRecallSameGroup(Assertion):
     By `evidence`, there is
     `event`: a `memory_read` of the group's memory, not just of a file's name, before the answer.
     `output`: the final output honours the fact: the `output` block, if there is one. Else a fact that states the form of
-    answers (how many bullets, sentences, words, paragraphs or lines, a numbered list, a table, JSON, a language,
-    brevity of 120 words, no preamble) asks for that form; any other for half of its content words, without those of the
-    message that is answered and those it rules out, and for no other day, date, time or number in the place of its own.
+    answers (how many bullets, sentences, words, paragraphs or lines, brevity of 120 words, no preamble) asks for that form, and
+    one in a language, as JSON, a table or a numbered list for an `output` block; any other for half of its content words, without those of the message that is answered and those it rules out, and for no other
+    day, date, time or number in the place of its own.
     `auto`: `event`, and the `output` block if given, where the adapter supports memory events; else `output`.
 
     `event` and `both` are skipped if the adapter does not support memory events and none is recorded.
@@ -201,9 +196,8 @@ class MemoryUpdateOnCorrection(Assertion):
     """After the user corrected the agent, the agent corrected its memory.
 
     Passes if, after the first message that contains `new_value`, otherwise the last one, a `memory_write` of the group's memory
-    contains it, no later write of that file takes it out again, and the final output does not use `old_value`.
-    A later write takes out what its `change_summary` tells
-    behind "instead of: "; one without it is of the whole file if it repeats a line, or has it with the old value.
+    contains it, no later write of that file takes it out again (by its `change_summary`: "instead of: ...") or repeats its
+    line with the old value, and the final output does not use `old_value`.
     Values are whole words in any case; dates, times and numbers in any spelling. The output may deny the old value or
     put it into the past: "not Tuesday", "I had noted Tuesday", "moved from Tuesday to Thursday".
     """
@@ -284,37 +278,30 @@ class MemoryUpdateOnCorrection(Assertion):
     def _right(self, trace: Trace, group: str, since: int) -> list[Event]:
         """The writes after the correction that hold the new value, except where the file lost it again."""
         right: list[Event] = []
-        left: dict[str, str] = {}
         for event in trace.of_type("memory_write"):
             if event.seq <= since or owner(event) != group:
                 continue
-            path = str(event.data.get("path"))
             added, taken = _changes(event)
-            before = left.get(path, "")
-            left[path] = self._after(before, "\n".join(texts(event.data.get("content")) or added), taken)
             if self._holds_new(event):
                 right.append(event)
-            elif not self._has_new(left[path]):
-                right = [each for each in right if str(each.data.get("path")) != path]
+            else:
+                right = [
+                    each
+                    for each in right
+                    if each.data.get("path") != event.data.get("path")
+                    or not (self._takes_out(taken) or self._with_old(each) & _lines(added))
+                ]
         return right
 
-    def _after(self, text: str, added: str, taken: str) -> str:
-        """What is left of what was written to a file once it is changed, as far as the new value goes."""
-        if taken and taken in text:
-            return text.replace(taken, added)
-        lines = text.split("\n")
-        if not taken:
-            new, old = self.new_value.casefold(), (self.old_value or "").casefold()
-            there = {line.strip() for line in text.casefold().split("\n")}
-            there |= {line.replace(new, old) for line in there if old}
-            again = there.intersection(line.strip() for line in added.casefold().split("\n"))
-            if any(map(str.isalnum, "".join(again))):  # the whole file is written
-                return added
-        for gone in [line.strip() for line in taken.split("\n") if self._has_new(line)]:
-            held = (line for line in lines if self._has_new(line) and (line.strip() in gone or gone in line))
-            if (lost := next(held, None)) is not None:
-                lines.remove(lost)
-        return "\n".join([*lines, added])
+    def _takes_out(self, taken: str) -> bool:
+        """Whether the text that a write removed has the new value, or is a part of it."""
+        part = taken.strip().casefold()
+        return self._has_new(taken) or (bool(part) and part in self.new_value.casefold())
+
+    def _with_old(self, event: Event) -> set[str]:
+        """The lines that a write added with the new value, with the old one in its place."""
+        new, old = self.new_value.casefold(), (self.old_value or "").casefold()
+        return {line.replace(new, old) for line in _lines(_changes(event)[0]) if old and new in line}
 
     def _holds_new(self, event: Event) -> bool:
         return any(map(self._has_new, _changes(event)[0]))
@@ -376,6 +363,10 @@ _REPLACED = lazy(r"^[^,;]*(?:\b(?:now|moved|changed)\b|→|->)[^,;]*$", re.IGNOR
 """What stands between an old value and the one that took its place: "Tuesday's class is now on Thursday"."""
 
 
+def _lines(pieces: Sequence[str]) -> set[str]:
+    return {line.strip() for piece in pieces for line in piece.casefold().split("\n")}
+
+
 def _changes(event: Event) -> tuple[list[str], str]:
     """The pieces of text that a write added to memory, and what it removed."""
     summary = texts(event.data.get("change_summary"))
@@ -389,12 +380,10 @@ MOST_WORDS_OF_BRIEF = 120
 
 
 class Request(NamedTuple):
-    """One thing that a fact asks of an answer."""
+    """One thing that a fact asks of an answer: what is asked and what the answer has, for a message."""
 
     wanted: str
-    """What is asked, for a message."""
     got: str
-    """What the answer has instead, or has."""
     met: bool
 
 
@@ -409,28 +398,19 @@ def requests(fact: str, answer: str, asked: Sequence[str] = ()) -> list[Request]
 
 def _of_form(fact: str, answer: str) -> list[Request]:
     about_answers = bool(_ANSWERS.search(fact))
-    ordered = bool(_ORDER.search(fact))
-    if not (about_answers or ordered):
+    if not (about_answers or _ORDER.search(fact)):
         return []
     found = []
-    if denied := _NO_BULLETS.search(fact):
+    denied, counted = _NO_BULLETS.search(fact), _COUNT.search(fact)
+    bulleted = not denied and bool(_BULLETS.search(fact))
+    if denied:
         found.append(_count("bullets", answer, 0, 0))
-    counted = _COUNT.search(fact)
     if counted:
         found.append(_count(f"{counted['unit']}s", answer, *_limits(counted)))
-    bulleted = not denied and bool(_BULLETS.search(fact))
     if bulleted and not (counted and counted["unit"] == "bullet"):
         found.append(_count("bullets", answer, 1, None))
-    if _NUMBERED.search(fact):
-        found.append(_count("numbered items", answer, 1, None))
-    if not bulleted and _TABLES.search(fact):
-        found.append(_count("table rows", answer, 1, None))
-    if _JSON.search(fact):
-        code = [block.text for block in blocks(answer) if block.kind == "code"]
-        met = any(json_in(text) is not None for text in (answer, *code))
-        found.append(Request("JSON", "some" if met else "none", met))
-    if ordered and (language := _LANGUAGE.search(fact)):
-        found.append(_in_language(answer, language[1].capitalize()))
+    if other := _OTHER_FORM.search(fact):
+        found.append(Request("an output block, which can judge " + other[0], "none", met=False))
     if _BRIEF.search(fact) or (about_answers and _SHORT.search(fact)):
         found.append(_count("words", answer, 0, MOST_WORDS_OF_BRIEF))
     if _NO_PREAMBLE.search(fact):
@@ -456,31 +436,22 @@ _NO_BULLETS = lazy(
     r"(?:\b(?:no|not|never|without|avoids?|instead of|rather than|over|dislikes?|hates?)|n['’]t)"
     r"(?: (?:use|using|want|like|contain|have|send|write|any|as|in))* bullet"
 )
-_NUMBERS = {
-    word: number
-    for number, word in enumerate(
-        ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"), 1
-    )
-}
-_NUMBER = rf"(?:\d{{1,4}}|{'|'.join(_NUMBERS)})"
+_NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_NUMBER = rf"(?:\d{{1,4}}|{'|'.join(_NUMBERS[1:])})"
 _UNIT = "(?:bullet|sentence|word|paragraph|line)"
 _COUNT = lazy(
-    rf"(?P<before>\b(?:at most|(?:no|not|never) more than|up to|max(?:imum)?(?: of)?|under|fewer than|less than|below"
-    rf"|at least|min(?:imum)?(?: of)?|more than)\s+)?"
+    rf"(?:\b(?:(?P<most>at most|(?:no|not|never) more than|up to|max(?:imum)?(?: of)?)|(?P<under>under|fewer than|less than|below)"
+    rf"|(?P<least>at least|min(?:imum)?(?: of)?)|(?P<over>more than))\s+)?"
     rf"\b(?P<low>{_NUMBER})(?:\s*(?:-|–|to|or)\s*(?P<high>{_NUMBER}))?[\s-]+"
     rf"(?:(?!{_UNIT}s?\b)[a-z]+[\s,-]+|{_NUMBER}-{_UNIT}\s+){{0,2}}?"
     rf"(?P<unit>{_UNIT})(?:s|[ -]?points?)?\b(?! {_UNIT}s)"
     rf"(?P<after>\s+(?:max(?:imum)?|at most|or (?:fewer|less)|tops)\b)?"
 )
 """How many: the first number of a fact that has one of these units."""
-_NUMBERED = lazy(r"(?<!\bno )\bnumbered (?:lists?|items|steps|points)\b")
-_TABLES = lazy(
-    r"\b(?:as|in|into|markdown|prefers?) (?:an? )?(?:markdown )?tables?\b(?! (?:by|near|at|outside)\b)"
+_OTHER_FORM = lazy(
+    r"\b(?:json|tables?|numbered (?:lists?|items|steps|points)|in (?:english|german|french|spanish|italian|portuguese))\b"
 )
-_JSON = lazy(
-    r"\b(?:prefers?|wants?|likes?|in|as|only|valid|raw) json\b|\bjson (?:output|answers?|repl(?:y|ies)|only)\b"
-)
-_LANGUAGE = lazy(r"\bin (english|german|french|spanish|italian|portuguese)\b")
+"""A form of answers that words alone do not judge."""
 _BRIEF = lazy(r"\b(?:concise|terse|succinct|to the point|briefly|be brief|keep (?:it|them) (?:brief|short))")
 _SHORT = lazy(r"\b(?:brief|short|shorter)\b")
 _NO_PREAMBLE = lazy(
@@ -494,56 +465,35 @@ _OPENING = lazy(
 
 
 def _limits(match: re.Match[str]) -> tuple[int, int | None]:
-    low, high = (_NUMBERS.get(text) or int(text) for text in (match["low"], match["high"] or match["low"]))
-    before = (match["before"] or "").strip()
+    low, high = (
+        _NUMBERS.index(text) if text in _NUMBERS else int(text)
+        for text in (match["low"], match["high"] or match["low"])
+    )
     if match["high"]:
         return low, high
-    if before in ("under", "fewer than", "less than", "below"):
+    if match["under"]:
         return 0, low - 1
-    if before == "more than":
-        return low + 1, None
-    if before.startswith(("at least", "min")):
-        return low, None
-    at_most = before or match["after"] or match["unit"] == "word"  # nobody expects exactly so many words
+    if match["least"] or match["over"]:
+        return low + bool(match["over"]), None
+    at_most = (
+        match["most"] or match["after"] or match["unit"] == "word"
+    )  # nobody expects exactly so many words
     return (0, low) if at_most else (low, low)
 
 
 _COUNTERS: dict[str, Callable[[str], int]] = {
     "bullets": lambda text: len(bullets(text)),
-    "numbered items": lambda text: len(numbered_items(text)),
     "sentences": lambda text: sum(len(sentences(block.text)) for block in blocks(text)),
     "words": lambda text: len(words(text)),
     "paragraphs": lambda text: len(paragraphs(text)),
-    "table rows": lambda text: sum(1 for block in blocks(text) if block.kind == "table"),
     "lines": lambda text: sum(1 for line in text.splitlines() if line.strip()),
 }
 
 
 def _count(unit: str, answer: str, low: int, high: int | None) -> Request:
     number = _COUNTERS[unit](answer)
-    named = unit.removesuffix("s") if (low if high is None else high) == 1 else unit
-    if high is None:
-        wanted = f"at least {low} {named}"
-    elif high == low:
-        wanted = f"exactly {low} {named}" if low else f"no {named}"
-    else:
-        wanted = f"{low} to {high} {named}" if low else f"at most {high} {named}"
+    wanted = amount(low, high, unit.removesuffix("s"))
     return Request(wanted, f"{number}", low <= number and (high is None or number <= high))
-
-
-def _in_language(answer: str, language: str) -> Request:
-    """English, German or another one, told by function words; which other one it is, is not judged."""
-    found = [word for word in bare_words(answer.lower()) if len(word) > 1]
-    english = sum(not carries_content(word) and not is_function_word(word) for word in found)
-    foreign = sum(carries_content(word) and is_function_word(word) for word in found)
-    got = language
-    if is_german(answer):
-        got = "German"
-    elif english > foreign:
-        got = "English"
-    elif foreign > english and language == "English":
-        got = "another language"
-    return Request(f"an answer in {language}", f"one in {got}", got == language)
 
 
 _RULED_OUT = lazy(

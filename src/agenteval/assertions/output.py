@@ -2,9 +2,9 @@
 
 # ruff: noqa: RUF002 - the signs of lists are meant
 
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field
+from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
 from agenteval.assertions.base import (
@@ -12,6 +12,7 @@ from agenteval.assertions.base import (
     Category,
     Proof,
     Verdict,
+    amount,
     check_phrases,
     failed,
     first_of,
@@ -24,7 +25,7 @@ from agenteval.assertions.base import (
     unsupported,
     vacuous,
 )
-from agenteval.contracts.json_values import MISSING, lookup
+from agenteval.contracts.json_values import MISSING, lookup, show
 from agenteval.contracts.models import Between, WrongPart, model
 from agenteval.contracts.testcase import TestCase
 from agenteval.contracts.trace import ToolCall, Trace
@@ -113,19 +114,16 @@ regex: ['\\b1[0-9]:[0-5][0-9]\\b']
         reasons = [f"{_quoted([phrase])} is missing{_near(phrase, output)}" for phrase in missing]
         if self.any_of and not any(phrase in found for phrase in self.any_of):
             missing += [phrase for phrase in self.any_of if phrase not in missing]
-            reasons.append(self._none_of_any(output))
+            what = "is missing" if len(self.any_of) == 1 else "occurs"
+            none = "none of " * (len(self.any_of) > 1)
+            near = next(filter(None, (_near(phrase, output) for phrase in self.any_of)), "")
+            reasons.append(f"{none}{_quoted(self.any_of)} {what}{near}")
         reasons += [f"/{pattern}/ does not match" for pattern in unmatched]
         observed: dict[str, Any] = {"found": found + matched, "missing": missing + unmatched}
         if reasons:
             message = f"expected the output to contain {self._wanted()}; {first_of(reasons)}"
             return failed(message, events=events, **observed)
         return passed(f"the output contains {_quoted(found + matched)}", events=events, **observed)
-
-    def _none_of_any(self, output: str) -> str:
-        if len(self.any_of) == 1:
-            return f"{_quoted(self.any_of)} is missing{_near(self.any_of[0], output)}"
-        hints = (_near(phrase, output, name=_quoted([phrase])) for phrase in self.any_of)
-        return f"none of {_quoted(self.any_of)} occurs{next(filter(None, hints), '')}"
 
     def _occurs(self, phrase: str, folded: Sequence[str]) -> bool:
         wanted = _comparable(phrase, case_sensitive=self.case_sensitive)
@@ -154,20 +152,14 @@ def _quoted(phrases: Sequence[str]) -> str:
     return listed_names([f'"{phrase}"' for phrase in phrases])
 
 
-def _near(phrase: str, output: str, *, name: str = "it") -> str:
-    """How the output almost contains a phrase, which is called `name`, as the end of a sentence; empty when it does not."""
-    wanted, text = _comparable(phrase), _comparable(output)
-    if holds(text, wanted):
-        return f" ({name} occurs in a different case)"
-    if wanted in text:
-        return f" ({name} occurs, but inside a longer number)"
-    if " ".join(wanted.split()) in " ".join(text.split()):
-        return f" ({name} occurs with different spaces or line breaks)"
+def _near(phrase: str, output: str) -> str:
+    """How the output almost contains a phrase, as the end of a sentence; empty when it does not."""
+    if " ".join(_comparable(phrase).split()) in " ".join(_comparable(output).split()):
+        return f" ({_quoted([phrase])} occurs in another case, with other blanks or inside a longer number)"
     pairs = _pairs(phrase)
     best, closest = 0.0, ""
     for line in output.splitlines()[:500]:
-        got = _pairs(line[:1000])
-        share = len(pairs & got) / len(pairs) if pairs else 0.0
+        share = len(pairs & _pairs(line[:1000])) / len(pairs) if pairs else 0.0
         if share > best:
             best, closest = share, line
     return f' (closest line: "{around_words(closest, phrase, 120)}")' if best >= 0.5 else ""
@@ -407,7 +399,7 @@ max_sentences_per_bullet: 1
                     raise WrongPart(f"{name} belongs to {other}, not to {self.format}", name)
         if self.format == "max_length" and all(getattr(self, name) is None for name in own):
             raise ValueError("max_length needs at least one of max_chars, max_words and max_lines")
-        for low, high in (*_BOUNDS, *_AROUND_EXACT):
+        for low, high in _ORDERED:
             least, most = getattr(self, low), getattr(self, high)
             if least is not None and most is not None and least > most:
                 raise WrongPart(f"{low} is {least}, which is more than {high}, {most}", low)
@@ -416,95 +408,97 @@ max_sentences_per_bullet: 1
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the output is all it judges
         """Judge one trace."""
+        name = _NAMES[self.format]
         if not has_output(trace):
-            return no_output(f"the output to be {_NAMES[self.format]}", trace)
-        judges = {
-            "bullet_list": self._list,
-            "numbered_list": self._list,
-            "paragraphs": self._paragraphs,
-            "json": self._json,
-            "max_length": self._length,
-        }
-        reasons, got, observed = judges[self.format](trace.output)
-        events = output_events(trace)
+            return no_output(f"the output to be {name}", trace)
+        judges = {"json": self._json, "max_length": self._length}
+        reasons, got, observed = judges.get(self.format, self._items)(trace.output)
         if reasons:
-            return failed(first_of(reasons), events=events, **observed)
-        if self._any_number_fits() and not (self.max_sentences_per_bullet and observed["sentences"]):
+            return failed(first_of(reasons), events=output_events(trace), **observed)
+        any_fits = self.format in _COUNTED and self._bounds() == (0, None)
+        if any_fits and not (self.max_sentences_per_bullet and observed["sentences"]):
             return vacuous(f"any number fits, and the output has {got}", **observed)
-        return passed(f"the output is {_NAMES[self.format]}: {got}", events=events, **observed)
+        return passed(f"the output is {name}: {got}", events=output_events(trace), **observed)
 
-    def _any_number_fits(self) -> bool:
-        return self.exact_paragraphs is None and (0, None) in (
-            (getattr(self, low), getattr(self, high)) for low, high in _BOUNDS
+    def _bounds(self) -> tuple[int | None, int | None]:
+        """How many items are allowed, as far as the test says."""
+        if self.exact_paragraphs is not None:
+            return self.exact_paragraphs, self.exact_paragraphs
+        low, high = (
+            name
+            for name in PARAMETERS[self.format]
+            if name[:4] in ("min_", "max_") and name[-7:] != "_bullet"
         )
+        return getattr(self, low), getattr(self, high)
 
-    def _list(self, output: str) -> "_Finding":
-        found, others = bullets(output), numbered_items(output)
-        name, other, key = "bullet", "numbered item", "bullets"
-        bounds = self.min_bullets, self.max_bullets
-        if self.format == "numbered_list":
-            found, others, name, other, key = others, found, other, name, "items"
-            bounds = self.min_items, self.max_items
-        reasons = list(_outside(name, len(found), *bounds))
-        if not found and reasons and others:
-            reasons[0] += f" ({counted(len(others), other)} instead)"
+    def _items(self, output: str) -> "_Finding":
+        name, find = _COUNTED[self.format]
+        found = find(output)
+        low, high = self._bounds()
+        least = min(1, 1 if high is None else high) if low is None else low  # one, unless none is allowed
+        reasons = []
+        if len(found) < least or (high is not None and len(found) > high):
+            wanted = amount(low if found else least, high, name)
+            reasons.append(f"expected {wanted}, got {len(found) or 'none'}")
+        got = counted(len(found), name)
+        if self.format == "paragraphs":
+            return reasons, got, {"paragraphs": len(found), "starts": [cut(each, 60) for each in found]}
         counts = list(map(_sentences, found))
         limit = self.max_sentences_per_bullet
         for number, (item, count) in enumerate(zip(found, counts, strict=True), 1):
             if limit is not None and count > limit:
                 most = f"expected at most {counted(limit, 'sentence')} per {name}"
                 reasons.append(f'{most}, got {count} in {name} {number}: "{cut(item, 120)}"')
-        return reasons, counted(len(found), name), {key: len(found), "sentences": counts}
-
-    def _paragraphs(self, output: str) -> "_Finding":
-        found = paragraphs(output)
-        exact = self.exact_paragraphs
-        least, most = (self.min_paragraphs, self.max_paragraphs) if exact is None else (exact, exact)
-        reasons = list(_outside("paragraph", len(found), least, most))
-        starts = [cut(paragraph, 60) for paragraph in found]
-        return reasons, counted(len(found), "paragraph"), {"paragraphs": len(found), "starts": starts}
+        return reasons, got, {f"{name.split()[-1]}s": len(found), "sentences": counts}
 
     def _json(self, output: str) -> "_Finding":
+        from agenteval.contracts.errors import FileError
+        from agenteval.reading.jsonsource import parse_json
+
         text, outside = _json_text(output)
         try:
-            value = json.loads(
-                text, parse_int=_integer, parse_constant=_refuse_constant, object_pairs_hook=_refuse_doubles
-            )
-        except RecursionError:
-            return ["expected the output to be JSON, but it is nested too deeply to read"], "", {}
-        except ValueError as error:
-            from agenteval.reading.jsonsource import in_words
-
+            value = parse_json(text, Path("the output"))
+        except FileError as error:
+            wrong = error.problems[0]
+            told = wrong.message.removeprefix("not valid JSON: ").replace("the file", "the output")
             hint = " (a code block holds JSON, but there is text outside it)" if outside else ""
-            wrong = f"{in_words(error, 'the output')}{hint}"
-            return [f"expected the output to be JSON, but it is not: {wrong}"], "", {}
+            place = f"line {wrong.line}, column {wrong.column}"
+            return [f"expected the output to be JSON, but at {place}: {told}{hint}"], "", {}
         missing = [key for key in self.required_keys if lookup(value, key) is MISSING]
         differences = schema_differences(self.json_schema, value) if self.json_schema is not None else []
-        reasons = []
-        if missing:
-            reasons.append(f"expected the JSON to have {', '.join(missing)}, got {_describe(value)}")
+        got = (
+            f"an object with {', '.join(list(value)[:10]) or 'no keys'}"
+            if isinstance(value, dict)
+            else cut(show(value), 60)
+        )
+        reasons = [f"expected the JSON to have {', '.join(missing)}, got {got}"] if missing else []
         if differences:
             reasons.append(f"expected the JSON to fit json_schema, but {'; '.join(differences)}")
-        return reasons, _describe(value), {"missing_keys": missing, "schema_differences": differences}
+        return reasons, got, {"missing_keys": missing, "schema_differences": differences}
 
     def _length(self, output: str) -> "_Finding":
         text = output.strip()
-        sizes = {"chars": len(text), "words": len(words(text)), "lines": len(text.splitlines())}
-        names = {"chars": "character", "words": "word", "lines": "line"}
-        reasons = []
-        for unit, size in sizes.items():
-            limit = getattr(self, f"max_{unit}")
-            if limit is not None and size > limit:
-                reasons.append(f"expected at most {counted(limit, names[unit])}, got {size}")
-        got = ", ".join(counted(size, names[unit]) for unit, size in sizes.items())
-        return reasons, got, dict(sizes)
+        sizes = {"character": len(text), "word": len(words(text)), "line": len(text.splitlines())}
+        limits = {"character": self.max_chars, "word": self.max_words, "line": self.max_lines}
+        reasons = [
+            f"expected at most {counted(limit, unit)}, got {sizes[unit]}"
+            for unit, limit in limits.items()
+            if limit is not None and sizes[unit] > limit
+        ]
+        got = ", ".join(counted(size, unit) for unit, size in sizes.items())
+        return reasons, got, dict(zip(("chars", "words", "lines"), sizes.values(), strict=True))
 
 
 _Finding = tuple[list[str], str, dict[str, Any]]
 """What is wrong, what there is in words, and the values judged."""
 
-_BOUNDS = (("min_bullets", "max_bullets"), ("min_items", "max_items"), ("min_paragraphs", "max_paragraphs"))
-_AROUND_EXACT = (("min_paragraphs", "exact_paragraphs"), ("exact_paragraphs", "max_paragraphs"))
+_ORDERED = (
+    ("min_bullets", "max_bullets"),
+    ("min_items", "max_items"),
+    ("min_paragraphs", "max_paragraphs"),
+    ("min_paragraphs", "exact_paragraphs"),
+    ("exact_paragraphs", "max_paragraphs"),
+)
 _NAMES = {
     "bullet_list": "a bullet list",
     "numbered_list": "a numbered list",
@@ -512,20 +506,11 @@ _NAMES = {
     "json": "JSON",
     "max_length": "short enough",
 }
-
-
-def _outside(name: str, got: int, least: int | None, most: int | None) -> Iterator[str]:
-    """What is wrong with a number; without bounds, one is expected, unless the author allows none."""
-    lowest = least if least is not None else min(1, 1 if most is None else most)
-    if lowest <= got and (most is None or got <= most):
-        return
-    if least is not None and most is not None:
-        wanted = f"exactly {counted(least, name)}" if least == most else f"{least} to {counted(most, name)}"
-    elif most is not None and got > most:
-        wanted = f"at most {counted(most, name)}"
-    else:
-        wanted = f"at least {counted(lowest, name)}"
-    yield f"expected {wanted}, got {got or 'none'}"
+_COUNTED: dict[str, tuple[str, Callable[[str], list[str]]]] = {
+    "bullet_list": ("bullet", bullets),
+    "numbered_list": ("numbered item", numbered_items),
+    "paragraphs": ("paragraph", paragraphs),
+}
 
 
 def _sentences(item: str) -> int:
@@ -554,34 +539,3 @@ def _json_text(output: str) -> tuple[str, bool]:
         if _FENCE.fullmatch(lines[0]) and _FENCE.fullmatch(lines[-1]):
             return parts[0].text, False
     return stripped, len(parts) > 1 and any(part.kind == "code" for part in parts)
-
-
-def _integer(digits: str) -> int | float:
-    """A whole number; one of more digits than Python reads is, like any other number out of range, infinite."""
-    try:
-        return int(digits)
-    except ValueError:
-        return float(digits)
-
-
-def _refuse_constant(name: str) -> Any:
-    raise ValueError(f"{name} is not JSON")
-
-
-def _refuse_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    value = dict(pairs)
-    if len(value) < len(pairs):
-        keys = [key for key, _ in pairs]
-        double = next(key for key in keys if keys.count(key) > 1)
-        raise ValueError(f"the key {double!r} occurs twice")
-    return value
-
-
-def _describe(value: Any) -> str:
-    if isinstance(value, dict):
-        keys = ", ".join(map(str, list(value)[:10])) or "no keys"
-        return f"an object with {keys}"
-    if isinstance(value, list):
-        return f"a list of {len(value)}"
-    names = {str: "the string", bool: "the boolean", type(None): "the value"}
-    return f"{names.get(type(value), 'the number')} {cut(json.dumps(value, ensure_ascii=False), 60)}"

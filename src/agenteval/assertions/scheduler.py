@@ -1,6 +1,6 @@
 """Scheduled runs, and the messages that runs send: how often, where to, and whether one goes out twice (SPEC 14)."""
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -9,6 +9,7 @@ from agenteval.assertions.base import (
     Category,
     Proof,
     Verdict,
+    amount,
     called,
     closest_calls,
     failed,
@@ -168,12 +169,14 @@ class SchedulerOutboundCount(Assertion):
     def __post_init__(self) -> None:
         if self.exact is None and self.min is None and self.max is None:
             raise ValueError("needs exact, min or max")
-        if self.min is not None and self.max is not None and self.min > self.max:
-            raise ValueError(f"min ({self.min}) is more than max ({self.max}): no number is between them")
-        if self.exact is not None and not (self.min or 0) <= self.exact <= (
-            self.exact if self.max is None else self.max
-        ):
-            raise ValueError(f"exact ({self.exact}) is less than min or more than max: no number fits")
+        low, high = self._bounds()
+        if low is not None and high is not None and low > high:
+            raise ValueError(f"at least {low} and at most {high}: no number fits")
+
+    def _bounds(self) -> tuple[int | None, int | None]:
+        low = [number for number in (self.exact, self.min) if number is not None]
+        high = [number for number in (self.exact, self.max) if number is not None]
+        return max(low, default=None), min(high, default=None)
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:
         """Judge one trace."""
@@ -195,11 +198,10 @@ class SchedulerOutboundCount(Assertion):
                 "counting needs supports_tool_trace, which the recording lacks",
                 **observed,
             )
-        low = self.min if self.exact is None else self.exact
-        high = self.max if self.exact is None else self.exact
+        low, high = self._bounds()
         too_few = low is not None and number < low
         if too_few or (high is not None and number > high):
-            wrong.append(f"expected {self._expected(kind)}, got {number}")
+            wrong.append(f"expected {amount(low, high, kind)}, got {number}")
         if wrong:
             told = 1 if self.count == "successes" else 0
             shown = [event for call in calls for event in (call.event, *call.failures()[:told])]
@@ -217,17 +219,8 @@ class SchedulerOutboundCount(Assertion):
             return vacuous(f"any number fits, and the trace has {counted(number, kind)}", **observed)
         if not number and (high or not (trace.calls() or is_available(self.tool, case))):
             return vacuous(f"no {kind} in the trace", **observed)
-        right = f"{counted(number, kind)}, expected {self._expected(kind)}"
+        right = f"{counted(number, kind)}, expected {amount(low, high, kind)}"
         return passed(right, events=sent, proven=high is None, **observed)
-
-    def _expected(self, kind: str) -> str:
-        if self.exact is not None:
-            return f"exactly {counted(self.exact, kind)}"
-        if self.min is None:
-            return f"at most {counted(self.max or 0, kind)}"
-        if self.max is None:
-            return f"at least {counted(self.min, kind)}"
-        return f"{self.min} to {counted(self.max, kind)}"
 
     def _closest(self, trace: Trace) -> list[tuple[Event, str]]:
         success = True if self.count == "successes" else None
@@ -243,7 +236,7 @@ class SchedulerOutboundCount(Assertion):
 MOST_COMPARED = 4_000
 """Characters of a message that are compared with those of another."""
 MOST_RECENT = 100
-"""Messages to one address with which a later one is compared."""
+"""Earlier messages with which a later one is compared."""
 
 NOWHERE = "message without a destination"
 
@@ -392,47 +385,33 @@ def likeness(one: str, other: str) -> float:
     """
     if one == other:
         return 1.0
-    first, second = _triples(one[:MOST_COMPARED]), _triples(other[:MOST_COMPARED])
+    first, second = (
+        Counter(zip(t, t[1:], t[2:], strict=False)) for t in (one[:MOST_COMPARED], other[:MOST_COMPARED])
+    )
     total = first.total() + second.total()
     return 2 * (first & second).total() / total if total else 0.0
 
 
-def _triples(text: str) -> Counter[tuple[str, str, str]]:
-    return Counter(zip(text, text[1:], text[2:], strict=False))
-
-
 def repeated(sent: Sequence[Message], least: float) -> Iterator[tuple[Message, Message, float]]:
-    """The messages that went to an address before, each with the first alike one and how alike they are.
+    """The messages that went to an address before, each with the most alike one and how alike they are.
 
-    With `least` below 1, a message is compared with the `MOST_RECENT` latest different ones to each of its addresses,
-    unless the lengths of the texts alone rule it out.
+    With `least` below 1, a message is compared with the `MOST_RECENT` latest that differ.
     """
     exact: dict[tuple[str, str, str], Message] = {}
-    recent: dict[str, list[Message]] = {}
+    recent: deque[Message] = deque(maxlen=MOST_RECENT)
     for message in sent:
         keys = [(address, message.text, message.attached) for address in message.addresses]
         before = [exact[key] for key in keys if key in exact]
         if before:
             yield message, min(before, key=lambda each: each.event.seq), 1.0
-        elif least < 1 and (near := _nearest(message, recent, least)):
-            yield message, *near
-        for key in keys:
-            exact.setdefault(key, message)
-        if least < 1 and not before:
-            for address in message.addresses:
-                recent[address] = [*recent.get(address, ())[-MOST_RECENT + 1 :], message]
-
-
-def _nearest(
-    message: Message, recent: dict[str, list[Message]], least: float
-) -> tuple[Message, float] | None:
-    best: tuple[Message, float] | None = None
-    candidates = {id(each): each for address in message.addresses for each in recent.get(address, ())}
-    for each in candidates.values():
-        sizes = len(each.text), len(message.text)
-        if each.attached != message.attached or 2 * min(sizes) < least * sum(sizes) - 4:
             continue
-        share = likeness(each.text, message.text)
-        if share >= least and (best is None or share > best[1]):
-            best = each, share
-    return best
+        alike = [
+            (likeness(each.text, message.text), each)
+            for each in (recent if least < 1 else ())
+            if each.attached == message.attached and each.addresses & message.addresses
+        ]
+        share, nearest = max(alike, key=lambda pair: pair[0], default=(0.0, message))
+        if alike and share >= least:
+            yield message, nearest, share
+        exact |= dict.fromkeys(keys, message)
+        recent.append(message)
