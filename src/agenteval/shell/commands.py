@@ -1,11 +1,11 @@
 """What is found in a command line: the files that it touches, and the commands that are not understood."""
 
-import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
+from itertools import count
 from posixpath import basename, dirname, join, normpath
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from agenteval.shell.tokens import (
     MOST,
@@ -48,42 +48,26 @@ class Touch:
     """What of a folder is touched with it: `*` is all that is in it, `**` all below it, `**/*` all but what is left out."""
 
 
-class Unclear(NamedTuple):
-    """The words of a command that is not known, and where it runs."""
-
-    text: str
-    folder: str
-
-
-class Reading(NamedTuple):
-    """What a command line does to files, and which commands of it were not understood."""
-
-    touches: list[Touch]
-    unclear: list[Unclear]
-
-
-@dataclass(slots=True)
 class Command:
-    """A simple command, without redirections and what stands before it."""
+    """A simple command, without redirections and what stands before it.
 
-    name: str
-    arguments: list[str]
-    stdin: str | None
-    """The text that comes in, where it is known."""
-    names: list[str]
-    """The names of files that come in, as globs where only these are known."""
-    files: list[str] = field(init=False)
-    """The arguments that are neither options nor a script or pattern."""
-    options: dict[str, list[str]] = field(init=False)
-    scripts: list[str] = field(init=False)
+    `stdin` is the text that comes in, where it is known, `names` the names of files that come in, as globs where only these
+    are known; `files` are the arguments that are neither options nor a script or pattern.
+    """
 
-    def __post_init__(self) -> None:
-        self.files, self.options = options_of(self.arguments, _VALUED.get(self.name, ""))
+    def __init__(self, name: str, arguments: list[str], stdin: str | None, names: list[str]) -> None:
+        if name == "tar" and arguments and arguments[0][:1] != "-":
+            arguments = [f"-{arguments[0]}", *arguments[1:]]
+        self.name, self.arguments, self.stdin, self.names = name, arguments, stdin, names
+        self.files, self.options = options_of(arguments, _VALUED.get(name, ""))
         self.scripts = self.given("e", "expression", "regexp")
         if self.has("i", "in-place") and self.files[:1] == [""]:  # BSD has `sed -i ''`
             self.files = self.files[1:]
-        if self.name in _SCRIPTED and not self.has("e", "expression", "regexp", "f", "file", "files"):
+        if name in _SCRIPTED and not self.has("e", "expression", "regexp", "f", "file", "files"):
             self.scripts, self.files = self.files[:1], self.files[1:]
+        self.recursive = self.has("r", "R", "a", "recursive", "archive", "dereference-recursive")
+        leaves_out = name in _LEAVE_OUT or self.has("exclude", "exclude-dir", "exclude-from")
+        self.all_below = "**/*" if leaves_out else "**"
 
     def has(self, *options: str) -> bool:
         """Whether one of the options is given, by its letter or its name."""
@@ -99,20 +83,9 @@ class Command:
         return self.names or (self.stdin or "").split()
 
     @property
-    def recursive(self) -> bool:
-        """Whether an option says that it goes through folders."""
-        return self.has("r", "R", "a", "recursive", "archive", "dereference-recursive")
-
-    @property
-    def all_below(self) -> str:
-        """What it does with a folder that it goes through: a link only leads there, and some leave out what `git` does."""
-        leaves_out = self.name in _LEAVE_OUT or self.has("exclude", "exclude-dir", "exclude-from")
-        return "**/*" if leaves_out else "**"
-
-    @property
     def stdout(self) -> str | None:
         """What it prints, where its words tell; what variables and other commands hold they do not."""
-        printed = "" if self.name in _SILENT else None
+        printed = "" if self.name in ("", ":", "true") else None
         if self.name in ("echo", "printf"):
             printed = self._echoed()
         elif self.name == "tee" or (self.name == "cat" and not self.files):
@@ -129,13 +102,10 @@ class Command:
 
 
 _VALUED = {
-    "ack": "ABCm",
-    "ag": "ABCGm",
     "awk": "Ffv",
     **dict.fromkeys(("egrep", "fgrep", "grep"), "ABCDdmef"),
-    "ls": "ITw",
     "perl": "eIM",
-    "rg": "ABCEMTdefgjmrt",
+    **dict.fromkeys(("ack", "ag", "rg"), "ABCEMTdefgjmrt"),
     "sed": "ef",
     "tar": "CTXbf",
     "tree": "ILPo",
@@ -144,9 +114,7 @@ _VALUED = {
 _SCRIPTED = frozenset({"ack", "ag", "awk", "egrep", "fgrep", "grep", "jq", "perl", "rg", "sed", "tr"})
 """Commands whose first argument is no file, but a pattern or a script."""
 _LEAVE_OUT = frozenset({"ack", "ag", "ln", "rg"})
-"""Commands that do not read all that is in a folder."""
-_SILENT = frozenset({"", ":", "true"})
-"""Commands that print nothing: a redirection alone empties a file."""
+"""Commands that do not read all that is in a folder: a link only leads there, and some leave out what `git` does."""
 _EXPANDED = lazy(r"\$[({A-Za-z_]|" + PLACEHOLDER_BEGIN)
 """Where something is filled in."""
 
@@ -157,21 +125,13 @@ MOST_COMMANDS = 2000
 """How many commands are followed, those within others once for each name that they are run on."""
 
 
-@dataclass(slots=True)
-class Found:
-    """What a shell has found, with its subshells, and how many commands they came upon."""
-
-    touches: list[Touch] = field(default_factory=list)
-    unclear: list[Unclear] = field(default_factory=list)
-    commands: int = 0
-
-
 class Shell:
-    """Notes what simple commands touch, one after the other."""
+    """Notes what simple commands touch, one after the other. Subshells share what is found, parts and outputs."""
 
-    def __init__(self, folder: str, programs: "Mapping[str, Program]") -> None:
-        self.programs = programs
-        self.found = Found()
+    def __init__(self, folder: str) -> None:
+        self.touches: list[Touch] = []
+        self.unclear: list[tuple[str, str]] = []
+        self.followed = count()
         self.parts = Parts()
         self.outputs: dict[str, list[str]] = {}
         """The words that substituted commands print, by their numbers."""
@@ -188,8 +148,6 @@ class Shell:
         """Whether the output of another command comes in."""
         self.fed: list[str] = []
         """The names of files that come into a loop."""
-
-    # Commands --------------------------------------------------------------------------------------------------
 
     def run(self, line: str) -> list[str]:
         """Follow the simple commands of a line. Returns the words that the last prints, as far as they are known."""
@@ -226,8 +184,7 @@ class Shell:
 
     def follow(self, words: list[str]) -> None:
         """Note what one simple command touches."""
-        self.found.commands += 1
-        if self.found.commands > MOST_COMMANDS:
+        if next(self.followed) >= MOST_COMMANDS:
             return
         words, redirections = without_redirections(words)
         stdin, targets = self._redirected(redirections)
@@ -246,7 +203,7 @@ class Shell:
         for target, appends in targets:
             self.note("write", [target], written=printed, whole=printed is not None and not appends)
         self.names = []
-        if program := self.programs.get(command.name):
+        if program := _PROGRAMS.get(command.name):
             program(self, command)
         else:
             self.is_unclear([*words, stdin] if stdin else words)
@@ -275,8 +232,6 @@ class Shell:
                 return self._output(mark["number"])
         return []
 
-    # Words -----------------------------------------------------------------------------------------------------
-
     def assign(self, assignment: str) -> None:
         """Take over a variable: `NAME=value`."""
         name, _, value = assignment.partition("=")
@@ -286,14 +241,16 @@ class Shell:
         """What a word may be; there is at least one value."""
         return expanded(word, self.variables, self._output)
 
+    def every_value(self, words: Iterable[str]) -> list[str]:
+        """What any of the words may be."""
+        return [value for word in words for value in self.values(word)]
+
     def _output(self, number: str) -> list[str]:
         """The words that a substituted command prints."""
         if number not in self.outputs:
             self.outputs[number] = []
             self.outputs[number] = self.run_in_subshell(self.parts.substitutions.get(number, ""))
         return self.outputs[number]
-
-    # What is found ---------------------------------------------------------------------------------------------
 
     def note(
         self,
@@ -306,36 +263,57 @@ class Shell:
         whole: bool = False,
     ) -> None:
         """Add a touch of each file that the paths may mean."""
-        self.found.touches += [
+        self.touches += [
             Touch(access, normpath(each), self.folder, written, taken, whole, below)
-            for path in paths
-            for value in self.values(path)
+            for value in self.every_value(paths)
             for each in without_braces(join(self.folder, value))
         ]
 
     def is_unclear(self, words: Iterable[str]) -> None:
         """Add a command that is not understood."""
-        self.found.unclear.append(Unclear(self.parts.restored(" ".join(words)), self.folder))
+        self.unclear.append((self.parts.restored(" ".join(words)), self.folder))
+
+    def run_on(self, words: list[str], mark: str, names: list[str]) -> None:
+        """Follow a command that is run on names, which stand in the place of a mark or come last."""
+        if mark and any(mark in word for word in words):
+            for name in names[:MOST]:
+                self.follow([word.replace(mark, name) for word in words])
+        else:
+            self.follow([*words, *names])
 
 
-Program = Callable[[Shell, Command], None]
-"""What a command does: it notes what it touches in the shell, and changes what it changes of the shell itself."""
+def touches(command: str, folder: str) -> tuple[list[Touch], list[tuple[str, str]]]:
+    """The files that a command touches, and the commands of it that are not understood, each with where it runs.
+
+    `folder` is where the command itself runs.
+    """
+    shell = Shell(folder)
+    shell.run(command)
+    if next(shell.followed) > MOST_COMMANDS:
+        shell.unclear.append((command, folder))
+    return shell.touches, shell.unclear
 
 
-def evaluate(shell: Shell, command: Command) -> None:
-    """`eval` runs its arguments in this shell."""
+# What each command does: it notes what it touches in the shell, and changes what it changes of the shell itself.
+
+
+def _nothing(_shell: Shell, _command: Command) -> None:
+    pass
+
+
+def _evaluate(shell: Shell, command: Command) -> None:
     for line in shell.values(" ".join(command.arguments)):
         shell.run(line)
 
 
-def run_script(shell: Shell, command: Command) -> None:
-    """`bash` and others run the text of an option or of their input in a shell of their own; a file's is not known."""
+def _run_script(shell: Shell, command: Command) -> None:
+    """Run the text of an option or of the input in a shell of its own; a file's is not known."""
     arguments = command.arguments
     option = next((n for n, word in enumerate(arguments) if _SCRIPT_NEXT.fullmatch(word)), None)
     if option is not None:
         script, *rest = arguments[option + 1 :] or [""]
         parameters = {str(n): shell.values(word) for n, word in enumerate(rest)}
-        parameters["@"] = parameters["*"] = [value for word in rest[1:] for value in shell.values(word)]
+        parameters["@"] = parameters["*"] = shell.every_value(rest[1:])
         for line in shell.values(script):
             shell.names = shell.run_in_subshell(line, parameters)
     elif command.stdin and not command.files:
@@ -348,60 +326,40 @@ def run_script(shell: Shell, command: Command) -> None:
 _SCRIPT_NEXT = lazy(r"-[a-z]*c")
 
 
-def xargs(shell: Shell, command: Command) -> None:
-    """Run a command on the names that come in."""
+def _xargs(shell: Shell, command: Command) -> None:
     words = after_options(command.arguments, "EILPadns")
     own = command.arguments[: len(command.arguments) - len(words)]
     pairs = zip(own, [*own[1:], ""], strict=False)
     mark = next((word[2:] or after for word, after in pairs if word[:2] == "-I"), "")
-    run_on(shell, words or ["echo"], mark or "{}" * ("-i" in own), command.received or [UNKNOWN])
+    shell.run_on(words or ["echo"], mark or "{}" * ("-i" in own), command.received or [UNKNOWN])
 
 
-def run_on(shell: Shell, words: list[str], mark: str, names: list[str]) -> None:
-    """Follow a command that is run on names, which stand in the place of a mark or come last."""
-    if mark and any(mark in word for word in words):
-        for name in names[:MOST]:
-            shell.follow([word.replace(mark, name) for word in words])
-    else:
-        shell.follow([*words, *names])
-
-
-def nothing(_shell: Shell, _command: Command) -> None:
-    """Do nothing: files are not concerned."""
-
-
-def cd(shell: Shell, command: Command) -> None:
-    """Move on to another folder."""
-    for path in command.files[:1]:
-        found = [normpath(join(shell.folder, value)) for value in shell.values(path)]
+def _cd(shell: Shell, command: Command) -> None:
+    """Move on to another folder; `pushd` to come back with `popd`."""
+    if command.name == "popd":
+        shell.folder = shell.folders.pop() if shell.folders else shell.folder
+        return
+    if command.name == "pushd":
+        shell.folders.append(shell.folder)
+    if found := [normpath(join(shell.folder, value)) for value in shell.every_value(command.files[:1])]:
         shell.folder = found[0] if len(found) == 1 else f"{{{','.join(found)}}}"
 
 
-def pushd(shell: Shell, command: Command) -> None:
-    """Move on to another folder, to come back with `popd`."""
-    if command.name == "pushd":
-        shell.folders.append(shell.folder)
-        cd(shell, command)
-    else:
-        shell.folder = shell.folders.pop() if shell.folders else shell.folder
-
-
-def declare(shell: Shell, command: Command) -> None:
-    """Assign the variables that are given a value."""
+def _declare(shell: Shell, command: Command) -> None:
     for word in command.arguments:
         if "=" in word:
             shell.assign(word)
 
 
-def loop(shell: Shell, command: Command) -> None:
+def _loop(shell: Shell, command: Command) -> None:
     """`for`: its variable may have any of the values."""
     name, *rest = command.arguments or [""]
     if rest[:1] == ["in"]:
-        values = [value for word in rest[1:] for value in shell.values(word)]
+        values = shell.every_value(rest[1:])
         shell.variables[name] = [each for value in values for each in without_braces(value)][:MOST]
 
 
-def read_input(shell: Shell, command: Command) -> None:
+def _read_input(shell: Shell, command: Command) -> None:
     """`read` and `mapfile` keep what comes in; tools that are no shells have a `read` of their own."""
     if any("/" in file for file in command.files):
         shell.is_unclear([command.name, *command.arguments])
@@ -412,57 +370,24 @@ def read_input(shell: Shell, command: Command) -> None:
             shell.variables[variable] = names[:MOST]
 
 
-def echo(shell: Shell, command: Command) -> None:
+def _echo(shell: Shell, command: Command) -> None:
     """Print the arguments, which may be names of files, or paths that are made of them."""
     part: Callable[[str], str] = {"dirname": dirname, "basename": basename}.get(command.name, str)
-    shell.names = [part(value.rstrip("/") or value) for word in command.files for value in shell.values(word)]
+    shell.names = [part(value.rstrip("/") or value) for value in shell.every_value(command.files)]
 
 
-def pwd(shell: Shell, _command: Command) -> None:
-    """Print the folder."""
+def _pwd(shell: Shell, _command: Command) -> None:
     shell.names = [shell.folder]
 
 
-LONGEST_SCRIPT = 2_000
-"""Characters of a script of `sed` that is read: a longer one does too much to tell."""
-_EDIT = lazy(
-    r"""[\s;]*(?:
-      [\d,$]*s(?P<mark>[/|#,!@%:~])(?P<old>(?:\\.|(?!(?P=mark))[^\\\n])+)(?P=mark)
-      (?P<new>(?:\\.|(?!(?P=mark))[^\\\n])*)(?P=mark)[gIi0-9]*
-    | /(?P<gone>(?:\\.|[^/\\\n])+)/(?:d|c\\?[ \t]*\n?(?P<line>[^\n]+))
-    )""",
-    re.VERBOSE,
-)
-_REFERENCE = lazy(r"(?<!\\)&|\\\d|\$[\w{(]")
-_LINE = lazy(r"\^(.*)(?<!\\)\$", re.DOTALL)
-_ESCAPED = lazy(r"\\(\W)")
+# Names of files
 
 
-def edits(script: str) -> list[tuple[str | None, str]]:
-    """What a script puts into a file, and in the place of what; None: it does more than its words tell."""
-    found: list[tuple[str | None, str]] = []
-    at = 0
-    while script[at:].strip(" ;\n"):
-        match = _EDIT.match(script, at) if len(script) <= LONGEST_SCRIPT else None
-        if not match or _REFERENCE.search(match["new"] or ""):
-            return [(None, "")]
-        put, old = match["new"] or match["line"] or "", match["old"] or match["gone"]
-        if whole := _LINE.fullmatch(old):  # a part of one could be elsewhere in a line: its anchor stays
-            old = whole[1]
-        found.append((_ESCAPED.sub(r"\1", put.replace("\\n", "\n")), _ESCAPED.sub(r"\1", old)))
-        at = match.end()
-    return found
-
-
-# Names of files ------------------------------------------------------------------------------------------------
-
-
-def stat(shell: Shell, command: Command) -> None:
-    """Tell of files without what is in them."""
+def _stat(shell: Shell, command: Command) -> None:
     shell.note("names", command.files or ["."])
 
 
-def ls(shell: Shell, command: Command) -> None:
+def _ls(shell: Shell, command: Command) -> None:
     """List what is in folders, or all below them; `-d`: a folder itself, not what is in it."""
     itself = command.has("d")
     deep = command.has("R", "recursive") or (command.name == "tree" and command.given("L") != ["1"])
@@ -472,7 +397,7 @@ def ls(shell: Shell, command: Command) -> None:
     shell.names += [] if itself else ["*"]
 
 
-def find(shell: Shell, command: Command) -> None:
+def _find(shell: Shell, command: Command) -> None:
     """List what is below folders, and run a command on it or delete it."""
     words = command.arguments
     end = next((n for n, word in enumerate(words) if word[:1] in ("-", "(", "!")), len(words))
@@ -486,7 +411,7 @@ def find(shell: Shell, command: Command) -> None:
     for number, word in enumerate(tests):
         if word in ("-exec", "-execdir", "-ok", "-okdir"):
             ends = (n for n in range(number, len(tests)) if tests[n] in (";", "+"))
-            run_on(shell, tests[number + 1 : next(ends, len(tests))], "{}", found)
+            shell.run_on(tests[number + 1 : next(ends, len(tests))], "{}", found)
     shell.names = found
 
 
@@ -501,18 +426,14 @@ def _below(places: list[str], tests: list[str]) -> list[str]:
         elif before in ("!", "-not") or after == "-prune":
             continue
         elif test in ("-name", "-iname"):
-            names.append(value)
+            names.append(value if depth == "1" else f"**/{value}")
         elif test in ("-ipath", "-path", "-wholename"):
             inside = (value.removeprefix(f"{place}/") for place in places if value.startswith(f"{place}/"))
             paths.append(next(inside, _anywhere(value.lstrip("*/"))))
     if depth == "0":
         return [""]
-    found = paths or names
-    if {"-o", "-or"}.intersection(tests):
-        found = paths + names
-    if not found:
-        return ["*" if depth == "1" else "**"]
-    return [each if each in paths or depth == "1" else f"**/{each}" for each in found]
+    found = paths + names if {"-o", "-or"}.intersection(tests) else paths or names
+    return found or ["*" if depth == "1" else "**"]
 
 
 def _anywhere(glob: str) -> str:
@@ -520,10 +441,10 @@ def _anywhere(glob: str) -> str:
     return glob.lstrip("/") if "/" in glob else f"**/{glob}"
 
 
-# What is in files ----------------------------------------------------------------------------------------------
+# What is in files
 
 
-def search(shell: Shell, command: Command) -> None:
+def _search(shell: Shell, command: Command) -> None:
     """Search files, and folders where that is what the command does or an option says so."""
     files = command.files
     shell.note("read", command.given("file", "f"))
@@ -540,108 +461,103 @@ def search(shell: Shell, command: Command) -> None:
     shell.names = [join(file, below) for file in files for below in belows] or command.names
 
 
-def read(shell: Shell, command: Command) -> None:
-    """Print what is in files."""
+def _read(shell: Shell, command: Command) -> None:
     deep = command.name in ("diff", "gzip") and command.recursive
     files = command.files + command.given("file", "files-from")
     shell.note("read", files, below="**" if deep else "")
     shell.names = [] if files else command.names
 
 
-def edit(shell: Shell, command: Command) -> None:
+def _edit(shell: Shell, command: Command) -> None:
     """`sed` and `perl` print what they make of files, or change them in place."""
     if command.has("i", "in-place"):
-        for written, taken in edits("\n".join(command.scripts)):
+        for written, taken in _edits("\n".join(command.scripts)):
             shell.note("write", command.files, written=written, taken=taken)
     elif command.name == "perl":
         shell.is_unclear([command.name, *command.arguments, *filter(None, [command.stdin])])
     else:
-        read(shell, command)
+        _read(shell, command)
 
 
-# Changes -------------------------------------------------------------------------------------------------------
+LONGEST_SCRIPT = 2_000
+"""Characters of a script of `sed` that is read: a longer one does too much to tell."""
+_EDIT = lazy(
+    r"[\s;]*(?:[\d,$]*s(?P<mark>[/|#,!@%:~])\^?(?P<old>(?:\\.|(?!(?P=mark))[^\\\n])+?)\$?(?P=mark)"
+    r"(?P<new>(?:\\.|(?!(?P=mark))[^\\\n])*)(?P=mark)[gIi0-9]*|/\^?(?P<gone>(?:\\.|[^/\\\n])+?)\$?/d)"
+)
+"""`s/old/new/`, or `/gone/d`."""
+_REFERENCE = lazy(r"(?<!\\)&|\\\d|\$[\w{(]")
+_ESCAPED = lazy(r"\\(\W)")
 
 
-def write(shell: Shell, command: Command) -> None:
-    """Change every file that is named."""
+def _edits(script: str) -> list[tuple[str | None, str]]:
+    """What a script puts into a file, and in the place of what; None: it does more than its words tell."""
+    found: list[tuple[str | None, str]] = []
+    at = 0
+    while script[at:].strip(" ;\n"):
+        match = _EDIT.match(script, at) if len(script) <= LONGEST_SCRIPT else None
+        if not match or _REFERENCE.search(match["new"] or ""):
+            return [(None, "")]
+        new, old = (match["new"] or "").replace("\\n", "\n"), match["old"] or match["gone"]
+        found.append((_ESCAPED.sub(r"\1", new), _ESCAPED.sub(r"\1", old)))
+        at = match.end()
+    return found
+
+
+# Changes
+
+
+def _write(shell: Shell, command: Command) -> None:
     whole = command.stdin is not None and not command.has("a", "append")
     shell.note("write", command.files, written=command.stdin, whole=whole)
 
 
-def remove(shell: Shell, command: Command) -> None:
-    """Leave nothing of the files that are named."""
+def _remove(shell: Shell, command: Command) -> None:
     shell.note("write", command.files, below="**" * command.recursive, written="", whole=True)
 
 
-def copy_files(shell: Shell, command: Command) -> None:
-    """Copy or move all files that are named but the last, and write the last."""
-    whole = command.name in ("ln", "mv", "rsync") or command.recursive
-    below = command.all_below if whole else ""
-    shell.note("write" if command.name == "mv" else "copy", command.files[:-1], below=below)
-    shell.note("write", command.files[-1:] + command.given("target", "target-directory"))
-
-
-def tar(shell: Shell, command: Command) -> None:
-    """Put files into an archive, or unpack one in a folder."""
-    first, *rest = command.arguments or [""]
-    command = replace(command, arguments=[first if first[:1] == "-" else f"-{first}", *rest])
+def _copy(shell: Shell, command: Command) -> None:
+    """Copy, move or pack all files that are named; the last of them is written, but by what packs."""
+    packs = command.name in ("tar", "zip")
+    whole = command.name in ("ln", "mv", "rsync", "tar") or command.recursive
+    files, last = (command.files, []) if packs else (command.files[:-1], command.files[-1:])
     place = [*command.given("C", "directory"), ""][0]
-    packs = command.has("A", "c", "r", "u", "append", "create", "update")
-    shell.note("write" if packs else "read", [each for each in command.given("f", "file") if each != "-"])
-    if packs:
-        shell.note("copy", [join(place, file) for file in command.files], below=command.all_below)
-    elif place and command.has("x", "extract", "get"):
+    access: Access = "write" if command.name == "mv" else "copy"
+    shell.note(access, [join(place, file) for file in files], below=command.all_below if whole else "")
+    shell.note("write", last + command.given("target", "target-directory"))
+    if place and command.has("x", "extract", "get"):
         shell.note("write", [place], below="**")
 
 
-def zip_(shell: Shell, command: Command) -> None:
-    """Put files into an archive, which is named first."""
-    shell.note("write", command.files[:1])
-    shell.note("copy", command.files[1:], below=command.all_below if command.recursive else "")
-
-
-def touches(command: str, folder: str) -> Reading:
-    """The files that a command touches; `folder` is where it runs."""
-    shell = Shell(folder, _PROGRAMS)
-    shell.run(command)
-    found = shell.found
-    if found.commands > MOST_COMMANDS:
-        found.unclear.append(Unclear(command, folder))
-    return Reading(found.touches, found.unclear)
-
-
-_NAMES: dict[Program, str] = {
-    nothing: (
+_NAMES: dict[Callable[[Shell, Command], None], str] = {
+    _nothing: (
         ": break case continue date done esac exit false fi hostname id kill return select seq set shift shopt"
         " sleep true uname unset wait which whoami ) }"
     ),
-    cd: "cd",
-    pushd: "pushd popd",
-    declare: "declare export local readonly typeset",
-    loop: "for",
-    read_input: "mapfile read readarray",
-    echo: "basename dirname echo printf readlink realpath",
-    pwd: "pwd",
-    evaluate: "eval",
-    run_script: "ash bash dash ksh sh zsh",
-    xargs: "xargs",
-    stat: "[ [[ du stat test",
-    ls: "ls tree",
-    find: "find",
-    search: "ack ag egrep fgrep grep rg",
-    read: (
+    _cd: "cd popd pushd",
+    _declare: "declare export local readonly typeset",
+    _loop: "for",
+    _read_input: "mapfile read readarray",
+    _echo: "basename dirname echo printf readlink realpath",
+    _pwd: "pwd",
+    _evaluate: "eval",
+    _run_script: "ash bash dash ksh sh zsh",
+    _xargs: "xargs",
+    _stat: "[ [[ du stat test",
+    _ls: "ls tree",
+    _find: "find",
+    _search: "ack ag egrep fgrep grep rg",
+    _read: (
         ". awk base64 bat bzip2 cat cmp column comm cut diff file fold gzip head hexdump join jq less md5sum more nl"
         " od paste sha1sum sha256sum sort source split strings tac tail tr uniq wc xxd xz zcat"
     ),
-    edit: "perl sed",
-    write: "mkdir tee touch",
-    remove: "rm rmdir shred truncate unlink",
-    copy_files: "cp install ln mv rsync scp",
-    tar: "tar",
-    zip_: "zip",
+    _edit: "perl sed",
+    _write: "mkdir tee touch",
+    _remove: "rm rmdir shred truncate unlink",
+    _copy: "cp install ln mv rsync scp tar zip",
 }
 """What each command does."""
-_PROGRAMS: dict[str, Program] = {
-    "": nothing,  # a redirection alone
+_PROGRAMS = {
+    "": _nothing,  # a redirection alone
     **{name: program for program, names in _NAMES.items() for name in names.split()},
 }
