@@ -355,15 +355,13 @@ def test_what_is_no_checkout_is_named(project: ForkProject, capsys: pytest.Captu
 
 
 def test_files_that_git_does_not_track_are_not_there_and_are_named(project: ForkProject) -> None:
-    """A new skill that was not added to git is what its author would miss first."""
+    """A new skill that was not added to git is what its author would miss first; recording runs twice, and tells it once."""
     project.test("Give me my brief")
-    project.recorded(BRIEF)
     write(project.fork, "container/skills/new/SKILL.md", "New.")
+    told = "git does not track container/skills/new/SKILL.md, so the agent does not have it: git add it"
+    assert project.recorded(BRIEF).only_result()["warnings"].count(told) == 1
     result = project.live("--live").only_result()
-    assert result["status"] == "pass"
-    assert result["warnings"] == [
-        "git does not track container/skills/new/SKILL.md, so the agent does not have it: git add it"
-    ]
+    assert (result["status"], result["warnings"]) == ("pass", [told])
 
 
 def test_a_template_gives_a_group_its_servers_and_model(project: ForkProject) -> None:
