@@ -295,6 +295,18 @@ def test_a_runner_that_fails_is_an_error(
     assert told(project, capsys, "--live").startswith(why)
 
 
+def test_a_runner_that_takes_several_turns_is_an_error(
+    project: ForkProject, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A test judges one."""
+    project.test("ONE BY ONE", "And that?", live={"script": "script.yaml"})
+    answers = ['<message to="dana">First.</message>', '<message to="dana">Second.</message>']
+    write(project.root, "evals/brief/script.yaml", yaml.safe_dump(answers))
+    assert told(project, capsys, "--live").startswith(
+        "live.several_turns: the run has 2 turns, and a test judges one"
+    )
+
+
 def test_a_question_to_a_person_needs_a_fixture(
     project: ForkProject, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -188,10 +188,11 @@ def main() -> None:
         if "BREAK" in words:
             raise OSError("Claude Code process exited with code 1")  # noqa: TRY301 - as the runner does
         if "SAY NOTHING" not in words:
-            text = turn(prompt([row[1:] for row in rows]))
-            for block in text.split("<message ")[1:]:
-                to, _, said = block.partition(">")
-                send(said.partition("</message>")[0].strip(), to.split('"')[1], reply_to=ids[0])
+            for taken in [[row] for row in rows] if "ONE BY ONE" in words else [rows]:
+                text = turn(prompt([row[1:] for row in taken]))
+                for block in text.split("<message ")[1:]:
+                    to, _, said = block.partition(">")
+                    send(said.partition("</message>")[0].strip(), to.split('"')[1], reply_to=taken[0][0])
             outbound.execute(
                 "INSERT INTO session_state VALUES ('continuation:claude', ?, datetime('now'))", (SESSION,)
             )
