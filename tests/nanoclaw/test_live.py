@@ -11,6 +11,7 @@ from typing import Any, Self
 import pytest
 import yaml
 
+from agenteval.cli import main
 from agenteval.live.run import LiveSetup, environment
 from agenteval.live.sandbox import container
 from agenteval.loading.config import LiveConfig, LiveNanoClaw
@@ -20,6 +21,7 @@ from builders import make_case
 from fork_projects import KEY, MEMORY, ForkProject, make_checkout, trace_of, track, tree, write
 from live_projects import kept_by, needs_sandbox, remove_kept, tool_use
 from nanoclaw.recordings import context_of
+from openwop.suites import golden, make_suite, make_task
 
 pytestmark = needs_sandbox
 
@@ -305,6 +307,35 @@ def test_a_runner_that_takes_several_turns_is_an_error(
     assert told(project, capsys, "--live").startswith(
         "live.several_turns: the run has 2 turns, and a test judges one"
     )
+
+
+def test_a_suite_runs_the_agent_of_a_fork(
+    project: ForkProject, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its memory is in the group's folder, its responses answer the tools, its answer is judged; then from the cassette."""
+    monkeypatch.chdir(project.root)
+    memory = [{"content": MEMORY, "source": "CLAUDE.local.md"}]
+    responses = [{"tool": "Bash", "response": "3 parcels"}]
+    task = make_task(
+        "brief", golden(value="Three bullets."), fixtures={"toolResponses": responses, "memorySeed": memory}
+    )
+    write(project.root, "suite.json", json.dumps(make_suite({**task, "input": "Give me my brief"})))
+    turns = [
+        [
+            *tool_use("Read", file_path="/workspace/agent/CLAUDE.local.md"),
+            *tool_use("Bash", command="parcels"),
+        ],
+        '<message to="unknown">Three bullets.</message>',
+    ]
+    with project.serving(turns) as made:
+        assert main(["run", "suite.json", "--run-id", "a", "--live", "record"]) == 0, capsys.readouterr()
+    answers = [
+        each["content"]
+        for each in made.bodies[-1]["messages"][-1]["content"]
+        if each["type"] == "tool_result"
+    ]
+    assert answers == [MEMORY, "3 parcels"]
+    assert main(["run", "suite.json", "--run-id", "b", "--live"]) == 0
 
 
 def test_a_question_to_a_person_needs_a_fixture(
