@@ -17,10 +17,9 @@ from typing import Any
 import pytest
 import yaml
 
-from agenteval.live.messages_api import Part
-from agenteval.live.model import ModelRequest, ScriptedModel, wire_of
-from agenteval.live.proxy import APIS
+from agenteval.live.model import ModelRequest, ScriptedModel
 from agenteval.live.sandbox import probe
+from agenteval.live.wires import APIS, Part
 from runs import Run, run_command
 
 AGENT = Path(__file__).parent / "data" / "live" / "agent.py"
@@ -85,14 +84,9 @@ def service(turns: Sequence[Any], usage: dict[str, int] | None = None) -> Iterat
             answer = model(request)
             if usage and answer.status == 200:
                 answer.message["usage"] = usage
-            streams = body.get("stream") and answer.status == 200
-            content = (
-                b"".join(wire_of(api).streamed(answer.message))
-                if streams
-                else json.dumps(answer.message).encode()
-            )
+            content = json.dumps(answer.message).encode()
             self.send_response(answer.status)
-            self.send_header("content-type", "text/event-stream" if streams else "application/json")
+            self.send_header("content-type", "application/json")
             self.send_header("content-length", str(len(content)))
             self.end_headers()
             self.wfile.write(content)

@@ -1,85 +1,65 @@
-"""The wire formats: streams and messages tell the same, results count in the order of their calls."""
+"""The wire formats: streams tell all of an answer, results count in the order of their calls."""
 
 from typing import Any
 
 import pytest
 
 from agenteval.contracts.errors import AdapterError
-from agenteval.live import messages_api, openai_api, sandbox
+from agenteval.live import sandbox
 from agenteval.live.model import ModelAnswer
+from agenteval.live.wires import WIRES, Part, request_parts
 
 CALLS = [
     {"id": f"c{n}", "type": "function", "function": {"name": name, "arguments": '{"a": 1}'}}
     for n, name in enumerate(("f", "g"))
 ]
-CHAT: dict[str, Any] = {
-    "id": "x",
-    "object": "chat.completion",
-    "model": "m",
-    "choices": [
-        {
-            "index": 0,
-            "message": {"role": "assistant", "content": None, "tool_calls": CALLS},
-            "finish_reason": "tool_calls",
-        }
-    ],
-    "usage": {"prompt_tokens": 3},
-}
-RESPONSE: dict[str, Any] = {
-    "id": "r",
-    "status": "completed",
-    "output": [
-        {
-            "type": "message",
-            "id": "m",
-            "role": "assistant",
-            "content": [{"type": "output_text", "text": "hi"}],
-        },
-        {"type": "function_call", "id": "fc", "call_id": "c", "name": "f", "arguments": "{}"},
-    ],
-}
-MESSAGE: dict[str, Any] = {
-    "type": "message",
-    "role": "assistant",
-    "content": [
-        {"type": "thinking", "thinking": "hm", "signature": "s"},
-        {"type": "text", "text": "ü"},
-        {"type": "tool_use", "id": "t", "name": "f", "input": {"a": [1]}},
-    ],
-    "stop_reason": "tool_use",
-    "stop_sequence": None,
-    "usage": {"input_tokens": 1, "output_tokens": 2},
-}
+TURN: list[dict[str, Any]] = [
+    {"type": "text", "text": "ü"},
+    {"type": "tool_use", "id": "t", "name": "f", "input": {"a": [1]}},
+]
 
 
-@pytest.mark.parametrize("api", ["chat completions", "responses"])
-def test_an_answer_of_openai_survives_its_stream(api: str) -> None:
-    """Streamed and assembled it is the same; broken off it is none."""
-    answer = CHAT if api == "chat completions" else RESPONSE
-    pieces = list(openai_api.WIRES[api].streamed(answer))
-    assembled = openai_api.WIRES[api].assembled
-    assert assembled(b"".join(pieces)) == answer
-    assert assembled(b"".join(pieces[:1])) is None
+@pytest.mark.parametrize("api", WIRES)
+def test_an_answer_is_streamed_whole(api: str) -> None:
+    """Its text and its call are in the deltas of its stream, which ends as the API says."""
+    wire = WIRES[api]
+    answer = wire.message(1, "m", TURN)
+    events = list(wire.events(answer))
+    if api == "messages":
+        deltas = [each["delta"] for each in events if each["type"] == "content_block_delta"]
+        told = (deltas[0]["text"], deltas[1]["partial_json"])
+        assert [each["type"] for each in events][-2:] == ["message_delta", "message_stop"]
+    elif api == "responses":
+        deltas = [each["delta"] for each in events if each["type"].endswith(".delta")]
+        told = (deltas[0], deltas[1])
+        assert events[-1]["response"] == answer
+        assert [each["sequence_number"] for each in events] == list(range(len(events)))
+    else:
+        (delta,) = (each["choices"][0]["delta"] for each in events[:1])
+        told = (delta["content"], delta["tool_calls"][0]["function"]["arguments"])
+        assert events[1]["choices"][0]["finish_reason"] == "tool_calls"
+        assert wire.streamed(answer).endswith(b"}\n\ndata: [DONE]\n\n")
+    assert told == ("ü", '{"a": [1]}')
 
 
-def test_a_message_survives_its_stream() -> None:
-    """With thinking, text and calls; broken off it is none."""
-    pieces = list(messages_api.streamed(MESSAGE))
-    assert messages_api.assembled(b"".join(pieces)) == MESSAGE
-    assert messages_api.assembled(b"".join(pieces[:-1])) is None
+def test_thinking_is_streamed_with_its_signature() -> None:
+    """The service refuses thoughts that come back without."""
+    thought = {"type": "thinking", "thinking": "hm", "signature": "s"}
+    deltas = [each["delta"] for each in WIRES["messages"].events({"content": [thought]}) if "delta" in each]
+    assert (deltas[0]["thinking"], deltas[1]["signature"]) == ("hm", "s")
 
 
 def test_results_count_in_the_order_of_their_calls() -> None:
     """Parallel calls end in any order, and their ids differ from run to run."""
 
-    def parts(order: tuple[int, int], ids: str) -> list[messages_api.Part]:
+    def parts(order: tuple[int, int], ids: str) -> list[Part]:
         calls = [{**call, "id": ids + str(n)} for n, call in enumerate(CALLS)]
         results = [{"role": "tool", "tool_call_id": f"{ids}{n}", "content": str(n)} for n in order]
         said = {"role": "assistant", "content": None, "tool_calls": calls}
         body = {"model": "m", "messages": [{"role": "system", "content": "s"}, said, *results]}
-        return openai_api.chat_parts(body, runs=lambda tool: tool == "g")
+        return request_parts(WIRES["chat completions"], body, runs=lambda tool: tool == "g")
 
-    assert parts((0, 1), "a") == parts((1, 0), "b")
+    assert set(parts((0, 1), "a")) == set(parts((1, 0), "b"))
     assert [(part.name, part.kind) for part in parts((0, 1), "a")][-2:] == [
         ("result of call 1 (f)", "conversation"),
         ("result of call 2 (g)", "tool"),
@@ -98,7 +78,7 @@ def test_what_the_harness_tells_is_taken_apart_by_whose_it_is() -> None:
     )
     body = {"messages": [{"role": "user", "content": told}, {"role": "system", "content": skills}]}
     here = {"Today's date is 2026-11-25": "Today's date is <today>"}
-    parts = messages_api.request_parts(body, by_cli=True, skills=frozenset({"mine"}), here=here)
+    parts = request_parts(WIRES["messages"], body, by_cli=True, skills=frozenset({"mine"}), here=here)
     kinds = {part.name: part.kind for part in parts}
     assert (kinds["instructions (CLAUDE.md)"], kinds["memory (CLAUDE.local.md)"]) == (
         "author",
@@ -114,12 +94,12 @@ def test_what_the_harness_tells_is_taken_apart_by_whose_it_is() -> None:
 def test_how_long_a_subagent_took_does_not_count() -> None:
     """The harness tells it beside what the subagent said; elsewhere it does."""
 
-    def parts(tool: str, took: int) -> list[messages_api.Part]:
+    def parts(tool: str, took: int) -> list[Part]:
         call = {"type": "tool_use", "id": "t", "name": tool, "input": {}}
         said = f"Done.\n<usage>tool_uses: 1\nduration_ms: {took}</usage>"
         result = {"type": "tool_result", "tool_use_id": "t", "content": said}
         messages = [{"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}]
-        return messages_api.request_parts({"messages": messages}, by_cli=True)
+        return request_parts(WIRES["messages"], {"messages": messages}, by_cli=True)
 
     assert parts("Agent", 136) == parts("Agent", 91)
     assert parts("lookup", 136) != parts("lookup", 91)

@@ -5,13 +5,14 @@ sensitive is redacted before anything is compared, so that a recorded and a play
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
-from agenteval.live.messages_api import NAMED_ONLY, Part, PartKind
 from agenteval.live.options import Stale
+from agenteval.live.wires import NAMED_ONLY, Part, PartKind
 from agenteval.reading.documents import sha256
 from agenteval.redaction.redactor import Redactor
 
@@ -33,10 +34,6 @@ class Exchange:
     answer: dict[str, Any]
     played: int = 0
 
-    def of_kind(self, kind: PartKind) -> dict[str, str]:
-        """The digests of the parts of a kind, by name."""
-        return {name: digest for name, (its, digest) in self.parts.items() if its == kind}
-
 
 @dataclass(slots=True)
 class Difference:
@@ -50,20 +47,11 @@ class Difference:
     def told(self) -> str:
         """The difference in words."""
         if self.before is None:
-            return f"{self.name} is new: {_cut(self.after or '')!r}"
+            return f"{self.name} is new: {_line(self.after or '')!r}"
         if self.after is None:
             return f"{self.name} is gone"
         before, after = _around_change(self.before, self.after)
         return f"{self.name} changed: {before!r} → {after!r}"
-
-
-@dataclass(slots=True)
-class Played:
-    """What a cassette has for a request: the answer, and what differs though it was answered; or why there is none."""
-
-    answer: dict[str, Any] | None
-    differences: list[Difference] = field(default_factory=list)
-    miss: str = ""
 
 
 @dataclass(kw_only=True)
@@ -78,36 +66,39 @@ class Cassette:
 
     def add(self, api: str, parts: Sequence[Part], answer: Mapping[str, Any]) -> None:
         """Record an exchange."""
-        named = {part.name: (part.kind, self._kept(part.text)) for part in parts}
+        self.texts |= {_digest(part.text): part.text for part in parts}
+        named = {part.name: (part.kind, _digest(part.text)) for part in parts}
         self.exchanges.append(Exchange(api, named, dict(answer)))
 
-    def _kept(self, text: str) -> str:
-        digest = _digest(text)
-        self.texts[digest] = text
-        return digest
+    def play(
+        self, api: str, parts: Sequence[Part], *, client: str, stale: Stale = "miss"
+    ) -> tuple[dict[str, Any] | None, list[Difference], str]:
+        """The answer to a request, and what differs though it is answered; or None, and why there is none.
 
-    def play(self, api: str, parts: Sequence[Part], *, client: str, stale: Stale = "miss") -> Played:
-        """The answer to a request. An exchange is played once; the same request asked again, a retry, gets the same.
-
-        What the vendor changed between versions of the client is no miss, nor what a tool gave that really ran; what the
-        author changed is one, unless `stale` says to mark it.
+        An exchange is played once; the same request asked again, a retry, gets the same. What the vendor changed between
+        versions of the client is no miss, nor what a tool gave that really ran; what the author changed is one, unless
+        `stale` says to mark it.
         """
-        same = [each for each in self.exchanges if each.api == api]
-        differing = {id(each): differences(self, each, parts) for each in same}
         tolerated = {"tool", *(["vendor"] if client != self.client else [])}
         tolerated |= {"author"} if stale == "mark" else set()
-        fitting = [each for each in same if all(d.kind in tolerated for d in differing[id(each)])]
+        compared = [
+            (each, differences(self, each, parts), number)
+            for number, each in enumerate(self.exchanges, 1)
+            if each.api == api
+        ]
+        if not compared:
+            return None, [], f"no request of the {api} API was recorded"
+        fitting = [each for each in compared if all(d.kind in tolerated for d in each[1])]
         if fitting:
             # the closest first, then what was not played yet, in the order of recording
-            chosen = min(fitting, key=lambda each: (len(differing[id(each)]), each.played))
+            chosen, found, _ = min(fitting, key=lambda each: (len(each[1]), each[0].played))
             chosen.played += 1
-            return Played(chosen.answer, differing[id(chosen)])
-        if not same:
-            return Played(None, miss=f"no request of the {api} API was recorded")
-        nearest = min(same, key=lambda each: _distance(differing[id(each)]))
-        number = self.exchanges.index(nearest) + 1
-        found = [d for d in differing[id(nearest)] if d.kind not in tolerated]
-        return Played(None, found, f"compared with recorded request {number}: {told(found)}")
+            return chosen.answer, found, ""
+        _, found, number = min(compared, key=lambda each: len(each[1]))
+        found = [each for each in found if each.kind not in tolerated]
+        told = "; ".join(each.told() for each in found[:_MOST_SHOWN])
+        more = f"; and {len(found) - _MOST_SHOWN} more" if len(found) > _MOST_SHOWN else ""
+        return None, found, f"compared with recorded request {number}: {told}{more}"
 
     def parts_of(self, exchange: Exchange) -> list[Part]:
         """The parts of a recorded request."""
@@ -123,60 +114,48 @@ def differences(cassette: Cassette, exchange: Exchange, parts: Sequence[Part]) -
     """How parts differ from those of an exchange: first the author's, then the vendor's, then the conversation."""
     found = []
     now = {part.name: part for part in parts}
-    for name, (kind, digest) in exchange.parts.items():
+    for name, (recorded, digest) in exchange.parts.items():
         part = now.get(name)
-        if part is None or _digest(part.text) != digest:
-            before, after = cassette.texts[digest], part.text if part else None
-            if NAMED_ONLY in (before, after) and after is not None:
-                kind = "vendor"  # noqa: PLW2901 - whether definitions are kept back is the CLI's doing
-            elif part:
-                kind = part.kind  # noqa: PLW2901 - whether a tool really runs is told by this run
-            found.append(Difference(name, kind, before, after))
+        if part is None:
+            found.append(Difference(name, recorded, cassette.texts[digest], None))
+        elif _digest(part.text) != digest:
+            # whether definitions are kept back is the CLI's doing; whether a tool really runs is told by this run
+            kept_back = NAMED_ONLY in (cassette.texts[digest], part.text)
+            kind = "vendor" if kept_back else part.kind
+            found.append(Difference(name, kind, cassette.texts[digest], part.text))
     found += [
         Difference(part.name, part.kind, None, part.text) for part in parts if part.name not in exchange.parts
     ]
-    return sorted(found, key=lambda each: _ORDER[each.kind])
-
-
-_ORDER: dict[PartKind, int] = {"author": 0, "vendor": 1, "tool": 2, "conversation": 3}
-
-
-def told(differences: Sequence[Difference]) -> str:
-    """Differences in words, the first few of them."""
-    shown = [each.told() for each in differences[:_MOST_SHOWN]]
-    more = len(differences) - len(shown)
-    return "; ".join(shown) + (f"; and {more} more" if more else "")
-
-
-def _distance(differences: Iterable[Difference]) -> int:
-    return sum(1 for _ in differences)
+    return sorted(found, key=lambda each: ("author", "vendor", "tool", "conversation").index(each.kind))
 
 
 def _digest(text: str) -> str:
     return sha256(text.encode(errors="surrogatepass"))[:16]
 
 
-def _cut(text: str) -> str:
+def _line(text: str) -> str:
     line = " ".join(text.split())
-    return line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…"
+    return line if len(line) <= _SHOWN else f"{line[: _SHOWN - 1]}…"
 
 
 def _around_change(before: str, after: str) -> tuple[str, str]:
     """The two texts, cut to where they differ."""
-    start = 0
-    shorter = min(len(before), len(after))
-    while start < shorter and before[start] == after[start]:
-        start += 1
-    end = 0
-    while end < shorter - start and before[-1 - end] == after[-1 - end]:
-        end += 1
+    start = _alike(before, after)
+    end = _alike(before[start:][::-1], after[start:][::-1])
     lead, omitted = before.rfind("\n", 0, start) + 1, ""
     if lead < start - _SHOWN // 2:
         lead, omitted = start - _SHOWN // 2, "…"
         lead = before.find(" ", lead, start) + 1 or lead
-    return tuple(  # type: ignore[return-value]
-        omitted + _cut(text[lead : min(len(text) - end + _SHOWN // 4, len(text))]) for text in (before, after)
+    one, other = (
+        omitted + _line(text[lead : min(len(text) - end + _SHOWN // 4, len(text))])
+        for text in (before, after)
     )
+    return one, other
+
+
+def _alike(one: str, other: str) -> int:
+    """How many signs two texts have in common from their beginnings."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
 class Redaction:
@@ -196,8 +175,7 @@ class Redaction:
 
     def answer(self, answer: Mapping[str, Any]) -> dict[str, Any]:
         """An answer without what is sensitive; ids and signatures, which are no one's secret, stay as they are."""
-        hidden: dict[str, Any] = self._hidden(answer)
-        return hidden
+        return dict(self._hidden(answer))
 
     def _hidden(self, data: Any, key: str = "") -> Any:
         if isinstance(data, str):
@@ -215,7 +193,7 @@ class Redaction:
                 if self._hidden(needed) != needed:
                     return (
                         f"in request {number}, the model calls {name} with a value that redaction hides, "
-                        f"{_cut(json.dumps(self._hidden(needed), ensure_ascii=False))}"
+                        f"{_line(json.dumps(self._hidden(needed), ensure_ascii=False))}"
                     )
         return ""
 
@@ -267,21 +245,18 @@ def loaded(path: Path, text: str) -> Cassette:
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise ValueError(f"{path} is no cassette: its format is not {FORMAT}")
     try:
-        return _built(data)
-    except (KeyError, TypeError, IndexError, AttributeError) as error:
-        raise ValueError(f"{path} is a damaged cassette: {type(error).__name__} {error}") from None
-
-
-def _built(data: Mapping[str, Any]) -> Cassette:
-    return Cassette(
-        client=data.get("client", ""),
-        recorded_at=data.get("recorded_at", ""),
-        cost_usd=data.get("cost_usd"),
-        texts=data["texts"],
-        exchanges=[
+        exchanges = [
             Exchange(
                 each["api"], {name: (its[0], its[1]) for name, its in each["parts"].items()}, each["answer"]
             )
             for each in data["exchanges"]
-        ],
-    )
+        ]
+        return Cassette(
+            client=data.get("client", ""),
+            recorded_at=data.get("recorded_at", ""),
+            cost_usd=data.get("cost_usd"),
+            texts=data["texts"],
+            exchanges=exchanges,
+        )
+    except (KeyError, TypeError, IndexError, AttributeError) as error:
+        raise ValueError(f"{path} is a damaged cassette: {type(error).__name__} {error}") from None

@@ -10,6 +10,7 @@ import secrets
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,8 +19,8 @@ from agenteval.contracts.errors import AdapterError, FileError
 from agenteval.contracts.json_values import args_key
 from agenteval.contracts.models import EXTENSION_PREFIX
 from agenteval.contracts.testcase import Fixture, TestCase
-from agenteval.live.messages_api import ToolResult, result_text, tool_results
 from agenteval.live.options import live_error
+from agenteval.live.wires import Block, message_turns, results_in
 from agenteval.matching.selectors import ArgsMatch
 from agenteval.reading.documents import read_text
 from agenteval.text.names import name_matches
@@ -42,20 +43,19 @@ _REFUSED = ("<tool_use_error>", "Error: No such tool available", "No such tool a
 class ToolAnswer:
     """What a tool answers: a fixture of the test, or a result that the test's recording has.
 
-    `tool` is a name or glob, `recorded_tool` what the agent called it when it was recorded. `matches` says whether the arguments of a call are this answer's; None for any.
+    `tool` is a name or glob, `recorded_tool` what the agent called it when it was recorded; `matches` says whether the
+    arguments of a call are this answer's; `fixture_id` is the test's fixture that a recorded result is. One that is
+    given `once` answers one call only.
     """
 
     tool: str
     text: str
+    source: str
     recorded_tool: str = ""
     failed: bool = False
-    source: str = ""
-    matches: Callable[[Mapping[str, Any]], bool] | None = None
-    recorded_args: Mapping[str, Any] | None = None
+    matches: Callable[[Mapping[str, Any]], bool] = lambda args: True  # noqa: ARG005
     fixture_id: str = ""
-    """The test's fixture that a recorded result is."""
     once: bool = False
-    """Whether it answers one call only."""
     used: int = 0
 
 
@@ -63,7 +63,6 @@ class ToolAnswer:
 class DeniedCall:
     """A call that did not run, and what it got instead."""
 
-    call_id: str
     tool: str
     args: dict[str, Any]
     answer: ToolAnswer | None
@@ -96,13 +95,12 @@ class Fixtures:
 
     def really_runs(self, tool: str) -> bool:
         """Whether calls of a tool run: of the harness's own, and of those that the test or the adapter lets run."""
-        return _is_harness(tool) or self.is_let_run(tool)
+        return _is_any(HARNESS_TOOLS, tool) or self.is_let_run(tool)
 
     def is_let_run(self, tool: str) -> bool:
         """Whether the test or the adapter lets a tool run; one that waits for a person never does."""
-        return not _waits(tool) and any(
-            name_matches(glob, name) for glob in self.runs for name in self.names(tool)
-        )
+        waits = _is_any(INTERACTIVE_TOOLS, tool)
+        return not waits and any(_is_any(self.runs, name) for name in self.names(tool))
 
     def runs_own_code(self, tool: str) -> bool:
         """Whether code of the author's answers: what it gives is judged when it changes, and is no other conversation."""
@@ -122,12 +120,12 @@ class Fixtures:
             self.asked.add(call_id)
             answer, approximate = self._answer(tool, args)
             if answer is None and self.really_runs(tool):
-                if not _is_harness(tool):
+                if not _is_any(HARNESS_TOOLS, tool):
                     self.ran.add(tool)
                 return {}
-            self.denied[call_id] = DeniedCall(call_id, tool, args, answer, approximate)
+            self.denied[call_id] = DeniedCall(tool, args, answer, approximate)
             if answer is None:
-                self.trouble.append(_asks_a_person(tool) if _waits(tool) else self._no_fixture(tool, args))
+                self.trouble.append(self._unanswered(tool, args))
         reason = f"{self.nonce} {tool} does not run in this test"
         decision = {"permissionDecision": "deny", "permissionDecisionReason": reason}
         return {"hookSpecificOutput": {"hookEventName": "PreToolUse", **decision}}
@@ -144,12 +142,10 @@ class Fixtures:
         Of a tool that really runs, only what the test itself says is an answer.
         """
         own = [
-            each
-            for each in self._of(self.own, tool)
-            if (each.matches is None or each.matches(args)) and not (each.once and each.used)
+            each for each in self._of(self.own, tool) if each.matches(args) and not (each.once and each.used)
         ]
         recorded = [] if self.really_runs(tool) else self._of(self.recorded, tool)
-        exact = [each for each in recorded if _same(each.recorded_args, args)]
+        exact = [each for each in recorded if each.matches(args)]
         nearest = recorded if self.match == "nearest" else []
         for found, approximate in ((own, False), (exact, False), (nearest, True)):
             if found:
@@ -166,8 +162,14 @@ class Fixtures:
             if each.recorded_tool in names or any(name_matches(each.tool, name) for name in names)
         ]
 
-    def _no_fixture(self, tool: str, args: Mapping[str, Any]) -> AdapterError:
-        near = [each for each in (*self.own, *self.recorded) if each in self._of([each], tool)]
+    def _unanswered(self, tool: str, args: Mapping[str, Any]) -> AdapterError:
+        if _is_any(INTERACTIVE_TOOLS, tool):
+            return live_error(
+                "live.interactive",
+                f"the agent called {tool}, which waits for a person",
+                "answer it with a fixture, test the question with a recorded run, or take the tool away from the agent",
+            )
+        near = self._of([*self.own, *self.recorded], tool)
         closest = "; no fixture or recorded result of this tool is there"
         if near:
             closest = f"; the closest is {near[0].source}{', which was used before' * near[0].once}"
@@ -179,7 +181,7 @@ class Fixtures:
             "(live.match: nearest)",
         )
 
-    def put_into(self, results: Iterable[ToolResult]) -> None:
+    def put_into(self, results: Iterable[Block]) -> None:
         """Replace the denials in a request's tool results by answers, and notice tools that ran all the same."""
         with self._lock:
             for result in results:
@@ -215,46 +217,47 @@ class Fixtures:
             entry = json.loads(line)
             message = entry.get("message")
             if entry.get("type") in ("user", "assistant") and isinstance(message, dict):
-                results = list(tool_results([message], self._called))
+                results = list(results_in(message_turns({"messages": [message]}), self._called))
                 self.put_into(results)
                 if any(each.call_id in self.denied for each in results):
                     entry.pop("toolUseResult", None)
             lines.append(json.dumps(entry, ensure_ascii=False))
         transcript.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
-    def _put(self, result: ToolResult) -> None:
-        text, denied = result_text(result.holder.get(result.key)), self.denied.get(result.call_id)
+    def _put(self, result: Block) -> None:
+        denied, holder = self.denied.get(result.call_id), result.holder
         if denied is None:
             if not self.really_runs(result.tool):
-                if result.tool and not text.startswith(_REFUSED):
+                if result.tool and not result.text.startswith(_REFUSED):
                     self._escaped(result.tool)
             elif result.call_id not in self.asked:  # an agent without a harness that asks
                 self.ran.add(result.tool)
-        elif self.nonce not in text:
-            if denied.answer is None or text != denied.answer.text:
+        elif self.nonce not in result.text:
+            if denied.answer is None or result.text != denied.answer.text:
                 self._escaped(denied.tool)
-        else:
-            result.holder[result.key] = denied.answer.text if denied.answer else "no fixture"
-            if result.marks_errors:
-                result.holder.pop("is_error", None)
+        elif holder is not None:
+            holder[result.key] = denied.answer.text if denied.answer else "no fixture"
+            if (
+                holder.get("type") == "tool_result"
+            ):  # of the Messages API, where results tell that they are errors
+                holder.pop("is_error", None)
                 if denied.answer is None or denied.answer.failed:
-                    result.holder["is_error"] = True
+                    holder["is_error"] = True
 
     def _escaped(self, tool: str) -> None:
-        message = f"{tool} ran, though it must not run in this test: "
-        message += "the hook that denies calls was not heeded" if self.asked else "nobody asked before it ran"
-        if not any(each.reason_code == "live.tool_escaped" for each in self.trouble):
-            step = (
-                "look at what it did; report it with the version of the agent's CLI, or allow it in live.run_tools"
-                if self.asked
-                else "an agent without a harness that has hooks runs its tools itself, in the sandbox: "
-                "allow them in live.run_tools of the test"
-            )
-            self.trouble.append(live_error("live.tool_escaped", message, step))
+        if any(each.reason_code == "live.tool_escaped" for each in self.trouble):
+            return
+        why = "nobody asked before it ran"
+        step = "such an agent runs its tools itself, in the sandbox: allow them in live.run_tools of the test"
+        if self.asked:
+            why = "the hook that denies calls was not heeded"
+            step = "look at what it did; report it with the CLI's version, or allow it in live.run_tools"
+        message = f"{tool} ran, though it must not run in this test: {why}"
+        self.trouble.append(live_error("live.tool_escaped", message, step))
 
 
-def _is_harness(tool: str) -> bool:
-    return any(name_matches(glob, tool) for glob in HARNESS_TOOLS)
+def _is_any(globs: Sequence[str], tool: str) -> bool:
+    return any(name_matches(glob, tool) for glob in globs)
 
 
 def own_answers(
@@ -274,9 +277,8 @@ def own_answers(
 
 
 def _own_answer(fixture: Fixture, context: AdapterContext) -> ToolAnswer:
-    match = fixture.match
+    match, error = fixture.match, fixture.error
     wanted = match and ArgsMatch(args_contains=match.args_contains or {}, args_equal=match.args_equal or {})
-    error = fixture.error
     if error:
         said = ": ".join(filter(None, (error.error_type, error.message)))
     else:
@@ -286,7 +288,7 @@ def _own_answer(fixture: Fixture, context: AdapterContext) -> ToolAnswer:
         text=said,
         failed=error is not None,
         source=f"fixture {fixture.id!r}",
-        matches=(lambda args: not wanted.differences(dict(args))) if wanted else None,
+        matches=lambda args: not wanted or not wanted.differences(dict(args)),
     )
 
 
@@ -336,7 +338,7 @@ def recorded_answers(adapter: Adapter, case: TestCase, context: AdapterContext) 
             text=_as_text(call.results[0].data.get("result")),
             failed=call.failed,
             source=f"the recorded result of {call.tool} {json.dumps(call.args, ensure_ascii=False)[:120]}",
-            recorded_args=call.args if call.tells_args else None,
+            matches=partial(_same, call.args if call.tells_args else None),
             fixture_id=str(call.results[0].data.get("fixture_id") or ""),
         )
         for call in trace.calls()
@@ -346,18 +348,6 @@ def recorded_answers(adapter: Adapter, case: TestCase, context: AdapterContext) 
 
 def _as_text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def _waits(tool: str) -> bool:
-    return any(name_matches(glob, tool) for glob in INTERACTIVE_TOOLS)
-
-
-def _asks_a_person(tool: str) -> AdapterError:
-    return live_error(
-        "live.interactive",
-        f"the agent called {tool}, which waits for a person",
-        "answer it with a fixture, test the question with a recorded run, or take the tool away from the agent",
-    )
 
 
 def _same(recorded: Mapping[str, Any] | None, args: Mapping[str, Any]) -> bool:

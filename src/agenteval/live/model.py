@@ -9,10 +9,9 @@ from typing import Any
 
 from agenteval.contracts.adapters import AdapterContext
 from agenteval.contracts.errors import AdapterError, FileError
-from agenteval.live import messages_api
 from agenteval.live.cassette import Cassette, Difference
-from agenteval.live.messages_api import Part
 from agenteval.live.options import Stale, live_error
+from agenteval.live.wires import WIRES, Part, error_body
 
 ERROR_KEY = "error_status"
 """The key of a recorded answer that is an error: its HTTP status; the body is under `error`."""
@@ -64,24 +63,26 @@ def played(cassette: Cassette, stale: Stale = "miss") -> Model:
     """A model that plays a cassette; nothing else is ever asked."""
 
     def answer(request: ModelRequest) -> ModelAnswer:
-        found = cassette.play(request.api, request.parts, client=request.client, stale=stale)
-        if found.answer is None:
-            return _missed(found.miss, f"not in the cassette: {found.miss}")
-        if ERROR_KEY in found.answer:
-            message, status = found.answer["error"], found.answer[ERROR_KEY]
-        else:
-            message, status = dict(found.answer), 200
-        return ModelAnswer(message=message, status=status, differences=found.differences)
+        message, differences, miss = cassette.play(
+            request.api, request.parts, client=request.client, stale=stale
+        )
+        if message is None:
+            return _missed(miss)
+        status = message.get(ERROR_KEY, 200)
+        told = message["error"] if ERROR_KEY in message else dict(message)
+        return ModelAnswer(message=told, status=status, differences=differences)
 
     return answer
 
 
-def _missed(miss: str, told: str) -> ModelAnswer:
-    return ModelAnswer(message=messages_api.error_body("invalid_request_error", told), status=400, miss=miss)
+def _missed(miss: str) -> ModelAnswer:
+    told = f"not in the cassette: {miss}"
+    return ModelAnswer(message=error_body("invalid_request_error", told), status=400, miss=miss)
 
 
 def real(base_url: str, key: str) -> Model:
-    """The real service; the key never enters the sandbox, and is put in here.
+    """The real service; the key never enters the sandbox, and is put in here. It is asked for whole messages, of which
+    the proxy makes streams.
 
     What cannot be reached answers as the API does when it is overloaded.
     """
@@ -96,48 +97,32 @@ def real(base_url: str, key: str) -> Model:
         else:
             headers["authorization"] = f"Bearer {key}"
         url = base_url.rstrip("/") + request.path
-        sent = urllib.request.Request(url, json.dumps(request.body).encode(), headers, method="POST")  # noqa: S310
+        body = {name: each for name, each in request.body.items() if name not in ("stream", "stream_options")}
+        sent = urllib.request.Request(url, json.dumps(body).encode(), headers, method="POST")  # noqa: S310
         try:
             with urllib.request.urlopen(sent, timeout=UPSTREAM_SECONDS) as reply:  # noqa: S310 - the user's own setting
-                message = _read(request.api, reply.headers.get("content-type", ""), reply.read())
+                message = _object(reply.read())
         except urllib.error.HTTPError as error:
-            return ModelAnswer(message=_json_or_text(error.read()), status=error.code, from_service=True)
+            content = error.read()
+            failed = _object(content) or error_body("api_error", content.decode(errors="replace")[:500])
+            return ModelAnswer(message=failed, status=error.code, from_service=True)
         except OSError as error:
             told = f"{base_url} cannot be reached: {getattr(error, 'reason', error)}"
         else:
             if message is not None:
                 return ModelAnswer(message=message)
-            told = "the service's stream broke off"
-        return ModelAnswer(message=messages_api.error_body("api_error", told), status=502, from_service=True)
+            told = f"{base_url} answered with no JSON object"
+        return ModelAnswer(message=error_body("api_error", told), status=502, from_service=True)
 
     return answer
 
 
-def _read(api: str, content_type: str, content: bytes) -> dict[str, Any] | None:
-    """The message in a reply; None for a stream that broke off."""
-    if "event-stream" not in content_type:
-        message: dict[str, Any] = json.loads(content)
-        return message
-    return wire_of(api).assembled(content)
-
-
-def wire_of(api: str) -> messages_api.Wire:
-    """What reads and writes a wire format."""
-    if api == "messages":
-        return messages_api.WIRE
-    from agenteval.live import openai_api
-
-    return openai_api.WIRES[api]
-
-
-def _json_or_text(content: bytes) -> dict[str, Any]:
+def _object(content: bytes) -> dict[str, Any] | None:
     try:
         data = json.loads(content)
     except ValueError:
-        data = None
-    if isinstance(data, dict):
-        return data
-    return messages_api.error_body("api_error", content.decode(errors="replace")[:500])
+        return None
+    return data if isinstance(data, dict) else None
 
 
 def recording(model: Model, cassette: Cassette) -> Model:
@@ -166,26 +151,20 @@ class ScriptedModel:
 
     def __call__(self, request: ModelRequest) -> ModelAnswer:
         """The next turn."""
-        if self.played < len(self.turns):
-            turn = self.turns[self.played]
-            self.played += 1
-            return self._told(turn, request)
-        if self.after is not None:
-            return self.after(request)
-        miss = f"the script has {len(self.turns)} turns, and the agent asked once more"
-        return _missed(miss, miss)
-
-    def _told(self, turn: Any, request: ModelRequest) -> ModelAnswer:
-        if isinstance(turn, dict) and "status" in turn:
+        if self.played == len(self.turns):
+            missed = f"the script has {len(self.turns)} turns, and the agent asked once more"
+            return self.after(request) if self.after else _missed(missed)
+        turn = self.turns[self.played]
+        self.played += 1
+        if isinstance(turn, dict):
             kind = "overloaded_error" if turn["status"] == 529 else "api_error"
-            message = messages_api.error_body(kind, turn.get("message", ""))
-            return ModelAnswer(message=message, status=turn["status"])
+            return ModelAnswer(message=error_body(kind, turn.get("message", "")), status=turn["status"])
         blocks = [{"type": "text", "text": turn}] if isinstance(turn, str) else [dict(each) for each in turn]
         for number, block in enumerate(blocks):
             if block["type"] == "tool_use":
                 block.setdefault("id", f"toolu_script_{self.played}_{number}")
         model = str(request.body.get("model", ""))
-        return ModelAnswer(message=wire_of(request.api).message(self.played, model, blocks))
+        return ModelAnswer(message=WIRES[request.api].message(self.played, model, blocks))
 
 
 def load_script(context: AdapterContext, name: str) -> list[Any]:
@@ -205,8 +184,8 @@ def load_script(context: AdapterContext, name: str) -> list[Any]:
         turns = load_yaml(read_text(path, max_bytes=context.max_file_bytes), path)
     except FileError as error:
         raise AdapterError.of(error.problems) from None
-    for number, turn in enumerate(turns if isinstance(turns, list) else [turns], 1):
-        if not isinstance(turns, list) or not _is_turn(turn):
+    for number, turn in enumerate(turns if isinstance(turns, list) else [None], 1):
+        if not _is_turn(turn):
             raise live_error(
                 "live.script_invalid",
                 f"{path}: turn {number} is no turn of a model",
@@ -219,20 +198,19 @@ def load_script(context: AdapterContext, name: str) -> list[Any]:
 
 
 def _is_turn(turn: Any) -> bool:
-    if isinstance(turn, dict):
-        return (
-            isinstance(turn.get("status"), int)
-            and 400 <= turn["status"] <= 599
-            and not set(turn) - {"status", "message"}
-        )
-    return isinstance(turn, str) or (isinstance(turn, list) and bool(turn) and all(map(_is_block, turn)))
+    match turn:
+        case str():
+            return True
+        case {"status": int(status), **others}:
+            return 400 <= status <= 599 and not set(others) - {"message"}
+        case [_, *_]:
+            return all(map(_is_block, turn))
+    return False
 
 
 def _is_block(block: Any) -> bool:
     match block:
-        case {"type": "text", "text": str()}:
-            return True
-        case {"type": "tool_use", "name": str(), "input": dict()}:
+        case {"type": "text", "text": str()} | {"type": "tool_use", "name": str(), "input": dict()}:
             return True
     return False
 
@@ -258,11 +236,9 @@ def price_of(prices: Mapping[str, Sequence[float]], model: str, tokens: Mapping[
     """What tokens cost in US dollars, by the configured prices, then by known ones; None for an unknown model."""
     from agenteval.text.names import name_matches
 
-    found = next(
-        (price for glob, price in (*prices.items(), *_PRICES.items()) if name_matches(glob, model)), None
-    )
-    if found is None:
-        return None
-    put_in = sum(tokens.get(kind, 0) * share for kind, share in _OF_INPUT.items())
-    came_out = sum(tokens.get(kind, 0) for kind in _OF_OUTPUT)
-    return (put_in * found[0] + came_out * found[1]) / 1e6
+    for glob, price in (*prices.items(), *_PRICES.items()):
+        if name_matches(glob, model):
+            put_in = sum(tokens.get(kind, 0) * share for kind, share in _OF_INPUT.items())
+            came_out = sum(tokens.get(kind, 0) for kind in _OF_OUTPUT)
+            return (put_in * price[0] + came_out * price[1]) / 1e6
+    return None

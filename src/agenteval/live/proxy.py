@@ -9,26 +9,34 @@ import os
 import platform
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from socketserver import ThreadingMixIn, UnixStreamServer
-from types import TracebackType
 from typing import Any, Self
 
-from agenteval.live import messages_api
 from agenteval.live.cassette import Difference
 from agenteval.live.fixtures import Fixtures
-from agenteval.live.messages_api import Part
-from agenteval.live.model import Model, ModelAnswer, ModelRequest, wire_of
+from agenteval.live.model import Model, ModelAnswer, ModelRequest
 from agenteval.live.options import RECORD_AGAIN, live_error
+from agenteval.live.wires import (
+    APIS,
+    WIRES,
+    Part,
+    error_body,
+    request_parts,
+    results_in,
+    session_of,
+    tool_name,
+)
 
 HOOK_PATH = "/agenteval/hook"
 MOST_BODY_BYTES = 64 * 2**20
 _CLI = "claude-cli/"
 _JSON = "application/json"
 _STREAM = "text/event-stream; charset=utf-8"
+_NO_RETRY = {"x-should-retry": "false"}
 
 
 @dataclass(slots=True)
@@ -39,6 +47,7 @@ class Accounts:
     tokens: dict[str, int] = field(default_factory=dict)
     cost_usd: float | None = None
     client: str = ""
+    """The program that made them, with its version: `claude-cli/2.1.128`."""
     model: str = ""
     offered: list[str] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
@@ -60,8 +69,8 @@ class Proxy:
     """Serves one run, from entering to leaving the context.
 
     `known` gives the values of this run that differ from run to run, with what stands for each in the parts of requests;
-    `skills` are the author's own; `redact` hides what is sensitive in a part, on both sides alike. `most_requests` and `most_cost_usd` bound the run; `hosted_tools` lets the provider
-    run tools itself; `tell` is called with what happens.
+    `skills` are the author's own; `redact` hides what is sensitive in a part, on both sides alike. `most_requests` and
+    `most_cost_usd` bound the run; `hosted_tools` lets the provider run tools itself; `tell` is called with what happens.
     """
 
     socket: Path
@@ -82,20 +91,17 @@ class Proxy:
     """OTLP exports, each with its path, headers and body."""
 
     def __post_init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._busy = 0
         self._last = time.monotonic()
 
     def __enter__(self) -> Self:
         self._server = _Server(str(self.socket), self)
         self.socket.chmod(0o666)  # the agent may run as somebody else
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
-        self._thread.start()
+        threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._server.shutdown()
         self._server.server_close()
         self.socket.unlink(missing_ok=True)
@@ -125,46 +131,46 @@ class Proxy:
     def _answer(self, method: str, path: str, headers: Mapping[str, str], content: bytes) -> "Reply":
         if method == "HEAD":
             return Reply(200)
-        if method == "POST" and path in ("/v1/traces", "/v1/logs"):
-            sent = {name: headers[name] for name in ("content-type", "content-encoding") if name in headers}
-            self.spans.append((path, sent, content))
-            return Reply(200, b"{}" if "json" in sent.get("content-type", "") else b"")
-        if method == "POST" and path == "/v1/metrics":
-            return Reply(200, b"{}")
-        if method == "POST" and path in (HOOK_PATH, *APIS):
-            try:
-                body = json.loads(content)
-            except ValueError:
-                body = None
-            if not isinstance(body, dict):
-                return _error(400, "invalid_request_error", "the body is no JSON object")
-            if path == HOOK_PATH:
+        if method == "POST":
+            if path in ("/v1/traces", "/v1/logs", "/v1/metrics"):
+                sent = {
+                    name: headers[name] for name in ("content-type", "content-encoding") if name in headers
+                }
+                if path != "/v1/metrics":
+                    self.spans.append((path, sent, content))
+                return Reply(200, b"{}" if "json" in sent.get("content-type", "") else b"")
+            if path in (HOOK_PATH, *APIS):
+                try:
+                    body = json.loads(content)
+                except ValueError:
+                    body = None
+                if not isinstance(body, dict):
+                    return _error(400, "invalid_request_error", "the body is no JSON object")
+                if path != HOOK_PATH:
+                    return self._model(path, headers, body)
                 self.tell(f"calls {body.get('tool_name', '')}")
                 return Reply(200, json.dumps(self.fixtures.decide(body)).encode())
-            return self._model(APIS[path], path, headers, body)
-        if method == "POST" and path == "/v1/messages/count_tokens":
-            return Reply(200, json.dumps({"input_tokens": len(content) // 4}).encode())
-        with self._lock:
-            self.accounts.refused.append(f"{method} {path}")
+            if path == "/v1/messages/count_tokens":
+                return Reply(200, json.dumps({"input_tokens": len(content) // 4}).encode())
+        self.accounts.refused.append(f"{method} {path}")
         return _error(404, "not_found_error", "nothing but the model can be reached from here")
 
-    def _model(self, api: str, path: str, headers: Mapping[str, str], body: dict[str, Any]) -> "Reply":
-        client = client_of(headers)
-        if api == "messages" and (session := messages_api.session_of(body)):
-            self.fixtures.learn_id(session, "session")
+    def _model(self, path: str, headers: Mapping[str, str], body: dict[str, Any]) -> "Reply":
+        api, client = APIS[path], headers.get("user-agent", "").partition(" ")[0]
+        wire, model = WIRES[api], str(body.get("model", ""))
+        self.fixtures.learn_id(session_of(body), "session")
         if refusal := self._refusal(body):
             return refusal
         with self._lock:
             self.accounts.client = self.accounts.client or client
-            self.accounts.model = self.accounts.model or str(body.get("model", ""))
-            for name in _tools(body):
-                if name not in self.accounts.offered:
-                    self.accounts.offered.append(name)
-        wire = wire_of(api)
-        self.fixtures.put_into(wire.results_in(body))
+            self.accounts.model = self.accounts.model or model
+            offered = map(tool_name, body.get("tools") or [])
+            self.accounts.offered += [each for each in offered if each not in self.accounts.offered]
+        self.fixtures.put_into(results_in(wire.turns(body)))
         self.fixtures.unsay(body.get("messages"))
         self.tell(f"asks its model, {self.accounts.told()}")
-        parts = wire.request_parts(
+        parts = request_parts(
+            wire,
             body,
             by_cli=client.startswith(_CLI),
             skills=self.skills,
@@ -185,21 +191,24 @@ class Proxy:
         with self._lock:
             known = {(each.name, each.after) for each in self.differences}
             self.differences += [each for each in answer.differences if (each.name, each.after) not in known]
-        self._account(answer, str(body.get("model", "")))
-        return _reply(answer, wire, streams=bool(body.get("stream")))
+            self._account(answer, model)
+        retry = {} if answer.retry else _NO_RETRY
+        if body.get("stream") and answer.status < 400:
+            return Reply(answer.status, wire.streamed(answer.message), _STREAM, retry)
+        return Reply(answer.status, json.dumps(answer.message).encode(), _JSON, retry)
 
     def _refusal(self, body: Mapping[str, Any]) -> "Reply | None":
         """The refusal of a request that would go over the budget, or have the provider run a tool; else None."""
         with self._lock:
             self.accounts.requests += 1
-            requests, cost = self.accounts.requests, self.accounts.cost_usd
+            requests, cost = self.accounts.requests, self.accounts.cost_usd or 0.0
         if requests > self.most_requests:
             self._add(
                 "live.over_budget",
                 f"the agent made more than {self.most_requests} requests to its model",
                 "look for a loop in what it did, or raise live.max_requests",
             )
-        elif self.most_cost_usd is not None and (cost or 0) >= self.most_cost_usd:
+        elif self.most_cost_usd is not None and cost >= self.most_cost_usd:
             self._add(
                 "live.over_budget",
                 f"the run cost {cost:.2f} US dollars, and {self.most_cost_usd:.2f} are allowed",
@@ -213,11 +222,10 @@ class Proxy:
             )
         else:
             return None
-        return _error(400, "invalid_request_error", self.fixtures.trouble[-1].message, retry=False)
+        return _error(400, "invalid_request_error", self.fixtures.trouble[-1].message, _NO_RETRY)
 
     def _add(self, reason_code: str, message: str, next_step: str) -> None:
-        with self._lock:
-            self.fixtures.trouble.append(live_error(reason_code, message, next_step))
+        self.fixtures.trouble.append(live_error(reason_code, message, next_step))
 
     def _plain(self, parts: Sequence[Part]) -> list[Part]:
         """The parts without what differs from run to run, and without what is sensitive."""
@@ -231,40 +239,27 @@ class Proxy:
         return plain
 
     def _account(self, answer: ModelAnswer, model: str) -> None:
-        with self._lock:
-            self.accounts.failed_last = answer.status >= 400 and answer.from_service
-            if answer.status >= 400:
-                error = answer.message.get("error")
-                told = error.get("message") if isinstance(error, dict) else answer.message
-                self.accounts.errors.append(f"{answer.status}: {told}")
-                return
-            usage = answer.message.get("usage")
-            counted = (
-                {k: v for k, v in usage.items() if isinstance(v, int)} if isinstance(usage, dict) else {}
+        accounts = self.accounts
+        accounts.failed_last = answer.status >= 400 and answer.from_service
+        if answer.status >= 400:
+            error = answer.message.get("error")
+            told = error.get("message") if isinstance(error, dict) else answer.message
+            accounts.errors.append(f"{answer.status}: {told}")
+            return
+        usage = answer.message.get("usage")
+        usage = usage if isinstance(usage, dict) else {}
+        counted = {kind: count for kind, count in usage.items() if isinstance(count, int)}
+        for kind, count in counted.items():
+            accounts.tokens[kind] = accounts.tokens.get(kind, 0) + count
+        cost = self.price(model, counted)
+        if cost is not None:
+            accounts.cost_usd = (accounts.cost_usd or 0.0) + cost
+        elif self.most_cost_usd is not None:
+            self._add(
+                "live.over_budget",
+                f"the price of the model {model} is not known, so live.max_cost_usd cannot be kept",
+                "tell it in live.prices, or leave live.max_cost_usd out",
             )
-            for kind, count in counted.items():
-                self.accounts.tokens[kind] = self.accounts.tokens.get(kind, 0) + count
-            cost = self.price(model, counted)
-            if cost is not None:
-                self.accounts.cost_usd = (self.accounts.cost_usd or 0.0) + cost
-            elif self.most_cost_usd is not None:
-                self.fixtures.trouble.append(
-                    live_error(
-                        "live.over_budget",
-                        f"the price of the model {model} is not known, so live.max_cost_usd cannot be kept",
-                        "tell it in live.prices, or leave live.max_cost_usd out",
-                    )
-                )
-
-
-APIS = {
-    "/v1/messages": "messages",
-    "/v1/chat/completions": "chat completions",
-    "/chat/completions": "chat completions",
-    "/v1/responses": "responses",
-    "/responses": "responses",
-}
-"""The wire format by path."""
 
 
 def _day_and_machine() -> dict[str, str]:
@@ -277,31 +272,13 @@ def _day_and_machine() -> dict[str, str]:
     return known
 
 
-def client_of(headers: Mapping[str, str]) -> str:
-    """The program that makes a request, with its version: `claude-cli/2.1.128`."""
-    return headers.get("user-agent", "").partition(" ")[0]
-
-
-def _tools(body: Mapping[str, Any]) -> Iterable[str]:
-    for tool in body.get("tools") or []:
-        function = tool.get("function")
-        name = function.get("name") if isinstance(function, dict) else tool.get("name")
-        if name:
-            yield str(name)
-
-
 def _hosted(body: Mapping[str, Any]) -> str:
     """The first tool that the provider would run itself; empty for none."""
     if body.get("mcp_servers"):
         return "remote MCP servers"
-    own = ("custom", "function", None)
-    for tool in body.get("tools") or []:
-        kind = tool.get("type")
-        if kind not in own and not str(kind).startswith(
-            ("bash_", "text_editor_", "memory_", "computer_", "tool_search_")
-        ):
-            return str(tool.get("name") or kind)
-    return ""
+    own = ("custom", "function", "None", "bash_", "text_editor_", "memory_", "computer_", "tool_search_")
+    hosted = (tool for tool in body.get("tools") or [] if not str(tool.get("type")).startswith(own))
+    return next(map(tool_name, hosted), "")
 
 
 @dataclass(slots=True)
@@ -314,16 +291,8 @@ class Reply:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-def _reply(answer: ModelAnswer, wire: messages_api.Wire, *, streams: bool) -> Reply:
-    headers = {} if answer.retry else {"x-should-retry": "false"}
-    if streams and answer.status < 400:
-        return Reply(answer.status, b"".join(wire.streamed(answer.message)), _STREAM, headers)
-    return Reply(answer.status, json.dumps(answer.message).encode(), _JSON, headers)
-
-
-def _error(status: int, kind: str, message: str, *, retry: bool = True) -> Reply:
-    headers = {} if retry else {"x-should-retry": "false"}
-    return Reply(status, json.dumps(messages_api.error_body(kind, message)).encode(), _JSON, headers)
+def _error(status: int, kind: str, message: str, headers: Mapping[str, str] | None = None) -> Reply:
+    return Reply(status, json.dumps(error_body(kind, message)).encode(), _JSON, headers or {})
 
 
 class _Server(ThreadingMixIn, UnixStreamServer):
