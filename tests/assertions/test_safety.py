@@ -1,6 +1,7 @@
 """no_sensitive_data and tools_within_policy."""
 
 import json
+from time import process_time
 from typing import Any
 
 import pytest
@@ -64,6 +65,16 @@ class TestSensitiveData:
         )
         assert '"--password", "[secret credential]", "shop"' in shown(verdict)
         assert "hunter2" not in shown(verdict)
+
+    def test_many_secrets_in_one_text_are_all_found_in_time(self) -> None:
+        """Lines are counted once, and what is found in a text is looked for once: time is linear in its length."""
+        lines = [f"password: {number:08x}" for number in range(0xA0000000, 0xA0000000 + 30_000)]
+        start = process_time()
+        verdict = self.judged(output="\n".join(lines))
+        assert process_time() - start < 3
+        assert [each["place"] for each in verdict.observed["findings"]] == [
+            f"evt-2 content, line {number}" for number in range(1, 30_001)
+        ]
 
     def test_different_secrets_do_not_look_equal(self) -> None:
         """What is masked under the name of a secret is not redacted once more, to one token for all of them."""

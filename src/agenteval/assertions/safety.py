@@ -1,5 +1,6 @@
 """Safety assertions: nothing sensitive gets out, and only permitted tools are used."""
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar, Literal
@@ -93,12 +94,13 @@ allow: ['*@example.com']
         if not places:
             return unsupported("supports_tool_trace", f"{lacking} for this recording", not_judged=blind)
         texts = list(_texts(trace, places))
-        found = [(text, each) for text in texts for each in self._found(text.text, text.key)]
-        found = [(text, each) for text, each in found if _kind(each) in self.kinds]
-        findings = [
-            {"kind": _label(each), "event_id": text.event.event_id, "place": self._place(text, each)}
-            for text, each in found
-        ]
+        found: list[tuple[_Text, Found]] = []
+        findings = []
+        for text in texts:
+            wrong = [each for each in self._found(text.text, text.key) if _kind(each) in self.kinds]
+            found += [(text, each) for each in wrong]
+            for each, place in zip(wrong, self._places(text, wrong), strict=True):
+                findings.append({"kind": _label(each), "event_id": text.event.event_id, "place": place})
         observed: dict[str, Any] = {"texts": len(texts), "not_judged": blind, "findings": findings}
         beside = f"; not judged: {lacking}" if blind else ""
         wanted = f"expected no {_or(self.kinds)} in {_or(places)}"
@@ -137,12 +139,15 @@ allow: ['*@example.com']
             if not any(name_matches(pattern, text[each.start : each.end].casefold()) for pattern in allowed)
         ]
 
-    def _place(self, text: "_Text", found: Found) -> str:
-        """Where a finding is: event and path, and the line of a text with several."""
-        path = tuple(map(self._masked, text.path))
-        number = text.text.count("\n", 0, found.start) + 1
-        line = f", line {number}" if "\n" in text.text else ""
-        return f"{text.event.event_id} {dotted(path)}{' (the key)' if text.is_key else ''}{line}"
+    def _places(self, text: "_Text", found: Sequence[Found]) -> Iterator[str]:
+        """Where findings are: event and path, and the line of a text with several."""
+        if not found:
+            return
+        path = dotted(tuple(map(self._masked, text.path)))
+        place = f"{text.event.event_id} {path}{' (the key)' if text.is_key else ''}"
+        ends = [at for at, sign in enumerate(text.text) if sign == "\n"]
+        for each in found:
+            yield f"{place}, line {bisect_left(ends, each.start) + 1}" if ends else place
 
     def _masked(self, data: Any, key: str = "") -> Any:
         """The data with everything sensitive masked, whatever its kind: evidence must not repeat it."""
@@ -208,7 +213,7 @@ def _spelled(value: Any) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _secrets(text: str, key: str) -> list[Found]:
+def _secrets(text: str, key: str) -> Sequence[Found]:
     """Keys and tokens in a text, by their form; or the whole text, when its key says that it is a password or such."""
     whole = [Found(CREDENTIAL, 0, len(text))] if names_secret(key) and is_telling(key, text) else []
     return detect(text) or whole

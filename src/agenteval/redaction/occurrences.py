@@ -9,7 +9,7 @@ import json
 import re
 from binascii import b2a_base64
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 
 from agenteval.reading.documents import sha256
 from agenteval.redaction.decoding import readings
@@ -25,7 +25,9 @@ PIECE = "[redacted:part]"
 _GRAM = 8
 _MANY = 64
 """With more beginnings of values than this, reading a text once is faster than looking for each."""
-_ELLIPSIS = r"…|\.\.\."
+_SHORT = 64
+_ELLIPSES = ("…", "...")
+_ELLIPSIS = lazy(r"…|\.\.\.")
 _REDACTED = r"\[redacted(?::|%3A)(?:part|[a-z-]+(?::|%3A)[0-9a-f]{8})\]"
 """A token, also as a property of a workflow command has it."""
 _PLAIN_EVERYWHERE = lazy("[A-Za-z0-9._~-]+")
@@ -59,12 +61,17 @@ class KnownValues:
     def __init__(self) -> None:
         self.tokens: dict[str, str] = {}
         """By value, as it is."""
-        self._texts: dict[str, dict[str, str]] = {}
+        self._texts: dict[str, str] = {}
+        """The tokens by spelling, folded."""
         self._sizes: dict[str, set[int]] = {}
-        self._sorted: dict[str, list[str]] = {}
-        """The texts of some beginnings in order, made when they are searched."""
+        """The lengths of the spellings by their beginning."""
         self._grams: set[str] = set()
-        self._tails: set[str] = set()
+        self._backwards: list[str] = []
+        """The spellings of which pieces are hidden, from their ends."""
+        self._sorted: tuple[list[str], list[str]] | None = None
+        """The spellings in order, forwards and backwards, made when a text with an ellipsis is searched."""
+        self._harmless: set[str] = set()
+        """Short texts without any of the values: keys and ids come by thousands of times."""
 
     def __bool__(self) -> bool:
         return bool(self.tokens)
@@ -72,11 +79,9 @@ class KnownValues:
     def copy(self) -> "KnownValues":
         """The same values, to add others to."""
         made = KnownValues()
-        made.tokens = dict(self.tokens)
-        made._texts = {head: dict(alike) for head, alike in self._texts.items()}
+        made.tokens, made._texts = dict(self.tokens), dict(self._texts)
         made._sizes = {head: set(sizes) for head, sizes in self._sizes.items()}
-        made._grams = set(self._grams)
-        made._tails = set(self._tails)
+        made._grams, made._backwards = set(self._grams), [*self._backwards]
         return made
 
     def add(self, text: str, kind: str, *, in_pieces: bool = True, shown: str = "") -> None:
@@ -86,25 +91,27 @@ class KnownValues:
         """
         if text in self.tokens:
             return
+        self._sorted = None
+        self._harmless.clear()
         replacement = self.tokens[text] = shown or token(text, kind)
         for spelling in dict.fromkeys(_spellings(text)):
             folded = _folded(spelling)
             if len(folded) < SHORTEST_TEXT:
                 continue
-            head = folded[:SHORTEST_TEXT]
-            self._texts.setdefault(head, {}).setdefault(folded, replacement)
-            self._sorted.pop(head, None)
-            self._sizes.setdefault(head, set()).add(len(folded))
+            self._texts.setdefault(folded, replacement)
+            self._sizes.setdefault(folded[:SHORTEST_TEXT], set()).add(len(folded))
             if in_pieces:
-                self._tails.update(folded[-size:] for size in range(SHORTEST_TEXT, SHORTEST_PIECE))
+                self._backwards.append(folded[::-1])
                 if len(folded) >= SHORTEST_PIECE:
                     self._grams.update(folded[at : at + _GRAM] for at in range(len(folded) - _GRAM + 1))
 
     def hide(self, text: str, *, part: Callable[[str], str] = lambda _: PIECE) -> str:
         """The text without the values. Tokens in it are left alone; `part` makes those for pieces of values."""
-        if not self._texts:
+        if not self._texts or text in self._harmless:
             return text
         hidden = self._hidden(text, part)
+        if hidden == text and len(text) <= _SHORT:
+            self._harmless.add(text)
         if OPEN in text and (bare := self._hidden(unmarked(text), part)) != unmarked(hidden):
             return bare
         return hidden
@@ -133,41 +140,35 @@ class KnownValues:
         return spans
 
     def kind_in(self, text: str) -> str | None:
-        """The kind of a value that stands whole in the text, or None. Does not search as `hide` does, to check it."""
+        """The kind of a value that stands whole in the text, or None. Knows nothing of pieces and places, to check `hide`."""
         folded = _folded("\n".join((without_tokens(text), *(each.text for each in readings(text)))))
         if OPEN in folded:
             folded += f"\n{unmarked(folded)}"
-        heads: Iterable[str] = self._texts
-        if len(self._texts) > _MANY:
-            heads = sorted(
-                self._texts.keys() & {folded[at : at + SHORTEST_TEXT] for at in range(len(folded))}
-            )
-        for head in heads:
-            alike, sizes = self._texts[head], sorted(self._sizes[head])
+        for at in self._beginnings(folded):
+            for size in self._sizes[folded[at : at + SHORTEST_TEXT]]:
+                if replacement := self._texts.get(folded[at : at + size]):
+                    return replacement.split(":")[1]
+        return None
+
+    def _beginnings(self, folded: str) -> Iterator[int]:
+        """Where a text has the beginning of a value."""
+        if len(self._sizes) > _MANY:
+            yield from (at for at in range(len(folded)) if folded[at : at + SHORTEST_TEXT] in self._sizes)
+            return
+        for head in self._sizes:
             at = folded.find(head)
             while at >= 0:
-                for size in sizes:
-                    if replacement := alike.get(folded[at : at + size]):
-                        return replacement.split(":")[1]
+                yield at
                 at = folded.find(head, at + 1)
-        return None
 
     def _candidates(self, folded: str) -> list[int]:
         """Where a value, or a piece of one, may begin."""
-        places: set[int] = set()
-        if len(self._texts) > _MANY:
-            places.update(at for at in range(len(folded)) if folded[at : at + SHORTEST_TEXT] in self._texts)
-        else:
-            for head in self._texts:
-                at = folded.find(head)
-                while at >= 0:
-                    places.add(at)
-                    at = folded.find(head, at + 1)
+        places = set(self._beginnings(folded))
         for at in range(0, len(folded) - _GRAM + 1, _GRAM):  # every long piece has one of these in it
             if folded[at : at + _GRAM] in self._grams:
                 places.update(range(max(0, at - _GRAM + 1), at + 1))
-        if self._tails:
-            places.update(match.end() for match in re.finditer(_ELLIPSIS, folded))
+        if self._backwards:
+            places.update(match.end() for match in _ELLIPSIS.finditer(folded))
         return sorted(places)
 
     def _found(self, folded: str, at: int) -> tuple[int, str]:
@@ -176,29 +177,26 @@ class KnownValues:
         while folded[end : end + _GRAM] in self._grams:
             end += 1
         piece = end - at + _GRAM - 1 if end - at + _GRAM - 1 >= SHORTEST_PIECE else 0
-        alike = self._texts.get(folded[at : at + SHORTEST_TEXT])
-        if alike is not None:
-            sizes = self._sizes[folded[at : at + SHORTEST_TEXT]]
-            whole = max((size for size in sizes if folded[at : at + size] in alike), default=0)
+        if sizes := self._sizes.get(folded[at : at + SHORTEST_TEXT]):
+            whole = max((size for size in sizes if folded[at : at + size] in self._texts), default=0)
             if whole and whole >= piece:
-                return whole, alike[folded[at : at + whole]]
-            if not piece and (cut := re.search(_ELLIPSIS, folded[at : at + SHORTEST_PIECE + 3])):
+                return whole, self._texts[folded[at : at + whole]]
+            if not piece and (cut := _ELLIPSIS.search(folded[at : at + SHORTEST_PIECE + 3])):
                 head = folded[at : at + cut.start()].rstrip()
-                if len(head) >= SHORTEST_TEXT and self._begins(head):
+                if len(head) >= SHORTEST_TEXT and self._begins(head, 0):
                     return len(head), ""
-        if not piece and folded.endswith(("…", "..."), 0, at):
-            sizes = {
-                size for size in range(SHORTEST_TEXT, SHORTEST_PIECE) if folded[at : at + size] in self._tails
-            }
-            piece = max(sizes, default=0)
+        if not piece and folded.endswith(_ELLIPSES, 0, at):
+            most = min(SHORTEST_PIECE - 1, len(folded) - at)
+            sizes_of_ends = range(most, SHORTEST_TEXT - 1, -1)
+            piece = next((n for n in sizes_of_ends if self._begins(folded[at : at + n][::-1], 1)), 0)
         return piece, ""
 
-    def _begins(self, piece: str) -> bool:
-        """Whether a value begins with a piece of at least `SHORTEST_TEXT` characters."""
-        head = piece[:SHORTEST_TEXT]
-        alike = self._sorted.get(head) or self._sorted.setdefault(head, sorted(self._texts[head]))
-        at = bisect_left(alike, piece)
-        return at < len(alike) and alike[at].startswith(piece)
+    def _begins(self, piece: str, side: int) -> bool:
+        """Whether a value begins with a piece; with `side` 1, whether one that is read from its end does."""
+        if self._sorted is None:
+            self._sorted = sorted(self._texts), sorted(self._backwards)
+        at = bisect_left(self._sorted[side], piece)
+        return at < len(self._sorted[side]) and self._sorted[side][at].startswith(piece)
 
 
 def _spellings(text: str) -> Iterator[str]:

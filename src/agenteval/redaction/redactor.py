@@ -70,7 +70,7 @@ class RedactionRules:
 
     def found(self, text: str) -> list[Found]:
         """What a text holds of these kinds, in order, without overlaps, and outside of tokens."""
-        found = detect(text) if SECRETS in self.kinds else []
+        found = list(detect(text)) if SECRETS in self.kinds else []
         if EMAIL in self.kinds and "@" in text:
             from agenteval.redaction.personal_data import emails
 
