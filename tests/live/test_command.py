@@ -712,3 +712,40 @@ def test_a_container_gets_what_the_agent_needs_and_nothing_else(project: LivePro
         *("--entrypoint", "python3", "the-image", "-c", sandbox._BRIDGE, "/run/agenteval/proxy.sock", "8089"),
         *("python3", "agent.py", "HOOKED"),
     ]
+
+
+IMAGE = os.environ.get("CONTAINER_IMAGE", "")
+
+
+@pytest.mark.skipif(not IMAGE, reason="CONTAINER_IMAGE names no local image that has python3")
+@pytest.mark.parametrize("runtime", ["docker", "podman"])
+def test_real_containers(
+    project: LiveProject, runtime: sandbox.Runtime, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Record, play, look around for what is not to be seen, take too long: and no container is left."""
+    if not (found := sandbox.probe(runtime)).works:
+        pytest.skip(f"{runtime} {found.why}")
+    project.run = ("python3", "agent.py")
+    in_image = {"run": ["python3", "agent.py", "HOOKED"], "image": IMAGE}
+    project.configure(runtime=runtime, command=in_image)
+    with service(LOOKED_UP) as made:
+        project.configure(model={"base_url": made.base_url})
+        project.monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-api03-the-real-key-0123456789")
+        assert project.live("--live", "record").exit_code == 0, capsys.readouterr()
+    result = project.live("--live").only_result()
+    assert (result["status"], result["live"]["provenance"]["sandbox"]) == ("pass", runtime)
+    project.write("asks.py", AGENT.read_text(encoding="utf-8").replace("print(said)", ""))
+    project.write("agent.py", LOOKS_AROUND)
+    project.write("outside.txt", str(project.write("artifacts/secret.txt", "secret")))
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        project.write("port.txt", str(server.getsockname()[1]))
+        project.configure(command={**in_image, "run": [*in_image["run"], "ALONE"]})
+        project.track()
+        seen = ['["no network", false, false, true]']  # the image's own /etc/shadow
+        project.test(assertions=[{"id": "sees", "type": "output_contains", "params": {"all_of": seen}}])
+        assert project.live("--live").exit_code == 0, capsys.readouterr()
+    project.configure(command={**in_image, "run": ["python3", "-c", "import time; time.sleep(60)"]})
+    project.test(live={"timeout_s": 2})
+    assert told(project, capsys, "--live").startswith("live.timeout: ")
+    listed = subprocess.run([runtime, "ps", "-aq"], capture_output=True, text=True, check=True)
+    assert listed.stdout == ""
