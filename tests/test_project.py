@@ -40,8 +40,8 @@ def module_of(*examples: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> 
 def announced_assertion(folder: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """The example assertion with its tests, in the catalogue."""
     module = module_of("assertion", "assertion tests", folder=folder, monkeypatch=monkeypatch)
-    entry = assertions.Entry("tools_succeed", module.__name__, "ToolsSucceed")
-    monkeypatch.setitem(assertions._BY_TYPE, entry.type, entry)
+    monkeypatch.setitem(sys.modules, "agenteval.assertions.contributing_example", module)
+    monkeypatch.setitem(assertions.CATALOGUE, "tools_succeed", "contributing_example")
     return module
 
 

@@ -5,7 +5,7 @@ from typing import Any, get_args
 import pytest
 import yaml
 
-from agenteval.assertions import CATALOGUE, Entry, assertion_class, assertion_types
+from agenteval.assertions import CATALOGUE, assertion_class, assertion_types
 from agenteval.assertions.base import Assertion, Category, Verdict
 from agenteval.contracts.explaining import json_schema
 from agenteval.contracts.models import parse
@@ -35,7 +35,17 @@ OF_SPEC = [
 ]
 """SPEC 14, in its order of subjects."""
 
-every_type = pytest.mark.parametrize("entry", CATALOGUE, ids=lambda entry: entry.type)
+
+def class_of(name: str) -> type[Assertion]:
+    """The class of a type, which knows it by the same name."""
+    cls = assertion_class(name)
+    assert cls is not None
+    assert issubclass(cls, Assertion)
+    assert cls.type == name
+    return cls
+
+
+every_type = pytest.mark.parametrize("cls", [*map(class_of, CATALOGUE)], ids=[*CATALOGUE])
 
 
 def properties(cls: type[Assertion]) -> dict[str, dict[str, Any]]:
@@ -59,18 +69,8 @@ def test_there_is_no_class_for_an_unknown_type() -> None:
 
 
 @every_type
-def test_an_entry_loads_the_class_of_its_type(entry: Entry) -> None:
-    """The name in the catalogue is the name that the class knows."""
-    cls = assertion_class(entry.type)
-    assert cls is not None
-    assert issubclass(cls, Assertion)
-    assert (cls.type, cls.__name__) == (entry.type, entry.name)
-
-
-@every_type
-def test_a_class_says_what_it_is(entry: Entry) -> None:
+def test_a_class_says_what_it_is(cls: type[Assertion]) -> None:
     """A scorecard category, a failure category in words, capabilities that exist."""
-    cls = entry.load()
     assert cls.category in get_args(Category)
     assert cls.failure_category == cls.failure_category.strip().lower()
     assert "_" not in cls.failure_category
@@ -79,33 +79,31 @@ def test_a_class_says_what_it_is(entry: Entry) -> None:
 
 
 @every_type
-def test_a_class_documents_what_it_counts_and_when_it_passes(entry: Entry) -> None:
+def test_a_class_documents_what_it_counts_and_when_it_passes(cls: type[Assertion]) -> None:
     """For the author of a test, not for the reader of the code."""
-    text = entry.load().__doc__ or ""
+    text = cls.__doc__ or ""
     assert len(text.split()) >= 20
-    assert not text.startswith(f"{entry.name}("), "that is the signature, made up by dataclass"
+    assert not text.startswith(f"{cls.__name__}("), "that is the signature, made up by dataclass"
 
 
 @every_type
-def test_every_parameter_is_documented(entry: Entry) -> None:
+def test_every_parameter_is_documented(cls: type[Assertion]) -> None:
     """By the docstring under its field, which the JSON Schema carries."""
-    undocumented = [name for name, rule in properties(entry.load()).items() if not rule.get("description")]
+    undocumented = [name for name, rule in properties(cls).items() if not rule.get("description")]
     assert undocumented == []
 
 
 @every_type
-def test_the_example_is_valid(entry: Entry) -> None:
+def test_the_example_is_valid(cls: type[Assertion]) -> None:
     """What `agenteval explain` shows can be pasted."""
-    cls = entry.load()
     params = yaml.safe_load(cls.example)
     assert isinstance(params, dict)
     assert isinstance(parse(cls, params), cls)
 
 
 @every_type
-def test_the_example_can_be_judged(entry: Entry) -> None:
+def test_the_example_can_be_judged(cls: type[Assertion]) -> None:
     """On a trace with next to nothing in it: a verdict, never a crash."""
-    cls = entry.load()
     check = parse(cls, yaml.safe_load(cls.example))
     for trace in (make_trace(), make_trace(output=None, asked=None)):
         verdict = check.judge(trace, make_case())

@@ -5,10 +5,9 @@ The name of a parameter says what it names: `tool`, `tools` and the others of `L
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from functools import cache
-from typing import Any, ClassVar, Literal, NamedTuple, get_args
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from agenteval.contracts.models import DataPath, Model, WrongPart
 from agenteval.contracts.testcase import TestCase
@@ -62,8 +61,8 @@ def looks_by_fields(check: Model, event_types: tuple[str, ...]) -> Looks:
     tools: set[str] = set()
     types = set(event_types)
     selects = False
-    for holder in _holders(check):
-        named = {value for _, name, value in _own_names(holder) if name in LOOKED_AT}
+    for _, holder in _models(check):
+        named = {value for _, value in _values(holder, LOOKED_AT) if type(value) is str}
         if hasattr(holder, _EVENT_TYPE):
             selects = True
             kind = holder.event_type
@@ -79,73 +78,36 @@ def looks_by_fields(check: Model, event_types: tuple[str, ...]) -> Looks:
     return Looks(frozenset(tools), frozenset(types))
 
 
-def names_in(check: Model, path: DataPath = ()) -> Iterator[tuple[DataPath, str, str]]:
+def names_in(check: Model) -> Iterator[tuple[DataPath, str, str]]:
     """Everything that the parameters name: the path to it, the parameter it stands in, and the name."""
-    for steps, name, value in _own_names(check):
-        yield (*path, *steps), name, value
-    for steps, held in _held(check):
-        yield from names_in(held, (*path, *steps))
+    for path, holder in _models(check):
+        for steps, value in _values(holder, _NAMING):
+            if type(value) is str:
+                yield (*path, *steps), steps[0], value
 
 
-def _holders(check: Model) -> Iterator[Any]:
-    """The check, and every model in its parameters."""
-    yield check
-    for _, held in _held(check):
-        yield from _holders(held)
+def _models(check: Any, path: DataPath = ()) -> Iterator[tuple[DataPath, Any]]:
+    """The check, and every model in its parameters, each with the path to it."""
+    yield path, check
+    for steps, value in _values(check, check.__dataclass_fields__):
+        if isinstance(value, Model):
+            yield from _models(value, (*path, *steps))
 
 
-def _own_names(holder: Any) -> Iterator[tuple[DataPath, str, str]]:
-    kind: Any = type(holder)
-    names = _plan(kind)[0]
-    return ((path, path[0], value) for path, value in _values(holder, names) if type(value) is str)
-
-
-def _held(holder: Any) -> Iterator[tuple[DataPath, Model]]:
-    kind: Any = type(holder)
-    names = _plan(kind)[1]
-    return ((path, value) for path, value in _values(holder, names) if isinstance(value, Model))
-
-
-def _values(holder: Any, names: Sequence[str]) -> Iterator[tuple[tuple[str] | tuple[str, int], Any]]:
+def _values(holder: Any, names: Collection[str]) -> Iterator[tuple[tuple[str] | tuple[str, int], Any]]:
     """What fields hold, what is in lists one by one."""
-    for name in names:
-        value = getattr(holder, name)
-        if type(value) is list:
-            yield from (((name, index), item) for index, item in enumerate(value))
-        else:
-            yield (name,), value
-
-
-@cache
-def _plan(cls: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The fields of a model that name something, and those that hold models which do."""
-    names = tuple(each.name for each in fields(cls) if each.name in _NAMING)
-    holding = tuple(
-        each.name
-        for each in fields(cls)
-        if any(inner is not cls and any(_plan(inner)) for inner in _models_in(each.type))
-    )
-    return names, holding
-
-
-def _models_in(kind: Any) -> Iterator[Any]:
-    if isinstance(kind, type) and issubclass(kind, Model):
-        yield kind
-    for inner in get_args(kind):
-        yield from _models_in(inner)
+    for name in holder.__dataclass_fields__:
+        if name in names:
+            value = getattr(holder, name)
+            if type(value) is list:
+                yield from (((name, index), item) for index, item in enumerate(value))
+            else:
+                yield (name,), value
 
 
 Category = Literal[
-    "outcome",
-    "tool_process",
-    "groundedness",
-    "memory",
-    "isolation",
-    "scheduler",
-    "recovery",
-    "efficiency",
-    "safety",
-]
+    "outcome", "tool_process", "groundedness", "memory", "isolation", "scheduler", "recovery", "efficiency", "safety"
+]  # fmt: skip
 
 
 Proof = Literal["pass", "fail"]

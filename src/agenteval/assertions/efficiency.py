@@ -3,7 +3,7 @@
 Durations, tokens and cost are what the recording states; turns and retries are counted in the trace.
 """
 
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar
 
 from agenteval.assertions.base import (
     Assertion,
@@ -24,14 +24,6 @@ from agenteval.contracts.trace import Event, Trace, retries
 Limit = Annotated[int, Between(0)]
 
 CACHE_KEYS = ("cache_read_input_tokens", "cache_creation_input_tokens")
-
-
-class Measure(NamedTuple):
-    """What the trace says about one limit: a number, or None and why there is none; and the events behind it."""
-
-    value: float | None
-    lacking: str = ""
-    events: tuple[Event, ...] = ()
 
 
 @model
@@ -71,38 +63,38 @@ class EfficiencyWithin(Assertion):
         given = {name: getattr(self, name) for name in UNITS}
         return {name: limit for name, limit in given.items() if limit is not None}
 
-    def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace tells all
-        """Judge one trace."""
-        measured = {name: _measure(name, trace) for name in self._limits()}
+    def check(self, trace: Trace, case: TestCase) -> Verdict:
+        limits, counts = self._limits(), _counts(trace)
+        values = {name: value for name, value in _values(trace, counts).items() if name in limits}
+        measured = {name: value for name, value in values.items() if value is not None}
+        not_judged = {name: _why_not(name, trace) for name in limits if name not in measured}
+        lacking = ", ".join(f"{name} ({reason})" for name, reason in not_judged.items())
         observed: dict[str, Any] = {
-            "measured": {name[4:]: each.value for name, each in measured.items() if each.value is not None},
-            "not_judged": {name: each.lacking for name, each in measured.items() if each.value is None},
+            "measured": {name.removeprefix("max_"): value for name, value in measured.items()},
+            "not_judged": not_judged,
         }
-        if not observed["measured"]:
-            lacks = f"the recording lacks what the limits need: {_lacking(observed['not_judged'])}"
+        if not measured:
+            lacks = f"the recording lacks what the limits need: {lacking}"
             if self.max_retries is not None:
                 return unsupported("supports_tool_trace", lacks, **observed)
             return not_applicable(lacks, **observed)
-        beside = f"; not judged: {_lacking(observed['not_judged'])}" if observed["not_judged"] else ""
-        over: list[str] = []
-        within: list[str] = []
-        events: list[Event] = []
-        for name, limit in self._limits().items():
-            value = measured[name].value
-            if value is None:
-                continue
-            if value > limit:
-                over.append(f"expected at most {_amount(limit, name)}, got {_number(value)}")
-                events += measured[name].events
-            else:
-                within.append(f"{_amount(value, name)} (at most {_number(limit)})")
+        beside = f"; not judged: {lacking}" if lacking else ""
+        over = [name for name, value in measured.items() if value > limits[name]]
         if over:
-            return failed("; ".join(over) + beside, events=events, **observed)
-        if list(observed["measured"]) == ["retries"] and not trace.calls():
+            told = [
+                f"expected at most {_amount(limits[name], name)}, got {_number(measured[name])}"
+                for name in over
+            ]
+            events = [event for name in over for event in counts.get(name, ())]
+            return failed("; ".join(told) + beside, events=events, **observed)
+        if list(measured) == ["max_retries"] and not trace.calls():
             return vacuous("no tool_call events in the trace", **observed)
-        proven = {*observed["measured"]} <= {"duration_ms", "turns"}
+        within = [
+            f"{_amount(value, name)} (at most {_number(limits[name])})" for name, value in measured.items()
+        ]
+        proven = {*measured} <= {"max_duration_ms", "max_turns"}
         verdict = passed(f"within the limits: {', '.join(within)}{beside}", proven=proven, **observed)
-        if "max_retries" in observed["not_judged"]:
+        if "max_retries" in not_judged:
             verdict.missing = ("supports_tool_trace",)
         return verdict
 
@@ -130,42 +122,49 @@ def _number(value: float) -> str:
     return f"{value:d}" if isinstance(value, int) else f"{value:.15g}"
 
 
-def _lacking(reasons: dict[str, str]) -> str:
-    return ", ".join(f"{name} ({reason})" for name, reason in reasons.items())
+def _counts(trace: Trace) -> dict[str, list[Event]]:
+    """What is counted in the trace: the events that end turns, and the retries."""
+    active = [event for event in trace.events if event.type != "message_received"]
+    ends = trace.of_type("final_output")
+    last = ends[-1].seq if ends else 0
+    unfinished = [event for event in active if event.seq > last and (event.type == "tool_call" or not ends)]
+    again = [retry.call.event for retry in retries(trace.calls())]
+    return {"max_turns": [*ends, *unfinished[-1:]], "max_retries": again}
 
 
-def _measure(name: str, trace: Trace) -> Measure:
-    if name == "max_duration_ms":
-        duration = trace.metrics.timing_ms_total
-        return Measure(duration) if duration else Measure(None, "no duration is recorded")
-    if name == "max_cost_usd":
-        cost = trace.metrics.cost_usd  # 0.1 + 0.2 is 0.3
-        return Measure(None, "no cost is recorded") if cost is None else Measure(round(cost, 15))
-    if name == "max_turns":
-        return _turns(trace)
-    if name == "max_retries":
-        if not trace.capabilities.supports_tool_trace:
-            return Measure(None, "tool calls are not recorded")
-        again = tuple(retry.call.event for retry in retries(trace.calls()))
-        return Measure(len(again), events=again)
-    return _tokens(name, trace.metrics.token_usage or {})
-
-
-def _tokens(name: str, usage: dict[str, Any]) -> Measure:
+def _values(trace: Trace, counts: dict[str, list[Event]]) -> dict[str, float | None]:
+    """What the trace says about each limit."""
+    usage, cost = trace.metrics.token_usage or {}, trace.metrics.cost_usd
     read, written = _input_tokens(usage), _stated(usage, "output_tokens", "completion_tokens")
     both = None if read is None or written is None else read + written
     stated = [each for each in (_stated(usage, "total_tokens"), both) if each is not None]
-    values = {
+    return {
+        "max_duration_ms": trace.metrics.timing_ms_total or None,
+        "max_total_tokens": max(stated, default=None),
         "max_input_tokens": read,
         "max_output_tokens": written,
-        "max_total_tokens": max(stated, default=None),
+        "max_cost_usd": None if cost is None else round(cost, 15),  # 0.1 + 0.2 is 0.3
+        "max_turns": len(counts["max_turns"]) or None,
+        "max_retries": len(counts["max_retries"]) if trace.capabilities.supports_tool_trace else None,
     }
-    value = values[name]
-    if value is not None:
-        return Measure(value)
-    lacking = f"no {UNITS[name].removesuffix(' in all')} are recorded"
+
+
+def _why_not(name: str, trace: Trace) -> str:
+    """Why there is no measure for a limit."""
+    if "tokens" not in name:
+        return _LACKING[name]
+    usage = trace.metrics.token_usage or {}
     held = ", ".join(f"{key}: {show(value)}" for key, value in [*usage.items()][:5])
-    return Measure(None, f"{lacking}: token_usage has only {held}" if usage else lacking)
+    lacking = f"no {UNITS[name].removesuffix(' in all')} are recorded"
+    return f"{lacking}: token_usage has only {held}" if usage else lacking
+
+
+_LACKING = {
+    "max_duration_ms": "no duration is recorded",
+    "max_cost_usd": "no cost is recorded",
+    "max_turns": "no activity of the agent is recorded",
+    "max_retries": "tool calls are not recorded",
+}
 
 
 def _input_tokens(usage: dict[str, Any]) -> int | None:
@@ -187,13 +186,3 @@ def _stated(usage: dict[str, Any], *keys: str) -> int | None:
             if isinstance(count, int) and not isinstance(count, bool) and count >= 0:
                 return count
     return None
-
-
-def _turns(trace: Trace) -> Measure:
-    active = [event for event in trace.events if event.type != "message_received"]
-    if not active:
-        return Measure(None, "no activity of the agent is recorded")
-    ends = trace.of_type("final_output")
-    last = ends[-1].seq if ends else 0
-    unfinished = [event for event in active if event.seq > last and (event.type == "tool_call" or not ends)]
-    return Measure(len(ends) + bool(unfinished), events=(*ends, *unfinished[-1:]))

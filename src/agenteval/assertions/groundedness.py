@@ -98,7 +98,6 @@ allow: [Acme Support, "24 hours"]
         return MIN_SUPPORT if self.min_support is None else self.min_support
 
     def judge(self, trace: Trace, case: TestCase) -> Verdict:
-        """Judge one trace."""
         if not has_output(trace):
             return nothing_said(trace)
         claimed = claims(trace.output)
@@ -250,8 +249,7 @@ allow: [docs.example.com]
             if not _reference(entry):
                 raise WrongPart(f"allow holds {entry!r}, which is neither a URL nor a domain", "allow", index)
 
-    def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace is all it judges
-        """Judge one trace."""
+    def check(self, trace: Trace, case: TestCase) -> Verdict:
         if not has_output(trace):
             return nothing_said(trace)
         cited = citations(trace.output)

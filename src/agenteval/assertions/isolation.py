@@ -372,7 +372,6 @@ forbidden_content: [Falcon]
                 raise WrongPart(wrong, "forbidden_group_ids", index)
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:
-        """Judge one trace."""
         groups = self._groups(trace, case)
         contents = _contents(groups, case)
         memory_events = trace.of_type(*MEMORY_EVENTS)

@@ -106,7 +106,6 @@ output:
         return self.output is not None and self.evidence != "event"
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:
-        """Judge one trace."""
         supported = trace.capabilities.supports_memory_events
         group = self.group_id or case.scenario.group_id
         if self.evidence in ("event", "both") and not supported and not trace.of_type("memory_read"):
@@ -224,7 +223,6 @@ class MemoryUpdateOnCorrection(Assertion):
             )
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:
-        """Judge one trace."""
         group = self.group_id or case.scenario.group_id
         correction = self._correction(trace)
         since = correction.seq if correction else 0

@@ -67,8 +67,7 @@ after: {event_type: tool_call, tool: outbound_send}
         if self.sequence is not None and self.every:
             raise ValueError("every goes with before and after, not with sequence")
 
-    def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace tells all
-        """Judge one trace."""
+    def check(self, trace: Trace, case: TestCase) -> Verdict:
         named = self.sequence or [each for each in (self.before, self.after) if each is not None]
         if kinds := _unrecorded(named, trace):
             return unsupported(_FLAG, _lacking(kinds))
@@ -191,8 +190,7 @@ forbid_following:
                 "allowed_following_tools allows everything that forbid_following forbids: nothing could ever fail"
             )
 
-    def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace tells all
-        """Judge one trace."""
+    def check(self, trace: Trace, case: TestCase) -> Verdict:
         if kinds := _unrecorded([self.success_event], trace):
             return unsupported(_FLAG, _lacking(kinds))
         successes = self.success_event.find(trace)
@@ -351,7 +349,6 @@ expected:
         return "unexpected" in NOT_ALLOWED[self.mode]
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:
-        """Judge one trace. Raises `AssertionCrashError` (`trajectory.too_long`) over the limit of pairs."""
         calls = trace.calls()
         if self.mode == "subset" and not calls and (self.expected or not case.tools.available):
             return vacuous("no tool_call events in the trace", mode=self.mode, calls=0)

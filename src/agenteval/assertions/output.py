@@ -100,8 +100,7 @@ regex: ['\\b1[0-9]:[0-5][0-9]\\b']
     def _patterns(self) -> list[str]:
         return [self.regex] if isinstance(self.regex, str) else self.regex
 
-    def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the output is all it judges
-        """Judge one trace."""
+    def check(self, trace: Trace, case: TestCase) -> Verdict:
         if not has_output(trace):
             return no_output(f"the output to contain {self._wanted()}", trace)
         output, events = composed(trace.output), output_events(trace)
@@ -199,8 +198,7 @@ patterns: [as an AI language model, I cannot browse]
         if self.regex:
             check_patterns("patterns", self.patterns, case_sensitive=self.case_sensitive)
 
-    def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the output is all it judges
-        """Judge one trace."""
+    def check(self, trace: Trace, case: TestCase) -> Verdict:
         if not has_output(trace):
             return nothing_said(trace)
         texts = readings(composed(trace.output))
@@ -271,8 +269,7 @@ max_questions: 2
     def __post_init__(self) -> None:
         check_phrases("topics", self.topics)
 
-    def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace is all it judges
-        """Judge one trace."""
+    def check(self, trace: Trace, case: TestCase) -> Verdict:
         if self.forbidden_tools and not trace.capabilities.supports_tool_trace:
             return unsupported(
                 "supports_tool_trace", "forbidden_tools needs supports_tool_trace, which the recording lacks"
@@ -406,8 +403,7 @@ max_sentences_per_bullet: 1
         if self.json_schema is not None and (error := schema_error(self.json_schema)):
             raise WrongPart(f"json_schema is not a JSON Schema: {error}", "json_schema")
 
-    def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the output is all it judges
-        """Judge one trace."""
+    def check(self, trace: Trace, case: TestCase) -> Verdict:
         name = _NAMES[self.format]
         if not has_output(trace):
             return no_output(f"the output to be {name}", trace)

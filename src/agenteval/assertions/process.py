@@ -72,8 +72,7 @@ args:
     result: ResultMatch | None = None
     """What a result must be."""
 
-    def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace tells all
-        """Judge one trace."""
+    def check(self, trace: Trace, case: TestCase) -> Verdict:
         selector = Selector(event_type="tool_call", tool=self.tool, args=self.args, result=self.result)
         calls = selector.find(trace)
         matching = f" with {_matching(self.args, self.result)}" if self.args or self.result else ""
@@ -136,7 +135,6 @@ class MustNotCallTool(Assertion):
             raise ValueError(f"needs exactly one of tool and tools, got {found}")
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:
-        """Judge one trace."""
         forbidden = self.tools or [self.tool or ""]
         named = " or ".join(forbidden)
         every = calls_of(trace, *forbidden)
@@ -202,8 +200,7 @@ args:
         if not self.args and not self.result:
             raise ValueError("nothing to match: give args, result or both")
 
-    def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace tells all
-        """Judge one trace."""
+    def check(self, trace: Trace, case: TestCase) -> Verdict:
         calls = [call.event for call in calls_of(trace, self.tool)]
         if not calls:
             return failed(
@@ -274,8 +271,7 @@ class MaxToolCalls(Assertion):
         if (self.tool is None) != (self.max is None) or (self.max is None and self.max_total is None):
             raise ValueError("needs tool with max, or max_total for all tools together")
 
-    def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace tells all
-        """Judge one trace."""
+    def check(self, trace: Trace, case: TestCase) -> Verdict:
         every = [call.event for call in trace.calls()]
         limits = [("all tools", self.max_total, every)] if self.max_total is not None else []
         if self.tool is not None and self.max is not None:
@@ -337,8 +333,7 @@ ignore_args: [request_id]
     allow_after_error: bool = True
     """Whether a failed call may be repeated."""
 
-    def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace tells all
-        """Judge one trace."""
+    def check(self, trace: Trace, case: TestCase) -> Verdict:
         judged = [call for call in trace.calls() if self._judges(call)]
         if not judged:
             return vacuous(f"no call{self._named()} in the trace", calls=0)

@@ -74,8 +74,7 @@ min_backoff_ms: 1000
     require_error: bool = True
     """Whether it fails, and is not vacuous, if the tool had no error."""
 
-    def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace tells all
-        """Judge one trace."""
+    def check(self, trace: Trace, case: TestCase) -> Verdict:
         calls = calls_of(trace, self.tool)
         failures = [call for call in calls if call.failed]
         errors = [e for e in trace.of_type("error") if is_event_of(self.tool, e, trace)]
@@ -233,8 +232,7 @@ must_not_claim_success: true
         check_phrases("allowed_failure_phrases", self.allowed_failure_phrases)
         check_phrases("forbidden_success_phrases", self.forbidden_success_phrases)
 
-    def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace tells all
-        """Judge one trace."""
+    def check(self, trace: Trace, case: TestCase) -> Verdict:
         failures = [
             event
             for event in trace.of_type("error", "tool_result")

@@ -84,8 +84,7 @@ allow: ['*@example.com']
                 message = f"allow holds {entry!r}, which matches everything: say which values are allowed"
                 raise WrongPart(message, "allow", index)
 
-    def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace tells all
-        """Judge one trace."""
+    def check(self, trace: Trace, case: TestCase) -> Verdict:
         blind = [
             place for place in self.where if place != "output" and not trace.capabilities.supports_tool_trace
         ]
@@ -248,7 +247,6 @@ class ToolsWithinPolicy(Assertion):
     example: ClassVar[str] = "{}\n"
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:
-        """Judge one trace."""
         calls = trace.calls()
         policy = case.tools.policy or ToolPolicy()
         observed: dict[str, Any] = {"calls": len(calls), "tool_counts": trace.tool_counts()}

@@ -65,7 +65,6 @@ class SchedulerTaskRuns(Assertion):
     """How many seconds after `scheduled_for` the run may begin. Without it, a pass tells when it was 15 minutes late."""
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:
-        """Judge one trace."""
         scenario = trace.scenario
         context = {**(case.scenario.scheduler_context or {}), **(scenario.scheduler_context or {})}
         task_id = scenario.task_id or (scenario.scheduler_context or {}).get("task_id")
@@ -179,7 +178,6 @@ class SchedulerOutboundCount(Assertion):
         return max(low, default=None), min(high, default=None)
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:
-        """Judge one trace."""
         calls = calls_of(trace, self.tool)
         sent = [call.event for call in calls if self.count == "calls" or call.succeeded]
         number = len(sent)
@@ -269,8 +267,7 @@ class OutboundDestinations(Assertion):
         if self.allowed is None and self.forbidden is None:
             raise ValueError("needs allowed, forbidden or both")
 
-    def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace tells all
-        """Judge one trace."""
+    def check(self, trace: Trace, case: TestCase) -> Verdict:
         calls = calls_of(trace, self.tool)
         if not calls:
             return vacuous(f"no call of {self.tool} in the trace", calls=0)
@@ -336,8 +333,7 @@ class NoDuplicateOutbound(Assertion):
     similarity: Annotated[float, Between(0, 1)] = 1.0
     """How similar two texts must be to count as the same."""
 
-    def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace tells all
-        """Judge one trace."""
+    def check(self, trace: Trace, case: TestCase) -> Verdict:
         sends = calls_of(trace, self.tool)
         sent = messages(trace, sends)
         failures = sum(1 for call in sends if call.failed)

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from agenteval.assertions import CATALOGUE, assertion_class, assertion_types
+from agenteval.assertions import CATALOGUE, assertion_class, assertion_types, class_name
 from agenteval.assertions.base import Assertion
 from agenteval.contracts.adapters import Adapter, find_adapter, installed_adapters, make_adapter, own_adapters
 from agenteval.contracts.errors import AdapterError, PluginError, Problem
@@ -310,7 +310,8 @@ def warnings_about(plugins: Iterable[Plugin]) -> list[Problem]:
 def _rivals_marked(plugins: Sequence[Plugin]) -> Iterator[Plugin]:
     """The plugins, of which those are broken whose name is built in, or taken by another one as well."""
     built_in: dict[tuple[str, str], str] = {
-        ("assertion", each.type): f"{each.module}.{each.name}" for each in CATALOGUE
+        ("assertion", name): f"agenteval.assertions.{module}.{class_name(name)}"
+        for name, module in CATALOGUE.items()
     }
     if any(plugin.kind == "adapter" for plugin in plugins):
         built_in |= {("adapter", name): "agenteval" for name in own_adapters()}
