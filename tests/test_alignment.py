@@ -6,7 +6,7 @@ from time import process_time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agenteval.matching.alignment import Alignment, align_in_any_order, align_in_order, stretches
+from agenteval.matching.alignment import Alignment, align_in_any_order, align_in_order
 
 Table = tuple[list[int], int]
 """Rows of bits, and how many facts there are."""
@@ -95,30 +95,3 @@ def test_thousands_are_aligned_in_moments() -> None:
 
 
 LETTERS = st.text(alphabet="abc", max_size=12)
-
-
-@given(LETTERS, LETTERS)
-def test_stretches_go_through_both_from_end_to_end(before: str, now: str) -> None:
-    """What is the same is equal, and no stretch is empty."""
-    found = list(stretches(before, now))
-    for same, old, new in found:
-        assert old or new
-        assert (before[old.start : old.stop] == now[new.start : new.stop]) or not same
-    assert "".join(before[old.start : old.stop] for _, old, _ in found) == before
-    assert "".join(now[new.start : new.stop] for _, _, new in found) == now
-
-
-def test_stretches_of_two_sentences() -> None:
-    """What went, what came, and what stayed."""
-    assert list(stretches(["a", "b", "c", "d"], ["a", "x", "c", "d", "e"])) == [
-        (True, range(1), range(1)),
-        (False, range(1, 2), range(1, 2)),
-        (True, range(2, 4), range(2, 4)),
-        (False, range(4, 4), range(4, 5)),
-    ]
-
-
-def test_stretches_of_patterns_that_repeat_are_found_at_once() -> None:
-    """A search for the longest block first would take minutes here."""
-    found = stretches([place % 2 for place in range(4000)], [place % 3 > 0 for place in range(4000)])
-    assert sum(len(old) for same, old, _ in found if same) > 2000

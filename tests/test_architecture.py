@@ -281,7 +281,6 @@ def test_all_that_is_read_goes_through_one_door() -> None:
     assert {(name, call) for name, call in found if name != "documents.py"} == {
         # what is in the package, or was installed with it
         ("adapters.py", "open(metadata, encoding='utf-8')"),
-        ("html.py", "_FILES.joinpath('style.css').read_text('utf-8')"),
         ("html.py", "_FILES.joinpath(name).read_text('utf-8')"),
         ("page.py", "files('agenteval.serve').joinpath(name).read_text('utf-8')"),
         ("init.py", "distribution('agenteval').read_text('direct_url.json')"),

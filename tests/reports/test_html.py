@@ -16,7 +16,7 @@ from agenteval.judging.stored import StoredRun
 from agenteval.redaction.redactor import DEFAULT_RULES, RedactionRules, Redactor
 from agenteval.reporters.html import render
 from builders import call, make_trace, result
-from html_runs import FETCHES, SEARCHES, fetched, outcome, searched, stored_run
+from html_runs import FETCHES, SEARCHES, outcome, searched, stored_run
 from projects import Project
 from run_builders import judged, make_result
 from runs import CASES, EXAMPLES, run_command
@@ -26,9 +26,9 @@ from stored_runs import XFAILED, store
 HOSTILE = "</noscript></style><script>alert(1)</script><img src=x onerror=alert(2)>\"'`\u202e\x00"
 
 
-def html(run: StoredRun, baseline: StoredRun | None = None, redactor: Redactor | None = None) -> str:
+def html(run: StoredRun, redactor: Redactor | None = None) -> str:
     """The report as text."""
-    return render(run, redactor or Redactor(), baseline).decode()
+    return render(run, redactor or Redactor()).decode()
 
 
 def test_nothing_that_is_shown_is_markup(tmp_path: Path) -> None:
@@ -215,48 +215,6 @@ def test_the_scorecard_counts_as_the_console_does(tmp_path: Path) -> None:
     ]
 
 
-def test_a_baseline_without_traces_is_told(tmp_path: Path) -> None:
-    """There is nothing to stand beside, and that is no sameness."""
-    before = stored_run(tmp_path, outcome("a", SEARCHES), run_id="run-0", traces=False)
-    page = html(stored_run(tmp_path, outcome("a", SEARCHES)), before)
-    assert "4 events; the baseline kept none of this test" in page
-
-
-def test_a_baseline_tells_what_became_of_each_test(tmp_path: Path) -> None:
-    """Newly failing, fixed, still failing, new, missing; what stayed the same is not counted."""
-    before = stored_run(
-        tmp_path,
-        *(outcome("broke", SEARCHES), outcome("mended", FETCHES), outcome("stayed", FETCHES)),
-        *(outcome("gone", SEARCHES), outcome("same", SEARCHES)),
-        run_id="run-0",
-    )
-    now = stored_run(
-        tmp_path,
-        *(outcome("broke", SEARCHES, trace=fetched("x")), outcome("mended", FETCHES, trace=fetched("x"))),
-        *(outcome("stayed", FETCHES), outcome("fresh", SEARCHES), outcome("same", SEARCHES)),
-    )
-    page = html(now, before)
-    assert re.findall(r'<span class="change ([a-z-]+)">(\d+ [a-z ]+)</span>', page) == [
-        ("newly-failing", "1 newly failing"),
-        ("fixed", "1 fixed"),
-        ("still-failing", "1 still failing"),
-        ("new", "1 new"),
-        ("missing", "1 missing"),
-    ]
-    assert "Compared with <code>run-0</code>:" in page
-    assert "<code>nanoclaw.html.gone.x</code> pass" in page
-    assert '<span class="was">was: passed</span>' in page
-
-
-def test_two_runs_with_the_same_outcomes_say_so(tmp_path: Path) -> None:
-    """Rather than showing an empty list."""
-    before = stored_run(tmp_path, outcome("a", SEARCHES), run_id="run-0")
-    page = html(stored_run(tmp_path, outcome("a", SEARCHES)), before)
-    assert "Compared with <code>run-0</code>: the same tests with the same outcome" in page
-    assert "1 passed" not in page
-    assert "4 events, the same as in the baseline" in page
-
-
 def test_a_secret_in_the_files_of_a_run_is_not_told_again(tmp_path: Path) -> None:
     """Files of a run hold none; should one have got in since, or the rules have grown stricter, it stops here."""
     run = stored_run(tmp_path, outcome("a", SEARCHES, trace=searched("the word is xylophone-17")))
@@ -286,23 +244,6 @@ def test_a_run_writes_what_report_writes(tmp_path: Path, capsys: pytest.CaptureF
     assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
 
 
-def test_a_run_with_a_baseline_sets_both_side_by_side(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """As `report` does it of stored runs; a baseline is named by its directory or its id."""
-    case = str(EXAMPLES / "nanoclaw" / "current-news")
-    artifacts = ["--artifacts-dir", str(tmp_path)]
-    main(["run", case, *artifacts, "--run-id", "run-0", "--save-traces"])
-    a, b = (str(tmp_path / name) for name in ("a.html", "b.html"))
-    assert main(["run", case, *artifacts, "--run-id", "run-1", "--baseline", "run-0", "--html", a]) == 0
-    runs = [str(tmp_path / name) for name in ("run-1", "run-0")]
-    assert main(["report", runs[0], "--html", b, "--baseline", runs[1]]) == 0
-    page = Path(a).read_text(encoding="utf-8")
-    assert "Compared with <code>run-0</code>: the same tests with the same outcome" in page
-    assert page == Path(b).read_text(encoding="utf-8")
-    capsys.readouterr()
-
-
 def test_no_artifacts_leaves_the_report_alone(tmp_path: Path) -> None:
     """It still shows the traces: they are kept as long as it is made."""
     project = Project(tmp_path)
@@ -317,33 +258,14 @@ def test_no_artifacts_leaves_the_report_alone(tmp_path: Path) -> None:
 
 
 def test_every_control_has_its_place(tmp_path: Path) -> None:
-    """Failing, erring and passing tests of every type of assertion are rendered, with a baseline too."""
+    """Failing, erring and passing tests of every type of assertion are rendered."""
     run = StoredRun(
         run_command(
             [CASES / "failing", CASES / "error" / "fixture-stale", EXAMPLES], tmp_path, "--save-traces"
         ).folder
     )
-    page = html(run, run)
+    page = html(run)
     assert page.count('<details class="test ') == len(run.summary.tests)
-
-
-def test_a_baseline_without_a_report_that_compares_is_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """It would be read by nobody."""
-    stored_run(tmp_path, outcome("a", SEARCHES))
-    code = main(
-        [
-            "report",
-            str(tmp_path / "run-1"),
-            "--markdown",
-            str(tmp_path / "t"),
-            "--baseline",
-            str(tmp_path / "run-1"),
-        ]
-    )
-    assert code == 2
-    assert "--baseline: no report is requested that shows a comparison" in capsys.readouterr().err
 
 
 def test_without_the_extra_the_error_names_it(

@@ -41,9 +41,9 @@ def mixed(folder: Path) -> Path:
     return written(run, folder / "mixed.html")
 
 
-def written(run: StoredRun, path: Path, baseline: StoredRun | None = None) -> Path:
+def written(run: StoredRun, path: Path) -> Path:
     """The report of a run, in a file."""
-    path.write_bytes(render(run, Redactor(), baseline))
+    path.write_bytes(render(run, Redactor()))
     return path
 
 
@@ -221,27 +221,6 @@ def test_the_theme_is_the_readers(visit: Open, mixed: Path) -> None:
     assert page.evaluate("localStorage.getItem('agenteval.theme')") == "light"
 
 
-def test_a_baseline_stands_beside_the_run(visit: Open, folder: Path) -> None:
-    """Steps that are the same stand once, others on both sides, with what differs marked."""
-    pages = [fetched(url) for url in ("https://news.example/", "https://old.example/")]
-    runs = [
-        stored_run(folder, outcome("page", FETCHES_A_PAGE, trace=trace), run_id=f"page-{number}")
-        for number, trace in enumerate(pages)
-    ]
-    page = visit(written(runs[1], folder / "beside.html", runs[0]))
-    expect(page.locator(".against .newly-failing")).to_have_text("1 newly failing")
-    test = test_of(page, "page")
-    expect(test.locator(".steps .same")).to_have_count(3)
-    changed = test.locator(".steps .changed")
-    expect(changed.locator(".before del")).to_have_text("news")
-    expect(changed.locator(".now ins")).to_have_text("old")
-    boxes = [changed.locator(side).bounding_box() for side in (".before", ".now")]
-    assert boxes[0]
-    assert boxes[1]
-    assert boxes[0]["y"] == boxes[1]["y"]
-    assert boxes[0]["x"] < boxes[1]["x"]
-
-
 def test_hostile_words_do_nothing(visit: Open, folder: Path) -> None:
     """Wherever a test or a trace can hold them; they are shown as they are, and can be searched for."""
     trace = make_trace(
@@ -308,13 +287,12 @@ def test_on_paper_there_are_no_controls(visit: Open, mixed: Path) -> None:
 
 @pytest.fixture(scope="module")
 def controls(folder: Path) -> Path:
-    """Some failing controls, one that ends in an error, and some examples, beside a baseline."""
+    """Some failing controls, one that ends in an error, and some examples."""
     failing = [CASES / "failing" / name for name in ("trajectory_matches", "retry_policy_respected")]
     passing = [EXAMPLES / "nanoclaw" / name for name in ("current-news", "memory-cross-group")]
     cases = [*failing, CASES / "error" / "fixture-stale", *passing]
     run = run_command(cases, folder, "--save-traces", run_id="all")
-    before = run_command([failing[0], passing[0]], folder, run_id="before")
-    return written(StoredRun(run.folder), folder / "controls.html", StoredRun(before.folder))
+    return written(StoredRun(run.folder), folder / "controls.html")
 
 
 @pytest.mark.parametrize(
@@ -324,7 +302,7 @@ def controls(folder: Path) -> Path:
         ("mixed", {"color_scheme": "dark", "viewport": PHONE}),
         ("controls", {"color_scheme": "dark"}),
     ],
-    ids=["light", "phone-dark", "baseline-dark"],
+    ids=["light", "phone-dark", "controls-dark"],
 )
 def test_axe_finds_nothing(
     visit: Open, request: pytest.FixtureRequest, report: str, options: dict[str, Any]

@@ -56,10 +56,8 @@ from agenteval.reporters.terminal import in_github_actions
 from agenteval.running.bookkeeping import Ledger
 from agenteval.running.reports import (
     Reporting,
-    compares,
     keep_out,
     prepare,
-    run_beside,
     shows_traces,
 )
 from agenteval.running.session import AUTO, Flow, Session
@@ -509,13 +507,11 @@ def _reported(session: Session, asked: RunRequest, project: OpenProject, artifac
     """Run the session, with its directory and the reports that were asked for."""
     ledger = session.ledger
     run_id = ledger.options.run_id
-    beside = run_beside(asked.baseline, artifacts) if asked.baseline and compares(asked.reports) else None
     reporting = Reporting(
         asked.reports,
         github=asked.annotates,
         redactor=ledger.redactor,
         terminal=ledger.console,
-        baseline=beside,
     )
     if asked.reports and not asked.no_artifacts:
         keep_out(asked.reports, artifacts / run_id)

@@ -24,7 +24,7 @@ from agenteval.judging.stored import SUMMARY, StoredRun, find_run, stored_proble
 from agenteval.loading.project import open_project
 from agenteval.redaction.redactor import Redactor
 from agenteval.reporters.console import Console
-from agenteval.running.reports import Reporting, compares, keep_out, prepare
+from agenteval.running.reports import Reporting, keep_out, prepare
 
 if TYPE_CHECKING:
     from agenteval.comparing.comparison import Comparison, Side
@@ -38,9 +38,6 @@ if TYPE_CHECKING:
 def report(
     run: Annotated[Path, argument("RUN", "The directory of a run, or its id.")],
     github: ToldGithubOption = False,
-    baseline: Annotated[
-        Path | None, option("--baseline RUN", "The run that --html compares with this one.")
-    ] = None,
     quiet: QuietOption = False,
     verbose: VerboseOption = False,
     color: ColorOption = None,
@@ -51,21 +48,14 @@ def report(
 
     Exit codes: 0 shown or written, 2 an error. The exit code of the run itself does not matter here.
     """
-    if baseline and not compares(reports):
-        raise UsageError(
-            "--baseline: no report is requested that shows a comparison", next_step="add --html FILE"
-        )
     project = open_project([str(run)])
     stored = StoredRun(find_run(run, project.runs))
-    before = StoredRun(find_run(baseline, project.runs)) if baseline else None
     console = Console(sys.stdout, verbosity=verbose - quiet, color=color or project.config.color)
     if not (reports or github):
         _tell_run(stored, console)
         return ExitCode.PASSED
     prepare(reports)
-    reporting = Reporting(
-        reports, github=github, redactor=Redactor(rules=project.rules), terminal=console, baseline=before
-    )
+    reporting = Reporting(reports, github=github, redactor=Redactor(rules=project.rules), terminal=console)
     reporting.write(stored)
     for name, path in reports.items():
         console.emit(f"{name}  {path}")

@@ -4,7 +4,7 @@ What fits is given as rows of bits: bit `f` of row `e` is set when fact `f` is w
 plain integers: a few thousand of each take kilobytes, and a step over a whole row is one operation.
 """
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 Pair = tuple[int, int]
@@ -35,26 +35,6 @@ def align_in_order(rows: Sequence[int], facts: int) -> Alignment:
 def align_in_any_order(rows: Sequence[int], facts: int) -> Alignment:
     """Match as many pairs as possible."""
     return _aligned(rows, facts, _largest_matching(rows, _all(facts)), [])
-
-
-def stretches(before: Sequence[Hashable], now: Sequence[Hashable]) -> Iterator[tuple[bool, range, range]]:
-    """Cut two sequences into stretches that are equal in both and stretches that are not, as ranges of places from 0.
-
-    For a stretch that only one of them has, the other range is empty. As many items as possible are in equal ones.
-    """
-    places: dict[Hashable, int] = {}
-    for place, item in enumerate(now):
-        places[item] = places.get(item, 0) | 1 << place
-    matched = _longest_common([places.get(item, 0) for item in before], len(now))
-    old = new = 0
-    while old < len(before) or new < len(now):
-        start, other = matched[0] if matched else (len(before), len(now))
-        if (start, other) != (old, new):
-            yield False, range(old, start), range(new, other)
-        length = next((n for n, pair in enumerate(matched) if pair != (start + n, other + n)), len(matched))
-        if length:
-            yield True, range(start, start + length), range(other, other + length)
-        old, new, matched = start + length, other + length, matched[length:]
 
 
 def _all(facts: int) -> int:

@@ -25,7 +25,7 @@ class Format(NamedTuple):
     """A format: its name is its option (`--junit-xml`); its module is imported when it is asked for.
 
     `needs` is a package that only the extra of the format's name installs. `of_traces`: it shows traces, so that a run
-    keeps them; `compares`: the `render` of its module takes another run, as `baseline`.
+    keeps them.
     """
 
     name: str
@@ -33,7 +33,6 @@ class Format(NamedTuple):
     help: str
     needs: str = ""
     of_traces: bool = False
-    compares: bool = False
 
     def check(self) -> None:
         """Raises `MissingExtraError` when the package that it needs is not there."""
@@ -43,11 +42,9 @@ class Format(NamedTuple):
                 next_step=f"pip install 'agenteval[{self.name}]'",
             )
 
-    def render(self, run: "StoredRun", redactor: "Redactor", baseline: "StoredRun | None" = None) -> bytes:
+    def render(self, run: "StoredRun", redactor: "Redactor") -> bytes:
         """The report. Raises `LeakError`, `StoredRunError`, `FileError`."""
-        module = import_module(f"agenteval.reporters.{self.module}")
-        compared = {"baseline": baseline} if self.compares else {}
-        content: bytes = module.render(run, redactor, **compared)
+        content: bytes = import_module(f"agenteval.reporters.{self.module}").render(run, redactor)
         return content
 
 
@@ -56,6 +53,6 @@ FORMATS = (
     Format("sarif", "sarif", "SARIF 2.1.0, for code scanning"),
     Format("markdown", "markdown", "Markdown, for a comment on a pull request"),
     Format("ndjson", "ndjson", "events, one JSON object per line; a run writes them as they happen"),
-    Format("html", "html", "one self-contained HTML file", needs="jinja2", of_traces=True, compares=True),
+    Format("html", "html", "one self-contained HTML file", needs="jinja2", of_traces=True),
 )
 """In the order in which the options are shown."""

@@ -31,17 +31,13 @@ class ReportError(AgentEvalError):
 
 @dataclass(slots=True, eq=False, repr=False)
 class Reporting:
-    """The reports of one run: files by format, and annotations for GitHub Actions when `github` is set.
-
-    `baseline` is the run that a comparing report (HTML) shows beside this one.
-    """
+    """The reports of one run: files by format, and annotations for GitHub Actions when `github` is set."""
 
     reports: Mapping[str, Path]
     _: KW_ONLY
     github: bool
     redactor: Redactor
     terminal: Terminal
-    baseline: "StoredRun | None" = None
     stream: "Stream | None" = None
 
     @contextmanager
@@ -105,7 +101,7 @@ class Reporting:
                 if self.stream and form.name == STREAMED:
                     self.stream.finish(run.summary)
                 else:
-                    write_report(path, form.render(run, self.redactor, self.baseline))
+                    write_report(path, form.render(run, self.redactor))
 
     def annotate(self, run: "StoredRun") -> None:
         """Annotate a finished run, and append the step summary; failing to write that is only mentioned."""
@@ -126,19 +122,6 @@ class Reporting:
 def shows_traces(reports: Mapping[str, Path]) -> bool:
     """Whether one of the reports shows traces, which the run then has to keep."""
     return any(form.of_traces and form.name in reports for form in FORMATS)
-
-
-def compares(reports: Mapping[str, Path]) -> bool:
-    """Whether one of the reports shows another run beside this one."""
-    return any(form.compares and form.name in reports for form in FORMATS)
-
-
-def run_beside(name: str, runs: Path) -> "StoredRun | None":
-    """The run that `--baseline` names by its path, or its id in `runs`; None for a baseline file."""
-    from agenteval.judging.stored import StoredRun, find_run, is_run
-
-    path = find_run(name, runs)
-    return StoredRun(path) if is_run(path) else None
 
 
 @contextmanager

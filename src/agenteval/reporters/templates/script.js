@@ -52,7 +52,7 @@
       test.hidden = !matches;
       shown += matches;
     }
-    for (const group of all(".group:not(.missing)")) group.hidden = !group.querySelector(".test:not([hidden])");
+    for (const group of all(".group")) group.hidden = !group.querySelector(".test:not([hidden])");
     const narrowed = wanted.length + kinds.length + within.length > 0;
     told.textContent = narrowed ? `${shown} of ${tests.length} tests shown` : "";
     $("none-shown").hidden = shown > 0 || !tests.length;
