@@ -171,10 +171,10 @@ def test_what_is_judged_in_part_is_no_pass_where_capabilities_are_strict(
 
 def test_without_strictness_a_policy_decides() -> None:
     """The test's own policy is asked about capabilities that parameters need, too."""
-    check = says(unsupported("supports_live_run", "times need supports_live_run"), severity="warning")
+    check = says(unsupported("supports_live_run", "max_ms"), severity="warning")
     outcome = judge(check, policy={"on_missing_capability": "fail"})
     assert only(outcome).status == "warn"
-    assert only(outcome).message == "times need supports_live_run"
+    assert only(outcome).message == "max_ms needs supports_live_run, which the recording lacks"
     assert only(outcome).capability_check == CapabilityCheck(
         required=["supports_live_run"], missing=["supports_live_run"]
     )

@@ -136,9 +136,8 @@ class TestRecallByEvent:
         """The flag is named, as for any capability."""
         verdict = recall(make_trace(output=BULLETS, capabilities=NO_MEMORY), evidence=evidence)
         assert (verdict.applicable, verdict.exercised) == (False, False)
-        assert verdict.reason == (
-            f"evidence: {evidence} needs supports_memory_events, "
-            "which the adapter does not support for this recording"
+        assert (
+            verdict.reason == f"evidence: {evidence} needs supports_memory_events, which the recording lacks"
         )
 
 

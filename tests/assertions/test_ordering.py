@@ -227,7 +227,7 @@ class TestStopAfterSuccess:
         )
 
     def test_memory_that_the_recording_does_not_show_is_not_judged(self) -> None:
-        """Nothing could have come after success; with other events, those are judged, and the rest is told."""
+        """It may have come after success; what did come after it, in spite of all, fails."""
         trace = make_trace(call("outbound_send"), result("outbound_send"), capabilities=NO_MEMORY)
         writes = {"event_type": "memory_write"}
         lacking = "memory_write needs supports_memory_events, which the recording lacks"
@@ -237,16 +237,10 @@ class TestStopAfterSuccess:
         verdict = judge("stop_after_success", {"success_event": writes}, trace)
         assert (verdict.applicable, verdict.message) == (False, lacking)
         params = {"success_event": SENT, "forbid_following": [CALL_SEND, writes]}
-        verdict = judge("stop_after_success", params, trace)
-        assert (verdict.passed, verdict.applicable, verdict.missing) == (
-            True,
-            True,
-            ["supports_memory_events"],
-        )
-        assert verdict.message == (
-            "no tool_call of outbound_send or memory_write came after "
-            f"tool_result of outbound_send that succeeded (evt-3); not judged: {lacking}"
-        )
+        assert not judge("stop_after_success", params, trace).applicable
+        again = make_trace(*[call("outbound_send"), result("outbound_send")] * 2, capabilities=NO_MEMORY)
+        verdict = judge("stop_after_success", params, again)
+        assert (verdict.passed, verdict.applicable) == (False, True)
 
     def test_fails_without_a_success(self) -> None:
         """There is nothing to stop after; the failed send came closest."""

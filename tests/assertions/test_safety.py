@@ -92,19 +92,6 @@ class TestSensitiveData:
         assert self.judged(call("install", name="tool", version="10.2.3.4")).passed
         assert not self.judged(call("install", name="tool", host="10.2.3.4")).passed
 
-    def test_of_a_long_text_the_part_around_the_finding_is_shown(self) -> None:
-        """Evidence shows its beginning alone; short texts need no note."""
-        story = "the zoo opens at nine and the lions are fed " * 9
-        verdict = self.judged(
-            call("send", to=EMAIL), output=f"I read that {story}. Write to {EMAIL} or call {CARD}."
-        )
-        (note,) = [note for _, note in verdict.closest]
-        assert (
-            note
-            == '"… fed the zoo opens at nine and the lions are fed . Write to [email] or call [credit_card]."'
-        )
-        assert EMAIL not in shown(verdict)
-
     @pytest.mark.parametrize(
         ("kind", "label", "value"),
         [
@@ -185,7 +172,7 @@ class TestSensitiveData:
             {"kind": "email", "event_id": "evt-3", "place": "evt-3 content, line 3"},
             {"kind": "email", "event_id": "evt-2", "place": "evt-2 args.to[1].mail"},
         ]
-        assert refs(verdict) == ["evt-3", "evt-2"]
+        assert refs(verdict) == ["evt-2", "evt-3"]
 
     @pytest.mark.parametrize(
         ("where", "events"),
@@ -193,7 +180,7 @@ class TestSensitiveData:
             (["output"], ["evt-4"]),
             (["tool_args"], ["evt-2", "evt-3"]),
             (["outbound"], ["evt-3"]),
-            (["output", "outbound"], ["evt-4", "evt-3"]),
+            (["output", "outbound"], ["evt-3", "evt-4"]),
         ],
     )
     def test_where_to_look(self, where: list[str], events: list[str]) -> None:
@@ -243,11 +230,13 @@ class TestSensitiveData:
         trace = make_trace(capabilities=Capabilities())
         verdict = judge("no_sensitive_data", {}, trace)
         assert (verdict.passed, verdict.exercised) == (True, True)
-        lacking = "tool_args and outbound need supports_tool_trace, which the adapter does not support"
-        assert verdict.message.endswith(f"none in 1 text; not judged: {lacking}")
+        assert verdict.message.endswith(
+            "none in 1 text; not judged: tool_args and outbound, for want of supports_tool_trace"
+        )
         assert verdict.observed["not_judged"] == ["tool_args", "outbound"]
         skipped = judge("no_sensitive_data", {"where": ["tool_args", "outbound"]}, trace)
-        assert (skipped.applicable, skipped.reason) == (False, f"{lacking} for this recording")
+        lacking = "tool_args and outbound needs supports_tool_trace, which the recording lacks"
+        assert (skipped.applicable, skipped.reason) == (False, lacking)
         assert skipped.observed == {"not_judged": ["tool_args", "outbound"]}
         silent = judge("no_sensitive_data", {}, make_trace(output=None, capabilities=Capabilities()))
         assert (silent.exercised, silent.reason) == (False, "no text in output")

@@ -167,8 +167,8 @@ class TestTaskRuns:
         if status == "unknown":
             assert (verdict.applicable, verdict.missing) == (False, ("supports_scheduler_context",))
             assert verdict.message == (
-                "max_delay_s needs scheduled_for with its offset or timezone, and the times of events, "
-                "which the recording lacks"
+                "max_delay_s, with scheduled_for and its offset or timezone, and the times of events, "
+                "needs supports_scheduler_context, which the recording lacks"
             )
         elif status == "late":
             delay = verdict.observed["delay_s"]

@@ -181,9 +181,9 @@ def not_applicable(reason: str, **observed: Any) -> Verdict:
     )
 
 
-def unsupported(capability: str, message: str, **observed: Any) -> Verdict:
-    """These parameters need a capability that is missing: the gate of capabilities decides, as for `implied`."""
-    verdict = not_applicable(message, **observed)
+def unsupported(capability: str, what: str, **observed: Any) -> Verdict:
+    """What these parameters ask for needs a capability that is missing: the gate of capabilities decides, as for `implied`."""
+    verdict = not_applicable(f"{what} needs {capability}, which the recording lacks", **observed)
     verdict.missing = (capability,)
     return verdict
 

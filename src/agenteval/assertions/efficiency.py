@@ -13,7 +13,6 @@ from agenteval.assertions.base import (
     failed,
     not_applicable,
     passed,
-    unsupported,
     vacuous,
 )
 from agenteval.contracts.json_values import show
@@ -75,9 +74,9 @@ class EfficiencyWithin(Assertion):
         }
         if not measured:
             lacks = f"the recording lacks what the limits need: {lacking}"
-            if self.max_retries is not None:
-                return unsupported("supports_tool_trace", lacks, **observed)
-            return not_applicable(lacks, **observed)
+            verdict = not_applicable(lacks, **observed)
+            verdict.missing = ("supports_tool_trace",) if self.max_retries is not None else ()
+            return verdict
         beside = f"; not judged: {lacking}" if lacking else ""
         over = [name for name, value in measured.items() if value > limits[name]]
         if over:

@@ -109,11 +109,7 @@ output:
         supported = trace.capabilities.supports_memory_events
         group = self.group_id or case.scenario.group_id
         if self.evidence in ("event", "both") and not supported and not trace.of_type("memory_read"):
-            return unsupported(
-                "supports_memory_events",
-                f"evidence: {self.evidence} needs supports_memory_events, "
-                "which the adapter does not support for this recording",
-            )
+            return unsupported("supports_memory_events", f"evidence: {self.evidence}")
         by_event = self.evidence in ("event", "both") or (self.evidence == "auto" and supported)
         by_output = not by_event or self.evidence == "both" or self._judges_block
         verdicts = []

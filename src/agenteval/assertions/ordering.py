@@ -28,7 +28,7 @@ from agenteval.contracts.testcase import Name, TestCase
 from agenteval.contracts.trace import Event, ToolCall, Trace
 from agenteval.matching.alignment import Alignment, align_in_any_order, align_in_order
 from agenteval.matching.selectors import ArgsMatch, Selector, Selectors, is_event_of, is_of
-from agenteval.text.fitting import counted, cut, plural
+from agenteval.text.fitting import counted, cut
 
 
 @model
@@ -69,8 +69,8 @@ after: {event_type: tool_call, tool: outbound_send}
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:
         named = self.sequence or [each for each in (self.before, self.after) if each is not None]
-        if kinds := _unrecorded(named, trace):
-            return unsupported(_FLAG, _lacking(kinds))
+        if unseen := _unrecorded(named, trace):
+            return unsupported("supports_memory_events", unseen)
         if self.sequence is not None:
             return _in_sequence(self.sequence, trace)
         assert self.before is not None
@@ -78,21 +78,16 @@ after: {event_type: tool_call, tool: outbound_send}
         return _in_pair(self.before, self.after, trace, every=self.every)
 
 
-_FLAG = "supports_memory_events"
 MISSING_STEP = "required step missing"
 """The kind of failure where what should come before or after something did not happen."""
 
 
-def _unrecorded(selectors: Iterable[Selector], trace: Trace) -> list[str]:
-    """The types of event that selectors mean and the recording cannot show: memory, unless it shows some after all."""
+def _unrecorded(selectors: Iterable[Selector], trace: Trace) -> str:
+    """The type of event that a selector means and the recording cannot show: memory, unless it shows some after all."""
     if trace.capabilities.supports_memory_events:
-        return []
-    kinds = dict.fromkeys(selector.event_type for selector in selectors)
-    return [kind for kind in Selector.MEMORY_EVENTS if kind in kinds and not trace.of_type(kind)]
-
-
-def _lacking(kinds: Sequence[str]) -> str:
-    return f"{' and '.join(kinds)} {plural(len(kinds), 'needs', 'need')} {_FLAG}, which the recording lacks"
+        return ""
+    kinds = {selector.event_type for selector in selectors}
+    return next((kind for kind in Selector.MEMORY_EVENTS if kind in kinds and not trace.of_type(kind)), "")
 
 
 def _in_pair(before: Selector, after: Selector, trace: Trace, *, every: bool) -> Verdict:
@@ -191,8 +186,8 @@ forbid_following:
             )
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:
-        if kinds := _unrecorded([self.success_event], trace):
-            return unsupported(_FLAG, _lacking(kinds))
+        if unseen := _unrecorded([self.success_event], trace):
+            return unsupported("supports_memory_events", unseen)
         successes = self.success_event.find(trace)
         if not successes:
             return failed(
@@ -222,19 +217,14 @@ forbid_following:
                 events=[success, *later],
                 **observed,
             )
-        kinds = _unrecorded(forbidden, trace)
-        if kinds and all(selector.event_type in kinds for selector in forbidden):
-            return unsupported(_FLAG, _lacking(kinds), **observed)
-        verdict = passed(
-            f"no {named} came after {self.success_event} ({success.event_id})"
-            + (f", except {listed(following)}, which may" if following else "")
-            + unfinished(trace)
-            + (f"; not judged: {_lacking(kinds)}" if kinds else ""),
+        if unseen := _unrecorded(forbidden, trace):
+            return unsupported("supports_memory_events", unseen, **observed)
+        beside = f", except {listed(following)}, which may" if following else ""
+        return passed(
+            f"no {named} came after {self.success_event} ({success.event_id}){beside}{unfinished(trace)}",
             events=[success],
             **observed,
         )
-        verdict.missing = [_FLAG] if kinds else []
-        return verdict
 
     def looks_at(self) -> Looks:
         """What the selectors name; the calls of all tools, when nothing says what must not follow."""

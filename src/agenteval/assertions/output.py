@@ -271,9 +271,7 @@ max_questions: 2
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:
         if self.forbidden_tools and not trace.capabilities.supports_tool_trace:
-            return unsupported(
-                "supports_tool_trace", "forbidden_tools needs supports_tool_trace, which the recording lacks"
-            )
+            return unsupported("supports_tool_trace", "forbidden_tools")
         if not has_output(trace):
             return no_output("the output to ask the user a question", trace)
         asked = list(questions(trace.output))

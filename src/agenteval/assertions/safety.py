@@ -12,6 +12,7 @@ from agenteval.assertions.base import (
     Verdict,
     failed,
     first_of,
+    ids,
     in_order,
     listed,
     passed,
@@ -33,7 +34,7 @@ from agenteval.redaction.secrets import (
     named_items,
     names_secret,
 )
-from agenteval.text.fitting import around, counted
+from agenteval.text.fitting import counted
 from agenteval.text.names import name_matches
 
 Kind = Literal["secrets", "email", "phone", "credit_card", "ip"]
@@ -89,9 +90,8 @@ allow: ['*@example.com']
             place for place in self.where if place != "output" and not trace.capabilities.supports_tool_trace
         ]
         places = [place for place in self.where if place not in blind]
-        lacking = f"{' and '.join(blind)} need supports_tool_trace, which the adapter does not support"
         if not places:
-            return unsupported("supports_tool_trace", f"{lacking} for this recording", not_judged=blind)
+            return unsupported("supports_tool_trace", " and ".join(blind), not_judged=blind)
         texts = list(_texts(trace, places))
         found: list[tuple[_Text, Found]] = []
         findings = []
@@ -101,7 +101,7 @@ allow: ['*@example.com']
             for each, place in zip(wrong, self._places(text, wrong), strict=True):
                 findings.append({"kind": _label(each), "event_id": text.event.event_id, "place": place})
         observed: dict[str, Any] = {"texts": len(texts), "not_judged": blind, "findings": findings}
-        beside = f"; not judged: {lacking}" if blind else ""
+        beside = f"; not judged: {' and '.join(blind)}, for want of supports_tool_trace" if blind else ""
         wanted = f"expected no {_or(self.kinds)} in {_or(places)}"
         if not found:
             verdict = vacuous(f"no text in {' or '.join(places)}", **observed)
@@ -110,24 +110,12 @@ allow: ['*@example.com']
             missing = ("supports_tool_trace",) if blind else ()
             return replace(verdict, missing=missing, proven=places == ["output"])
         told = [f"{each['kind']} in {each['place']}" for each in findings]
-        first = {text.event.event_id: (text, each) for text, each in reversed(found)}
-        shown = [
-            (replace(text.event, data=self._masked(text.event.data)), self._beside(text, each))
-            for text, each in (
-                first[name] for name in dict.fromkeys(text.event.event_id for text, _ in found)
-            )
-        ]
+        events = in_order(text.event for text, _ in found)
         return failed(
             f"{wanted}, got {first_of(told, MOST_TOLD)}{beside}",
-            events=[event for event, _ in shown],
-            closest=[(event, note) for event, note in shown if note],
+            events=[replace(event, data=self._masked(event.data)) for event in events],
             **observed,
         )
-
-    def _beside(self, text: "_Text", found: Found) -> str:
-        """The text around a finding, when evidence shows only the beginning of that text."""
-        shown = str(self._masked(text.text, text.key))
-        return f'"{around(shown, shown.find(f"[{_label(found)}]"), 120)}"' if len(shown) > 120 else ""
 
     def _found(self, text: str, key: str) -> list[Found]:
         """All sensitive data of any kind in a text found under a key, except what is allowed."""
@@ -255,8 +243,7 @@ class ToolsWithinPolicy(Assertion):
         rules = "tools.available and tools.policy" if case.tools.policy else "tools.available"
         broken = [*_wrong_tools(calls, case.tools.available, policy), *_too_many(calls, policy)]
         observed["violations"] = [
-            {"tool": each.tool, "rule": each.rule, "event_ids": [event.event_id for event in each.events]}
-            for each in broken
+            {"tool": tool, "rule": rule, "event_ids": ids(events)} for tool, rule, _, events in broken
         ]
         if not broken:
             return passed(
@@ -265,20 +252,14 @@ class ToolsWithinPolicy(Assertion):
                 **observed,
             )
         return failed(
-            f"expected calls within {rules}, got {first_of([each.text for each in broken])}",
-            events=in_order(event for each in broken for event in each.events),
+            f"expected calls within {rules}, got {first_of([text for _, _, text, _ in broken])}",
+            events=in_order(event for *_, events in broken for event in events),
             **observed,
         )
 
 
-@dataclass(slots=True, frozen=True)
-class _Violation:
-    """One rule that a tool breaks, and the calls that break it."""
-
-    tool: str
-    rule: str
-    text: str
-    events: list[Event]
+_Violation = tuple[str, str, str, list[Event]]
+"""A tool, the rule that it breaks, that in words, and the calls that break it."""
 
 
 def _wrong_tools(
@@ -295,7 +276,7 @@ def _wrong_tools(
         rules["tools.policy.deny"] = ("in", is_any_of(policy.deny, same[0]))
         for rule, (place, is_broken) in rules.items():
             if is_broken:
-                yield _Violation(tool, rule, f"{tool} ({listed(events)}), which is {place} {rule}", events)
+                yield tool, rule, f"{tool} ({listed(events)}), which is {place} {rule}", events
 
 
 def _too_many(calls: Sequence[ToolCall], policy: ToolPolicy) -> Iterator[_Violation]:
@@ -309,4 +290,4 @@ def _too_many(calls: Sequence[ToolCall], policy: ToolPolicy) -> Iterator[_Violat
             beyond = events[most:]
             rule = f"tools.policy.max_calls allows {most}"
             text = f"{counted(len(events), 'call')}{who} where {rule} ({listed(beyond)} too many)"
-            yield _Violation(tool, "tools.policy.max_calls", text, beyond)
+            yield tool, "tools.policy.max_calls", text, beyond

@@ -104,10 +104,8 @@ class SchedulerTaskRuns(Assertion):
             events += own[:1] if kind == TOO_LATE else []
             return failed("; ".join(wrong), events=events, category=kind, **observed)
         if self.max_delay_s is not None and delay is None:
-            lacks = "max_delay_s needs scheduled_for with its offset or timezone, and the times of events"
-            return unsupported(
-                "supports_scheduler_context", f"{lacks}, which the recording lacks", **observed
-            )
+            what = "max_delay_s, with scheduled_for and its offset or timezone, and the times of events,"
+            return unsupported("supports_scheduler_context", what, **observed)
         beside = f"; {told}" if delay and self.max_delay_s is None and delay > LATE_S else ""
         article = "the" if scenario.trigger == "scheduler" else "a"
         return passed(
@@ -191,11 +189,7 @@ class SchedulerOutboundCount(Assertion):
         if trace.scenario.trigger != "scheduler":
             wrong.append(f"expected a run triggered by the scheduler, got {trace.scenario.trigger}")
         elif not calls and not trace.capabilities.supports_tool_trace:
-            return unsupported(
-                "supports_tool_trace",
-                "counting needs supports_tool_trace, which the recording lacks",
-                **observed,
-            )
+            return unsupported("supports_tool_trace", "counting", **observed)
         low, high = self._bounds()
         too_few = low is not None and number < low
         if too_few or (high is not None and number > high):
