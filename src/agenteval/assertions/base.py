@@ -296,11 +296,6 @@ def first_of(told: Sequence[str], most: int = MOST_LISTED) -> str:
     return shown if len(told) <= most else f"{shown}; {len(told) - most} more"
 
 
-def one_a_line(told: Sequence[str]) -> str:
-    """What comes after a colon: a single thing on the same line, several on a line each."""
-    return f" {told[0]}" if len(told) == 1 else "".join(f"\n  {each}" for each in told)
-
-
 def failed_calls(calls: Iterable[ToolCall]) -> list[tuple[Event, str]]:
     """The calls that failed, each with the event that says why; of many the first."""
     failures = [(call, call.failures()[0]) for call in calls if call.failed]

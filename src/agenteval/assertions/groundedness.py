@@ -13,7 +13,6 @@ from agenteval.assertions.base import (
     failed_calls,
     has_output,
     nothing_said,
-    one_a_line,
     output_events,
     passed,
     vacuous,
@@ -150,14 +149,8 @@ allow: [Acme Support, "24 hours"]
         ]
         message = (
             f"expected {_sources_named(self.allowed_sources)} to support every claim,"
-            f" got {len(unsupported)} of {count} unsupported:{one_a_line(reasons)}"
+            f" got {len(unsupported)} of {count} unsupported:{_one_a_line(reasons)}"
         )
-        if "wording" in self._checks and not any(
-            each.unsupported or each.contradicted for each in unsupported
-        ):
-            message += ";" if len(shown) == 1 else "\n "
-            left_out = "wording out of check" if "wording" in self.check else "min_support out"
-            message += f" if these are its own words for what the sources say, leave {left_out}"
         return failed(message, events=events, closest=closest, **observed)
 
     def _holds(self, each: Support) -> bool:
@@ -195,6 +188,10 @@ allow: [Acme Support, "24 hours"]
         if not self._holds(each):
             found |= {"marked": self._marked(each, 200), "reasons": self._reasons(each)}
         return found
+
+
+def _one_a_line(told: Sequence[str]) -> str:
+    return f" {told[0]}" if len(told) == 1 else "".join(f"\n  {each}" for each in told)
 
 
 def _sources_named(allowed: Sequence[str]) -> str:
@@ -273,7 +270,7 @@ allow: [docs.example.com]
             reasons = [f"{cut(citation.text, 160)} ({objection})" for citation, objection in wrong]
             message = (
                 f"expected {_sources_named(self.allowed_sources)} to hold everything the output cites,"
-                f" got {len(wrong)} of {len(cited)} unknown:{one_a_line(reasons)}"
+                f" got {len(wrong)} of {len(cited)} unknown:{_one_a_line(reasons)}"
             )
             return failed(message, events=events, **observed)
         shown = ", ".join(citation.text for citation in cited)

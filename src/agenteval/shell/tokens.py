@@ -46,11 +46,6 @@ def split(command: str, parts: Parts) -> list[str]:
     return list(lexer)
 
 
-def shown(word: str) -> str:
-    """A word as it is once the operators have been told."""
-    return word.translate(_SHOW)
-
-
 _HEREDOC = lazy(r"""(?<!<)<<-?[ \t]*(["'\\]?)([A-Za-z_][\w.-]*)["']?""")
 
 
@@ -168,8 +163,6 @@ def _value_of(match: re.Match[str], variables: Variables) -> list[str]:
     if values is None:
         default = _DEFAULT.match(change)
         return [default[1]] if default else [match[0]]
-    if change.startswith("##*/"):
-        return [basename(value) for value in values] or [""]
     return [piece for value in values for piece in dict.fromkeys([value, *value.split()])] or [""]
 
 
@@ -213,9 +206,9 @@ def without_redirections(words: list[str]) -> tuple[list[str], list[tuple[str, s
     rest = iter(words)
     for word in rest:
         if word and set(word) <= set("<>&|"):
-            redirections.append((word, shown(next(rest, ""))))
+            redirections.append((word, next(rest, "").translate(_SHOW)))
         else:
-            plain.append(shown(word))
+            plain.append(word.translate(_SHOW))
     return plain, redirections
 
 
@@ -280,20 +273,10 @@ def options_of(arguments: list[str], valued: str) -> tuple[list[str], dict[str, 
     return plain, options
 
 
-_LONG = frozenset(
-    {
-        "after-context",
-        "before-context",
-        "context",
-        "directory",
-        "exclude",
-        "exclude-dir",
-        "expression",
-        "file",
-    }
-    | {"glob", "iglob", "include", "max-args", "max-count", "max-depth", "max-procs", "regexp", "replace"}
-    | {"type", "user"}
-)
+_LONG = frozenset([
+    "after-context", "before-context", "context", "directory", "exclude", "exclude-dir", "expression", "file", "glob", "iglob",
+    "include", "max-args", "max-count", "max-depth", "max-procs", "regexp", "replace", "type", "user",
+])  # fmt: skip
 
 
 def after_options(words: list[str], valued: str) -> list[str]:
