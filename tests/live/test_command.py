@@ -279,7 +279,7 @@ LEAVES = {
     "conversations": (
         ["ALONE"],
         "p = Path(os.environ['CLAUDE_CONFIG_DIR'], 'projects/p'); p.mkdir(parents=True); [(p / n).touch() for n in ('1.jsonl', '2.jsonl')]",
-        "live.several_turns: the run left 2 conversations",
+        "live.several_turns: the run left 2 transcripts of the Claude CLI",
     ),
     "a denial": (
         [],
@@ -703,9 +703,10 @@ def test_a_container_gets_what_the_agent_needs_and_nothing_else(project: LivePro
         *("run", "--rm", "--name", "--user", f"{os.getuid()}:{os.getgid()}", "--interactive"),
         *("--network", "none", "--cap-drop", "ALL", *keep, "--security-opt", "no-new-privileges"),
         *("--security-opt", "label=disable", "--pids-limit", "512", "--memory", str(4 * 2**30)),
-        *("--workdir", "/workspace", "--volume", "SCRATCH/managed:/etc/claude-code:ro"),
-        *("--volume", "SCRATCH/agent/project:/workspace", "--volume", "SCRATCH/agent/home:/agent"),
-        *("--volume", "SCRATCH/agent/out:/out", "--volume", "SCRATCH/proxy.sock:/run/agenteval/proxy.sock"),
+        *("--workdir", "/workspace", "--volume", "SCRATCH/agent/home:/agent"),
+        *("--volume", "SCRATCH/managed:/etc/claude-code:ro", "--volume", "SCRATCH/agent/out:/out"),
+        *("--volume", "SCRATCH/agent/project:/workspace"),
+        *("--volume", "SCRATCH/proxy.sock:/run/agenteval/proxy.sock"),
         *("--env", "PATH=/usr/local/bin:/usr/bin:/bin", "--env", "HOME=/agent", "--env", "LANG=C.UTF-8"),
         *(word for each in variables for word in ("--env", each)),
         *("--env", "CLAUDE_CONFIG_DIR=/agent/.claude", "--env", "AGENTEVAL_OUT=/out"),

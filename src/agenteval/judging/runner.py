@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from agenteval.contracts import time_limits
 from agenteval.contracts.adapters import Adapter, AdapterContext, check_mode, reading, runs_live
-from agenteval.contracts.errors import AdapterError, AgentEvalError, saying
+from agenteval.contracts.errors import AdapterError, AgentEvalError, FileError, saying
 from agenteval.contracts.models import plain
 from agenteval.contracts.results import (
     UNRECORDED,
@@ -343,6 +343,8 @@ def _trace(
             check_trace(trace)
     except AdapterError:
         raise
+    except FileError as error:
+        raise AdapterError.of(error.problems) from error
     except AgentEvalError as error:
         raise AdapterError(
             error.message, reason_code=error.reason_code, next_step=error.next_step, where=()

@@ -5,20 +5,20 @@ import os
 import shutil
 import socket
 import subprocess
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Annotated, Any
 
 from agenteval.contracts.adapters import NOT_THIS_KIND, Adapter, AdapterContext, find_adapter, own_adapters
-from agenteval.contracts.errors import AdapterError, FileError
+from agenteval.contracts.errors import AdapterError
 from agenteval.contracts.models import EXTENSION_PREFIX, Model, NotEmpty, model, plain
 from agenteval.contracts.testcase import TestCase
 from agenteval.contracts.trace import AdapterInfo, Trace
 from agenteval.live.options import live_error
 from agenteval.live.proxy import Proxy
-from agenteval.live.run import LiveAgent, LiveSetup, git_state, standalone
+from agenteval.live.run import LiveAgent, LiveSetup, standalone
 from agenteval.live.sandbox import Sandbox, is_of_system
 from agenteval.loading.adapter_input import find_file, unknown_key
 from agenteval.reading.documents import opened, read_bytes
@@ -29,6 +29,8 @@ REPLAY_FILE = "replay_file"
 FOLDER, HOME, OUT = "/workspace", "/agent", "/out"
 """Where the agent finds the project's files, its home, and the folder for what it wants to tell."""
 CONFIG_FOLDER = ".claude"
+BUNDLE = "replay.json"
+"""How an agent's own recording is called there."""
 _SPANS = "resourceSpans"
 
 
@@ -52,7 +54,7 @@ class CommandAdapter:
         """The model of `adapter_input`."""
         return CommandInput
 
-    def live_agent(self, setup: LiveSetup) -> LiveAgent:
+    def live_agent(self, setup: LiveSetup) -> "CommandAgent":
         """The command, ready to run. Raises `AdapterError`."""
         return _prepared(setup)
 
@@ -74,7 +76,9 @@ class CommandAdapter:
             missing="adapter.replay_missing",
             next_step="correct adapter_input.replay_file in the test, or put the recording there",
         )
-        trace = _reader_of(path).trace(case, context)
+        with opened(path) as file:
+            are_spans = _SPANS.encode() in file.read(4096)
+        trace = find_adapter("otel" if are_spans else "nanoclaw").trace(case, context)
         trace.adapter = AdapterInfo(name=NAME, version=VERSION)
         return trace
 
@@ -83,24 +87,16 @@ class CommandAdapter:
         self.trace(case, context)
 
 
-def _reader_of(path: Path) -> Adapter:
-    """The adapter that reads a file: by the key that spans begin with."""
-    with opened(path) as file:
-        start = file.read(4096)
-    return find_adapter("otel" if _SPANS.encode() in start else "nanoclaw")
-
-
 # Before the run -----------------------------------------------------------------------------------------------
 
 
 def _prepared(setup: LiveSetup) -> "CommandAgent":
     config, root = setup.config.command, setup.root
     if not config.run:
-        raise live_error(
+        raise _wrong(
             "live.no_command",
             "the configuration does not say how the agent is started",
             "set live.command.run in agenteval.yaml: live: {command: {run: [.venv/bin/python, agent.py]}}",
-            "adapter",
         )
     tracked = tracked_files(root)
     folder, home, out = (setup.scratch / name for name in ("project", "home", "out"))
@@ -108,32 +104,33 @@ def _prepared(setup: LiveSetup) -> "CommandAgent":
     for made in (home / CONFIG_FOLDER, out):
         made.mkdir(parents=True)
     runtime = setup.runtime(config.image)
-    program, visible = config.run[0], dict[str, Path]()
+    program, read_only = config.run[0], dict[str, Path]()
     if runtime == "bwrap":  # an image has programs of its own
         program, visible = _program(program, root)
+        read_only = {str(root): folder, **visible}
     for named in config.run[1:]:
-        if (root / named).is_file() and named not in tracked and not _is_mounted(named, config.mounts):
-            raise live_error(
+        is_mounted = any(Path(named).is_relative_to(mount) for mount in config.mounts)
+        if (root / named).is_file() and named not in tracked and not is_mounted:
+            raise _wrong(
                 "live.untracked",
                 f"git does not track {named}, so the agent's sandbox does not have it",
                 f"git add {named}, or add it to live.command.mounts",
-                "adapter",
             )
-    read_only = {str(root): folder, **visible} if runtime == "bwrap" else {}
     for name in config.mounts:
-        path = root / name
-        if not path.exists():
-            raise live_error(
+        if not (root / name).exists():
+            raise _wrong(
                 "live.no_mount",
                 f"live.command.mounts names {name}, which is not there",
                 "correct the path, which is relative to the project's root",
-                "adapter",
             )
-        read_only[name if Path(name).is_absolute() else f"{FOLDER}/{name}"] = path
+        read_only[name if Path(name).is_absolute() else f"{FOLDER}/{name}"] = root / name
     for inside, ours in read_only.items():  # a read-only folder has to have what others are mounted on
         for place in (str(root), FOLDER):
             if inside.startswith(f"{place}/"):
-                _make_place(folder / inside[len(place) + 1 :], ours)
+                made = folder / inside[len(place) + 1 :]
+                (made if ours.is_dir() else made.parent).mkdir(parents=True, exist_ok=True)
+                if not ours.is_dir():
+                    made.touch()
     asked = {
         "schema": "0.1",
         "test_id": setup.case.id,
@@ -162,26 +159,35 @@ def _prepared(setup: LiveSetup) -> "CommandAgent":
     )
 
 
+def git(folder: Path, *words: str) -> str | None:
+    """What git says of a folder; None where it fails, or is not there."""
+    line = ["git", "--no-optional-locks", "-C", str(folder), *words]
+    try:
+        done = subprocess.run(line, capture_output=True, check=False, timeout=60)  # noqa: S603
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return None if done.returncode else os.fsdecode(done.stdout)
+
+
+def git_state(folder: Path) -> dict[str, str]:
+    """The commit of a checkout, and whether anything there differs from it; empty outside of git."""
+    commit = git(folder, "rev-parse", "--short", "HEAD")
+    changed = git(folder, "status", "--porcelain", "--untracked-files=no")
+    if commit is None or changed is None:
+        return {}
+    return {"commit": commit.strip() + (" (changed since)" if changed else "")}
+
+
 def tracked_files(root: Path) -> list[str]:
     """The files of the project that the agent may see: those that git tracks. Raises `AdapterError`."""
-    try:
-        done = subprocess.run(  # noqa: S603
-            ["git", "-C", str(root), "ls-files", "-z"],  # noqa: S607
-            capture_output=True,
-            check=False,
-            timeout=60,
-        )
-        failed = done.returncode != 0
-    except OSError:
-        failed = True
-    if failed:
-        raise live_error(
+    listed = git(root, "ls-files", "-z")
+    if listed is None:
+        raise _wrong(
             "live.untracked",
             f"{root} is no git repository, and only files that git tracks are shown to an agent",
             "git init, and git add what the agent needs; keys and data stay out",
-            "adapter",
         )
-    return [os.fsdecode(name) for name in done.stdout.split(b"\0") if name]
+    return list(filter(None, listed.split("\0")))
 
 
 def copy_files(root: Path, names: Sequence[str], folder: Path) -> None:
@@ -193,19 +199,8 @@ def copy_files(root: Path, names: Sequence[str], folder: Path) -> None:
             shutil.copy2(source, target, follow_symlinks=False)
 
 
-def _is_mounted(name: str, mounts: Sequence[str]) -> bool:
-    return any(Path(name).is_relative_to(mount) for mount in mounts)
-
-
-def _make_place(path: Path, like: Path) -> None:
-    """An empty file or folder on which another is mounted."""
-    if path.exists():
-        return
-    if like.is_dir():
-        path.mkdir(parents=True)
-    else:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.touch()
+def _wrong(reason_code: str, message: str, next_step: str) -> AdapterError:
+    return live_error(reason_code, message, next_step, "adapter")
 
 
 def _program(named: str, root: Path) -> tuple[str, dict[str, Path]]:
@@ -215,11 +210,10 @@ def _program(named: str, root: Path) -> tuple[str, dict[str, Path]]:
     """
     path = root / named if os.sep in named else Path(shutil.which(named) or named)
     if not path.exists():
-        raise live_error(
+        raise _wrong(
             "live.no_command",
             f"live.command.run starts {named}, which is not there",
             "correct the first word of live.command.run: a program on the PATH, or one of the project",
-            "adapter",
         )
     path = path.absolute()
     visible: dict[str, Path] = {}
@@ -251,51 +245,54 @@ class CommandAgent(LiveAgent):
 
     def replay(self, proxy: Proxy, context: AdapterContext) -> dict[str, Any]:
         """The one thing that the run left, by what it is. Raises `AdapterError`."""
-        found = dict(self._left(proxy))
-        for kinds in (("replay.json", "*.otlp.json"), ("spans", "transcript")):
-            there = [kind for kind in kinds if kind in found]
+        for look in (self._written, self._seen):
+            there = {told: files for told, files in look(proxy, context).items() if files}
+            for told, files in there.items():
+                if len(files) > 1:
+                    raise _several(f"{len(files)} {told}")
             if len(there) > 1:
                 raise live_error(
                     "live.two_sources",
-                    f"the run left two things that tell what it did: {_CALLED[there[0]]}, and {_CALLED[there[1]]}",
+                    f"the run left two things that tell what it did: {', and '.join(there)}",
                     f"have the agent leave one of them, or write the one that counts as {OUT}/replay.json",
                 )
-            if there:
-                replay = self._given(found[there[0]](context))
+            for (file,) in there.values():
+                left = _json(file, context) if file.name == BUNDLE else _recorded(file, context)
+                replay = self._given(left)
                 proxy.fixtures.correct_bundle(replay)
                 return replay
         return self._given(self._of_stdout())
 
-    def _left(self, proxy: Proxy) -> Iterator[tuple[str, Callable[[AdapterContext], dict[str, Any]]]]:
-        out = self.scratch / "out"
-        if (out / "replay.json").is_file():
-            yield "replay.json", lambda context: _json(out / "replay.json", context)
-        if files := sorted(out.glob("*.otlp.json*")):
-            if len(files) > 1:
-                raise _several(f"{len(files)} files of spans")
-            yield "*.otlp.json", lambda context: _recorded(files[0], context)
-        if proxy.spans:
-            yield "spans", lambda context: self._of_spans(proxy, context)
-        projects = self.scratch / "home" / CONFIG_FOLDER / "projects"
-        if transcripts := sorted(projects.glob("*/*.jsonl")):
-            yield "transcript", lambda context: self._of_transcripts(transcripts, proxy, context)
+    def _written(self, _: Proxy, __: AdapterContext) -> dict[str, list[Path]]:
+        return {
+            f"{OUT}/{BUNDLE}": list(self.scratch.glob(f"out/{BUNDLE}")),
+            f"files of spans in {OUT}": list(self.scratch.glob("out/*.otlp.json*")),
+        }
 
-    def _of_transcripts(self, files: Sequence[Path], proxy: Proxy, context: AdapterContext) -> dict[str, Any]:
-        for file in files:
+    def _seen(self, proxy: Proxy, context: AdapterContext) -> dict[str, list[Path]]:
+        transcripts = list(self.scratch.glob(f"home/{CONFIG_FOLDER}/projects/*/*.jsonl"))
+        for file in transcripts:
             for each in (file, *file.with_suffix("").rglob("*.jsonl")):
                 proxy.fixtures.correct(each)
-        if len(files) > 1:
-            raise _several(f"{len(files)} conversations")
-        return _recorded(files[0], context)
+        return {
+            "spans that it sent": self._received(proxy, context),
+            "transcripts of the Claude CLI": transcripts,
+        }
 
-    def _of_spans(self, proxy: Proxy, context: AdapterContext) -> dict[str, Any]:
+    def _received(self, proxy: Proxy, context: AdapterContext) -> list[Path]:
         """What the agent sent, taken in by the adapter that receives spans of running agents."""
+        if not proxy.spans:
+            return []
         file, address = self.scratch / "received.otlp.jsonl", self.scratch / "otlp.sock"
         adapter: Any = find_adapter("otel")
         with adapter.receive(file, address, max_bytes=context.max_file_bytes):
             for path, headers, content in proxy.spans:
-                _post(address, path, headers, content)
-        return _recorded(file, context)
+                connection = HTTPConnection("agenteval")
+                with socket.socket(socket.AF_UNIX) as connection.sock:
+                    connection.sock.connect(str(address))
+                    connection.request("POST", path, content, dict(headers))
+                    connection.getresponse().read()
+        return [file]
 
     def _of_stdout(self) -> dict[str, Any]:
         """The output alone: nothing tells which tools were called."""
@@ -333,20 +330,25 @@ class CommandAgent(LiveAgent):
         return {**replay, "scenario": scenario}
 
 
-_CALLED = {
-    "replay.json": f"{OUT}/replay.json",
-    "*.otlp.json": f"{OUT}/*.otlp.json",
-    "spans": "spans that it sent",
-    "transcript": "a transcript of the Claude CLI",
-}
-
-
 def _several(what: str) -> AdapterError:
     return live_error(
         "live.several_turns",
         f"the run left {what}, and a test judges one",
         "have the agent answer the scenario in one conversation, and end",
     )
+
+
+def _json(path: Path, context: AdapterContext) -> dict[str, Any]:
+    from agenteval.reading.jsonsource import load_json
+
+    data = load_json(path, max_bytes=context.max_file_bytes)
+    if not isinstance(data, dict):
+        raise live_error(
+            "live.no_replay",
+            f"{OUT}/{path.name} holds no JSON object",
+            "write a replay bundle (agenteval schema replay)",
+        )
+    return data
 
 
 def _reads(adapter: Adapter, path: Path, context: AdapterContext) -> bool:
@@ -357,40 +359,16 @@ def _reads(adapter: Adapter, path: Path, context: AdapterContext) -> bool:
         return error.reason_code != NOT_THIS_KIND
 
 
-def _json(path: Path, context: AdapterContext) -> dict[str, Any]:
-    from agenteval.reading.jsonsource import load_json
-
-    try:
-        data = load_json(path, max_bytes=context.max_file_bytes)
-    except FileError as error:
-        raise AdapterError.of(error.problems) from None
-    if not isinstance(data, dict):
-        raise live_error(
-            "live.no_replay",
-            f"{OUT}/{path.name} holds no JSON object",
-            "write a replay bundle (agenteval schema replay)",
-        )
-    return data
-
-
 def _recorded(path: Path, context: AdapterContext) -> dict[str, Any]:
     """The one run in a recording, as what a replay reads. Raises `AdapterError`."""
-    reader = next(each for each in map(find_adapter, own_adapters()) if _reads(each, path, context))
-    recorder = reader.recorder  # type: ignore[attr-defined]
     unheard = AdapterContext(
         base_dir=path.parent, root=path.parent, run_id="live", max_file_bytes=context.max_file_bytes
     )
+    recorder = next(
+        each for each in map(find_adapter, own_adapters()) if _reads(each, path, unheard)
+    ).recorder  # type: ignore[attr-defined]
     runs = recorder.inspect(path, unheard).runs
     if len(runs) != 1:
         raise _several(f"{len(runs)} turns of a conversation")
     recorded = recorder.convert(path, runs[0], unheard)
     return standalone(recorded.replay, recorded.fixtures)
-
-
-def _post(socket_path: Path, path: str, headers: Mapping[str, str], content: bytes) -> None:
-    """Send a body over HTTP to a unix socket."""
-    connection = HTTPConnection("agenteval")
-    with socket.socket(socket.AF_UNIX) as connection.sock:
-        connection.sock.connect(str(socket_path))
-        connection.request("POST", path, content, dict(headers))
-        connection.getresponse().read()

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from agenteval.contracts.adapters import Adapter, AdapterContext
-from agenteval.contracts.errors import AdapterError, FileError
+from agenteval.contracts.errors import AdapterError
 from agenteval.contracts.json_values import args_key
 from agenteval.contracts.models import EXTENSION_PREFIX
 from agenteval.contracts.testcase import Fixture, TestCase
@@ -303,10 +303,7 @@ def _content(fixture: Fixture, context: AdapterContext) -> Any:
         missing="adapter.fixture_missing",
         next_step="correct `file` of the fixture in the test, or put the file there",
     )
-    try:
-        return load_json(path, max_bytes=context.max_file_bytes)
-    except FileError as error:
-        raise AdapterError.of(error.problems) from None
+    return load_json(path, max_bytes=context.max_file_bytes)
 
 
 def suite_answers(responses: Sequence[tuple[str, Any]]) -> list[ToolAnswer]:
@@ -327,10 +324,7 @@ def recorded_answers(adapter: Adapter, case: TestCase, context: AdapterContext) 
     if not any(not key.startswith(EXTENSION_PREFIX) for key in case.adapter_input):
         return []
     unheard = replace(context, warnings=[])
-    try:
-        trace = adapter.trace(case, unheard)
-    except FileError as error:
-        raise AdapterError.of(error.problems) from None
+    trace = adapter.trace(case, unheard)
     return [
         ToolAnswer(
             tool=call.tool,

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from agenteval.contracts.adapters import AdapterContext
-from agenteval.contracts.errors import AdapterError, FileError
 from agenteval.live.cassette import Cassette, Difference
 from agenteval.live.options import Stale, live_error
 from agenteval.live.wires import WIRES, Part, error_body
@@ -180,10 +179,7 @@ def load_script(context: AdapterContext, name: str) -> list[Any]:
         missing="live.no_script",
         next_step="correct live.script in the test, or put the file there",
     )
-    try:
-        turns = load_yaml(read_text(path, max_bytes=context.max_file_bytes), path)
-    except FileError as error:
-        raise AdapterError.of(error.problems) from None
+    turns = load_yaml(read_text(path, max_bytes=context.max_file_bytes), path)
     for number, turn in enumerate(turns if isinstance(turns, list) else [None], 1):
         if not _is_turn(turn):
             raise live_error(

@@ -16,29 +16,23 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from agenteval.contracts.adapters import LIVE_KEY, Adapter, AdapterContext
-from agenteval.contracts.errors import AdapterError, FileError
+from agenteval.contracts.errors import AdapterError
 from agenteval.contracts.results import LiveResult
 from agenteval.contracts.testcase import LiveSpec, TestCase
 from agenteval.contracts.trace import AdapterInfo, Trace
 from agenteval.live import cassette as cassettes
-from agenteval.live.cassette import Cassette, Difference
-from agenteval.live.fixtures import (
-    Fixtures,
-    ToolAnswer,
-    own_answers,
-    recorded_answers,
-    suite_answers,
-)
+from agenteval.live.cassette import Cassette
+from agenteval.live.fixtures import Fixtures, own_answers, recorded_answers, suite_answers
 from agenteval.live.model import Model, ScriptedModel, load_script, played, price_of, real, recording
-from agenteval.live.options import RECORD_AGAIN, How, LiveOptions, live_error, remove_leftovers
+from agenteval.live.options import RECORD_AGAIN, LiveOptions, live_error, remove_leftovers
 from agenteval.live.proxy import HOOK_PATH, Proxy
-from agenteval.live.sandbox import PORT, Running, Sandbox, chosen, free_port, start
+from agenteval.live.sandbox import PORT, Sandbox, chosen, free_port, running
 from agenteval.loading.config import LiveConfig
 from agenteval.loading.testfile import LoadedTest
-from agenteval.reading.documents import read_bytes
+from agenteval.reading.documents import read_bytes, read_text
 from agenteval.redaction.redactor import RedactionRules
 
 KEY = "sk-ant-agenteval-stands-in-for-the-key"
@@ -111,14 +105,6 @@ class LiveAgent:
         raise NotImplementedError
 
 
-class LiveAdapter(Adapter, Protocol):
-    """An adapter that can run its agent."""
-
-    def live_agent(self, setup: LiveSetup) -> LiveAgent:
-        """The agent, ready to run the scenario of `setup.case` once. Raises `AdapterError`."""
-        ...
-
-
 @dataclass(slots=True, kw_only=True)
 class LiveRun:
     """What became of a live run: the trace, the file that replays it, and how it was made."""
@@ -132,7 +118,15 @@ def run_live(
     adapter: Adapter, test: LoadedTest, context: AdapterContext, options: LiveOptions, rules: RedactionRules
 ) -> LiveRun:
     """Run a test's agent. Raises `AdapterError` with a reason code of `live.*` for a run that is worth no verdict."""
-    return _Live(adapter, test, context, options, rules).run()
+    live = _Live(adapter, test, context, options, rules)
+    try:
+        if options.how == "record":
+            return live.record()
+        if options.how == "real":
+            return live.once(live.real())
+        return live.play(live.loaded())
+    finally:
+        live.tell("")
 
 
 def standalone(replay: dict[str, Any], fixtures: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -146,36 +140,6 @@ def standalone(replay: dict[str, Any], fixtures: Sequence[Mapping[str, Any]]) ->
             step["result"] = responses[fixture]
         script.append(step)
     return {**replay, "script": script} if script else replay
-
-
-def git_state(folder: Path) -> dict[str, str]:
-    """The commit of a checkout, and whether anything there differs from it; empty outside of git."""
-    said = []
-    for words in (["rev-parse", "--short", "HEAD"], ["status", "--porcelain", "--untracked-files=no"]):
-        try:
-            done = subprocess.run(  # noqa: S603
-                ["git", "--no-optional-locks", "-C", str(folder), *words],  # noqa: S607
-                capture_output=True,
-                text=True,
-                check=False,
-                timeout=20,
-            )
-        except (OSError, subprocess.TimeoutExpired):
-            return {}
-        if done.returncode:
-            return {}
-        said.append(done.stdout.strip())
-    return {"commit": said[0] + (" (changed since)" if said[1] else "")}
-
-
-@dataclass(slots=True)
-class _Ended:
-    """One run that is worth a verdict."""
-
-    replay: dict[str, Any]
-    trace: Trace
-    proxy: Proxy
-    agent: LiveAgent
 
 
 class _Live:
@@ -193,53 +157,19 @@ class _Live:
         self.test = test
         self.context = context
         self.options = options
-        self.rules = rules
         self.spec = test.case.live or LiveSpec()
         self.cassette_file = context.base_dir / self.spec.cassette
-        self.script: Sequence[Any] = []
-        self.recorded: Sequence[ToolAnswer] = []
-        self.own: Sequence[ToolAnswer] = []
-        if options.shadow:
-            return
-        if self.spec.script:
-            self.script = load_script(context, self.spec.script)
-        if test.responses is None:
-            self.recorded = recorded_answers(adapter, test.case, context)
-            self.own = own_answers(test.case, context, self.recorded)
-        else:
-            self.own = suite_answers(test.responses)
+        self.redaction = cassettes.Redaction(test.redactor(rules))
+        scripted = self.spec.script if not options.shadow else None
+        self.script = load_script(context, scripted) if scripted else []
 
-    def run(self) -> LiveRun:
-        try:
-            return self._run(self.options.how)
-        finally:
-            self._tell("")
-
-    def _run(self, how: How) -> LiveRun:
-        if how == "play":
-            cassette = self._loaded()
-            model = None if cassette is None else played(cassette, self.options.stale)
-            ended = self._once(self._after_script(model))
-            if cassette is not None:
-                self._must_be_played(cassette)
-        elif how == "real":
-            ended = self._once(self._after_script(self._real()))
-        else:
-            ended = self._record()
-        for answer in ended.proxy.fixtures.own:
-            if answer.once and not answer.used:
-                self.context.warn(f"{answer.source}, of {answer.tool}, was never used")
-        return LiveRun(trace=ended.trace, replay=ended.replay, info=self._info(ended))
+    def tell(self, doing: str) -> None:
+        if self.options.tell:
+            self.options.tell(f"{self.test.case.id}: {doing}" if doing else "")
 
     # Who answers for the model -------------------------------------------------------------------------------
 
-    def _after_script(self, model: Model | None) -> Model:
-        if not self.script:
-            assert model is not None
-            return model
-        return ScriptedModel(self.script, model)
-
-    def _loaded(self) -> Cassette | None:
+    def loaded(self) -> Cassette | None:
         """The cassette; None where a script answers for all. Raises `AdapterError`."""
         path = self.cassette_file
         if not path.is_file():
@@ -250,16 +180,13 @@ class _Live:
                 f"there is no cassette {path}, so nobody can answer for the model",
                 "record one: agenteval run --live record, with the model's key in the environment",
             )
-        from agenteval.reading.documents import read_text
-
         try:
             return cassettes.loaded(path, read_text(path, max_bytes=self.context.max_file_bytes))
-        except FileError as error:
-            raise AdapterError.of(error.problems) from None
         except ValueError as error:
             raise live_error("live.cassette_invalid", str(error), RECORD_AGAIN) from None
 
-    def _real(self) -> Model:
+    def real(self) -> Model:
+        """The real service. Raises `AdapterError` where there is no key."""
         setting = self.options.config.model
         key = os.environ.get(setting.key_env, "")
         if not key:
@@ -270,26 +197,36 @@ class _Live:
             )
         return real(setting.base_url, key)
 
-    def _record(self) -> _Ended:
+    def play(self, cassette: Cassette | None) -> LiveRun:
+        """Run with the cassette, all of which has to be asked for. Raises `AdapterError`."""
+        made = self.once(played(cassette, self.options.stale) if cassette else None)
+        if cassette and cassette.unplayed:
+            raise live_error(
+                "live.cassette_unplayed",
+                f"the agent asked its model for less than was recorded: {cassette.unplayed} of "
+                f"{len(cassette.exchanges)} recorded requests were not made",
+                f"look at what it left out (agenteval cassette show {self.cassette_file}); "
+                f"if that is meant, {RECORD_AGAIN}",
+            )
+        return made
+
+    def record(self) -> LiveRun:
         """Run with the real model; then with what was recorded, which is written only if that plays."""
         cassette = Cassette(recorded_at=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()))
-        ended = self._once(self._after_script(recording(self._real(), cassette)))
-        cassette.cost_usd = ended.proxy.accounts.cost_usd
-        redacting = cassettes.Redaction(self.test.redactor(self.rules))
-        if hidden := redacting.needed(cassette):
+        made = self.once(recording(self.real(), cassette))
+        cassette.cost_usd = made.info.cost_usd
+        if hidden := self.redaction.needed(cassette):
             raise live_error(
                 "live.cassette_unplayable",
                 f"the cassette cannot be played: {hidden}",
                 "keep the value out of what the agent is told, or let redaction know it is none "
                 "(redaction.kinds, reporting.redact_fields)",
             )
-        text = cassettes.dumped(cassette, redacting.answer)
-        recorded = cassettes.loaded(self.cassette_file, text)
+        text = cassettes.dumped(cassette, self.redaction.answer)
         try:
-            self._tell("playing back what was recorded")
-            self._once(self._after_script(played(recorded)))
+            self.tell("playing back what was recorded")
+            self.play(cassettes.loaded(self.cassette_file, text))
             self.context.warnings[:] = dict.fromkeys(self.context.warnings)  # both runs tell the same
-            self._must_be_played(recorded)
         except AdapterError as error:
             raise live_error(
                 "live.cassette_unplayable",
@@ -303,68 +240,48 @@ class _Live:
         part = self.cassette_file.with_suffix(".part")
         part.write_text(text, encoding="utf-8")
         part.replace(self.cassette_file)
-        return ended
-
-    def _must_be_played(self, cassette: Cassette) -> None:
-        if cassette.unplayed:
-            raise live_error(
-                "live.cassette_unplayed",
-                f"the agent asked its model for less than was recorded: {cassette.unplayed} of "
-                f"{len(cassette.exchanges)} recorded requests were not made",
-                f"look at what it left out (agenteval cassette show {self.cassette_file}); "
-                f"if that is meant, {RECORD_AGAIN}",
-            )
+        return made
 
     # One run -------------------------------------------------------------------------------------------------
 
-    def _once(self, model: Model) -> _Ended:
+    def once(self, model: Model | None) -> LiveRun:
+        """Run the agent once, with the hand-written turns before the model."""
+        case, config, options = self.test.case, self.options.config, self.options
+        is_real = options.how != "play"
+        budget = options.budget if is_real else None
+        limits = [config.max_cost_usd if is_real else None, budget.take() if budget else None]
         with self._scratch() as scratch:
-            case, config = self.test.case, self.options.config
-            socket = scratch / "proxy.sock"
-            port = free_port() if self.options.shadow else PORT
-            budget = self.options.budget if self.options.how != "play" else None
-            limits = [
-                config.max_cost_usd if self.options.how != "play" else None,
-                budget.take() if budget else None,
-            ]
-            most_cost = min((each for each in limits if each is not None), default=None)
             (scratch / "agent").mkdir()
+            port = free_port() if options.shadow else PORT
             agent: LiveAgent = self.adapter.live_agent(
                 LiveSetup(
                     case=case,
                     context=self.context,
                     config=config,
-                    root=self.options.root.resolve(),
+                    root=options.root.resolve(),
                     scratch=scratch / "agent",
-                    socket=socket,
+                    socket=scratch / "proxy.sock",
                     env=environment(port),
                     read_only={_MANAGED: _managed_settings(scratch, port)},
-                    real=self.options.how != "play",
+                    real=is_real,
                 )
             )
-            agent.sandbox.port, agent.sandbox.network = port, self.options.shadow
-            fixtures = Fixtures(
-                own=[replace(each, used=0) for each in self.own],
-                recorded=[replace(each, used=0) for each in self.recorded],
-                runs=["*"] if self.options.shadow else [*agent.runs, *self.spec.run_tools],
-                match=self.spec.match,
-                names=agent.names,
-            )
+            agent.sandbox.port, agent.sandbox.network = port, options.shadow
             proxy = Proxy(
-                socket=socket,
-                model=model,
-                fixtures=fixtures,
+                socket=scratch / "proxy.sock",
+                model=ScriptedModel(self.script, model) if model is None or self.script else model,
+                fixtures=self._fixtures(agent),
                 known=agent.known,
                 skills=agent.skills,
-                redact=cassettes.Redaction(self.test.redactor(self.rules)).text,
+                redact=self.redaction.text,
                 price=partial(price_of, config.prices),
                 most_requests=config.max_requests,
-                most_cost_usd=most_cost,
-                hosted_tools=self.options.shadow,
-                tell=self._tell,
+                most_cost_usd=min((each for each in limits if each is not None), default=None),
+                hosted_tools=options.shadow,
+                tell=self.tell,
             )
             with proxy:
-                self._tell("starting")
+                self.tell("starting")
                 try:
                     exit_code = _wait(agent, proxy, scratch, self.spec.timeout_s)
                 except AdapterError:
@@ -378,7 +295,11 @@ class _Live:
             if "script" in replay:
                 replay[LIVE_KEY] = {"adapter": self.adapter.name, "test_id": case.id, **agent.provenance}
             _must_not_be_over(proxy)  # a transcript may show that a tool ran
-            return _Ended(replay, self._trace(replay, proxy, scratch), proxy, agent)
+            trace = self._trace(replay, proxy, scratch)
+        for answer in proxy.fixtures.own:
+            if answer.once and not answer.used:
+                self.context.warn(f"{answer.source}, of {answer.tool}, was never used")
+        return LiveRun(trace=trace, replay=replay, info=self._info(agent, proxy))
 
     @contextmanager
     def _scratch(self) -> Iterator[Path]:
@@ -397,9 +318,16 @@ class _Live:
                 with suppress(OSError):  # others may be at work in it
                     within.rmdir()
 
-    def _tell(self, doing: str) -> None:
-        if self.options.tell:
-            self.options.tell(f"{self.test.case.id}: {doing}" if doing else "")
+    def _fixtures(self, agent: LiveAgent) -> Fixtures:
+        if self.options.shadow:
+            return Fixtures(runs=["*"], names=agent.names)
+        if self.test.responses is not None:
+            recorded, own = [], suite_answers(self.test.responses)
+        else:
+            recorded = recorded_answers(self.adapter, self.test.case, self.context)
+            own = own_answers(self.test.case, self.context, recorded)
+        runs = [*agent.runs, *self.spec.run_tools]
+        return Fixtures(own=own, recorded=recorded, runs=runs, match=self.spec.match, names=agent.names)
 
     def _must_be_good(self, exit_code: int | None, proxy: Proxy, scratch: Path) -> None:
         """Raises the error of a run whose agent failed; `exit_code` is None for one that took too long."""
@@ -446,36 +374,30 @@ class _Live:
         trace.metrics.token_usage = trace.metrics.token_usage or dict(proxy.accounts.tokens) or None
         return trace
 
-    def _info(self, ended: _Ended) -> LiveResult:
-        accounts, fixtures = ended.proxy.accounts, ended.proxy.fixtures
-        author = [each for each in ended.proxy.differences if each.kind in ("author", "tool")]
-        vendor = [each for each in ended.proxy.differences if each.kind == "vendor"]
-        approximate = [each for each in fixtures.denied.values() if each.approximate]
+    def _info(self, agent: LiveAgent, proxy: Proxy) -> LiveResult:
+        accounts, fixtures, is_played = proxy.accounts, proxy.fixtures, self.options.how == "play"
+        differing: dict[bool, dict[str, None]] = {True: {}, False: {}}
+        for each in proxy.differences:
+            if each.kind != "conversation":
+                differing[each.kind == "vendor"][each.told()] = None
         return LiveResult(
-            model="played" if self.options.how == "play" else accounts.model,
+            model="played" if is_played else accounts.model,
             how=self.options.how,
-            provenance={
-                **ended.agent.provenance,
-                "client": accounts.client,
-                "sandbox": ended.agent.sandbox.runtime,
-            },
+            provenance={**agent.provenance, "client": accounts.client, "sandbox": agent.sandbox.runtime},
             offered=accounts.offered,
             requests=accounts.requests,
             tokens=accounts.tokens,
-            cost_usd=None if self.options.how == "play" else accounts.cost_usd,
-            stale=_told(author),
-            drift=_told(vendor),
+            cost_usd=None if is_played else accounts.cost_usd,
+            stale=list(differing[False]),
+            drift=list(differing[True]),
             approximate=[
                 f"{each.tool} {json.dumps(each.args, ensure_ascii=False)}: "
                 f"the nearest recorded result, {each.answer.source if each.answer else ''}"
-                for each in approximate
+                for each in fixtures.denied.values()
+                if each.approximate
             ],
             ran=sorted(fixtures.ran),
         )
-
-
-def _told(differences: Sequence[Difference]) -> list[str]:
-    return list(dict.fromkeys(each.told() for each in differences))
 
 
 def environment(port: int = PORT) -> dict[str, str]:
@@ -511,24 +433,16 @@ def _wait(agent: LiveAgent, proxy: Proxy, scratch: Path, timeout_s: float) -> in
 
     The exit code: 0 for one that was stopped because its run was over, None for one that took too long.
     """
-    (scratch / "stdin").write_bytes(agent.stdin)
     deadline = time.monotonic() + timeout_s
-    with (
-        (scratch / "stdin").open("rb") as stdin,
-        (scratch / "stdout.txt").open("wb") as stdout,
-        (scratch / "log.txt").open("wb") as log,
-    ):
-        running: Running = start(agent.sandbox, stdin=stdin, stdout=stdout, stderr=log)
-        try:
-            while (code := running.exit_code()) is None:
-                if proxy.over or agent.finished(proxy):
-                    return 0
-                if time.monotonic() > deadline:
-                    return None
-                running.wait(_POLL_SECONDS)
-            return code
-        finally:
-            running.end()
+    with running(agent.sandbox, agent.stdin, scratch) as process:
+        while (code := process.poll()) is None:
+            if proxy.over or agent.finished(proxy):
+                return 0
+            if time.monotonic() > deadline:
+                return None
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(_POLL_SECONDS)
+        return code
 
 
 def last_lines(scratch: Path) -> str:

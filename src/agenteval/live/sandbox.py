@@ -13,20 +13,21 @@ import subprocess
 import sys
 import sysconfig
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import IO, Literal
+from typing import Literal
 
 from agenteval.live.options import CONTAINER, live_error
 from agenteval.reading.documents import read_bytes
 
 Runtime = Literal["auto", "bwrap", "docker", "podman"]
-RUNTIMES = ("bwrap", "docker", "podman")
 SOCKET = "/run/agenteval/proxy.sock"
 PORT = 8089
 """Where the agent finds the proxy; in a sandbox that shares the network of this machine it is another."""
+_MEMORY_BYTES = 4 * 2**30
+_PROCESSES = 512
 _PROBE_SECONDS = 20
 _GRACE_SECONDS = 2
 """How long an agent may take to end when it is asked to."""
@@ -69,9 +70,9 @@ while True:
 class Sandbox:
     """What a run sees and may use. Paths inside are absolute; `read_only` and `writable` map paths inside to ours.
 
-    `command` is what runs there; `memory_bytes` and `processes` bound it. `bridge` are words to which a socket, a port and
-    the command are added: it listens at the port, leads it to the socket, and becomes the command; None for one in
-    Python. `image` is for containers. With `network`, there is more to be reached than the proxy.
+    `command` is what runs there. `bridge` are words to which a socket, a port and the command are added: it listens at
+    the port, leads it to the socket, and becomes the command; None for one in Python. `image` is for containers. With
+    `network`, there is more to be reached than the proxy.
     """
 
     command: Sequence[str]
@@ -81,19 +82,22 @@ class Sandbox:
     writable: Mapping[str, Path] = field(default_factory=dict)
     folder: str = "/"
     home: str = "/agent"
-    memory_bytes: int = 4 * 2**30
-    processes: int = 512
     bridge: Sequence[str] | None = None
     runtime: str = "bwrap"
     image: str = ""
     network: bool = False
     port: int = PORT
 
+    def mounts(self) -> list[tuple[str, Path, bool]]:
+        """Paths inside, each with ours and whether it may be written: a folder before what is mounted in it."""
+        found = [(inside, ours, False) for inside, ours in self.read_only.items()]
+        found += [(inside, ours, True) for inside, ours in self.writable.items()]
+        return [*sorted(found), (SOCKET, self.socket, True)]
+
     def bridged(self) -> list[str]:
         """The command behind the bridge."""
         python = sys.executable if self.runtime == "bwrap" else "python3"
-        bridge = self.bridge or [python, "-c", _BRIDGE]
-        return [*bridge, SOCKET, str(self.port), *self.command]
+        return [*(self.bridge or (python, "-c", _BRIDGE)), SOCKET, str(self.port), *self.command]
 
     def environment(self) -> dict[str, str]:
         """The whole environment of the command."""
@@ -103,45 +107,25 @@ class Sandbox:
 def bubblewrap(sandbox: Sandbox) -> list[str]:
     """The command line that runs a sandbox with bubblewrap."""
     line = ["bwrap", "--die-with-parent", "--new-session", "--clearenv", "--hostname", "agent"]
-    line += [
-        "--unshare-pid",
-        "--unshare-ipc",
-        "--unshare-uts",
-        "--unshare-cgroup-try",
-        "--cap-drop",
-        "ALL",
-    ]
-    if not sandbox.network:
-        line.append("--unshare-net")
+    line += ["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--cap-drop", "ALL"]
+    line += [] if sandbox.network else ["--unshare-net"]
     if os.path.exists("/etc/resolv.conf"):  # noqa: PTH110 - it may be a link to where nothing is visible
         line += ["--ro-bind", os.path.realpath("/etc/resolv.conf"), "/etc/resolv.conf"]
-    for path in (*_SYSTEM, *(f"/etc/{name}" for name in _ETC)):
-        line += _system(path)
-    line += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--dir", "/run", "--dir", sandbox.home]  # noqa: S108
-    for path in interpreter_folders() if sandbox.bridge is None else ():
-        line += ["--ro-bind", path, path]
-    binds = [(inside, "--ro-bind", ours) for inside, ours in sandbox.read_only.items()]
-    binds += [(inside, "--bind", ours) for inside, ours in sandbox.writable.items()]
-    for inside, kind, ours in sorted(binds):  # a folder before what is mounted in it
-        line += [kind, str(ours), inside]
-    line += ["--dir", str(Path(SOCKET).parent), "--bind", str(sandbox.socket), SOCKET]
+    for path in map(Path, (*_SYSTEM, *(f"/etc/{name}" for name in _ETC))):
+        if path.is_symlink():
+            line += ["--symlink", str(path.readlink()), str(path)]
+        elif path.exists():
+            line += ["--ro-bind", str(path), str(path)]
+    line += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--dir", sandbox.home]  # noqa: S108
+    if sandbox.bridge is None:  # it runs in this interpreter: its installation, and its virtual environment
+        for ours in dict.fromkeys((sys.base_prefix, sys.prefix, sysconfig.get_paths()["stdlib"])):
+            line += [] if is_of_system(ours) else ["--ro-bind", ours, ours]
+    for inside, outside, writable in sandbox.mounts():
+        line += ["--bind" if writable else "--ro-bind", str(outside), inside]
     for name, value in sandbox.environment().items():
         line += ["--setenv", name, value]
-    limits = f'ulimit -v {sandbox.memory_bytes * 16 // 1024} -u {sandbox.processes} 2>/dev/null; exec "$@"'
+    limits = f'ulimit -v {_MEMORY_BYTES * 16 // 1024} -u {_PROCESSES} 2>/dev/null; exec "$@"'
     return [*line, "--chdir", sandbox.folder, "--", "/bin/sh", "-c", limits, "sh", *sandbox.bridged()]
-
-
-def _system(path: str) -> list[str]:
-    """How a folder of the system is shown: as it is, or as the link that it is."""
-    if os.path.islink(path):  # noqa: PTH114
-        return ["--symlink", os.readlink(path), path]  # noqa: PTH115
-    return ["--ro-bind", path, path] if os.path.exists(path) else []  # noqa: PTH110
-
-
-def interpreter_folders() -> list[str]:
-    """The folders of the running interpreter that are no system's: its installation, and its virtual environment."""
-    found = dict.fromkeys([sys.base_prefix, sys.prefix, sysconfig.get_paths()["stdlib"]])
-    return [path for path in found if not is_of_system(path)]
 
 
 def is_of_system(path: str) -> bool:
@@ -151,35 +135,14 @@ def is_of_system(path: str) -> bool:
 
 def container(sandbox: Sandbox, name: str) -> list[str]:
     """The command line that runs a sandbox with docker or podman, in a container of that name."""
-    line = [
-        sandbox.runtime,
-        "run",
-        "--rm",
-        "--name",
-        name,
-        "--user",
-        f"{os.getuid()}:{os.getgid()}",
-        "--interactive",
-        *(() if sandbox.network else ("--network", "none")),
-        "--cap-drop",
-        "ALL",
-    ]
+    line = [sandbox.runtime, "run", "--rm", "--name", name, "--user", f"{os.getuid()}:{os.getgid()}"]
+    line += ["--interactive", *(() if sandbox.network else ("--network", "none")), "--cap-drop", "ALL"]
     if sandbox.runtime == "podman" and os.getuid() != 0:
         line += ["--userns", "keep-id"]  # else what is mounted would be somebody else's
-    line += [
-        "--security-opt",
-        "no-new-privileges",
-        "--security-opt",
-        "label=disable",
-        "--pids-limit",
-        str(sandbox.processes),
-    ]
-    line += ["--memory", str(sandbox.memory_bytes), "--workdir", sandbox.folder]
-    for inside, ours in sandbox.read_only.items():
-        line += ["--volume", f"{ours}:{inside}:ro"]
-    for inside, ours in sandbox.writable.items():
-        line += ["--volume", f"{ours}:{inside}"]
-    line += ["--volume", f"{sandbox.socket}:{SOCKET}"]
+    line += ["--security-opt", "no-new-privileges", "--security-opt", "label=disable"]
+    line += ["--pids-limit", str(_PROCESSES), "--memory", str(_MEMORY_BYTES), "--workdir", sandbox.folder]
+    for inside, ours, writable in sandbox.mounts():
+        line += ["--volume", f"{ours}:{inside}{'' if writable else ':ro'}"]
     for variable, value in sandbox.environment().items():
         line += ["--env", f"{variable}={value}"]
     entry, *rest = sandbox.bridged()
@@ -203,43 +166,33 @@ class Probe:
     advice: str = ""
 
 
+RUNTIMES = {
+    "bwrap": (
+        "bubblewrap",
+        "--unshare-net --unshare-pid --ro-bind / / --dev /dev --proc /proc true",
+        "allow user namespaces (sysctl kernel.apparmor_restrict_unprivileged_userns=0), or use docker",
+    ),
+    "docker": ("docker.io", "info --format {{.ID}}", "start its daemon, and let this user use it"),
+    "podman": ("podman", "info --format {{.Host.Arch}}", "see podman info"),
+}
+"""Of each runtime: its package, how it is tried, and what helps where it does not work."""
+
+
 def probe(runtime: str) -> Probe:
     """Try a runtime."""
-    program = shutil.which(runtime)
-    if program is None:
-        return Probe(runtime, False, "is not installed", f"install it: apt-get install {_PACKAGES[runtime]}")
-    if runtime == "bwrap":
-        line = [
-            "bwrap",
-            "--unshare-net",
-            "--unshare-pid",
-            "--ro-bind",
-            "/",
-            "/",
-            "--dev",
-            "/dev",
-            "--proc",
-            "/proc",
-            "true",
-        ]
-    else:
-        line = [program, "info", "--format", "{{.ID}}" if runtime == "docker" else "{{.Host.Arch}}"]
+    package, words, advice = RUNTIMES[runtime]
+    if shutil.which(runtime) is None:
+        return Probe(runtime, False, "is not installed", f"install it: apt-get install {package}")
     try:
-        done = subprocess.run(line, capture_output=True, text=True, timeout=_PROBE_SECONDS, check=False)  # noqa: S603
+        done = subprocess.run(  # noqa: S603
+            [runtime, *words.split()], capture_output=True, text=True, timeout=_PROBE_SECONDS, check=False
+        )
     except (OSError, subprocess.TimeoutExpired) as error:
         return Probe(runtime, False, f"does not run: {error}")
     if done.returncode == 0:
         return Probe(runtime, True)
     said = (done.stderr or done.stdout).strip().splitlines()
-    return Probe(runtime, False, f"does not work: {said[-1] if said else done.returncode}", _ADVICE[runtime])
-
-
-_PACKAGES = {"bwrap": "bubblewrap", "docker": "docker.io", "podman": "podman"}
-_ADVICE = {
-    "bwrap": "allow user namespaces (sysctl kernel.apparmor_restrict_unprivileged_userns=0), or use docker",
-    "docker": "start its daemon, and let this user use it",
-    "podman": "see podman info",
-}
+    return Probe(runtime, False, f"does not work: {said[-1] if said else done.returncode}", advice)
 
 
 @cache
@@ -248,7 +201,7 @@ def chosen(runtime: Runtime, *, image: str = "") -> str:
 
     Raises `AdapterError` (`live.no_sandbox`) with what was tried.
     """
-    wanted = [runtime] if runtime != "auto" else ["bwrap", *(("docker", "podman") if image else ())]
+    wanted = [runtime] if runtime != "auto" else list(RUNTIMES) if image else ["bwrap"]
     tried = []
     for name in wanted:
         found = probe(name)
@@ -263,39 +216,43 @@ def chosen(runtime: Runtime, *, image: str = "") -> str:
     )
 
 
-@dataclass(slots=True)
-class Running:
-    """A sandbox that was started."""
+@contextmanager
+def running(sandbox: Sandbox, stdin: bytes, folder: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A sandbox that was started, in a process group of its own; what it says is in `stdout.txt` and `log.txt` of the folder.
 
-    process: subprocess.Popen[bytes]
-    sandbox: Sandbox
-    name: str
-
-    def exit_code(self) -> int | None:
-        """How it ended; None while it runs."""
-        return self.process.poll()
-
-    def wait(self, seconds: float) -> None:
-        """Wait for its end, but no longer than this."""
-        with suppress(subprocess.TimeoutExpired):
-            self.process.wait(seconds)
-
-    def end(self) -> None:
-        """End it, with all that it started: asked first (SIGTERM), and killed if that does not help."""
-        if self.sandbox.runtime != "bwrap":
+    At the end it is ended, with all that it started: asked first (SIGTERM), and killed if that does not help.
+    """
+    name, note = f"agenteval-{secrets.token_hex(6)}", folder / CONTAINER
+    line = bubblewrap(sandbox) if sandbox.runtime == "bwrap" else container(sandbox, name)
+    if sandbox.runtime != "bwrap":
+        note.write_text(f"{sandbox.runtime} {name}")
+    (folder / "stdin").write_bytes(stdin)
+    with (
+        (folder / "stdin").open("rb") as given,
+        (folder / "stdout.txt").open("wb") as stdout,
+        (folder / "log.txt").open("wb") as log,
+    ):
+        process = subprocess.Popen(  # noqa: S603
+            line, stdin=given, stdout=stdout, stderr=log, start_new_session=True
+        )
+    try:
+        yield process
+    finally:
+        if sandbox.runtime != "bwrap":
             for words in (("stop", "--time", str(_GRACE_SECONDS)), ("rm", "--force")):
-                line = [self.sandbox.runtime, *words, self.name]
+                line = [sandbox.runtime, *words, name]
                 subprocess.run(line, capture_output=True, timeout=_PROBE_SECONDS, check=False)  # noqa: S603
-            (self.sandbox.socket.parent / CONTAINER).unlink(missing_ok=True)
-        elif self.process.poll() is None:
-            for process in _descendants(self.process.pid):
+            note.unlink(missing_ok=True)
+        elif process.poll() is None:
+            for each in _descendants(process.pid):
                 with suppress(OSError):
-                    os.kill(process, signal.SIGTERM)
-            self.wait(_GRACE_SECONDS)
-        if self.process.poll() is None:  # bubblewrap's children die with it: they have no other parent
+                    os.kill(each, signal.SIGTERM)
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(_GRACE_SECONDS)
+        if process.poll() is None:  # bubblewrap's children die with it: they have no other parent
             with suppress(ProcessLookupError):
-                os.killpg(self.process.pid, signal.SIGKILL)
-            self.process.wait()
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
 
 
 def _descendants(process: int) -> Iterator[int]:
@@ -304,15 +261,3 @@ def _descendants(process: int) -> Iterator[int]:
         for child in read_bytes(Path(f"/proc/{process}/task/{process}/children")).split():
             yield int(child)
             yield from _descendants(int(child))
-
-
-def start(sandbox: Sandbox, *, stdin: IO[bytes], stdout: IO[bytes], stderr: IO[bytes]) -> Running:
-    """Start a sandbox, in a process group of its own."""
-    name = f"agenteval-{secrets.token_hex(6)}"
-    line = bubblewrap(sandbox) if sandbox.runtime == "bwrap" else container(sandbox, name)
-    if sandbox.runtime != "bwrap":
-        (sandbox.socket.parent / CONTAINER).write_text(f"{sandbox.runtime} {name}")
-    process = subprocess.Popen(  # noqa: S603
-        line, stdin=stdin, stdout=stdout, stderr=stderr, start_new_session=True
-    )
-    return Running(process, sandbox, name)

@@ -7,13 +7,12 @@ import json
 import platform
 import re
 import shutil
-import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from agenteval.contracts.errors import AdapterError, FileError
-from agenteval.live.command import copy_files, tracked_files
-from agenteval.live.run import LiveSetup, git_state
+from agenteval.live.command import copy_files, git, git_state, tracked_files
+from agenteval.live.run import LiveSetup
 from agenteval.reading.documents import read_text
 
 RUNNER = "container/agent-runner/src/index.ts"
@@ -143,14 +142,7 @@ def _schemas(root: Path) -> dict[str, str]:
 
 def _untracked(root: Path) -> list[str]:
     """Files that the host would show to agents, and git does not know."""
-    listed = subprocess.run(  # noqa: S603
-        ["git", "-C", str(root), "ls-files", "--others", "--exclude-standard", "container"],  # noqa: S607
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
-    return listed.stdout.splitlines()
+    return (git(root, "ls-files", "--others", "--exclude-standard", "container") or "").splitlines()
 
 
 def _version(package: Path) -> str:
