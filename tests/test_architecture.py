@@ -83,10 +83,10 @@ def module_name(file: Path) -> str:
 
 
 SCRATCH = {
-    ("live/run.py", "(scratch / 'stdin').write_bytes"),
     ("live/run.py", "(folder / 'managed-settings.json').write_text"),
     ("live/run.py", "(folder / 'replay.json').write_text"),
-    ("live/sandbox.py", "(sandbox.socket.parent / CONTAINER).write_text"),
+    ("live/sandbox.py", "(folder / 'stdin').write_bytes"),
+    ("live/sandbox.py", "note.write_text"),
     ("live/fixtures.py", "transcript.write_text"),
 }
 """What is written into a scratch folder, which is gone after a live run."""
@@ -295,7 +295,7 @@ def test_all_that_is_read_goes_through_one_door() -> None:
         ("workspace.py", "sqlite3.connect(f'file:{path}?mode=ro', uri=True, timeout=1)"),
         # what git tracks, copied for an agent without following links; the input of an agent
         ("command.py", "shutil.copy2(source, target, follow_symlinks=False)"),
-        ("run.py", "(scratch / 'stdin').open('rb')"),
+        ("sandbox.py", "(folder / 'stdin').open('rb')"),
         # no files
         ("terminal.py", "os.open(os.devnull, os.O_WRONLY)"),
         # no files
