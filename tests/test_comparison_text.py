@@ -71,7 +71,7 @@ def test_all_of_it() -> None:
         expires="2027-01-31",
     )
     new = Change(kind="new", test_case_id="w", after="pass")
-    difference = TestDifference(test_case_id="t", calls=CALLS, output=["- One.", "+ Two."], tools={})
+    difference = TestDifference(test_case_id="t", calls=CALLS, output=["- One.", "+ Two."])
     comparison = compared(
         FAILS, missing, known, new, differences=(difference,), not_selected=2, without_traces=1
     )
@@ -98,7 +98,7 @@ def test_all_of_it() -> None:
         "      output\n"
         "        - One.\n"
         "        + Two.\n"
-        "  for 1 test, only the numbers of calls were compared: run with --save-traces to keep the traces that show more\n"
+        "  for 1 test, what the agent did differently is not known: run with --save-traces to keep the traces that show it\n"
         "  2 tests not in this run\n"
         "  score 1 → 0.5 (-0.5), 1 newly failing, 1 missing, 1 still failing, 1 new\n"
     )
@@ -107,7 +107,7 @@ def test_all_of_it() -> None:
 def test_without_unicode_it_says_the_same() -> None:
     """A log that knows ASCII only has no escapes in it."""
     said = text(
-        compared(FAILS, differences=(TestDifference(test_case_id="t", calls=CALLS, output=[], tools={}),)),
+        compared(FAILS, differences=(TestDifference(test_case_id="t", calls=CALLS, output=[]),)),
         "ascii",
     )
     assert "    x t  a  pass -> fail\n" in said
@@ -156,13 +156,13 @@ def test_long_lists_are_counted(kind: str, shown: int) -> None:
 def test_many_tests_and_calls_are_counted() -> None:
     """Twenty tests are shown, and forty calls of each."""
     calls = [CallChange(change="added", tool="a", after=number, lines=[]) for number in range(1, 60)]
-    one = TestDifference(test_case_id="t", calls=calls, output=[], tools={})
+    one = TestDifference(test_case_id="t", calls=calls, output=[])
     said = text(compared(differences=(one,) * 25))
     assert said.count("      and 19 more calls\n") == 20
     assert said.count("      + call 40  a\n") == 20
     assert "call 41" not in said
     assert "    and 5 more tests\n" in said
-    short = TestDifference(test_case_id="t", calls=calls[:40], output=[], tools={})
+    short = TestDifference(test_case_id="t", calls=calls[:40], output=[])
     assert "more" not in text(compared(differences=(short,) * 20))
 
 

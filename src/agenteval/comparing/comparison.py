@@ -1,6 +1,5 @@
 """Two runs of one suite, or a baseline and a run, compared: the changes of every assertion, and what the agent did differently."""
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -17,7 +16,6 @@ from agenteval.comparing.baseline import (
     renewed,
 )
 from agenteval.comparing.behaviour import (
-    MOST_CALLS,
     CallChange,
     Trajectory,
     call_changes,
@@ -53,21 +51,7 @@ ChangeKind = Literal[
     "higher_score",
     "new",
 ]
-"""How an assertion, or a test as a whole, changed from the first run to the second:
-
-`newly_failing`   fails (or ends in an error), and did not, or was not there
-`expired`         still fails, and the baseline says until when it may: that day has passed
-`newly_vacuous`   passes, but with nothing to judge any more
-`newly_skipped`   is skipped, and was judged
-`missing`         is not there any more
-`newly_warning`   warns, and did not
-`lower_score`     scores less, and still passes or fails as it did (a rubric)
-`still_failing`   failed, and fails
-`newly_expected`  fails as the test now expects it to
-`fixed`           failed or warned, and passes
-`higher_score`    scores more, and still passes or fails as it did (a rubric)
-`new`             was not there
-"""
+"""How an assertion, or a test as a whole, changed from the first run to the second (docs/comparing.md)."""
 KINDS: tuple[ChangeKind, ...] = get_args(ChangeKind)
 
 
@@ -95,14 +79,13 @@ class Change(Model):
 
 @model
 class TestDifference(Model):
-    """What the agent did otherwise in one test. `tools` are counts of calls where nothing more was kept: before, after."""
+    """What the agent did otherwise in one test."""
 
     __test__ = False
 
     test_case_id: str
     calls: list[CallChange]
     output: list[str]
-    tools: dict[str, list[int]]
 
 
 @model
@@ -136,7 +119,7 @@ class Comparison(Model):
     """Two runs of one suite, or a baseline and a run. `changes` come in the order of their kinds, regressions first.
 
     `counts` has every kind. `not_selected` are tests of the first that the second left out on purpose. `without_traces`
-    counts the tests of which a side keeps no trace: of these only the numbers of calls were compared.
+    counts the tests of which a side keeps no trace: what the agent did is not known.
     """
 
     schema_version: str = COMPARISON_SCHEMA_VERSION
@@ -205,13 +188,12 @@ OF_THE_TEST = ""
 
 @dataclass(slots=True, kw_only=True)
 class SideTest:
-    """A test on one side. `tools` counts its calls by tool, None when they are not known; `messages` say why assertions, and the test, did not pass.
+    """A test on one side; `messages` say why assertions, and the test, did not pass.
 
     `trajectory` returns None when nothing of it was kept. `left_out` are assertions that were not selected.
     """
 
     facts: TestFacts
-    tools: dict[str, int] | None = None
     messages: dict[str, str] = field(default_factory=dict)
     trajectory: Callable[[], Trajectory | None] = lambda: None
     left_out: frozenset[str] = frozenset()
@@ -283,11 +265,8 @@ def of_baseline(baseline: BaselineFile, path: Path) -> Side:
 
 
 def _of_facts(facts: TestFacts) -> SideTest:
-    if facts.calls is None:
-        return SideTest(facts=facts)
-    trajectory = digested(facts.calls, facts.output)
-    tools = dict(Counter(call.tool for call in trajectory.calls)) if len(facts.calls) <= MOST_CALLS else None
-    return SideTest(facts=facts, tools=tools, trajectory=lambda: trajectory)
+    trajectory = None if facts.calls is None else digested(facts.calls, facts.output)
+    return SideTest(facts=facts, trajectory=partial(_itself, trajectory))
 
 
 def _of_run(run: StoredRun) -> Side:
@@ -318,13 +297,7 @@ def _of_run(run: StoredRun) -> Side:
 def _of_result(result: TestResult, facts: TestFacts, trajectory: Callable[[], Trajectory | None]) -> SideTest:
     messages = {each.id: each.message for each in result.assertions if each.state != "pass"}
     messages[OF_THE_TEST] = result.error.message if result.error else result.next_step or ""
-    summary = result.trace_summary
-    return SideTest(
-        facts=facts,
-        tools={each.tool: each.count for each in summary.tool_calls} if summary.trace_id else None,
-        messages=messages,
-        trajectory=trajectory,
-    )
+    return SideTest(facts=facts, messages=messages, trajectory=trajectory)
 
 
 def _stored_trajectory(run: StoredRun, result: TestResult) -> Trajectory | None:
@@ -476,23 +449,16 @@ class Comparer:
         self._before = before
         self._today = today
         self._old = old
-        self._facts: list[TestFacts] = []
+        self._facts: dict[str, TestFacts] = {}
         self._not_selected: set[str] = set()
         self._changes: list[Change] = []
         self._differences: list[TestDifference] = []
-        self._seen: set[str] = set()
         self._rates: list[tuple[str, list[int], list[int]]] = []
-        self._failing: set[str] = set()
         self._without_traces = 0
 
     def add(self, test: SideTest) -> None:
         """Compare a test that was judged."""
-        facts = test.facts
-        self._seen.add(facts.test_case_id)
-        if facts.failing:
-            self._failing.add(facts.test_case_id)
-        if self.target:
-            self._facts.append(facts)
+        facts = self._facts[test.facts.test_case_id] = test.facts
         if self._before is None:
             return
         before = self._before.tests.get(facts.test_case_id)
@@ -504,30 +470,21 @@ class Comparer:
         changes = changes_of(before, test, self._today)
         self._changes += changes
         self.known_failures += facts.status == "fail" and not any(change.regression for change in changes)
-        if before and (difference := self._difference(before, test)):
-            self._differences.append(difference)
+        if before:
+            self._differences += self._difference(before, test)
 
     def leave_out(self, test_id: str) -> None:
         """Note a test that was not selected, and so is not missing."""
         self._not_selected.add(test_id)
 
-    def _difference(self, before: SideTest, after: SideTest) -> TestDifference | None:
-        calls: list[CallChange] = []
-        output: list[str] = []
-        tools: dict[str, list[int]] = {}
-        if (one := before.trajectory()) is not None and (other := after.trajectory()) is not None:
-            calls, output = call_changes(one, other), output_lines(one, other)
-        elif before.tools is not None and after.tools is not None:
-            self._without_traces += 1
-            counts = {
-                tool: [before.tools.get(tool, 0), after.tools.get(tool, 0)]
-                for tool in (*before.tools, *after.tools)
-            }
-            tools = {tool: [was, now] for tool, (was, now) in counts.items() if was != now}
-        if not (calls or output or tools):
-            return None
-        name = after.facts.test_case_id
-        return TestDifference(test_case_id=name, calls=calls, output=output, tools=tools)
+    def _difference(self, before: SideTest, after: SideTest) -> Iterator[TestDifference]:
+        one, other = before.trajectory(), after.trajectory()
+        if one is None or other is None:
+            self._without_traces += "error" not in (before.facts.status, after.facts.status)
+            return
+        calls, output = call_changes(one, other), output_lines(one, other)
+        if calls or output:
+            yield TestDifference(test_case_id=after.facts.test_case_id, calls=calls, output=output)
 
     def close(self, after: ComparedSide, *, complete: bool) -> Comparison | None:
         """The comparison, once all tests were added; None when there is nothing to compare with.
@@ -536,13 +493,16 @@ class Comparer:
         """
         if (before := self._before) is None:
             return None
-        absent = [test.facts for name, test in before.tests.items() if name not in self._seen]
+        absent = [test.facts for name, test in before.tests.items() if name not in self._facts]
         gone = [each for each in absent if complete and each.test_case_id not in self._not_selected]
-        missing = [_change("missing", each.test_case_id, None, each.status, None) for each in gone]
-        changes = [*self._changes, *missing]
+        changes = [
+            *self._changes,
+            *(_change("missing", each.test_case_id, None, each.status, None) for each in gone),
+        ]
         changes.sort(key=lambda change: (KINDS.index(change.kind), not change.regression))
         rates = rate_changes(self._rates)
-        told = (self._seen | {each.test_case_id for each in gone}) - self._failing
+        settled = {name for name, facts in self._facts.items() if not facts.failing}
+        settled |= {each.test_case_id for each in gone}
         return Comparison(
             before=before.head,
             after=after,
@@ -558,7 +518,7 @@ class Comparer:
             unused=[
                 each.test_case_id
                 for each in (before.baseline.tests if before.baseline else ())
-                if each.test_case_id in told
+                if each.test_case_id in settled
                 and (each.status in FAILING or each.owner or each.reason or each.expires)
             ],
         )
@@ -570,7 +530,7 @@ class Comparer:
             suite_id=after.suite_id,
             suite_version=after.suite_version,
             score=after.score,
-            tests=self._facts,
+            tests=[*self._facts.values()],
         )
         return renewed(new, self._old, frozenset(self._not_selected))
 
@@ -578,15 +538,13 @@ class Comparer:
 def _same_conditions(before: TestFacts, after: TestFacts) -> None:
     """Refuse to compare rates of other agents. Raises `UsageError` (`baseline.other_conditions`)."""
     then, now = before.conditions or {}, after.conditions or {}
-    names = [name for name in now if now[name] != then.get(name)]
-    if not names:
-        return
-    raise UsageError(
-        f"{after.test_case_id}: the trials ran with another {' and '.join(names)}: "
-        + "; ".join(f"{then.get(name)} then, {now[name]} now" for name in names),
-        reason_code="baseline.other_conditions",
-        next_step="compare runs that differ in what you changed alone",
-    )
+    if names := [name for name in now if now[name] != then.get(name)]:
+        raise UsageError(
+            f"{after.test_case_id}: the trials ran with another {' and '.join(names)}: "
+            + "; ".join(f"{then.get(name)} then, {now[name]} now" for name in names),
+            reason_code="baseline.other_conditions",
+            next_step="compare runs that differ in what you changed alone",
+        )
 
 
 MOST_LIKELY_CHANCE = 0.05
@@ -601,8 +559,8 @@ def rate_changes(rates: Sequence[tuple[str, Sequence[int], Sequence[int]]]) -> l
     ps = [p_of_fall((was[0], was[1]), (now[0], now[1])) for _, was, now in rates]
     found = []
     for (name, was, now), p, adjusted in zip(rates, ps, holm(ps), strict=True):
-        fell = adjusted <= MOST_LIKELY_CHANCE
         too_few = smallest_p((was[0], was[1]), now[1]) * len(rates) > MOST_LIKELY_CHANCE
+        verdict: Literal["fell", "steady", "inconclusive"] = "inconclusive" if too_few else "steady"
         found.append(
             RateChange(
                 test_case_id=name,
@@ -610,7 +568,7 @@ def rate_changes(rates: Sequence[tuple[str, Sequence[int], Sequence[int]]]) -> l
                 after=list(now),
                 p=p,
                 adjusted_p=adjusted,
-                verdict="fell" if fell else "inconclusive" if too_few else "steady",
+                verdict="fell" if adjusted <= MOST_LIKELY_CHANCE else verdict,
             )
         )
     return found

@@ -53,8 +53,8 @@ def tell(terminal: Terminal, comparison: Comparison) -> None:
         terminal.emit(f"    and {len(comparison.differences) - MOST_TESTS} more tests")
     if comparison.without_traces:
         told = (
-            f"for {counted(comparison.without_traces, 'test')}, only the numbers of calls were compared: "
-            "run with --save-traces to keep the traces that show more"
+            f"for {counted(comparison.without_traces, 'test')}, what the agent did differently is not known: "
+            "run with --save-traces to keep the traces that show it"
         )
         terminal.paragraph(told, indent=2, style="dim")
     if comparison.not_selected:
@@ -122,8 +122,6 @@ def _difference(terminal: Terminal, difference: TestDifference) -> None:
             terminal.paragraph(line, indent=10)
     if len(difference.calls) > MOST_CHANGES:
         terminal.emit(f"      and {len(difference.calls) - MOST_CHANGES} more calls")
-    for tool, (one, other) in difference.tools.items():
-        terminal.emit(f"      ~ {tool}: {one} {terminal.signs['arrow']} {other} calls")
     if difference.output:
         terminal.emit("      output")
     for line in difference.output:
