@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 import json
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Annotated, Any
 
@@ -17,7 +17,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from agenteval import __version__
-from agenteval.serve.host import CURSOR, MODES, Answered, Asked, Host
+from agenteval.serve.host import CURSOR, MODES, Asked, Host
 from agenteval.serve.messages import (
     Annotation,
     Annotations,
@@ -33,7 +33,7 @@ from agenteval.serve.messages import (
 )
 from agenteval.serve.page import add_pages
 from agenteval.serve.store import TERMINAL
-from agenteval.serve.wire import Gate, HostError
+from agenteval.serve.wire import Gate, HostError, invalid
 from agenteval.serve.workers import Workers
 
 SECONDS_BETWEEN_COMMENTS = 10
@@ -115,13 +115,8 @@ def _application(host: Host, news: News, major: int, **options: Any) -> FastAPI:
             """What this host can do."""
             return _tagged(request, host.discovery(request.state.major))
 
-    for kind, answer in (
-        (HostError, _refused),
-        (RequestValidationError, _invalid),
-        (HTTPException, _unknown),
-        (Exception, _crashed),
-    ):
-        app.add_exception_handler(kind, answer)
+    for kind in (HostError, RequestValidationError, HTTPException, Exception):
+        app.add_exception_handler(kind, _failed)
     return app
 
 
@@ -187,7 +182,7 @@ def _routes(host: Host, news: News, major: int) -> APIRouter:
             raise HostError("unsupported_stream_mode", "the modes are updates and debug", allowed=list(MODES))
         widest = "debug" if "debug" in modes else "updates"
         if last is not None and not last.removeprefix("-").isdecimal():
-            raise HostError("validation_error", "Last-Event-ID is no sequence number", field="Last-Event-ID")
+            raise invalid("Last-Event-ID", "Last-Event-ID is no sequence number")
         asked = _asked(request)
         await run_in_threadpool(host.run, asked, run_id)  # before a stream begins, a refusal has a status
         events = _stream(host, news, asked, run_id, int(last) if last else -1, widest)
@@ -235,9 +230,8 @@ def _seams(host: Host, news: News, major: int) -> APIRouter:
     @router.post("/agents/eval-run", status_code=201)
     async def eval_run(request: Request, body: CreateRun) -> Response:
         """Run a suite to its end, and answer with its summary."""
-        asked = _asked(request, body={"mode": "eval", **body.model_dump(exclude_none=True)})
-        asked = Asked(asked.caller, asked.major, body={**body.model_dump(), **asked.body})
-        made = (await run_in_threadpool(host.create, asked)).body
+        asked = _asked(request, body={**body.model_dump(), "mode": body.mode or "eval"})
+        made, _ = await run_in_threadpool(host.create, asked)
         while True:
             run = await run_in_threadpool(host.run, asked, made["runId"])
             if run.status in TERMINAL:
@@ -281,9 +275,9 @@ def _asked(request: Request, endpoint: str = "", key: str | None = None, body: A
     return Asked(state.caller, state.major, f"{state.major} {endpoint}", key, body)
 
 
-def _made(answered: Answered) -> Response:
-    repeated = {"OpenWOP-Idempotent-Replay": "true"} if answered.is_repeated else None
-    return JSONResponse(answered.body, 201, headers=repeated)
+def _made(answered: tuple[Any, bool]) -> Response:
+    body, is_repeated = answered
+    return JSONResponse(body, 201, headers={"OpenWOP-Idempotent-Replay": "true"} if is_repeated else None)
 
 
 def _tagged(request: Request, body: Any) -> Response:
@@ -297,31 +291,24 @@ def _tagged(request: Request, body: Any) -> Response:
     return answer
 
 
-def _refused(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HostError)
-    return error.response(request.state.major)
-
-
-def _invalid(request: Request, error: Exception) -> Response:
-    """What pydantic says of a request, without the values in it."""
-    assert isinstance(error, RequestValidationError)
-    first = error.errors()[0]
-    where = [str(each) for each in first["loc"] if each not in ("body", "query", "path", "header")]
-    return HostError("validation_error", first["msg"], field=".".join(where)).response(request.state.major)
-
-
-def _unknown(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
-    code = "agenteval.method_not_allowed" if error.status_code == 405 else "not_found"
-    if error.status_code == 400:
-        code = "validation_error"
-    message = {405: "the method is not allowed here", 400: "the request cannot be read"}.get(
-        error.status_code, "there is no such thing here"
-    )
-    headers = dict(error.headers or {})
-    if error.status_code == 405:
+def _failed(request: Request, error: Exception) -> Response:
+    """The answer to what went wrong; nothing of the request's own values is in it."""
+    headers = {}
+    told = HostError("internal_error", f"the host failed: {type(error).__name__}")
+    if isinstance(error, HostError):
+        told = error
+    elif isinstance(error, RequestValidationError):
+        first = error.errors()[0]
+        where = [str(each) for each in first["loc"] if each not in ("body", "query", "path", "header")]
+        told = invalid(".".join(where), first["msg"])
+    elif isinstance(error, HTTPException) and error.status_code == 405:
+        told = HostError("agenteval.method_not_allowed", "the method is not allowed here")
         headers["Allow"] = ", ".join(_methods(request))
-    return HostError(code, message).response(request.state.major, headers)
+    elif isinstance(error, HTTPException) and error.status_code == 400:
+        told = HostError("validation_error", "the request cannot be read")
+    elif isinstance(error, HTTPException):
+        told = HostError("not_found", "there is no such thing here")
+    return told.response(request.state.major, headers)
 
 
 def _methods(request: Request) -> list[str]:
@@ -334,12 +321,3 @@ def _methods(request: Request) -> list[str]:
         for method in methods
     }
     return sorted(found)
-
-
-def _crashed(request: Request, error: Exception) -> Response:
-    return HostError("internal_error", f"the host failed: {type(error).__name__}").response(
-        request.state.major
-    )
-
-
-Answer = Callable[[Request, Exception], Response | Awaitable[Response]]

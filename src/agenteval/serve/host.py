@@ -4,16 +4,26 @@ import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
-from sqlalchemy import Row
+from sqlalchemy import Row, Table
 from sqlalchemy.exc import IntegrityError
 
 from agenteval.judging.runner import timestamp
 from agenteval.openwop.summary import REGRESSION
-from agenteval.serve.run_evaluation import NOOP, Catalogue, Refused
-from agenteval.serve.store import TERMINAL, Store, digest_of, new_id
-from agenteval.serve.wire import VERSIONS, Caller, HostError, bound_id, in_path, opaque_id
+from agenteval.serve.run_evaluation import NOOP, Catalogue
+from agenteval.serve.store import TERMINAL, Store, annotations, digest_of, new_id, runs
+from agenteval.serve.wire import (
+    VERSIONS,
+    Caller,
+    HostError,
+    bound_id,
+    in_path,
+    invalid,
+    opaque_id,
+    run_url,
+)
 
 EVENT_LOG_VERSION = 1
 MOST_DIFFERENCES = 200
@@ -40,14 +50,6 @@ class Asked:
     endpoint: str = ""
     key: str | None = None
     body: Any = None
-
-
-@dataclass(frozen=True, slots=True)
-class Answered:
-    """What was made for a request, and whether it was made for an earlier one."""
-
-    body: Mapping[str, Any]
-    is_repeated: bool = False
 
 
 @dataclass(slots=True)
@@ -97,30 +99,25 @@ class Host:
 
     # runs
 
-    def create(self, asked: Asked) -> Answered:
-        """Take a run on, or answer as before to a request that is repeated."""
-        return self._once(asked, lambda kept_for: self._create(asked, kept_for))
+    def create(self, asked: Asked) -> tuple[Mapping[str, Any], bool]:
+        """Take a run on; where it is told of, and whether that was answered to an earlier request."""
+        return self._once(asked, runs, lambda: self._new_run(asked))
 
-    def _create(
-        self, asked: Asked, kept_for: Callable[[Mapping[str, Any]], Mapping[str, Any] | None]
-    ) -> Mapping[str, Any]:
-        body, caller = asked.body, asked.caller
+    def _new_run(self, asked: Asked) -> tuple[dict[str, Any], dict[str, Any]]:
         wanted = self._wanted(asked)
-        run_id = new_id()
-        run = bound_id(caller.tenant, run_id, asked.major)
-        prefix = f"{'/v1' if asked.major == 1 else ''}/runs/{in_path(run)}"
-        answer = {"runId": run, "status": "pending", "eventsUrl": f"{prefix}/events", "statusUrl": prefix}
-        self.store.create(
-            {
-                "id": run_id,
-                "tenant": caller.tenant,
-                "subject": caller.subject,
-                "suite_id": wanted.get("suiteId", NOOP),
-                "asked": {**wanted, "tags": body.get("tags"), "metadata": body.get("metadata")},
-            },
-            kept_for(answer),
-        )
-        return answer
+        run_id, tenant = new_id(), asked.caller.tenant
+        run = bound_id(tenant, run_id, asked.major)
+        url = run_url(run, asked.major)
+        answer = {"runId": run, "status": "pending", "eventsUrl": f"{url}/events", "statusUrl": url}
+        row = {
+            "id": run_id,
+            "tenant": tenant,
+            "subject": asked.caller.subject,
+            "suite_id": wanted.get("suiteId", NOOP),
+            "status": "pending",
+            "asked": {**wanted, "tags": asked.body.get("tags"), "metadata": asked.body.get("metadata")},
+        }
+        return row, answer
 
     def _wanted(self, asked: Asked) -> dict[str, Any]:
         body = asked.body
@@ -128,72 +125,60 @@ class Host:
             return {"workflowId": NOOP}
         if body.get("mode") != "eval" or body.get("workflowId") is not None:
             raise HostError("capability_not_provided", "this host runs nothing but evaluations (mode: eval)")
-        for name in ("evalSuiteRef", "agentId"):
-            if body.get(name) is None:
-                raise HostError("validation_error", f"{name} is missing", field=name)
-        wanted = {name: body[name] for name in ("evalSuiteRef", "agentId")}
-        elsewhere, place = (
-            ("evalModes", "in configurable") if asked.major == 1 else ("configurable", "at the root")
-        )
+        wanted = {name: body.get(name) for name in ("evalSuiteRef", "agentId")}
+        for name, value in wanted.items():
+            if value is None:
+                raise invalid(name, f"{name} is missing")
+        modes, elsewhere, place = body.get("evalModes"), "configurable", "at the root"
+        if asked.major == 1:
+            modes = (body.get("configurable") or {}).get("evalModes")
+            elsewhere, place = "evalModes", "in configurable"
         if body.get(elsewhere) is not None:
-            raise HostError("validation_error", f"evalModes stand {place} in this version", field=elsewhere)
-        wanted["evalModes"] = ((body.get("configurable") or {}) if asked.major == 1 else body).get(
-            "evalModes"
-        )
+            raise invalid(elsewhere, f"evalModes stand {place} in this version")
+        wanted["evalModes"] = modes
         if (baseline := body.get("baselineRunId")) is not None:
             wanted["baselineRunId"] = opaque_id(baseline, asked.caller, asked.major)
-        try:
-            self.catalogue.parts(wanted)
-        except Refused as refused:
-            raise HostError("validation_error", str(refused), field=refused.field_name) from None
-        offered = self.catalogue.suites[wanted["evalSuiteRef"]]
-        if "baselineRunId" in wanted:
+        self.catalogue.parts(wanted)
+        offered = self.catalogue.suites[body["evalSuiteRef"]]
+        if baseline is not None:
             wanted["baseline"] = self._baseline(asked, wanted, offered.suite.suiteId)
         return {**wanted, "suiteId": offered.suite.suiteId, "suiteDigest": offered.digest}
 
     def _baseline(self, asked: Asked, wanted: Mapping[str, Any], suite_id: str) -> dict[str, Any]:
         run = self.store.run(asked.caller.tenant, wanted["baselineRunId"])
         if run is None or run.summary is None or run.suite_id != suite_id:
-            message = "no run of this suite with a summary has that id"
-            raise HostError("validation_error", message, field="baselineRunId")
+            raise invalid("baselineRunId", "no run of this suite with a summary has that id")
         if wanted["evalModes"] and REGRESSION not in wanted["evalModes"]:
-            message = f"a baseline needs the mode {REGRESSION}"
-            raise HostError("validation_error", message, field="baselineRunId")
+            raise invalid("baselineRunId", f"a baseline needs the mode {REGRESSION}")
         return {"runId": run.id, "score": run.summary["aggregateScore"]}
 
     def _once(
-        self,
-        asked: Asked,
-        make: Callable[[Callable[[Mapping[str, Any]], Mapping[str, Any] | None]], Mapping[str, Any]],
-    ) -> Answered:
-        """Do what is asked once for an idempotency key; of two that come together, one is done."""
-        if asked.key is None:
-            return Answered(make(lambda _: None))
-        if not _KEY.fullmatch(asked.key):
+        self, asked: Asked, table: Table, make: Callable[[], tuple[Mapping[str, Any], Mapping[str, Any]]]
+    ) -> tuple[Mapping[str, Any], bool]:
+        """Add the row that is made for a request, once for an idempotency key; of two that come together, one is added.
+
+        The answer, and whether it was kept for an earlier request.
+        """
+        if asked.key is not None and not _KEY.fullmatch(asked.key):
             raise HostError(
                 "idempotency_key_invalid", "a key has 22 to 128 characters of A-Z a-z 0-9 . _ ~ -"
             )
-        tenant, digest = asked.caller.tenant, digest_of(asked.body)
+        tenant, digest, kept = asked.caller.tenant, digest_of(asked.body), None
         for _ in range(2):
-            kept = self.store.answer(tenant, asked.endpoint, asked.key)
-            if kept is not None:
-                if kept.body != digest:
+            earlier = asked.key and self.store.answer(tenant, asked.endpoint, asked.key)
+            if earlier:
+                if earlier.body != digest:
                     raise HostError("idempotency_key_mismatch", "the key was used for another request")
-                return Answered(kept.answer, is_repeated=True)
+                return earlier.answer, True
+            row, answer = make()
+            if asked.key:
+                named = {"tenant": tenant, "endpoint": asked.endpoint, "key": asked.key}
+                kept = {**named, "body": digest, "answer": answer}
             try:
-                return Answered(
-                    make(
-                        lambda answer: {
-                            "tenant": tenant,
-                            "endpoint": asked.endpoint,
-                            "key": asked.key,
-                            "body": digest,
-                            "answer": answer,
-                        }
-                    )
-                )
+                self.store.add(table, row, kept)
             except IntegrityError:
                 continue  # the other of two was first
+            return answer, False
         raise HostError("internal_error", "the request could not be recorded")
 
     def run(self, asked: Asked, written: str) -> Row[Any]:
@@ -255,8 +240,8 @@ class Host:
             bound["baselineRunId"] = bound_id(run.tenant, baseline, major)
         if regression := bound.get("regression"):
             other = bound_id(run.tenant, regression["baselineRunId"], major)
-            here = in_path(bound_id(run.tenant, run.id, major))
-            reference = f"{'/v1' if major == 1 else ''}/runs/{here}:diff?against={in_path(other)}"
+            here = run_url(bound_id(run.tenant, run.id, major), major)
+            reference = f"{here}:diff?against={in_path(other)}"
             bound["regression"] = {**regression, "baselineRunId": other, "diffRef": reference}
         if "outputs" in bound:
             bound["outputs"] = self._bound(bound["outputs"], run, major)
@@ -314,7 +299,7 @@ class Host:
         """How a run differs from another of a suite with the same id."""
         one, other = self.run(asked, written), self.run(asked, against)
         if one.suite_id != other.suite_id:
-            raise HostError("validation_error", "the runs are of different suites", field="against")
+            raise invalid("against", "the runs are of different suites")
         logs = [list(map(_timeless, self.whole_log(run, asked.major))) for run in (one, other)]
         found = list(_differences(*logs))
         return {
@@ -326,50 +311,43 @@ class Host:
             "truncated": len(found) > MOST_DIFFERENCES,
         }
 
-    def annotate(self, asked: Asked, written: str) -> Answered:
-        """Keep a person's word on a run."""
-        run = self.run(asked, written)
-        about = asked.body.get("target") or {}
-        if (event_id := about.get("eventId")) is not None:
+    def annotate(self, asked: Asked, written: str) -> tuple[Mapping[str, Any], bool]:
+        """Keep a person's word on a run; what is kept, and whether it was for an earlier request."""
+        run, body = self.run(asked, written), asked.body
+        target = {"runId": bound_id(run.tenant, run.id, asked.major)}
+        if (event_id := (body.get("target") or {}).get("eventId")) is not None:
             number = event_id.removeprefix(f"{run.id}.")
             if not re.fullmatch("[0-9]{1,9}", number) or int(number) > self.store.last_sequence(run.id):
-                raise HostError("validation_error", "the run has no such event", field="target.eventId")
+                raise invalid("target.eventId", "the run has no such event")
+            target["eventId"] = event_id
         annotation = {
             "annotationId": new_id(),
-            "target": {
-                "runId": bound_id(run.tenant, run.id, asked.major),
-                **({"eventId": event_id} if event_id else {}),
-            },
-            "signal": asked.body["signal"],
+            "target": target,
+            "signal": body["signal"],
             "actor": {"tenant": asked.caller.tenant, "subject": asked.caller.subject},
             "createdAt": timestamp(time.time()),
-            **({"note": asked.body["note"]} if asked.body.get("note") is not None else {}),
+            **({"note": body["note"]} if body.get("note") is not None else {}),
         }
-
-        def keep(kept_for: Callable[[Mapping[str, Any]], Mapping[str, Any] | None]) -> Mapping[str, Any]:
-            self.store.annotate(run.id, annotation, kept_for(annotation))
-            return annotation
-
-        return self._once(asked, keep)
+        row = {"id": annotation["annotationId"], "run_id": run.id, "body": annotation}
+        return self._once(asked, annotations, lambda: (row, annotation))
 
 
 def _timeless(event: Mapping[str, Any]) -> dict[str, Any]:
     """An event without what differs from run to run."""
-    varying = ("invocationId", "latencyMs", "baselineRunId")
+    varying = ("invocationId", "latencyMs", "baselineRunId", "regression", "tasks")
     payload = {name: value for name, value in event["payload"].items() if name not in varying}
     if "outputs" in payload:
         payload["outputs"] = {
-            name: value for name, value in payload["outputs"].items() if name not in ("regression", "tasks")
+            name: value for name, value in payload["outputs"].items() if name not in varying
         }
-    told = {"sequence": event["sequence"], "type": event["type"], "payload": payload}
-    return {**told, "nodeId": event["nodeId"]} if "nodeId" in event else told
+    kept = {name: event[name] for name in ("sequence", "type", "nodeId") if name in event}
+    return {**kept, "payload": payload}
 
 
 def _differences(
     one: Sequence[Mapping[str, Any]], other: Sequence[Mapping[str, Any]]
 ) -> Iterator[dict[str, Any]]:
-    for number in range(max(len(one), len(other))):
-        a, b = (log[number] if number < len(log) else None for log in (one, other))
+    for number, (a, b) in enumerate(zip_longest(one, other)):
         if a != b:
             op = "added" if a is None else "removed" if b is None else "changed"
             sides = {"aEvent": a, "bEvent": b}
@@ -381,14 +359,9 @@ def _state_difference(one: Row[Any], other: Row[Any]) -> dict[str, Any]:
     states: list[dict[str, Any]] = []
     for run in (one, other):
         summary = run.summary or {}
-        tasks = {f"tasks.{task['taskId']}.score": task["score"] for task in summary.get("tasks", ())}
-        scalars = {
-            name: summary.get(name) for name in ("aggregateScore", "passed", "taskCount", "passedCount")
-        }
-        states.append({"status": run.status, **scalars, **tasks})
-    names = dict.fromkeys([*states[0], *states[1]])
-    return {
-        name: {"a": states[0].get(name), "b": states[1].get(name)}
-        for name in names
-        if states[0].get(name) != states[1].get(name)
-    }
+        names = ("aggregateScore", "passed", "taskCount", "passedCount")
+        state = {"status": run.status, **{name: summary.get(name) for name in names}}
+        state |= {f"tasks.{task['taskId']}.score": task["score"] for task in summary.get("tasks", ())}
+        states.append(state)
+    a, b = states
+    return {name: {"a": a.get(name), "b": b.get(name)} for name in a | b if a.get(name) != b.get(name)}

@@ -22,7 +22,7 @@ class Closed(BaseModel):
 class Options(Closed):
     """Options of a run in version 1."""
 
-    evalModes: list[Mode] | None = None  # noqa: N815 - as all below, the protocol's names
+    evalModes: list[Mode] | None = None
 
 
 class CreateRun(Closed):
@@ -34,11 +34,11 @@ class CreateRun(Closed):
     model_config = ConfigDict(json_schema_extra={"required": ["mode", "evalSuiteRef", "agentId"]})
 
     mode: Annotated[str | None, WithJsonSchema({"type": "string", "const": "eval"})] = None
-    evalSuiteRef: Annotated[Name | None, _TEXT] = None  # noqa: N815
-    agentId: Annotated[Name | None, _TEXT] = None  # noqa: N815
-    evalModes: Annotated[list[Mode], Field(min_length=1)] | None = None  # noqa: N815
-    baselineRunId: Name | None = None  # noqa: N815
-    workflowId: Annotated[Name | None, WithJsonSchema({"not": {}})] = None  # noqa: N815
+    evalSuiteRef: Annotated[Name | None, _TEXT] = None
+    agentId: Annotated[Name | None, _TEXT] = None
+    evalModes: Annotated[list[Mode], Field(min_length=1)] | None = None
+    baselineRunId: Name | None = None
+    workflowId: Annotated[Name | None, WithJsonSchema({"not": {}})] = None
     configurable: Options | None = None
     tags: Annotated[list[Name], Field(max_length=50)] | None = None
     metadata: Annotated[dict[Name, Scalar], Field(max_length=50)] | None = None
@@ -47,48 +47,24 @@ class CreateRun(Closed):
 class RunCreated(BaseModel):
     """Where a run is told of."""
 
-    runId: str  # noqa: N815
+    runId: str
     status: Status
-    eventsUrl: str  # noqa: N815
-    statusUrl: str  # noqa: N815
-
-
-class Subject(BaseModel):
-    """Who asked, in version 2."""
-
-    issuer: str
-    subjectId: str  # noqa: N815
-    tenant: str
-    lane: str
-    kind: str
-
-
-class Owner(BaseModel):
-    """Whose run it is."""
-
-    tenant: str
-    subject: Subject | str
-
-
-class RunError(BaseModel):
-    """Why a run failed."""
-
-    code: str
-    message: str
+    eventsUrl: str
+    statusUrl: str
 
 
 class RunSnapshot(BaseModel):
     """A run as it is now."""
 
-    runId: str  # noqa: N815
-    workflowId: str  # noqa: N815
+    runId: str
+    workflowId: str
     status: Status
-    owner: Owner
-    eventLogSchemaVersion: int  # noqa: N815
-    createdAt: str  # noqa: N815
-    startedAt: str | None = None  # noqa: N815
-    completedAt: str | None = None  # noqa: N815
-    error: RunError | None = None
+    owner: dict[str, Any]
+    eventLogSchemaVersion: int
+    createdAt: str
+    startedAt: str | None = None
+    completedAt: str | None = None
+    error: dict[str, str] | None = None
     tags: list[str] | None = None
     metadata: dict[str, Any] | None = None
 
@@ -97,31 +73,31 @@ class RunPage(BaseModel):
     """Runs, newest first; `nextCursor` when there are more."""
 
     runs: list[RunSnapshot]
-    nextCursor: str | None = None  # noqa: N815
+    nextCursor: str | None = None
 
 
 class RunEvent(BaseModel):
     """Something that happened in a run; `nodeId` is the task it happened in."""
 
-    eventId: str  # noqa: N815
-    runId: str  # noqa: N815
+    eventId: str
+    runId: str
     type: str
     payload: dict[str, Any]
     timestamp: str
     sequence: int
-    schemaVersion: int  # noqa: N815
-    nodeId: str | None = None  # noqa: N815
+    schemaVersion: int
+    nodeId: str | None = None
 
 
 class EventPage(BaseModel):
     """The events after a sequence number. Version 1 has `isComplete`, version 2 all else."""
 
     events: list[RunEvent]
-    lastSequence: int  # noqa: N815
-    isComplete: bool | None = None  # noqa: N815
-    runId: str | None = None  # noqa: N815
+    lastSequence: int
+    isComplete: bool | None = None
+    runId: str | None = None
     status: Status | None = None
-    isTerminal: bool | None = None  # noqa: N815
+    isTerminal: bool | None = None
 
 
 class EventDifference(BaseModel):
@@ -129,8 +105,8 @@ class EventDifference(BaseModel):
 
     seq: int
     op: Literal["added", "removed", "changed"]
-    aEvent: dict[str, Any] | None = None  # noqa: N815
-    bEvent: dict[str, Any] | None = None  # noqa: N815
+    aEvent: dict[str, Any] | None = None
+    bEvent: dict[str, Any] | None = None
 
 
 class RunDifference(BaseModel):
@@ -138,17 +114,17 @@ class RunDifference(BaseModel):
 
     a: str
     b: str
-    divergedAtSeq: int | None  # noqa: N815
-    eventDiffs: list[EventDifference]  # noqa: N815
-    stateDiff: dict[str, Any]  # noqa: N815
+    divergedAtSeq: int | None
+    eventDiffs: list[EventDifference]
+    stateDiff: dict[str, Any]
     truncated: bool
 
 
 class Target(Closed):
     """What an annotation is about: the run, or one of its events."""
 
-    eventId: Name | None = None  # noqa: N815
-    runId: Name | None = None  # noqa: N815
+    eventId: Name | None = None
+    runId: Name | None = None
 
 
 class Signal(BaseModel):
@@ -170,11 +146,11 @@ class CreateAnnotation(Closed):
 class Annotation(BaseModel):
     """The same, as it is kept."""
 
-    annotationId: str  # noqa: N815
+    annotationId: str
     target: dict[str, str]
     signal: dict[str, Any]
     actor: dict[str, str]
-    createdAt: str  # noqa: N815
+    createdAt: str
     note: str | None = None
 
 

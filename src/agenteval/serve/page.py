@@ -46,7 +46,7 @@ def add_pages(app: FastAPI, host: Host) -> None:
             "Agent": escape(str(found.asked.get("agentId", ""))),
             "Asked for": _time(told["createdAt"]),
         }
-        scored = [row.scored for row in host.store.scored(found.id)]
+        scored = host.store.scored(found.id)
         if found.summary:
             summary = host.summary(asked, run_id)
             facts["Score"] = (

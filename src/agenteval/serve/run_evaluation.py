@@ -1,7 +1,6 @@
 """What a host can evaluate, and the evaluation of one run: task by task, each score kept before the next is judged."""
 
-import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ from agenteval.contracts.trace import Trace
 from agenteval.judging.runner import Outcome, RunOptions, run_test
 from agenteval.judging.verdicts import JudgingRules
 from agenteval.live.options import LiveOptions, scratch_folder
-from agenteval.loading.config import ServeAgent, ServeConfig, from_here
+from agenteval.loading.config import ServeConfig, from_here
 from agenteval.loading.project import OpenProject
 from agenteval.loading.testfile import LoadedTest
 from agenteval.openwop.models import AgentEvalSuite
@@ -19,7 +18,8 @@ from agenteval.openwop.suite import LIVE, Parts, SuiteRequest, is_suite, load_su
 from agenteval.openwop.suite_parts import suite_parts
 from agenteval.openwop.summary import REGRESSION, Baseline, Scored, Scores, eval_events
 from agenteval.reading.documents import read_bytes, sha256
-from agenteval.serve.store import Claim, Event, Lost, Store
+from agenteval.serve.store import Claim, Event, Store
+from agenteval.serve.wire import HostError, invalid
 
 NOOP = "conformance-noop"
 """The workflow that does nothing, for conformance tests."""
@@ -34,14 +34,6 @@ _FIELDS = {
     "suite.no_replays": "agentId",
 }
 """Which field of a request is to blame when a suite does not allow it, by reason code."""
-
-
-class Refused(Exception):  # noqa: N818 - a client's mistake, told in the answer
-    """A run that the host does not take on: which field of the request is wrong, and why, without content."""
-
-    def __init__(self, field_name: str, message: str) -> None:
-        super().__init__(message)
-        self.field_name = field_name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,21 +95,19 @@ class Catalogue:
         return [mode for mode in dict.fromkeys(named) if mode not in impossible]
 
     def parts(self, asked: Mapping[str, Any]) -> Parts:
-        """All that a run needs. Raises `Refused`."""
+        """All that a run needs. Raises `HostError` with the field of the request that is wrong, and why, without content."""
         offered, agent = self.suites.get(asked["evalSuiteRef"]), self.config.agents.get(asked["agentId"])
         if offered is None:
-            raise Refused("evalSuiteRef", "the host has no such suite")
+            raise invalid("evalSuiteRef", "the host has no such suite")
         if agent is None:
-            raise Refused("agentId", "the host has no such agent")
+            raise invalid("agentId", "the host has no such agent")
         if len(offered.suite.tasks) > self.config.limits.max_tasks_per_suite:
-            raise Refused("evalSuiteRef", "the suite has more tasks than the host takes on")
-        modes = asked.get("evalModes") or [
-            mode
-            for mode in offered.suite.modes
-            if mode in self.modes and (mode != REGRESSION or asked.get("baselineRunId"))
-        ]
+            raise invalid("evalSuiteRef", "the suite has more tasks than the host takes on")
+        baseline = asked.get("baselineRunId")
+        usable = [mode for mode in self.modes if mode != REGRESSION or baseline]
+        modes = asked.get("evalModes") or [mode for mode in offered.suite.modes if mode in usable]
         if impossible := [mode for mode in modes if mode not in self.modes]:
-            raise Refused("evalModes", f"the host does not offer the mode {impossible[0][:40]!r}")
+            raise invalid("evalModes", f"the host does not offer the mode {impossible[0][:40]!r}")
         live = ("real" if LIVE in modes else "play") if agent.live else ""
         request = SuiteRequest(
             live=live,
@@ -126,19 +116,19 @@ class Catalogue:
             agent_id=asked["agentId"],
             model_class=agent.model_class,
             judge=agent.judge,
-            baseline="baselineRunId" if asked.get("baselineRunId") else "",
+            baseline="baselineRunId" if baseline else "",
         )
         try:
             return suite_parts(offered.path, request, self.project, allow_outside=False)
         except SpecError as error:
-            code = error.problems[0].reason_code
-            raise Refused(_FIELDS.get(code, "evalSuiteRef"), error.problems[0].message) from None
+            first = error.problems[0]
+            raise invalid(_FIELDS.get(first.reason_code, "evalSuiteRef"), first.message) from None
         except UsageError as error:
-            raise Refused(_FIELDS.get(error.reason_code, "agentId"), error.message) from None
+            raise invalid(_FIELDS.get(error.reason_code, "agentId"), error.message) from None
 
     def options(self, claim: Claim, parts: Parts, scratch: Path) -> RunOptions:
         """How the tests of a run are run: as a command line without options does."""
-        config, agent = self.project.config, self._agent(claim)
+        config, agent = self.project.config, self.config.agents[claim.asked["agentId"]]
         return RunOptions(
             run_id=claim.run_id,
             root=self.project.root,
@@ -159,23 +149,19 @@ class Catalogue:
             ),
         )
 
-    def _agent(self, claim: Claim) -> ServeAgent:
-        return self.config.agents[claim.asked["agentId"]]
-
 
 def evaluate(claim: Claim, catalogue: Catalogue, store: Store) -> None:
     """Run what was claimed to its end, from the first task without a score. Raises `Lost`."""
     if claim.asked.get("workflowId") == NOOP:
-        store.end(claim, "completed", [("run.completed", None, {"outputs": {}})])
-        return
-    offered = catalogue.suites.get(claim.asked["evalSuiteRef"])
-    if offered is None or offered.digest != claim.asked["suiteDigest"]:
-        _fail(claim, store, "version_conflict", "the suite is not the one that was asked for any more")
+        store.end(claim, None, [("run.completed", None, {"outputs": {}})])
         return
     try:
         parts = catalogue.parts(claim.asked)
-    except Refused as refused:
-        _fail(claim, store, "version_conflict", str(refused))
+    except HostError as refused:
+        store.fail(claim, "version_conflict", str(refused))
+        return
+    if catalogue.suites[claim.asked["evalSuiteRef"]].digest != claim.asked["suiteDigest"]:
+        store.fail(claim, "version_conflict", "the suite is not the one that was asked for any more")
         return
     scores = parts.scores
     if baseline := claim.asked.get("baseline"):
@@ -197,21 +183,18 @@ def evaluate(claim: Claim, catalogue: Catalogue, store: Store) -> None:
             if position not in claim.scored:
                 kept, told = _scored(test, scores, options, claim)
                 store.score(claim, position, kept, told)
-            _add(scores, kept)
-            spent += kept["task"].get("costUsd", 0.0) if kept and "task" in kept else 0.0
+            if kept and kept.get("invalid"):
+                scores.whole = False
+            elif kept:
+                scores.add(Scored(kept["task"], tuple(kept["share"]), kept["latency_ms"], kept["at"]))
+                spent += kept["task"].get("costUsd", 0.0)
             if spent > most:
                 message = "the tasks cost more than the host takes on for a run"
-                _fail(claim, store, "budget_exhausted", message)
+                store.fail(claim, "budget_exhausted", message)
                 return
-    summary = scores.summary()
-    ended = eval_events(scores, "", "")[-1]["payload"]
+    summary, ended = scores.summary(), eval_events(scores, "", "")[-1]["payload"]
     told = [("eval.completed", None, ended), ("run.completed", None, {"outputs": summary})]
-    store.end(claim, "completed", told, summary=summary)
-
-
-def _fail(claim: Claim, store: Store, code: str, message: str) -> None:
-    error = {"code": code, "message": message}
-    store.end(claim, "failed", [("run.failed", None, {"error": error})], error=error)
+    store.end(claim, summary, told)
 
 
 def _scored(
@@ -232,13 +215,6 @@ def _scored(
     return asdict(scored), told
 
 
-def _add(scores: Scores, kept: Mapping[str, Any] | None) -> None:
-    if kept and kept.get("invalid"):
-        scores.whole = False
-    elif kept:
-        scores.add(Scored(kept["task"], tuple(kept["share"]), kept["latency_ms"], kept["at"]))
-
-
 def _invocation(outcome: Outcome, task_id: str, claim: Claim) -> Iterator[Event]:
     """What the agent did for a task: names, ids and counts."""
     invocation = {"invocationId": f"{claim.run_id}.{task_id}", "agentId": claim.asked["agentId"]}
@@ -256,54 +232,9 @@ def _steps(outcome: Outcome, trace: Trace, task_id: str, invocation: Mapping[str
         yield "agent.tool-called", task_id, told
         if call.results or call.errors:
             yield "agent.tool-returned", task_id, {**told, "status": "error" if call.errors else "ok"}
-    usage = {
-        key: value
-        for key, value in (trace.metrics.token_usage or {}).items()
-        if isinstance(value, int | float) and not isinstance(value, bool)
-    }
-    if trace.metrics.cost_usd is not None:
-        usage["costUsd"] = trace.metrics.cost_usd
-    if usage:
-        yield "provider.usage", task_id, {**invocation, **{name(key): each for key, each in usage.items()}}
+    usage = {**(trace.metrics.token_usage or {}), "costUsd": trace.metrics.cost_usd}
+    counted = {name(key): each for key, each in usage.items() if type(each) in (int, float)}
+    if counted:
+        yield "provider.usage", task_id, {**invocation, **counted}
     decided = "completed" if trace.final_output is not None else "no-output"
     yield "agent.decided", task_id, {**invocation, "decision": decided}
-
-
-def work(store: Store, catalogue: Catalogue, worker: str, stopped: Sequence[bool]) -> None:
-    """Run what waits in the store, one after the other, until `stopped` holds something."""
-    from threading import Thread
-
-    while not stopped:
-        claim = store.claim(worker)
-        if claim is None:
-            time.sleep(0.1)
-            continue
-        ended: list[bool] = []
-        Thread(target=_say_alive, args=(claim, store, ended), daemon=True).start()
-        try:
-            evaluate(claim, catalogue, store)
-        except Lost:
-            pass
-        except Exception as error:  # noqa: BLE001 - a run that cannot be evaluated ends, and the host goes on
-            _fail_quietly(claim, store, type(error).__name__)
-        finally:
-            ended.append(True)
-
-
-def _fail_quietly(claim: Claim, store: Store, kind: str) -> None:
-    from contextlib import suppress
-
-    with suppress(Lost):
-        _fail(claim, store, "internal_error", f"the evaluation crashed: {kind}")
-
-
-def _say_alive(claim: Claim, store: Store, ended: Sequence[bool]) -> None:
-    from contextlib import suppress
-
-    from agenteval.serve.store import LEASE
-
-    while not ended:
-        time.sleep(LEASE / 5)
-        if not ended:
-            with suppress(Exception):  # a store that is away for a moment; the lease is not over yet
-                store.say_alive(claim)

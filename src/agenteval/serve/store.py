@@ -23,6 +23,7 @@ from sqlalchemy import (
     Integer,
     MetaData,
     Row,
+    Select,
     String,
     Table,
     and_,
@@ -39,6 +40,7 @@ from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from agenteval.contracts.errors import UsageError
 from agenteval.judging.runner import timestamp
+from agenteval.reading.documents import sha256
 
 TERMINAL = frozenset({"completed", "failed", "cancelled"})
 """The statuses of a run that has ended."""
@@ -123,7 +125,6 @@ class Claim:
     """A run that this worker owns, and the scores of the tasks that were judged before, by position."""
 
     run_id: str
-    tenant: str
     asked: Mapping[str, Any]
     worker: str
     scored: Mapping[int, Mapping[str, Any] | None]
@@ -136,8 +137,7 @@ class Store:
         self.url = url
         try:
             self.engine = create_engine(url, pool_pre_ping=True, hide_parameters=True)
-            self._is_sqlite = self.engine.dialect.name == "sqlite"
-            if self._is_sqlite:
+            if self.engine.dialect.name == "sqlite":
                 event.listen(self.engine, "connect", _sqlite_for_many)
                 event.listen(self.engine, "begin", _begin_writing)
             with self.engine.begin() as connection:
@@ -151,50 +151,38 @@ class Store:
                 next_step="name a database with --store: sqlite:///FILE, or postgresql+psycopg://USER@HOST/NAME",
             ) from None
 
-    @contextmanager
-    def _writing(self) -> Iterator[Connection]:
-        with self.engine.begin() as connection:
-            yield connection
-
-    @contextmanager
-    def _reading(self) -> Iterator[Connection]:
-        options = {"isolation_level": "AUTOCOMMIT"}
-        with self.engine.connect().execution_options(**options) as connection:
-            yield connection
+    def _read(self, query: Select[Any]) -> Sequence[Row[Any]]:
+        with self.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            return connection.execute(query).all()
 
     # what a client asks
 
-    def create(self, run: Mapping[str, Any], kept: Mapping[str, Any] | None = None) -> None:
-        """Add a run that waits for a worker, and the answer that is kept for its request, both or none.
+    def add(self, table: Table, row: Mapping[str, Any], kept: Mapping[str, Any] | None) -> None:
+        """Add a run that waits, or an annotation, and the answer that is kept for its request: both or none.
 
         Raises `IntegrityError` when an answer to that request is kept already.
         """
-        with self._writing() as connection:
+        now = time.time()
+        with self.engine.begin() as connection:
             if kept:
-                self._keep(connection, kept)
-            connection.execute(insert(runs).values(status="pending", created_at=time.time(), **run))
+                connection.execute(delete(answers).where(answers.c.created_at < now - KEPT))
+                connection.execute(insert(answers).values(created_at=now, **kept))
+            connection.execute(insert(table).values(created_at=now, **row))
 
-    def _keep(self, connection: Connection, kept: Mapping[str, Any]) -> None:
-        connection.execute(delete(answers).where(answers.c.created_at < time.time() - KEPT))
-        connection.execute(insert(answers).values(created_at=time.time(), **kept))
-
-    def answer(self, tenant: str, endpoint: str, key: str) -> Any:
+    def answer(self, tenant: str, endpoint: str, key: str) -> Row[Any] | None:
         """The answer that was kept for a request: its `body` as a digest, and the `answer`."""
-        query = select(answers.c.body, answers.c.answer).where(
+        query = select(answers).where(
             answers.c.tenant == tenant,
             answers.c.endpoint == endpoint,
             answers.c.key == key,
             answers.c.created_at >= time.time() - KEPT,
         )
-        with self._reading() as connection:
-            return connection.execute(query).first()
+        return next(iter(self._read(query)), None)
 
     def run(self, tenant: str, run_id: str) -> Row[Any] | None:
         """A run of a tenant."""
-        with self._reading() as connection:
-            return connection.execute(
-                select(runs).where(runs.c.id == run_id, runs.c.tenant == tenant)
-            ).first()
+        found = self._read(select(runs).where(runs.c.id == run_id, runs.c.tenant == tenant))
+        return next(iter(found), None)
 
     def page(
         self, tenant: str, *, before: int | None, limit: int, status: str | None, suite_id: str | None
@@ -206,61 +194,39 @@ class Store:
                 query = query.where(column == wanted)
         if before is not None:
             query = query.where(runs.c.number < before)
-        with self._reading() as connection:
-            return connection.execute(query.order_by(runs.c.number.desc()).limit(limit)).all()
+        return self._read(query.order_by(runs.c.number.desc()).limit(limit))
 
     def events_after(self, run_id: str, sequence: int, *, limit: int = 500) -> Sequence[Row[Any]]:
         """The events of a run that follow a sequence number, in order."""
         query = select(events).where(events.c.run_id == run_id, events.c.sequence > sequence)
-        with self._reading() as connection:
-            return connection.execute(query.order_by(events.c.sequence).limit(limit)).all()
+        return self._read(query.order_by(events.c.sequence).limit(limit))
 
-    def scored(self, run_id: str) -> Sequence[Row[Any]]:
+    def scored(self, run_id: str) -> list[Mapping[str, Any] | None]:
         """The scores of a run's tasks, in order."""
-        with self._reading() as connection:
-            return connection.execute(
-                select(scores).where(scores.c.run_id == run_id).order_by(scores.c.position)
-            ).all()
+        query = select(scores.c.scored).where(scores.c.run_id == run_id)
+        return [row.scored for row in self._read(query.order_by(scores.c.position))]
 
     def last_sequence(self, run_id: str) -> int:
         """The number of the newest event of a run, -1 when there is none."""
-        query = select(func.max(events.c.sequence)).where(events.c.run_id == run_id)
-        with self._reading() as connection:
-            newest = connection.execute(query).scalar()
-        return -1 if newest is None else int(newest)
+        return int(self._read(_newest_of(run_id))[0][0])
 
     def newest_event(self) -> int:
         """A number that grows with every event of any run."""
-        with self._reading() as connection:
-            return int(connection.execute(select(func.max(events.c.number))).scalar() or 0)
-
-    def annotate(
-        self, run_id: str, annotation: Mapping[str, Any], kept: Mapping[str, Any] | None = None
-    ) -> None:
-        """Add what a person says of a run. Raises `IntegrityError` as `create` does."""
-        with self._writing() as connection:
-            if kept:
-                self._keep(connection, kept)
-            connection.execute(
-                insert(annotations).values(
-                    id=annotation["annotationId"], run_id=run_id, body=annotation, created_at=time.time()
-                )
-            )
+        return int(self._read(select(func.coalesce(func.max(events.c.number), 0)))[0][0])
 
     def annotations(self, run_id: str) -> list[dict[str, Any]]:
         """What people said of a run, in order of time."""
         query = select(annotations.c.body).where(annotations.c.run_id == run_id)
-        with self._reading() as connection:
-            return list(connection.execute(query.order_by(annotations.c.created_at)).scalars())
+        return [row.body for row in self._read(query.order_by(annotations.c.created_at))]
 
     def forget(self, tenant: str) -> None:
         """Remove all that a tenant has."""
         ours = select(runs.c.id).where(runs.c.tenant == tenant)
-        with self._writing() as connection:
+        with self.engine.begin() as connection:
             for table in (events, scores, annotations):
                 connection.execute(delete(table).where(table.c.run_id.in_(ours)))
-            connection.execute(delete(answers).where(answers.c.tenant == tenant))
-            connection.execute(delete(runs).where(runs.c.tenant == tenant))
+            for table in (answers, runs):
+                connection.execute(delete(table).where(table.c.tenant == tenant))
 
     # what a worker does
 
@@ -271,11 +237,10 @@ class Store:
             runs.c.status == "pending", and_(runs.c.status == "running", runs.c.seen_at < now - LEASE)
         )
         query = select(runs).where(waiting).order_by(runs.c.number).limit(1)
-        with self._writing() as connection:
+        with self.engine.begin() as connection:
             row = connection.execute(query.with_for_update(skip_locked=True)).first()
             if row is None:
                 return None
-            gives_up = row.attempts >= MOST_ATTEMPTS
             values = {
                 "status": "running",
                 "worker": worker,
@@ -286,101 +251,77 @@ class Store:
             connection.execute(update(runs).where(runs.c.id == row.id).values(**values))
             found = connection.execute(select(scores).where(scores.c.run_id == row.id)).all()
             if row.status == "pending":
-                self._tell(connection, row.id, [("run.started", None, {"workflowId": row.suite_id})])
-        claim = Claim(
-            run_id=row.id,
-            tenant=row.tenant,
-            asked=row.asked,
-            worker=worker,
-            scored={each.position: each.scored for each in found},
-        )
-        if gives_up:
-            error = {"code": "internal_error", "message": f"{row.attempts} workers ended while they ran it"}
-            self.end(claim, "failed", [("run.failed", None, {"error": error})], error=error)
+                _tell(connection, row.id, [("run.started", None, {"workflowId": row.suite_id})])
+        scored = {each.position: each.scored for each in found}
+        claim = Claim(run_id=row.id, asked=row.asked, worker=worker, scored=scored)
+        if row.attempts >= MOST_ATTEMPTS:
+            self.fail(claim, "internal_error", f"{row.attempts} workers ended while they ran it")
             return None
         return claim
 
     def release(self, is_gone: Callable[[str], bool]) -> None:
         """Let other workers have the runs of those that are gone, before their lease is over."""
-        query = select(runs.c.id, runs.c.worker).where(runs.c.status == "running")
-        with self._reading() as connection:
-            owned = connection.execute(query).all()
-        for run in owned:
+        for run in self._read(select(runs.c.id, runs.c.worker).where(runs.c.status == "running")):
             if run.worker and is_gone(run.worker):
                 still = and_(runs.c.id == run.id, runs.c.worker == run.worker)
-                with self._writing() as connection:
+                with self.engine.begin() as connection:
                     connection.execute(update(runs).where(still).values(seen_at=0.0))
 
-    def say_alive(self, claim: Claim) -> None:
-        """Keep the run for another lease. Raises `Lost`."""
-        with self._writing() as connection:
-            self._still_ours(connection, claim)
+    @contextmanager
+    def owning(self, claim: Claim) -> Iterator[Connection]:
+        """A transaction in which the run is kept for another lease. Raises `Lost`."""
+        with self.engine.begin() as connection:
+            ours = and_(runs.c.id == claim.run_id, runs.c.worker == claim.worker, runs.c.status == "running")
+            if connection.execute(update(runs).where(ours).values(seen_at=time.time())).rowcount != 1:
+                raise Lost
+            yield connection
 
     def begin(self, claim: Claim, told: Sequence[Event]) -> None:
         """Add the first events of a run, unless an earlier worker has. Raises `Lost`."""
-        with self._writing() as connection:
-            self._still_ours(connection, claim)
-            query = select(events.c.number).where(
-                events.c.run_id == claim.run_id, events.c.type == "eval.started"
-            )
-            if connection.execute(query.limit(1)).first() is None:
-                self._tell(connection, claim.run_id, told)
+        begun = and_(events.c.run_id == claim.run_id, events.c.type == "eval.started")
+        with self.owning(claim) as connection:
+            if connection.execute(select(events.c.number).where(begun).limit(1)).first() is None:
+                _tell(connection, claim.run_id, told)
 
     def score(
         self, claim: Claim, position: int, scored: Mapping[str, Any] | None, told: Sequence[Event]
     ) -> None:
         """Keep the score of a task, with its events: all of it or nothing. Raises `Lost`."""
-        with self._writing() as connection:
-            self._still_ours(connection, claim)
+        kept = {"run_id": claim.run_id, "position": position, "scored": scored}
+        with self.owning(claim) as connection:
             try:
-                connection.execute(
-                    insert(scores).values(run_id=claim.run_id, position=position, scored=scored)
-                )
+                connection.execute(insert(scores).values(**kept))
             except IntegrityError:
                 raise Lost from None
-            self._tell(connection, claim.run_id, told)
+            _tell(connection, claim.run_id, told)
 
-    def end(
-        self,
-        claim: Claim,
-        status: str,
-        told: Sequence[Event],
-        *,
-        summary: Mapping[str, Any] | None = None,
-        error: Mapping[str, Any] | None = None,
-    ) -> None:
-        """End a run, with its last events. Raises `Lost`."""
-        with self._writing() as connection:
-            self._still_ours(connection, claim)
-            ended = {"status": status, "ended_at": time.time(), "summary": summary, "error": error}
-            connection.execute(update(runs).where(runs.c.id == claim.run_id).values(worker=None, **ended))
-            self._tell(connection, claim.run_id, told)
+    def end(self, claim: Claim, summary: Mapping[str, Any] | None, told: Sequence[Event]) -> None:
+        """End a run that was completed, with its last events. Raises `Lost`."""
+        self._end(claim, told, status="completed", summary=summary)
 
-    def _still_ours(self, connection: Connection, claim: Claim) -> None:
-        kept = connection.execute(
-            update(runs)
-            .where(runs.c.id == claim.run_id, runs.c.worker == claim.worker, runs.c.status == "running")
-            .values(seen_at=time.time())
-        )
-        if kept.rowcount != 1:
-            raise Lost
+    def fail(self, claim: Claim, code: str, message: str) -> None:
+        """End a run that cannot be completed. Raises `Lost`."""
+        error = {"code": code, "message": message}
+        self._end(claim, [("run.failed", None, {"error": error})], status="failed", error=error)
 
-    def _tell(self, connection: Connection, run_id: str, told: Sequence[Event]) -> None:
-        query = select(func.max(events.c.sequence)).where(events.c.run_id == run_id)
-        newest = connection.execute(query).scalar()
-        first = 0 if newest is None else newest + 1
-        at = timestamp(time.time())
-        rows = [
-            {
-                "run_id": run_id,
-                "sequence": number,
-                "type": kind,
-                "task_id": task_id,
-                "payload": payload,
-                "at": at,
-            }
-            for number, (kind, task_id, payload) in enumerate(told, first)
-        ]
+    def _end(self, claim: Claim, told: Sequence[Event], **values: Any) -> None:
+        with self.owning(claim) as connection:
+            ended = {"worker": None, "ended_at": time.time(), **values}
+            connection.execute(update(runs).where(runs.c.id == claim.run_id).values(**ended))
+            _tell(connection, claim.run_id, told)
+
+
+def _newest_of(run_id: str) -> Select[Any]:
+    return select(func.coalesce(func.max(events.c.sequence), -1)).where(events.c.run_id == run_id)
+
+
+def _tell(connection: Connection, run_id: str, told: Sequence[Event]) -> None:
+    first, at = connection.execute(_newest_of(run_id)).scalar_one() + 1, timestamp(time.time())
+    names = ("run_id", "sequence", "type", "task_id", "payload", "at")
+    rows = [
+        dict(zip(names, (run_id, number, *each, at), strict=True)) for number, each in enumerate(told, first)
+    ]
+    if rows:
         connection.execute(insert(events), rows)
 
 
@@ -391,16 +332,12 @@ def new_id() -> str:
 
 def digest_of(data: Any) -> str:
     """A digest of JSON, whatever the order of its keys."""
-    import hashlib
-
-    return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
+    return sha256(json.dumps(data, sort_keys=True).encode())
 
 
 def _sqlite_for_many(connection: Any, _: Any) -> None:
     """Readers do not wait for a writer, and writers wait for one another."""
-    connection.isolation_level = (
-        None  # the driver would begin transactions by itself, too late to wait for others
-    )
+    connection.isolation_level = None  # the driver would begin transactions too late to wait for others
     for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "busy_timeout=30000", "foreign_keys=ON"):
         connection.execute(f"PRAGMA {pragma}")
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse, Response
@@ -59,12 +59,14 @@ class HostError(Exception):
     def response(self, major: int, headers: Mapping[str, str] | None = None) -> Response:
         """The answer in that major."""
         status = 422 if self.code == "capability_not_provided" and major == 2 else STATUSES[self.code]
-        body = {
-            "error": self.code,
-            "message": str(self),
-            **({"details": self.details} if self.details else {}),
-        }
-        return JSONResponse(body, status, headers=dict(headers or {}))
+        body = {"error": self.code, "message": str(self)}
+        details = {"details": self.details} if self.details else {}
+        return JSONResponse({**body, **details}, status, headers=dict(headers or {}))
+
+
+def invalid(field: str, message: str) -> HostError:
+    """The answer to a request of which a field is wrong."""
+    return HostError("validation_error", message, field=field)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +84,12 @@ def bound_id(tenant: str, opaque: str, major: int) -> str:
 
 def in_path(run_id: str) -> str:
     """An id as one segment of a path."""
-    return "".join(
-        chr(each) if chr(each).isascii() and (chr(each).isalnum() or chr(each) in "._-") else f"~{each:02X}"
-        for each in run_id.encode()
-    )
+    return quote(run_id, safe="").replace("~", "~7E").replace("%", "~")
+
+
+def run_url(run_id: str, major: int) -> str:
+    """Where a run is told of."""
+    return f"{'/v1' if major == 1 else ''}/runs/{in_path(run_id)}"
 
 
 def opaque_id(written: str, caller: Caller, major: int) -> str:
@@ -103,21 +107,17 @@ def opaque_id(written: str, caller: Caller, major: int) -> str:
 
 def major_of(path: str, version: str | None) -> int:
     """The major that a request speaks. Raises `HostError` for one that is not spoken, or not at this path."""
-    found = _VERSION.fullmatch(version.strip()) if version is not None else None
+    found = _VERSION.fullmatch((version or "").strip())
     asked = int(found[1]) if found else None
     if version is not None and asked not in VERSIONS:
-        raise HostError(
-            "protocol_version_unsupported",
-            "this version is not spoken here",
-            supported=list(VERSIONS.values()),
-        )
+        told = list(VERSIONS.values())
+        raise HostError("protocol_version_unsupported", "this version is not spoken here", supported=told)
     if path == "/.well-known/openwop":
         return asked or 1
     here = 1 if path == "/v1" or path.startswith("/v1/") else 2
     if asked not in (None, here):
-        raise HostError(
-            "protocol_version_mismatch", f"this path is of version {VERSIONS[here]}", version=VERSIONS[here]
-        )
+        spoken = VERSIONS[here]
+        raise HostError("protocol_version_mismatch", f"this path is of version {spoken}", version=spoken)
     return here
 
 
@@ -154,15 +154,12 @@ class Gate:
             major = major_of(path, headers.get("openwop-version"))
             caller = self._caller(path, headers)
         except HostError as error:
-            extra = (
-                {"Connection": "close"}
-                if error.code in ("payload_too_large", "agenteval.request_timeout")
-                else {}
-            )
+            extra = {}
+            if error.code in ("payload_too_large", "agenteval.request_timeout"):
+                extra["Connection"] = "close"
             if error.code == "unauthenticated":
-                extra["WWW-Authenticate"] = (
-                    'Basic realm="agenteval", charset="UTF-8"' if is_page(path) else "Bearer"
-                )
+                page = 'Basic realm="agenteval", charset="UTF-8"'
+                extra["WWW-Authenticate"] = page if is_page(path) else "Bearer"
             await error.response(major, extra)(scope, receive, answer)
             return
         state = {**scope.get("state", {}), "caller": caller, "major": major, "body": body}
@@ -214,13 +211,11 @@ class Gate:
         elif scheme.lower() != "bearer":
             given = ""
         digest = hashlib.sha256(given.strip().encode()).hexdigest()
-        found = None
-        for key in self.keys:  # all of them, whatever is found: the time tells nothing
-            if hmac.compare_digest(key.sha256, digest):
-                found = key
-        if found is None:
+        # all keys are compared, whatever is found: the time tells nothing
+        found = [key for key in self.keys if hmac.compare_digest(key.sha256, digest)]
+        if not found:
             raise HostError("unauthenticated", "a key of this host is needed")
-        return Caller(found.tenant, found.subject)
+        return Caller(found[-1].tenant, found[-1].subject)
 
 
 def is_page(path: str) -> bool:

@@ -8,10 +8,11 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
-from agenteval.serve.store import Store, new_id
+from agenteval.serve.store import LEASE, Claim, Lost, Store, new_id
 
 MOMENT = 0.5
 """After how many seconds a worker's end, or that of its host, is noticed."""
@@ -64,7 +65,7 @@ def _main(url: str, root: Path, host: int) -> None:
     """A worker: runs whatever waits, until it is told to stop or its host is gone."""
     from agenteval.contracts import time_limits
     from agenteval.loading.project import open_project
-    from agenteval.serve.run_evaluation import Catalogue, work
+    from agenteval.serve.run_evaluation import Catalogue, evaluate
 
     stopped: list[bool] = []
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the host passes on what it gets
@@ -75,7 +76,31 @@ def _main(url: str, root: Path, host: int) -> None:
     project = open_project()
     limits = project.config.limits
     time_limits.set_seconds(limits.pattern_seconds, limits.step_seconds)
-    work(Store(url), Catalogue.of(project), f"{_here()}{os.getpid()}:{new_id()[:8]}", stopped)
+    store, catalogue = Store(url), Catalogue.of(project)
+    worker = f"{_here()}{os.getpid()}:{new_id()[:8]}"
+    while not stopped:
+        claim = store.claim(worker)
+        if claim is None:
+            time.sleep(0.1)
+            continue
+        ended = threading.Event()
+        threading.Thread(target=_say_alive, args=(claim, store, ended), daemon=True).start()
+        try:
+            evaluate(claim, catalogue, store)
+        except Exception as error:  # noqa: BLE001 - a run that cannot be evaluated ends, and the host goes on
+            if not isinstance(error, Lost):
+                with suppress(Lost):
+                    store.fail(claim, "internal_error", f"the evaluation crashed: {type(error).__name__}")
+        ended.set()
+
+
+def _say_alive(claim: Claim, store: Store, ended: threading.Event) -> None:
+    while not ended.wait(LEASE / 5):
+        with (
+            suppress(Exception),
+            store.owning(claim),
+        ):  # a store that is away for a moment; the lease is not over yet
+            pass
 
 
 def _here() -> str:
@@ -86,12 +111,11 @@ def _is_gone(worker: str) -> bool:
     """Whether a worker was a process of this machine that is not there any more."""
     if not worker.startswith(_here()):
         return False
-    try:
-        os.kill(int(worker.split(":")[1]), 0)
-    except ProcessLookupError:
-        return True
-    except PermissionError:
-        return False
+    with suppress(PermissionError):
+        try:
+            os.kill(int(worker.split(":")[1]), 0)
+        except ProcessLookupError:
+            return True
     return False
 
 
