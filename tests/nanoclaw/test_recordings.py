@@ -260,13 +260,3 @@ def test_what_is_kept_holds_no_secret() -> None:
             redactor.learn_secrets(text.splitlines())
             assert redactor.text(text) == text
             assert "/home/" not in text
-
-
-def test_a_run_that_is_read_anew_is_the_same(
-    recording: tuple[str, Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Nothing of a long run is kept between the passes over it; nothing else is different."""
-    _, root = recording
-    kept = [converted(root, run) for run in inspected(root).runs]
-    monkeypatch.setattr("agenteval_nanoclaw.session.lines.MOST_KEPT", 0)
-    assert [converted(root, run) for run in inspected(root).runs] == kept

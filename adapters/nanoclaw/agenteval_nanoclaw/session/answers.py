@@ -46,7 +46,7 @@ class Answer:
 
 def final_answers(lines: Iterable[Said]) -> list[Answer]:
     """The final texts of the agent itself, in order: of answers that call no tool. What a stream tells as its result
-    is one, too. `lines` are of the types `assistant` and `result`.
+    is one, too.
     """
     found: dict[str, Answer] = {}
     parts: dict[str, list[str]] = {}
@@ -57,7 +57,7 @@ def final_answers(lines: Iterable[Said]) -> list[Answer]:
             if text and [each.text.strip() for each in found.values()][-1:] != [text.strip()]:
                 found[name] = Answer(name, text, said.line)
             continue
-        if said.agent != MAIN_AGENT or said.is_made_up:
+        if said.line.type != "assistant" or said.agent != MAIN_AGENT or said.is_made_up:
             continue
         name = text_of(said.message.get("id")) or text_of(said.record.get("uuid"))
         reason = text_of(said.message.get("stop_reason"))

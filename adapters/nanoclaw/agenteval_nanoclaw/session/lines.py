@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from itertools import groupby
+from dataclasses import dataclass
 from math import inf
 from pathlib import Path
 
@@ -39,18 +38,14 @@ WARM_UP = "Warmup"
 """What Claude Code asks of agents that it starts only to have them ready."""
 CHAIN = "\0"
 """How the name begins that a subagent without a name has until it is known which call started it."""
-MOST_KEPT = 4 << 20
-"""Bytes of a run's lines that are kept once they are read."""
 
 
 @dataclass(slots=True)
 class Said:
-    """One line, and who it is of. `spawn` is the id of the call that started the subagent."""
+    """One line, read whole, and who it is of. `spawn` is the id of the call that started the subagent."""
 
-    path: Path
     line: Line
     record: Record
-    """The line itself; empty until it is read again, when it is not kept."""
     agent: str = MAIN_AGENT
     spawn: str = ""
 
@@ -81,75 +76,36 @@ class Said:
         return self.is_failure or self.message.get("model") == "<synthetic>"
 
 
-@dataclass(slots=True)
-class Sayings:
-    """All lines of a run in the order of time, and what of its subagents is not there.
+def _said(path: Path, lines: Iterable[Line], agent: str = "", spawn: str = "") -> list[Said]:
+    """Lines, read whole. Where no agent is named, they say whose they are."""
+    with opened(path) as file:
+        records = [(line, record) for line in lines if (record := read_record(file, line)) is not None]
+    return [Said(line, record, agent or _agent_of(line, record), spawn) for line, record in records]
 
-    A long run is not held in memory: most of its lines are read anew whenever they are gone through.
-    """
 
-    places: list[Said] = field(default_factory=list)
-    unseen: list[str] = field(default_factory=list)
-    """What subagents did of which there is no transcript, or not the whole of it."""
-    unnamed: dict[str, str] = field(default_factory=dict)
-    """What subagents within the transcript were asked whose lines name neither them nor a call."""
-    size: int = 0
-    """Of all lines, in bytes."""
-
-    def __iter__(self) -> Iterator[Said]:
-        return self._told(self.places)
-
-    def of_type(self, *kinds: str) -> Iterator[Said]:
-        """The lines of some types. The others, which may be far longer, are not read for it."""
-        return self._told(place for place in self.places if place.line.type in kinds)
-
-    def _told(self, places: Iterable[Said]) -> Iterator[Said]:
-        for path, those in groupby(places, key=lambda place: place.path):
-            with opened(path) as file:
-                for place in those:
-                    if place.record:
-                        yield place
-                    elif (record := read_record(file, place.line)) is not None:
-                        yield replace(place, record=record)
-
-    def read(self, path: Path, lines: Iterable[Line], agent: str = "", spawn: str = "") -> Iterator[Said]:
-        """Add lines, and tell them. Where no agent is named, the lines say whose they are."""
-        with opened(path) as file:
-            for line in lines:
-                record = read_record(file, line)
-                if record is None:
-                    continue
-                said = Said(path, line, record, agent or _agent_of(line, record), spawn)
-                if said.agent.startswith(CHAIN):
-                    self.unnamed[said.agent] = self.unnamed.get(said.agent) or asked_of(record) or ""
-                self.size += line.length
-                self.places.append(said if self.size <= MOST_KEPT else replace(said, record={}))
-                yield said
-
-    def name(self, spawns: "list[_Spawn]") -> None:
-        """Tell whose the lines of subagents within the transcript are: by id, by what was asked, else in order."""
-        names: dict[str, tuple[str, str]] = {}
-        for spawn in spawns:
-            own = f"{UNNAMED}-{spawn.call}"
-            for name in (spawn.agent or own, own):
-                names.setdefault(name, (spawn.agent or own, spawn.call))
-        loose = list(spawns)
-        for exactly in (True, False):
-            for chain, asked in list(self.unnamed.items()):
-                fitting = (each for each in loose if asked == each.prompt or not (exactly or each.is_known))
-                if found := next(fitting, None):
-                    loose.remove(found)
-                    names[chain] = names[f"{UNNAMED}-{found.call}"]
-                    del self.unnamed[chain]
-        for number, chain in enumerate(self.unnamed, 1):
-            names[chain] = UNNAMED if number == 1 else f"{UNNAMED}-{number}", ""
-        for place in self.places:
-            place.agent, place.spawn = names.get(place.agent, (place.agent, place.spawn))
-
-    def last_text(self, agent: str) -> str:
-        """What an agent said last."""
-        spoken = (place for place in reversed(self.places) if place.agent == agent)
-        return next(("\n".join(texts) for said in self._told(spoken) if (texts := said.texts())), "")
+def _name(lines: list[Said], spawns: "list[_Spawn]") -> None:
+    """Tell whose the lines of subagents within the transcript are: by id, by what was asked, else in order."""
+    names: dict[str, tuple[str, str]] = {}
+    unnamed: dict[str, str] = {}
+    for said in lines:
+        if said.agent.startswith(CHAIN):
+            unnamed[said.agent] = unnamed.get(said.agent) or asked_of(said.record) or ""
+    for spawn in spawns:
+        own = f"{UNNAMED}-{spawn.call}"
+        for name in (spawn.agent or own, own):
+            names.setdefault(name, (spawn.agent or own, spawn.call))
+    loose = list(spawns)
+    for exactly in (True, False):
+        for chain, asked in list(unnamed.items()):
+            fitting = (each for each in loose if asked == each.prompt or not (exactly or each.is_known))
+            if found := next(fitting, None):
+                loose.remove(found)
+                names[chain] = names[f"{UNNAMED}-{found.call}"]
+                del unnamed[chain]
+    for number, chain in enumerate(unnamed, 1):
+        names[chain] = UNNAMED if number == 1 else f"{UNNAMED}-{number}", ""
+    for said in lines:
+        said.agent, said.spawn = names.get(said.agent, (said.agent, said.spawn))
 
 
 @dataclass(slots=True)
@@ -175,13 +131,13 @@ class _Spawn:
         return bool(self.agent or self.whole)
 
 
-def read_sayings(run: Run, source: Source, *, max_line: int) -> Sayings:
-    """The lines of a run, with those of its subagents, and of theirs."""
-    sayings = Sayings()
+def read_lines(run: Run, source: Source, *, max_line: int) -> tuple[list[Said], list[str]]:
+    """The lines of a run, with those of its subagents and of theirs, in the order of time; and what of those is not there."""
     files = _Files(run, source)
-    waiting = _spawned(sayings.read(run.transcript.path, run.lines), files)
-    sayings.name(waiting)
-    within = {name for place in sayings.places for name in (place.agent, place.spawn)}
+    found, unseen = _said(run.transcript.path, run.lines), []
+    waiting = _spawned(found, files)
+    _name(found, waiting)
+    within = {name for said in found for name in (said.agent, said.spawn)}
     indexes: dict[str, Index] = {}
     while waiting or (waiting := files.left_over()):
         spawn = waiting.pop(0)
@@ -193,14 +149,15 @@ def read_sayings(run: Run, source: Source, *, max_line: int) -> Sayings:
         index = indexes.get(agent)
         if index is None:
             if spawn.whole or within.isdisjoint({agent, spawn.call} - {""}):
-                sayings.unseen.append(f"what {spawn.whole or f'subagent {agent or spawn.call}'} did")
+                unseen.append(f"what {spawn.whole or f'subagent {agent or spawn.call}'} did")
             continue
         if path and (index.cut or index.damaged):
-            sayings.unseen.append(f"a part of what subagent {agent} did")
-        lines = _taken(index, spawn, run.ended + CLOCK_SLACK)
-        waiting += _spawned(sayings.read(index.path, lines, agent, spawn.call), files)
-    sayings.places.sort(key=lambda place: (place.line.time, place.agent != MAIN_AGENT, place.line.number))
-    return sayings
+            unseen.append(f"a part of what subagent {agent} did")
+        lines = _said(index.path, _taken(index, spawn, run.ended + CLOCK_SLACK), agent, spawn.call)
+        found += lines
+        waiting += _spawned(lines, files)
+    found.sort(key=lambda said: (said.line.time, said.agent != MAIN_AGENT, said.line.number))
+    return found, unseen
 
 
 def _agent_of(line: Line, record: Record) -> str:

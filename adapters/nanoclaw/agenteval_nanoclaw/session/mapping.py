@@ -15,7 +15,7 @@ from agenteval.contracts.trace import (
 from agenteval.matching.sends import OUTBOUND
 from agenteval.text.fitting import counted
 from agenteval_nanoclaw.session.answers import REFUSAL, Ending, Outgoing, Usage, final_answers
-from agenteval_nanoclaw.session.lines import MAIN_AGENT, Said, read_sayings
+from agenteval_nanoclaw.session.lines import MAIN_AGENT, Said, read_lines
 from agenteval_nanoclaw.session.memory import MemoryEvents
 from agenteval_nanoclaw.session.prompts import parse_prompt
 from agenteval_nanoclaw.session.results import (
@@ -68,15 +68,15 @@ class Teller:
         self.run = run
         self.reading = reading
         self.aliases = aliases
-        self.sayings = read_sayings(run, reading.source, max_line=reading.max_bytes)
+        self.lines, self.lost = read_lines(run, reading.source, max_line=reading.max_bytes)
         self.builder = TraceBuilder(
             adapter=adapter,
             capabilities=Capabilities(supports_tool_trace=True, supports_replay=True),
             scenario=_scenario(run, default_group, is_v2=reading.source.kind == "v2"),
         )
-        answers = final_answers(self.sayings.of_type("assistant", "result"))
+        answers = final_answers(self.lines)
         self.outgoing = Outgoing(run, answers, self.builder)
-        self.memory = MemoryEvents(run, reading, self.builder, self.sayings)
+        self.memory = MemoryEvents(run, reading, self.builder, self.lines)
         self.usage = Usage()
         self.ending = Ending()
         self.calls: dict[str, Call] = {}
@@ -97,9 +97,9 @@ class Teller:
     def trace(self, case_id: str, run_id: str) -> Trace:
         """The trace of the run, under the ids of the test case and of the test run."""
         run, flags = self.run, self.builder.capabilities
-        for said in self.sayings:
+        for said in self.lines:
             self._line(said)
-        last = self.sayings.places[-1]
+        last = self.lines[-1]
         unanswered = [call for call in self.calls.values() if not call.answered]
         for call in unanswered:
             self._error(last, "aborted", "the run ended before the tool answered", call=call)
@@ -248,13 +248,17 @@ class Teller:
                 continue
             result = notice.result
             if not result and notice.status == "completed" and call.recorded in SPAWNS:
-                result = self.sayings.last_text(notice.task) or notice.summary
+                result = self._last_text(notice.task) or notice.summary
             failed = notice.status in FAILED
             if result or failed:
                 self._answer(said, call, result or notice.summary, success=not failed)
             if failed:
                 kind = FAILED[notice.status] or error_type(notice.summary)
                 self._error(said, kind, notice.summary, call=call)
+
+    def _last_text(self, agent: str) -> str:
+        spoken = (said for said in reversed(self.lines) if said.agent == agent)
+        return next(("\n".join(texts) for said in spoken if (texts := said.texts())), "")
 
     def _result_of_stream(self, said: Said) -> None:
         result = said.record
@@ -317,7 +321,7 @@ class Teller:
         run = self.run
         if not run.begun:
             yield "what came before the first line of the run"
-        yield from dict.fromkeys(self.sayings.unseen)
+        yield from dict.fromkeys(self.lost)
         if run.damaged:
             yield f"what is in {counted(run.damaged, 'line')} that cannot be read"
         if self.early:
@@ -337,8 +341,6 @@ class Teller:
         if run.begun and not run.received:
             no_prompt = f"not in the recording: {NO_PROMPT}"
             yield no_prompt if run.index.stream else "no message of a user began this run"
-        if not run.index.set_back.isdisjoint(line.number for line in run.lines):
-            yield "the clock was set back during this run: times after that are not known"
         if not self.usage.output_is_recorded:
             yield "output tokens were not recorded"
         if run.generation != "v2":

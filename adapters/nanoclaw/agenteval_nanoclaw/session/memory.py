@@ -11,7 +11,7 @@ from agenteval.reading.documents import read_bytes
 from agenteval.shell.commands import Touch, touches
 from agenteval.text.lazy_regexes import lazy
 from agenteval.text.names import is_glob, name_matches
-from agenteval_nanoclaw.session.lines import Said, Sayings
+from agenteval_nanoclaw.session.lines import Said
 from agenteval_nanoclaw.session.results import Call
 from agenteval_nanoclaw.session.runs import Reading, Run
 from agenteval_nanoclaw.session.store import Mount
@@ -265,10 +265,10 @@ class MemoryEvents:
     there. `written` are the paths of the files that it wrote, `held` what each file is known to hold, piece by piece.
     """
 
-    def __init__(self, run: Run, reading: Reading, builder: TraceBuilder, sayings: Sayings) -> None:
+    def __init__(self, run: Run, reading: Reading, builder: TraceBuilder, lines: list[Said]) -> None:
         self.builder = builder
         self.memory = memory_of(run, reading, builder.scenario.group_id or "")
-        self.memory.index_text += _index_text(sayings)
+        self.memory.index_text += _index_text(lines)
         self.before: dict[Owned, str | None] = {}
         self.written: set[str] = set()
         self.held: dict[str, list[str]] = {}
@@ -321,12 +321,12 @@ class MemoryEvents:
         )
 
 
-def _index_text(sayings: Sayings) -> str:
+def _index_text(lines: list[Said]) -> str:
     """What the run shows of what memory files hold: the files that they name are memory, too."""
     files = (f"/{LOCAL}", f"/{MAIN}")
     reading: set[str] = set()
     shown: list[str] = [""]
-    for said in sayings.of_type("assistant"):
+    for said in lines:
         for block in said.blocks("tool_use"):
             args = record_of(block.get("input"))
             command = text_of(args.get("command"))
@@ -336,7 +336,7 @@ def _index_text(sayings: Sayings) -> str:
             elif LOCAL in command or MAIN in command:
                 found = [each for each in touches(command, "/")[0] if each.path.endswith(files)]
                 shown += [each.written or "" for each in found]
-    for said in sayings.of_type("user") if reading else ():
+    for said in lines if reading else ():
         if any(text_of(block.get("tool_use_id")) in reading for block in said.blocks("tool_result")):
             file = record_of(record_of(said.record.get("toolUseResult")).get("file"))
             shown.append(text_of(file.get("content")))

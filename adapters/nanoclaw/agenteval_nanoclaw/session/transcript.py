@@ -87,8 +87,6 @@ class Index:
     """The numbers of lines that cannot be read: no JSON, or too long. What they told is missing."""
     begun: list[int] = field(default_factory=list)
     """When a subagent was asked: once, and again whenever it is resumed."""
-    set_back: set[int] = field(default_factory=set)
-    """The numbers of lines whose clock was behind that of the line that they continue."""
     cut: bool = False
     """Whether the last line is not whole."""
     folder: str = ""
@@ -264,13 +262,7 @@ def _time_of(index: Index, record: Record, line: Line) -> int:
     time = milliseconds(record.get("timestamp"))
     if time is None:
         time = index.lines[-1].time if index.lines else UNTIMED
-    if line.parent < 0 or time >= index.lines[line.parent].time:
-        return time
-    calls = [text_of(block.get("tool_use_id")) for block in records_in(content_of(record))]
-    called = [index.lines[index.tasks[call]].time for call in calls if call in index.tasks]
-    if line.type == "assistant" or any(time < each for each in called):
-        index.set_back.add(line.number)  # anything else may have waited, or come in beside others
-    return index.lines[line.parent].time
+    return max(time, index.lines[line.parent].time) if line.parent >= 0 else time
 
 
 def _add_tasks(index: Index, record: Record, place: int) -> None:
