@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field
 from datetime import UTC, datetime
-from itertools import islice
 from math import inf
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -289,26 +288,28 @@ def load_bundle(path: Path, *, max_bytes: int) -> ReplayBundle:
 
     Raises `AdapterError` with everything that is wrong with it, in file order, or `bundle.other_format`.
     """
+    problems: list[Problem] = []
+    bundle: Any
     try:
         bundle = load_model(ReplayBundle, path, max_bytes=max_bytes)
     except FileError as error:
-        for problem in error.problems:
+        problems = error.problems
+        for problem in problems:
             problem.reason_code = problem.reason_code.replace("json.", "bundle.", 1)
         try:
-            data = load_json(path, max_bytes=max_bytes)
+            bundle = load_json(path, max_bytes=max_bytes)
         except FileError:  # not JSON at all: there is nothing more to find
-            raise _file_error(error.problems) from None
-        if isinstance(data, dict) and _SPANS in data:
+            raise _file_error(problems) from None
+        if isinstance(bundle, dict) and _SPANS in bundle:
             raise AdapterError(
                 f"{path.name} holds spans of OpenTelemetry, and no replay bundle",
                 reason_code="bundle.other_format",
                 next_step="write `adapter: otel` in the test",
             ) from None
-        broken = broken_rules(data)
-        raise bundle_error(path, broken, max_bytes=max_bytes, others=error.problems) from None
-    if broken := broken_rules(bundle):
-        raise bundle_error(path, broken, max_bytes=max_bytes)
-    return bundle
+    broken = list(broken_rules(bundle))
+    if broken or problems:
+        raise bundle_error(path, broken, max_bytes=max_bytes, others=problems)
+    return bundle  # type: ignore[no-any-return]
 
 
 CORRECT_THE_FILE = (
@@ -316,22 +317,20 @@ CORRECT_THE_FILE = (
 )
 REFERRING = ("tool_result", "error", "memory_read", "memory_write")
 """The types of step whose `call_id` names an earlier call."""
-MOST_GUESSES, NEAREST_CALLS = 20, 200
-"""For how many wrong call ids of one bundle the one is sought that was meant, and among how many calls before it."""
 
 
-def broken_rules(bundle: Any) -> list[Fault]:
+def broken_rules(bundle: Any) -> Iterator[Fault]:
     """What breaks a rule, in a `ReplayBundle` or in the raw JSON of one."""
-    steps = _get(bundle, "script")
-    broken = []
     scenario = _get(bundle, "scenario")
     if _get(scenario, "trigger") == "scheduler" and _get(scenario, "scheduler_context") is None:
         message = "the trigger is scheduler, but the scenario has no scheduler_context"
         step = "add scenario.scheduler_context with what the scheduler knew, such as task_id"
-        broken.append(Fault("bundle.no_scheduler_context", message, ("scenario", "trigger"), next_step=step))
+        yield Fault("bundle.no_scheduler_context", message, ("scenario", "trigger"), next_step=step)
+    steps = _get(bundle, "script")
     if isinstance(steps, list):
-        broken += [*_output(bundle, steps), *_messages(bundle, steps), *_call_ids(steps)]
-    return broken
+        yield from _output(bundle, steps)
+        yield from _messages(bundle, steps)
+        yield from _call_ids(steps)
 
 
 def bundle_error(
@@ -364,7 +363,6 @@ def bundle_error(
 
 
 def _file_error(problems: Sequence[Problem]) -> AdapterError:
-    """The error that these problems are; it says what to do in any case."""
     error = AdapterError.of(problems)
     error.next_step = error.next_step or CORRECT_THE_FILE
     return error
@@ -394,51 +392,48 @@ def _messages(bundle: Any, steps: list[Any]) -> Iterator[Fault]:
     received = [index for index, step in enumerate(steps) if _get(step, "type") == "message_received"]
     for number, index in enumerate(received[known:], known + 1):
         if _get(steps[index], "content") is None:
-            yield Fault(
-                "bundle.message_without_content",
-                f"message_received step {number} has no content, and input_messages has only {known}",
-                ("script", index),
-                next_step="give the step its content, or add the message to input_messages",
-            )
+            message = f"message_received step {number} has no content, and input_messages has only {known}"
+            step = "give the step its content, or add the message to input_messages"
+            yield Fault("bundle.message_without_content", message, ("script", index), next_step=step)
 
 
 def _call_ids(steps: list[Any]) -> Iterator[Fault]:
     calls: dict[str, int] = {}
-    unknown: list[tuple[DataPath, str, list[str]]] = []
     for index, step in enumerate(steps):
-        kind = _get(step, "type")
-        for place, name in _references(step, kind):
-            if name not in calls:
-                near = [*islice(reversed(calls), NEAREST_CALLS)] if len(unknown) < MOST_GUESSES else []
-                unknown.append((("script", index, *place), name, near))
-        call_id = _get(step, "call_id")
-        if not isinstance(call_id, str) or kind in REFERRING:
-            continue
-        if call_id not in calls:  # a step of an unknown type may be a call with its type misspelt
-            calls[call_id] = index
-        elif kind == "tool_call":
+        call_id = _get(step, "call_id")  # a step of an unknown type may be a call with its type misspelt
+        if isinstance(call_id, str) and _get(step, "type") not in REFERRING:
+            first = calls.setdefault(call_id, index)
+            if first != index and _get(step, "type") == "tool_call":
+                message = f"two calls have the call_id {call_id!r}; the first is /script/{first}"
+                yield Fault(
+                    "bundle.duplicate_call_id",
+                    message,
+                    ("script", index, "call_id"),
+                    next_step="give every call a call_id of its own",
+                )
+    guesses = 0
+    for index, step in enumerate(steps):
+        for place, name in _references(step):
+            at = calls.get(name, -1)
+            if 0 <= at < index:
+                continue
+            later = f"; the one that has it, /script/{at}, comes later" if at >= 0 else ""
+            guesses += 1
+            near = () if later or guesses > MAX_PROBLEMS // 5 else list(calls)[:200]
             yield Fault(
-                "bundle.duplicate_call_id",
-                f"two calls have the call_id {call_id!r}; the first is /script/{calls[call_id]}",
-                ("script", index, "call_id"),
-                next_step="give every call a call_id of its own",
+                "bundle.unknown_call",
+                f"no earlier tool_call has the call_id {name!r}{later}",
+                ("script", index, *place),
+                suggestion=closest(name, near),
+                next_step="put the step after its call, and give it the call_id of that call",
             )
-    for place, call_id, near in unknown:
-        later = f"; the one that has it, /script/{calls[call_id]}, comes later" if call_id in calls else ""
-        yield Fault(
-            "bundle.unknown_call",
-            f"no earlier tool_call has the call_id {call_id!r}{later}",
-            place,
-            suggestion=None if later else closest(call_id, near),
-            next_step="put the step after its call, and give it the call_id of that call",
-        )
 
 
-def _references(step: Any, kind: Any) -> Iterator[tuple[DataPath, str]]:
+def _references(step: Any) -> Iterator[tuple[DataPath, str]]:
     """The earlier calls that a step names, each with its place in the step."""
     sent_by = _get(step, "sent_by")
     named: list[tuple[DataPath, Any]] = [(("parent_call_id",), _get(step, "parent_call_id"))]
     named += [(("sent_by", at), each) for at, each in enumerate(sent_by if isinstance(sent_by, list) else ())]
-    if kind in REFERRING:
+    if _get(step, "type") in REFERRING:
         named.append((("call_id",), _get(step, "call_id")))
     return ((place, name) for place, name in named if isinstance(name, str))

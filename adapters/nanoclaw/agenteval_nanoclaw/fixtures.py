@@ -52,9 +52,11 @@ def answers_of(
     answers: dict[int, Answer] = {}
     for index, step in enumerate(bundle.script):
         if isinstance(step, ToolResultStep) and step.fixture_id:
-            answer = shelf.answer(index, step, calls[step.call_id], errors.get(step.call_id))
-            if answer:
-                answers[index] = answer
+            faults = shelf.answer(step, calls[step.call_id], errors.get(step.call_id), answers, index)
+            shelf.broken += [
+                fault._replace(data_path=("script", index, *(fault.data_path or ("fixture_id",))))
+                for fault in faults
+            ]
     if shelf.broken or shelf.unreadable:
         raise bundle_error(
             path,
@@ -63,8 +65,10 @@ def answers_of(
             others=shelf.unreadable,
             inputs=shelf.contents.values(),
         )
-    for fixture_id in () if case.live or case.mode == "live" else shelf.unused:  # those answer live runs
-        context.warn(f"fixture {fixture_id!r} is not used by any step of the recording")
+    used = {step.fixture_id for step in bundle.script if isinstance(step, ToolResultStep)}
+    for name, fixture in shelf.by_id.items() if not (case.live or case.mode == "live") else ():
+        if fixture.answers and name not in used:  # those of live tests answer live runs
+            context.warn(f"fixture {name!r} is not used by any step of the recording")
     return answers
 
 
@@ -76,98 +80,70 @@ class _Shelf:
         self.broken: list[Fault] = []
         self.unreadable: list[Problem] = []
         self.contents: dict[str, Any] = {}
-        self.by_id: dict[str, Fixture] = {}
-        for fixture in fixtures:
-            if fixture.id in self.by_id:
-                raise AdapterError(
-                    f"two fixtures of the test have the id {fixture.id!r}",
-                    reason_code="adapter.duplicate_fixture",
-                    next_step="give every fixture of tools.fixtures an id of its own",
-                )
-            self.by_id[fixture.id] = fixture
-        self.unused = dict.fromkeys(fixture.id for fixture in fixtures if fixture.answers)
+        self.by_id = {fixture.id: fixture for fixture in fixtures}
         self.useless: set[str] = set()
+        twice = [fixture.id for fixture in fixtures if self.by_id[fixture.id] is not fixture]
+        if twice:
+            raise AdapterError(
+                f"two fixtures of the test have the id {twice[0]!r}",
+                reason_code="adapter.duplicate_fixture",
+                next_step="give every fixture of tools.fixtures an id of its own",
+            )
 
     def answer(
-        self, index: int, step: ToolResultStep, call: ToolCallStep, error: ErrorStep | None
-    ) -> Answer | None:
-        """What the step's fixture says of it; None when it says nothing, cannot be read, or does not exist."""
-        fixture = self.by_id.get(step.fixture_id or "")
+        self,
+        step: ToolResultStep,
+        call: ToolCallStep,
+        error: ErrorStep | None,
+        answers: dict[int, Answer],
+        index: int,
+    ) -> Iterator[Fault]:
+        """Add what the step's fixture says of it to `answers`. What is wrong with it; its `data_path` begins in the step."""
+        name = step.fixture_id or ""
+        fixture = self.by_id.get(name)
         if fixture is None:
             if step.result is None:  # else it may be another test's
-                self._report(
-                    index,
+                yield Fault(
                     "adapter.unknown_fixture",
-                    f"the test has no fixture {step.fixture_id!r} to take the result from",
-                    "add the fixture to tools.fixtures of the test, or record the result in the step",
-                    suggestion=closest(str(step.fixture_id), self.by_id),
+                    f"the test has no fixture {name!r} to take the result from",
+                    suggestion=closest(name, self.by_id),
                     allowed=tuple(self.by_id),
+                    next_step="add the fixture to tools.fixtures of the test, or record the result in the step",
                 )
-            return None
-        self.unused.pop(fixture.id, None)
-        self._suits(index, fixture, step, call)
+            return
+        yield from _unsuitable(fixture, call)
         if not fixture.answers:
             if step.result is None and step.success is None:
-                self._report(
-                    index,
-                    "adapter.fixture_empty",
-                    f"neither the step nor the fixture {fixture.id!r} says what the tool answered",
-                    "record `result`, or at least `success`, in the step, or give the fixture a file, response or error",
-                )
-            return None
-        if not self._read(index, fixture):
-            return None
-        answer = Answer(self.contents[fixture.id], step.success)
+                message = f"neither the step nor the fixture {name!r} says what the tool answered"
+                advice = "record `result`, or at least `success`, in the step, or give the fixture a file, response or error"
+                yield Fault("adapter.fixture_empty", message, next_step=advice)
+            return
+        if name not in self.contents and name not in self.useless:
+            yield from self._read(fixture)
+        if name in self.useless:
+            return
+        answer = answers[index] = Answer(self.contents[name], step.success)
         if fixture.error:
             answer.success, answer.error = False, None if error else fixture.error
         if lines := [*_differences(fixture, answer, step, error)]:
-            shown = "\n".join(f"    {line}" for line in lines)
-            self._report(
-                index,
-                "adapter.stale_fixture",
-                f"the recording differs from the fixture {fixture.id!r}:\n{shown}",
-                REFRESH,
-                key="fixture_id" if step.result is None else "result",
+            message = "\n".join(
+                [f"the recording differs from the fixture {name!r}:", *(f"    {line}" for line in lines)]
             )
-        return answer
+            place = () if step.result is None else ("result",)
+            yield Fault("adapter.stale_fixture", message, place, next_step=REFRESH)
 
-    def _suits(self, index: int, fixture: Fixture, step: ToolResultStep, call: ToolCallStep) -> None:
-        if fixture.tool not in tool_names(call.tool, call.recorded_tool or ""):
-            self._report(
-                index,
-                "adapter.fixture_tool",
-                f"the fixture {fixture.id!r} answers for {fixture.tool}, but this is a result of {call.tool}",
-                "name a fixture of the tool, or correct `tool` of the fixture",
-            )
-        match = fixture.match
-        if match is None or not (match.args_contains or match.args_equal):
-            return
-        wanted = ArgsMatch(args_contains=match.args_contains or {}, args_equal=match.args_equal or {})
-        if lines := wanted.differences(call.args):
-            self._report(
-                index,
-                "adapter.fixture_mismatch",
-                f"the arguments of call {step.call_id!r} are not those of the fixture {fixture.id!r}: "
-                + "; ".join(lines),
-                "name the fixture that belongs to these arguments, or correct its `match`",
-            )
-
-    def _read(self, index: int, fixture: Fixture) -> bool:
+    def _read(self, fixture: Fixture) -> Iterator[Fault]:
         """Have the fixture's content at hand. What is wrong with its file is reported once."""
-        if fixture.id in self.contents or fixture.id in self.useless:
-            return fixture.id in self.contents
         try:
             self.contents[fixture.id] = self._content(fixture)
         except AdapterError as error:
-            self._report(index, error.reason_code, error.message, error.next_step)
+            self.useless.add(fixture.id)
+            yield Fault(error.reason_code, error.message, next_step=error.next_step)
         except FileError as error:
             for problem in error.problems:
                 problem.next_step = problem.next_step or CORRECT_THE_FIXTURE
             self.unreadable += error.problems
-        else:
-            return True
-        self.useless.add(fixture.id)
-        return False
+            self.useless.add(fixture.id)
 
     def _content(self, fixture: Fixture) -> Any:
         if fixture.error:
@@ -185,10 +161,22 @@ class _Shelf:
         )
         return load_json(path, max_bytes=self.context.max_file_bytes)
 
-    def _report(
-        self, index: int, code: str, message: str, next_step: str, *, key: str = "fixture_id", **more: Any
-    ) -> None:
-        self.broken.append(Fault(code, message, ("script", index, key), next_step=next_step, **more))
+
+def _unsuitable(fixture: Fixture, call: ToolCallStep) -> Iterator[Fault]:
+    if fixture.tool not in tool_names(call.tool, call.recorded_tool or ""):
+        message = (
+            f"the fixture {fixture.id!r} answers for {fixture.tool}, but this is a result of {call.tool}"
+        )
+        advice = "name a fixture of the tool, or correct `tool` of the fixture"
+        yield Fault("adapter.fixture_tool", message, next_step=advice)
+    match = fixture.match
+    if match is None or not (match.args_contains or match.args_equal):
+        return
+    wanted = ArgsMatch(args_contains=match.args_contains or {}, args_equal=match.args_equal or {})
+    if lines := wanted.differences(call.args):
+        message = f"the arguments of call {call.call_id!r} are not those of the fixture {fixture.id!r}: "
+        advice = "name the fixture that belongs to these arguments, or correct its `match`"
+        yield Fault("adapter.fixture_mismatch", message + "; ".join(lines), next_step=advice)
 
 
 def _differences(

@@ -152,25 +152,17 @@ def _contradictions(bundle: ReplayBundle, trace: Trace, script: "_Script") -> It
             yield f"{flag} is false, but {held}: {NOT_JUDGED}, others judge these events"
     if trace.scenario.trigger == "scheduler" and not flags.supports_scheduler_context:
         yield f"supports_scheduler_context is false, but the trigger is the scheduler: {NOT_JUDGED}"
-    for name in ("retry_count", "tool_call_count"):
-        stated, counted = getattr(bundle.metrics, name), getattr(trace.metrics, name)
-        if stated is not None and stated != counted:
-            yield f"the recording states {name} {stated}, its events show {counted}"
-    for event, named in script.other_tools:
-        call = f"its call {event.data['call_id']!r} is of {event.data['tool']!r}"
-        yield f"{event.event_id} names the tool {named!r}, but {call}: the call is judged"
+    for step in bundle.script:
+        if not isinstance(step, ToolResultStep | ErrorStep) or not step.tool:
+            continue
+        tool = script.tools.get(step.call_id or "", step.tool)
+        if tool != step.tool:
+            yield f"the answer to call {step.call_id!r} names the tool {step.tool!r}: {tool!r} is judged"
     if trace.status == "success" and not trace.output.strip():
         yield "the status is success, but the final output is empty"
-    if (
-        bundle.final_output
-        and script.last_output
-        and script.last_output.content != bundle.final_output.content
-    ):
+    last = script.last_output
+    if bundle.final_output and last and last.content != bundle.final_output.content:
         yield "final_output differs from the last final_output step: final_output is judged"
-    stated = bundle.scenario.task_id
-    known = (bundle.scenario.scheduler_context or {}).get("task_id")
-    if stated is not None and known is not None and stated != known:
-        yield f"scenario.task_id is {stated!r}, but scheduler_context.task_id is {known!r}"
 
 
 def _capabilities(bundle: ReplayBundle) -> Capabilities:
@@ -190,28 +182,32 @@ class _Script:
         self.messages = iter(bundle.input_messages)
         self.builder = builder
         self.last_output: FinalOutputStep | None = None
-        self.calls: dict[str, ToolCallStep] = {}
+        self.tools = {step.call_id: step.tool for step in bundle.script if isinstance(step, ToolCallStep)}
         self.open: dict[str, Event] = {}
         """The last call of each tool, while nothing has answered it."""
-        self.other_tools: list[tuple[Event, str]] = []
-        """Events of answers that name a tool which is not that of their call."""
         if not any(isinstance(step, MessageReceivedStep) for step in bundle.script):
             for message in self.messages:  # the script does not tell of them
-                self._message(message)
+                self._message(message, MessageReceivedStep(type="message_received", ts=message.ts))
 
     def add(self, step: AnyStep, answer: Answer | None) -> None:
         """The events of one step; `answer` is what its fixture says."""
         if isinstance(step, ToolCallStep):
             data: dict[str, Any] = {"tool": step.tool, "call_id": step.call_id, "args": step.args}
             data |= _stated(step, "recorded_tool", "parent_call_id")
-            self.calls[step.call_id] = step
             parent = self.builder.event_of_call(step.parent_call_id)
             self.open[step.tool] = self._event("tool_call", step, data, parent=parent)
         elif isinstance(step, ToolResultStep):
-            self._tool_result(step, answer)
+            data = {"tool": self._close(step.call_id), "call_id": step.call_id}
+            data["success"], data["result"] = step.success, step.result
+            if answer:
+                data["success"], data["result"] = answer.success, answer.result
+            self._event("tool_result", step, data | _stated(step, "fixture_id"), "tool")
+            if answer and answer.error:
+                self._error(step, answer.error, step.call_id, "tool")
         elif isinstance(step, ErrorStep):
-            scope = step.scope or ("tool" if step.tool or step.call_id else "runtime")
-            self._error(step, step, step.call_id, scope)
+            self._error(
+                step, step, step.call_id, step.scope or ("tool" if step.tool or step.call_id else "runtime")
+            )
         elif isinstance(step, MessageReceivedStep):
             message = next(self.messages, None)
             if message is None or step.content is not None:
@@ -240,7 +236,7 @@ class _Script:
             kind,
             data,
             actor=actor,
-            ts=_utc(step.ts),
+            ts=in_utc(step.ts) if step.ts else None,
             group_id=step.group_id,
             session_id=step.session_id,
             task_id=step.task_id,
@@ -248,46 +244,20 @@ class _Script:
             parent_event_id=parent,
         )
 
-    def _message(self, message: RecordedMessage, step: MessageReceivedStep | None = None) -> None:
+    def _message(self, message: RecordedMessage, step: MessageReceivedStep) -> None:
         data = {"role": message.role, "content": message.content}
         if message.sender:
             data["sender"] = message.sender
         by_scheduler = self.builder.scenario.trigger == "scheduler"
         actor = ACTORS.get(message.role) or ("scheduler" if by_scheduler else "user")
-        if step:
-            self._event("message_received", step, data, actor)
-        else:
-            self.builder.add("message_received", data, actor=actor, ts=_utc(message.ts))
+        self._event("message_received", step, data, actor)
 
-    def _tool_result(self, step: ToolResultStep, answer: Answer | None) -> None:
-        tool = self._close(step.call_id)
-        data: dict[str, Any] = {
-            "tool": tool,
-            "call_id": step.call_id,
-            "success": answer.success if answer else step.success,
-            "result": answer.result if answer else step.result,
-        }
-        if step.fixture_id:
-            data["fixture_id"] = step.fixture_id
-        event = self._event("tool_result", step, data, "tool")
-        if step.tool and step.tool != tool:
-            self.other_tools.append((event, step.tool))
-        if answer and answer.error:
-            self._error(step, answer.error, step.call_id, "tool")
-
-    def _error(
-        self,
-        step: ToolResultStep | ErrorStep,
-        said: ErrorStep | FixtureError,
-        call_id: str | None,
-        scope: str,
-    ) -> None:
+    def _error(self, step: AnyStep, said: ErrorStep | FixtureError, call_id: str | None, scope: str) -> None:
         """The event of an error. Its tool is that of the call, whatever the step says."""
-        named = step.tool if step is said else None
-        tool, parent = named, None
+        tool, parent = said.tool if isinstance(said, ErrorStep) else None, None
         if call_id:
             tool = self._close(call_id)
-        elif named and scope == "tool" and (event := self.open.pop(named, None)):
+        elif tool and scope == "tool" and (event := self.open.pop(tool, None)):
             parent = event.event_id
         data = {
             "scope": scope,
@@ -297,13 +267,11 @@ class _Script:
             "message": said.message or "",
             "retryable": bool(said.retryable),
         }
-        event = self._event("error", step, data, "tool" if scope == "tool" else "system", parent)
-        if named and named != tool:
-            self.other_tools.append((event, named))
+        self._event("error", step, data, "tool" if scope == "tool" else "system", parent)
 
     def _close(self, call_id: str) -> str:
         """The tool of a call, which is answered now."""
-        tool = self.calls[call_id].tool
+        tool = self.tools[call_id]
         if tool in self.open and self.open[tool].data["call_id"] == call_id:
             del self.open[tool]
         return tool
@@ -312,7 +280,3 @@ class _Script:
 def _stated(step: AnyStep, *names: str) -> dict[str, Any]:
     """The optional fields of a step that are given."""
     return {name: value for name in names if (value := getattr(step, name)) is not None}
-
-
-def _utc(timestamp: str | None) -> str | None:
-    return in_utc(timestamp) if timestamp else None
