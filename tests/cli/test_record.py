@@ -816,32 +816,6 @@ def test_a_recording_of_another_group_or_task_is_told(
     ]
 
 
-def test_tests_that_share_a_recording_are_told(project: Logbooks, capsys: pytest.CaptureFixture[str]) -> None:
-    """What replays the same file changes too, wherever it is, until it was recorded anew as well."""
-    record(project.keep(NEWS), "--out", "evals", "--name", "news")
-    test = Path("evals/news/test.yaml")
-    text = test.read_text(encoding="utf-8")
-    beside = test.with_name("beside.test.yaml")
-    beside.write_text(text.replace("id: logbook.", "id: logbook.beside."), encoding="utf-8")
-    other = Path("evals/other/test.yaml")
-    other.parent.mkdir()
-    other.write_text(
-        text.replace("replay.json", "../news/replay.json").replace("file: fx", "file: ../news/fx"),
-        encoding="utf-8",
-    )
-    Path("evals/apart.test.yaml").write_text(text, encoding="utf-8")  # whose files are not there
-    capsys.readouterr()
-    book = project.keep(changed("I do not know.", "AI"), name="later")
-    record(book, "--update", "evals/news")
-    told = [line for line in capsys.readouterr().out.splitlines() if line.startswith("!")]
-    assert told == [
-        f"! {path} replays replay.json too: it changes with it, record it again as well"
-        for path in ("evals/news/beside.test.yaml", "evals/other/test.yaml")
-    ]
-    record(book, "--update", beside, "--json")
-    assert json.loads(capsys.readouterr().out)["shared"] == {}
-
-
 def test_a_recording_that_was_broken_is_recorded_anew(
     project: Logbooks, capsys: pytest.CaptureFixture[str]
 ) -> None:

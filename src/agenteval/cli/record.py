@@ -118,7 +118,6 @@ def updated(made: "Update", test: Path, terminal: "Terminal", *, as_json: bool) 
             "test": str(test),
             "changes": made.changes,
             "unused": made.unused,
-            "shared": made.shared,
             "status": made.status,
         }
         write_json(sys.stdout, data)
@@ -128,9 +127,6 @@ def updated(made: "Update", test: Path, terminal: "Terminal", *, as_json: bool) 
         terminal.line(line, indent=2)
     for name in made.unused:
         terminal.line(f"no longer used: {made.folder / name}")
-    for other, names in made.shared.items():
-        told = f"! {other} replays {' and '.join(names)} too: it changes with it, record it again as well"
-        terminal.line(told)
     terminal.line(f"result of the test with the new recording: {made.status}")
     terminal.flush()
 
@@ -473,7 +469,6 @@ class OpenRecording:
         runs = chosen_runs(self.drafting.source, turns)
         if len(runs) > 1:
             raise UsageError("--update records one run", next_step="give one --turn")
-        self.drafting.neighbours = _tests_beside(Path(os.path.abspath(file.parent)), self.root)  # noqa: PTH100
         with redirect_stdout(sys.stderr):
             made = update(self.drafting, runs[0], file)
         self.remarks()

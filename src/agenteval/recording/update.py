@@ -1,17 +1,17 @@
 """Records anew into a test that is there: its assertions stay, word for word, with all comments outside the scenario."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from agenteval.comparing.behaviour import changes
 from agenteval.contracts.adapters import LIVE_KEY, REPLAY_FILE, RecordedRun
 from agenteval.contracts.errors import FileError, SpecError, UsageError
-from agenteval.judging.runner import RunOptions, run_test
+from agenteval.judging.runner import Outcome, RunOptions, run_test
 from agenteval.loading.discovery import TEST_FILE, is_test_file
 from agenteval.loading.testfile import LoadedTest, load_test
 from agenteval.plugins.registry import Registry
@@ -21,22 +21,21 @@ from agenteval.reading.yamlsource import load_yaml, loader_of_texts
 from agenteval.recording.cleaning import Cleaner
 from agenteval.recording.draft import Drafting, dumped, trial
 from agenteval.redaction.redactor import RedactionRules
-from agenteval.text.parts import texts
 
 
 @dataclass(slots=True, kw_only=True)
 class Update:
-    """A new recording of a test, not written yet: its files by name, and what it changes in behaviour."""
+    """A new recording of a test, not written yet: its files by name, and what it changes in behaviour.
+
+    `unused` are fixture files of the old recording that the new one does not use; `status` is what the test comes to
+    with the new one: `pass`, `fail` …
+    """
 
     folder: Path
     files: dict[str, bytes]
     changes: list[str]
-    unused: list[str]
-    """Fixture files of the old recording that the new one does not use."""
-    shared: dict[str, list[str]]
-    """Other tests that replay files which are changed, by path: the names of those files."""
     status: str
-    """What the test comes to with the new recording: `pass`, `fail` …"""
+    unused: list[str] = field(default_factory=list)
 
 
 def find_test(path: Path) -> Path:
@@ -58,35 +57,37 @@ def update(drafting: Drafting, run: RecordedRun, path: Path) -> Update:
     (`record.other_adapter`, `record.no_replay_file`, `record.not_rewritable`, `record.does_not_fit`, `record.exists`).
     """
     test = load_test(path, registry=drafting.registry)
-    replay = _replay_file(test, drafting)
+    own = drafting.source.adapter.name
+    if test.case.adapter != own:
+        raise UsageError(
+            f"{path} is read by the adapter {test.case.adapter!r}, the recording by {own!r}",
+            reason_code="record.other_adapter",
+            next_step="record into a test of the same adapter, or make a new one with --out",
+        )
+    replay = _own_replay_file(test)
     options = RunOptions(run_id="record", registry=drafting.registry, redaction=drafting.rules)
-    test.case = replace(test.case, mode="replay")
-    before = run_test(test, options)
-    recorded = drafting.convert(run)
-    parts = drafting.parts(recorded, Cleaner(drafting.rules))
-    files = dict(parts.files)
-    files[replay] = files.pop(REPLAY_FILE)
-    text = _rewritten(path, test, parts.scenario, parts.tools)
-    files[path.name] = text.encode()
+    before = _replayed(test, options)
+    parts = drafting.parts(drafting.convert(run), Cleaner(drafting.rules))
+    files = {replay if name == REPLAY_FILE else name: content for name, content in parts.files.items()}
+    files[path.name] = _rewritten(path, test, parts.scenario, parts.tools).encode()
     with trial(drafting.registry, drafting.rules) as place:
         place.write(files)
         try:
-            loaded = load_test(place.folder / path.name, registry=drafting.registry)
-        except SpecError as error:
-            raise _does_not_fit(path, error) from error
-        loaded.case = replace(loaded.case, mode="replay")
-        after = run_test(loaded, options)
+            after = _replayed(load_test(place.folder / path.name, registry=drafting.registry), options)
+        except SpecError as error:  # an assertion names what is no longer there, for instance
+            raise UsageError(
+                f"{path} would be invalid with the new recording: {error.problems[0].message}",
+                reason_code="record.does_not_fit",
+                next_step="correct the test first, or make a new one with --out",
+            ) from error
     old = {fixture.file for fixture in test.case.tools.fixtures if fixture.file}
     _must_be_no_others(files.keys() - old - {path.name, replay}, path)
     return Update(
         folder=path.parent,
         files=files,
         changes=changes(before, after),
-        unused=sorted(name for name in old.difference(files)),
-        shared=dict(
-            _sharing({name: files[name] for name in old | {replay} if name in files}, path, drafting)
-        ),
         status=after.result.status,
+        unused=sorted(old.difference(files)),
     )
 
 
@@ -111,18 +112,18 @@ def taken_over(replay: Path, path: Path, *, registry: Registry, rules: Redaction
         )
     name = _own_replay_file(test)
     options = RunOptions(run_id="record", registry=registry, redaction=rules, allow_outside=True)
-    test.case = replace(test.case, mode="replay")
-    before = run_test(test, options)
-    new = replace(test, case=replace(test.case, adapter_input={"replay_file": str(replay.resolve())}))
-    after = run_test(new, options)
+    before = _replayed(test, options)
+    after = _replayed(test, options, adapter_input={"replay_file": str(replay.resolve())})
     return Update(
         folder=path.parent,
         files={name: read_bytes(replay)},
         changes=changes(before, after),
-        unused=[],
-        shared={},
         status=after.result.status,
     )
+
+
+def _replayed(test: LoadedTest, options: RunOptions, **changed: Any) -> Outcome:
+    return run_test(replace(test, case=replace(test.case, mode="replay", **changed)), options)
 
 
 def _must_be_no_others(new: AbstractSet[str], path: Path) -> None:
@@ -138,43 +139,6 @@ def _must_be_no_others(new: AbstractSet[str], path: Path) -> None:
                 reason_code="record.exists",
                 next_step="move one of the two tests to a folder of its own, with its files",
             )
-
-
-def _sharing(files: Mapping[str, bytes], path: Path, drafting: Drafting) -> Iterator[tuple[str, list[str]]]:
-    """The other tests of the project that name files of this one which get another content, with those names."""
-    changed = {
-        os.path.abspath(path.parent / name): name  # noqa: PTH100 - without `..`
-        for name, content in files.items()
-        if (path.parent / name).is_file() and read_bytes(path.parent / name) != content
-    }
-    endings = {Path(name).name for name in changed.values()}
-    for other, text in drafting.neighbours.items():
-        if other.samefile(path) or not any(ending in text for ending in endings):
-            continue
-        with suppress(FileError):
-            named = {os.path.abspath(other.parent / each) for each in texts(load_yaml(text, other))}  # noqa: PTH100
-            if names := [name for place, name in changed.items() if place in named]:
-                yield os.path.relpath(other), sorted(names)
-
-
-def _does_not_fit(path: Path, error: SpecError) -> UsageError:
-    """The test would be invalid with another scenario: an assertion names what is no longer there, for instance."""
-    return UsageError(
-        f"{path} would be invalid with the new recording: {error.problems[0].message}",
-        reason_code="record.does_not_fit",
-        next_step="correct the test first, or make a new one with --out",
-    )
-
-
-def _replay_file(test: LoadedTest, drafting: Drafting) -> str:
-    own = drafting.source.adapter.name
-    if test.case.adapter != own:
-        raise UsageError(
-            f"{test.path} is read by the adapter {test.case.adapter!r}, the recording by {own!r}",
-            reason_code="record.other_adapter",
-            next_step="record into a test of the same adapter, or make a new one with --out",
-        )
-    return _own_replay_file(test)
 
 
 def _own_replay_file(test: LoadedTest) -> str:
