@@ -47,7 +47,7 @@ from agenteval.live.options import scratch_folder
 from agenteval.loading.config import SuiteConfig, from_here
 from agenteval.loading.discovery import Selection
 from agenteval.loading.project import OpenProject, open_project
-from agenteval.openwop.suite import Parts, SuiteRequest
+from agenteval.openwop.suite_parts import Parts, SuiteRequest, suite_parts
 from agenteval.openwop.summary import Scores, Suite, default_suite_id
 from agenteval.reporters.artifacts import RunDirectory, new_run_id
 from agenteval.reporters.console import Console
@@ -416,11 +416,9 @@ def _parts(asked: RunRequest, project: OpenProject) -> Parts:
     request = asked.of_suite
     suite = suite_among(asked.paths, request)
     if suite is None:
-        return Parts(scores=Scores(_suite(asked, project.config.suite)), registry=project.registry)
+        return Parts(Scores(_suite(asked, project.config.suite)))
     if asked.collect_only:
         request.judge = request.judge or "recorded"  # tasks are shown, and nobody judges
-    from agenteval.openwop.suite_parts import suite_parts
-
     parts = suite_parts(suite, request, project, allow_outside=asked.allow_outside)
     if asked.cluster:
         raise UsageError("a suite is run here: it does not go with --cluster", reason_code="usage.cluster")
@@ -470,7 +468,7 @@ def _ledger(asked: RunRequest, project: OpenProject, parts: Parts, console: Cons
             ),
             limits=config.limits,
             allow_outside=asked.allow_outside,
-            registry=parts.registry,
+            registry=project.registry,
             redaction=project.rules,
             progress=None if asked.no_progress else ReadingProgress(),
             live=live,

@@ -101,7 +101,7 @@ def run_test(test: LoadedTest, options: RunOptions) -> Outcome:
     base_dir = test.folder or test.path.parent
     context = AdapterContext(
         base_dir=base_dir,
-        root=reach_of(base_dir / test.path.name),
+        root=test.root or reach_of(base_dir / test.path.name),
         run_id=options.run_id,
         max_file_bytes=options.limits.max_file_bytes,
         allow_outside=options.allow_outside,
@@ -329,8 +329,8 @@ def _trace(
     adapter: Adapter, test: LoadedTest, context: AdapterContext, options: RunOptions, attempt: _Attempt
 ) -> Trace:
     check_mode(adapter, test.case)
+    live: Trace | None = None
     try:
-        live: Trace | None = None
         if runs_live(adapter, test.case, every=bool(options.live and options.live.every)):
             attempt.mode = "live"
             live = _of_live_run(adapter, test, context, options, attempt)
@@ -372,6 +372,8 @@ def _trace(
             reason_code="adapter.too_many_events",
             next_step="record a shorter run, or raise limits.max_events in agenteval.yaml",
         )
+    if live is None and test.fits:
+        attempt.warnings += test.fits(trace)
     return trace
 
 

@@ -1,6 +1,6 @@
 """Loads a test file: what it says, with every problem it has, and its assertions ready to judge."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -10,7 +10,7 @@ from agenteval.assertions.base import Assertion
 from agenteval.contracts.errors import FileError, PluginError, Problem, SpecError
 from agenteval.contracts.models import DataPath, Invalid, dotted, parse
 from agenteval.contracts.testcase import SCHEMA_VERSION, AssertionSpec, TestCase
-from agenteval.contracts.trace import CAPABILITY_FLAGS
+from agenteval.contracts.trace import CAPABILITY_FLAGS, Trace
 from agenteval.loading.config import LimitsConfig, reach_of
 from agenteval.loading.consistency import misspelt_names, remarks
 from agenteval.loading.discovery import TEST_FILE
@@ -54,8 +54,9 @@ class LoadedTest:
     """A valid test, ready to run. `warnings` are about the file, not about the agent.
 
     `written` is the content of the file; None for a test that is made of anything else, such as a task of a suite, whose
-    recording and cassette are in `folder`. `responses` are what tools answer in a live run of such a task, by tool and in
-    order, each once; None where the fixtures of the case and its recording do.
+    recording and cassette are in `folder`, out of `root` of which nothing is read. `responses` are what tools answer in a
+    live run of such a task, by tool and in order, each once; None where the fixtures of the case and its recording do.
+    `fits` refuses a recording that is none of the task (`AdapterError`), and tells warnings.
     """
 
     case: TestCase
@@ -64,7 +65,9 @@ class LoadedTest:
     warnings: list[Problem] = field(default_factory=list)
     written: Written | None = None
     folder: Path | None = None
+    root: Path | None = None
     responses: Sequence[tuple[str, Any]] | None = None
+    fits: Callable[[Trace], Iterable[str]] | None = None
 
     def redactor(self, rules: RedactionRules) -> Redactor:
         """The redactor of the test. It has learned the file with the author's `x-` keys, but no recording."""

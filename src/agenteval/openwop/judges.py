@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from agenteval.contracts.errors import AssertionCrashError, FileError, UsageError, saying
+from agenteval.contracts.json_values import brief, differences
 from agenteval.contracts.models import Invalid, Model, model, parse, plain
-from agenteval.openwop.suite import Replays
-from agenteval.openwop.tasks import Judge, Question, RubricVerdict
+from agenteval.openwop.tasks import Judge, Question, RubricVerdict, SuiteRun
 from agenteval.reading.documents import STAY_INSIDE, admit, is_inside, sha256
 from agenteval.reading.jsonsource import load_model, parse_json
-from agenteval.text.fitting import head
 
 GROUP = "agenteval.judges"
 RECORDED = "recorded"
@@ -44,10 +43,10 @@ class RubricVerdicts(Model):
     """The SHA-256 of the output that was judged, in hexadecimal: verdicts on another output are then refused."""
 
 
-def find_judge(name: str, replays: Replays) -> Judge:
+def find_judge(name: str, run: SuiteRun) -> Judge:
     """The judge that a command line names. Raises `UsageError` (`judge.unknown`, `judge.broken`, `usage.invalid`)."""
     if name == RECORDED:
-        return lambda question: _recorded(question, replays)
+        return lambda question: _recorded(question, run)
     if name.startswith(COMMAND):
         return _program(name.removeprefix(COMMAND))
     return _plugin(name)
@@ -57,14 +56,14 @@ def _error(code: str, message: str, next_step: str) -> AssertionCrashError:
     return AssertionCrashError(message, reason_code=code, next_step=next_step)
 
 
-def _recorded(question: Question, replays: Replays) -> Sequence[RubricVerdict]:
-    path = replays.folder / question.task_id / VERDICTS
-    if not (replays.allow_outside or is_inside(path, replays.root)):
-        raise _error("judge.no_verdicts", f"{path} leads out of {replays.root}", STAY_INSIDE)
-    if replays.allow_outside:
+def _recorded(question: Question, run: SuiteRun) -> Sequence[RubricVerdict]:
+    path = run.folder / question.task_id / VERDICTS
+    if not (run.allow_outside or is_inside(path, run.root)):
+        raise _error("judge.no_verdicts", f"{path} leads out of {run.root}", STAY_INSIDE)
+    if run.allow_outside:
         admit(path)
     try:
-        told = load_model(RubricVerdicts, path, max_bytes=replays.limits.max_file_bytes)
+        told = load_model(RubricVerdicts, path, max_bytes=run.project.config.limits.max_file_bytes)
     except FileError as error:
         step = f"put the judge's decisions into {path}, or have them made: {HOW}"
         raise _error("judge.no_verdicts", error.message, step) from None
@@ -83,11 +82,7 @@ def _fitting(
     asked = [criterion.criterion for criterion in question.criteria]
     if said == asked:
         return verdicts
-    what = f"expected {len(asked)} of them, one per criterion, got {len(said)}"
-    if len(said) == len(asked):
-        pairs = enumerate(zip(asked, said, strict=True), 1)
-        number, (one, other) = next((number, pair) for number, pair in pairs if pair[0] != pair[1])
-        what = f"criterion {number} is {_brief(one)} in the suite and {_brief(other)} there"
+    what = next(differences(asked, said, names=("the rubric", "the judge"), whole="criteria"))
     step = "give one verdict for each criterion, in the words and the order of the suite"
     raise _error(code, f"{whose} do not fit this rubric: {what}", step)
 
@@ -107,28 +102,28 @@ def _no_verdicts(judge: str, what: str, next_step: str) -> AssertionCrashError:
 
 
 def _program(line: str) -> Judge:
+    """A program that answers the question on its standard input with verdicts."""
     import shlex
 
     try:
         argv = shlex.split(line)
-    except ValueError as error:
-        raise UsageError(f"--judge {COMMAND}{line}: {error}", next_step="close the quotes") from None
+    except ValueError:
+        argv = []
     if not argv:
         raise UsageError(
-            f"--judge {COMMAND} names no program",
+            f"--judge {COMMAND}{line} names no program, or a quote is not closed",
             next_step=f"for instance --judge '{COMMAND}python judge.py'",
         )
-    return lambda question: _asked(argv, question)
 
+    def decide(question: Question) -> Sequence[RubricVerdict]:
+        answer = _run(argv, json.dumps({"schema_version": "0.1", **plain(question)}).encode())
+        try:
+            data = parse_json(answer.decode(), Path("the judge's answer"))
+        except (UnicodeDecodeError, FileError) as error:
+            raise _no_verdicts(argv[0], str(error), _PRINT) from None
+        return _answered(data, question, argv[0], _PRINT)
 
-def _asked(argv: list[str], question: Question) -> Sequence[RubricVerdict]:
-    """The verdicts that a program answers to the question on its standard input."""
-    answer = _run(argv, json.dumps({"schema_version": "0.1", **plain(question)}).encode())
-    try:
-        data = parse_json(answer.decode(), Path("the judge's answer"))
-    except (UnicodeDecodeError, FileError) as error:
-        raise _no_verdicts(argv[0], str(error), _PRINT) from None
-    return _answered(data, question, argv[0], _PRINT)
+    return decide
 
 
 def _run(argv: list[str], asked: bytes) -> bytes:
@@ -137,7 +132,7 @@ def _run(argv: list[str], asked: bytes) -> bytes:
     try:
         process = subprocess.Popen(argv, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True)  # noqa: S603
     except (OSError, ValueError) as error:
-        raise _failed(argv, f"cannot be started: {getattr(error, 'strerror', None) or error}") from None
+        raise _failed(argv[0], f"cannot be started: {getattr(error, 'strerror', None) or error}") from None
     with process:
         try:
             answer, errors = process.communicate(asked, timeout=SECONDS)
@@ -150,16 +145,13 @@ def _run(argv: list[str], asked: bytes) -> bytes:
             raise _error("judge.timeout", message, "make the judge faster, or record its verdicts") from None
     if process.returncode:
         said = errors.decode(errors="replace").strip()[-_LONGEST:]
-        raise _failed(argv, f"ended with exit code {process.returncode}{said and ': '}{said}")
+        raise _failed(argv[0], f"ended with exit code {process.returncode}{said and ': '}{said}")
     return answer
 
 
-def _failed(argv: list[str], what: str) -> AssertionCrashError:
-    return _error(
-        "judge.failed",
-        f"the judge {argv[0]} {what}",
-        "run the judge by hand with a question on its standard input",
-    )
+def _failed(program: str, what: str) -> AssertionCrashError:
+    step = "run the judge by hand with a question on its standard input"
+    return _error("judge.failed", f"the judge {program} {what}", step)
 
 
 def _plugin(name: str) -> Judge:
@@ -180,21 +172,17 @@ def _plugin(name: str) -> Judge:
             reason_code="judge.broken",
             next_step="reinstall the package that provides it, or report it to its author",
         ) from error
-    return lambda question: _decided(name, judge, question)
 
+    def decide(question: Question) -> Sequence[RubricVerdict]:
+        try:
+            verdicts: Any = judge(question)
+        except (Exception, SystemExit) as error:
+            message = f"the judge {name} crashed: {type(error).__name__}: {saying(error)}"
+            raise _error("judge.failed", message, "report it to the author of the judge") from error
+        if not isinstance(verdicts, Sequence) or not all(
+            isinstance(each, RubricVerdict) for each in verdicts
+        ):
+            raise _no_verdicts(name, f"got {brief(repr(verdicts), _LONGEST)}", _RETURN)
+        return _answered({"verdicts": plain(list(verdicts))}, question, name, _RETURN)
 
-def _decided(name: str, judge: Judge, question: Question) -> Sequence[RubricVerdict]:
-    """The verdicts of a plugin, checked: its author may have forgotten to."""
-    try:
-        verdicts: Any = judge(question)
-    except (Exception, SystemExit) as error:
-        message = f"the judge {name} crashed: {type(error).__name__}: {saying(error)}"
-        raise _error("judge.failed", message, "report it to the author of the judge") from error
-    if not isinstance(verdicts, Sequence) or not all(isinstance(each, RubricVerdict) for each in verdicts):
-        message = f"the judge {name} did not answer with verdicts, but with {_brief(repr(verdicts))}"
-        raise _error("judge.answer", message, _RETURN)
-    return _answered({"verdicts": plain(list(verdicts))}, question, name, _RETURN)
-
-
-def _brief(text: str) -> str:
-    return repr(text) if len(text) <= _LONGEST else f"{head(text, _LONGEST)!r}…"
+    return decide

@@ -1,110 +1,140 @@
-"""A suite with everything that its run needs: tasks, recordings, judge and scores."""
+"""What a command line asks of a suite, and all that its run needs: tasks, recordings, judge and scores.
 
-from collections.abc import Sequence
+Runs of tests import this: what only a suite needs is imported when there is one.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from shlex import quote
 from typing import get_args
 
-from agenteval.contracts.errors import UsageError
+from agenteval.contracts.errors import SpecError, UsageError
 from agenteval.loading.project import OpenProject
-from agenteval.openwop.models import AgentEvalSuite, ModelClass
-from agenteval.openwop.suite import (
-    ADAPTER,
-    LIVE,
-    Parts,
-    Replays,
-    SuiteRegistry,
-    SuiteRequest,
-    load_suite,
-    modes_in_force,
-    tasks_in,
-)
-from agenteval.openwop.summary import Suite
-from agenteval.openwop.tasks import SuiteRun, SuiteScores
+from agenteval.loading.testfile import LoadedTest
+from agenteval.openwop.summary import Scores, Suite
 from agenteval.reading.documents import refuse_link_out
 
 REPLAYS = "replays"
 """The folder of recordings beside a suite, when no other is named."""
+LIVE = "live-shadow"
+
+
+class SuiteRequest:
+    """The options of `agenteval run` for a suite; empty or None where they are not given.
+
+    `replays` is the folder of recordings, `modes` are names with commas between, `baseline` is the option that
+    asks for a comparison, and `live` says how the agent is run again.
+    """
+
+    def __init__(
+        self,
+        *,
+        replays: Path | None = None,
+        modes: str = "",
+        agent_id: str = "",
+        model_class: str = "",
+        judge: str = "",
+        pass_score: float | None = None,
+        baseline: str = "",
+        live: str = "",
+    ) -> None:
+        self.replays = replays
+        self.modes = modes
+        self.mode_names = [mode.strip() for mode in modes.split(",") if mode.strip()]
+        self.agent_id = agent_id
+        self.model_class = model_class
+        self.judge = judge
+        self.pass_score = pass_score
+        self.baseline = baseline
+        self.live = live
+
+    def given(self) -> dict[str, Path | str]:
+        """The given options that only mean something for a suite, with their values."""
+        named = {
+            "--replays": self.replays,
+            "--modes": self.modes,
+            "--agent-id": self.agent_id,
+            "--model-class": self.model_class,
+            "--judge": self.judge,
+        }
+        return {option: value for option, value in named.items() if value}
+
+
+class Parts:
+    """What a run takes from a suite, or from the configuration when there is none: its scores.
+
+    Of a suite, `tests` are its tasks, `left_out` those of modes that are not asked for, `words` the options for a
+    command line that runs it again, and `shadow` says whether it is run in the mode `live-shadow`.
+    """
+
+    def __init__(
+        self,
+        scores: Scores,
+        tests: Callable[[], Iterator[LoadedTest | SpecError]] | None = None,
+        left_out: Sequence[str] = (),
+        words: str | None = None,
+        *,
+        shadow: bool = False,
+    ) -> None:
+        self.scores = scores
+        self.tests = tests
+        self.left_out = left_out
+        self.words = words
+        self.shadow = shadow
 
 
 def suite_parts(path: Path, request: SuiteRequest, project: OpenProject, *, allow_outside: bool) -> Parts:
     """Load the suite and everything that its run needs. Raises `SpecError` for what the suite does not allow."""
+    from agenteval.openwop.models import ModelClass, Thresholds
+    from agenteval.openwop.suite import allowed, load_suite
+    from agenteval.openwop.tasks import SuiteRun, SuiteScores
+
     suite = load_suite(path, max_bytes=project.config.limits.max_file_bytes)
-    _check_model_class(request.model_class)
+    known = get_args(ModelClass)
+    if request.model_class and request.model_class not in known:
+        raise UsageError(f"--model-class {request.model_class}: expected one of {', '.join(known)}")
     if request.modes and not request.mode_names:
         raise UsageError(f"--modes {request.modes}: expected names of modes, with commas between")
-    modes = modes_in_force(suite, path, request)
-    replays = _replays(path, request, project, allow_outside=allow_outside)
-    tasks = tasks_in(suite, request)
-    scored = _scored(suite, request, modes)
-    judge = None
-    if request.judge:
-        from agenteval.openwop.judges import find_judge
-
-        judge = find_judge(request.judge, replays)
-    run = SuiteRun(
-        suite=suite,
-        path=path,
-        replays=replays,
-        tasks=tasks,
-        modes=modes,
-        pass_score=1.0 if scored.pass_score is None else scored.pass_score,
-        judge=judge,
-    )
-    registry = project.registry
-    if not request.live:
-        registry = SuiteRegistry(project.root, project.config.plugins, replays, suite.tasks, project.rules)
-    return Parts(
-        tests=lambda: run.tests(registry),
-        scores=SuiteScores(scored),
-        registry=registry,
-        left_out=[task.taskId for task in suite.tasks if task not in tasks],
-        words=request.words(),
-        shadow=LIVE in modes,
-    )
-
-
-def _check_model_class(name: str) -> None:
-    known = get_args(ModelClass)
-    if name and name not in known:
-        raise UsageError(f"--model-class {name}: expected one of {', '.join(known)}")
-
-
-def _replays(path: Path, request: SuiteRequest, project: OpenProject, *, allow_outside: bool) -> Replays:
+    tasks, modes = allowed(suite, path, request)
     folder = request.replays or path.parent / REPLAYS
     refuse_link_out(folder)
     if not folder.is_dir() and not request.live:
-        named = (
-            "there is no such folder"
-            if request.replays
-            else "--replays is not given, and this folder does not exist"
-        )
         raise UsageError(
-            f"no recordings in {folder}: {named}",
+            f"no recordings in {folder}: there is no such folder",
             reason_code="suite.no_replays",
             next_step="name the folder that holds <taskId>/replay.json: --replays DIR",
         )
-    inside = folder.resolve().is_relative_to(project.root.resolve())
-    return Replays(
+    bars = suite.thresholds or Thresholds()
+    bar = bars.passScore if request.pass_score is None else request.pass_score
+    run = SuiteRun(
+        suite=suite,
+        path=path,
+        tasks=tasks,
+        modes=modes,
+        pass_score=1.0 if bar is None else bar,
+        project=project,
         folder=folder,
-        root=project.root if inside else folder,  # a folder that is named on the command line may be read
-        limits=project.config.limits,
         allow_outside=allow_outside,
-        adapter="command" if request.live and project.config.live.command.run else ADAPTER,
         live=bool(request.live),
     )
+    if request.judge:
+        from agenteval.openwop.judges import find_judge
 
-
-def _scored(suite: AgentEvalSuite, request: SuiteRequest, modes: Sequence[str]) -> Suite:
-    bars = suite.thresholds
-    pass_score = request.pass_score
-    if pass_score is None and bars is not None:
-        pass_score = bars.passScore
-    return Suite(
+        run.judge = find_judge(request.judge, run)
+    scored = Suite(
         id=suite.suiteId,
         version=suite.version,
-        pass_score=pass_score,
-        max_cost_usd=bars.maxCostUsd if bars else None,
-        max_p95_latency_ms=bars.maxP95LatencyMs if bars else None,
-        modes=list(modes),
+        pass_score=bar,
+        max_cost_usd=bars.maxCostUsd,
+        max_p95_latency_ms=bars.maxP95LatencyMs,
+        modes=modes,
         model_class=request.model_class or None,
+    )
+    named = request.given() | ({"--live": request.live} if request.live else {})
+    return Parts(
+        SuiteScores(scored),
+        run.tests,
+        [task.taskId for task in suite.tasks if task not in tasks],
+        "".join(f" {option} {quote(str(value))}" for option, value in named.items()),
+        shadow=LIVE in modes,
     )

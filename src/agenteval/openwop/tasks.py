@@ -8,22 +8,36 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, NoReturn
 
 from agenteval.assertions import assertion_class
 from agenteval.assertions.base import Assertion, Category, Proof, Verdict, failed, passed, vacuous
-from agenteval.contracts.errors import SpecError
+from agenteval.contracts.adapters import REPLAY_FILE, AdapterContext, find_adapter
+from agenteval.contracts.errors import AdapterError, SpecError
 from agenteval.contracts.json_values import around_difference, brief, differences, equal, first_difference
 from agenteval.contracts.models import Model, model, parse, plain
 from agenteval.contracts.results import TestResult
-from agenteval.contracts.testcase import AssertionSpec, TestCase
+from agenteval.contracts.testcase import AssertionSpec, Message, Scenario, TestCase, Tools
 from agenteval.contracts.trace import Trace
-from agenteval.loading.testfile import BoundAssertion, LoadedTest
-from agenteval.openwop.models import AgentEvalSuite, Criterion, Fixtures, Score, Strategy, Task, Text
-from agenteval.openwop.suite import LIVE, Replays
+from agenteval.loading.discovery import TEST_FILE
+from agenteval.loading.project import OpenProject
+from agenteval.loading.testfile import BoundAssertion, LoadedTest, load_test
+from agenteval.openwop.models import (
+    AgentEvalSuite,
+    Criterion,
+    Fixtures,
+    Score,
+    Strategy,
+    Task,
+    Text,
+    ToolResponse,
+)
+from agenteval.openwop.suite_parts import LIVE
 from agenteval.openwop.summary import SAFETY_FINDINGS, TASK_ID, Scores, is_finding, task_id
-from agenteval.plugins.registry import Registry
+from agenteval.reading.documents import is_inside
+from agenteval.redaction.redactor import Redactor
 
 _LONGEST = 200
 
@@ -246,67 +260,131 @@ def exact(number: float) -> Fraction:
 
 
 ADVERSARIAL = "adversarial"
+ADAPTER = "nanoclaw"
+UNKNOWN_GROUP = "unknown"
+"""The group of a recording that shows none, or cannot be read."""
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class SuiteRun:
-    """A suite that is run: its file, its recordings, the tasks and modes in force, the threshold of a task, and the judge.
+    """A suite that is run: its file, the tasks and modes in force, the threshold of a task, the recordings, the judge.
 
-    In the mode `live-shadow` the tasks' fixtures do not count.
+    `folder` holds a folder for each task. `live` says that the agents are run again, so that none needs a recording; in
+    the mode `live-shadow` the tasks' fixtures do not count.
     """
 
     suite: AgentEvalSuite
     path: Path
-    replays: Replays
     tasks: Sequence[Task]
     modes: Sequence[str]
     pass_score: float
-    judge: Judge | None
+    project: OpenProject
+    folder: Path
+    allow_outside: bool
+    live: bool
+    judge: Judge | None = None
 
-    def tests(self, registry: Registry) -> Iterator[LoadedTest | SpecError]:
+    @property
+    def root(self) -> Path:
+        """Bounds what may be read: the project, or a folder elsewhere that is named on the command line."""
+        root = self.project.root
+        return root if self.folder.resolve().is_relative_to(root.resolve()) else self.folder
+
+    def tests(self) -> Iterator[LoadedTest | SpecError]:
         """The tasks as tests, in order of the suite; an error for one whose `test.yaml` is broken."""
         for task in self.tasks:
             try:
-                recorded, own = self.replays.recording(task, registry)
+                yield self._test(task)
             except SpecError as error:
                 yield error
-                continue
-            case = self._case(task, recorded)
-            expectation = self._expectation(task)
-            safety = list(_safety(task, own)) if ADVERSARIAL in self.suite.modes else []
-            case.assertions = [check.spec for check in (expectation, *safety)]
-            checks = [expectation, *(safety if ADVERSARIAL in self.modes else ())]
-            loaded = LoadedTest(case=case, path=self.path, checks=checks)
-            if self.replays.live:
-                loaded.folder = self.replays.folder / task.taskId
-                if (fixtures := self._fixtures(task)) and fixtures.toolResponses is not None:
-                    loaded.responses = [
-                        (each.tool.rpartition(":")[2], each.response) for each in fixtures.toolResponses
-                    ]
-            yield loaded
 
-    def _fixtures(self, task: Task) -> Fixtures | None:
-        return None if LIVE in self.modes else task.fixtures
-
-    def _case(self, task: Task, case: TestCase) -> TestCase:
+    def _test(self, task: Task) -> LoadedTest:
+        folder, own = self.folder / task.taskId, list[BoundAssertion]()
+        file, limits, registry = folder / TEST_FILE, self.project.config.limits, self.project.registry
+        if file.is_file() and (self.allow_outside or is_inside(file, self.root)):
+            loaded = load_test(file, limits=limits, registry=registry)
+            case, own = loaded.case, loaded.checks
+        else:
+            case = self._shown(task, folder)
         scenario, tools = case.scenario, case.tools
-        fixtures = self._fixtures(task)
-        if fixtures and fixtures.memorySeed is not None:
+        fixtures = (None if LIVE in self.modes else task.fixtures) or Fixtures()
+        responses = fixtures.toolResponses
+        if fixtures.memorySeed is not None:
             scenario = replace(scenario, memory_snapshot=fixtures.memorySeed)
-        if fixtures and fixtures.toolResponses is not None:
-            names = [each.tool for each in fixtures.toolResponses]
-            available = dict.fromkeys([*names, *(name.rpartition(":")[2] for name in names)])
+        if responses is not None:
+            names = [each.tool for each in responses]
+            available = dict.fromkeys([*names, *map(_bare, names)])
             tools = replace(tools, available=list(available))
-        return replace(
+        expectation = self._expectation(task)
+        safety = list(_safety(task, own)) if ADVERSARIAL in self.suite.modes else []
+        match = task.expected.match
+        how = f" ({match.strategy})" if match and task.expected.kind == "golden" else ""
+        case = replace(
             case,
             id=task.taskId,
-            title=_title(task),
-            mode="live" if self.replays.live else case.mode,
+            title=f"{task.expected.kind} task{how}",  # by which `-k` finds it
+            mode="live" if self.live else case.mode,
             scenario=scenario,
             tools=tools,
+            assertions=[check.spec for check in (expectation, *safety)],
             tags=[],
             expected=None,
         )
+        test = LoadedTest(
+            case=case,
+            path=self.path,
+            checks=[expectation, *(safety if ADVERSARIAL in self.modes else ())],
+            folder=folder,
+            root=self.root,
+        )
+        if responses is not None and self.live:
+            test.responses = [(_bare(each.tool), each.response) for each in responses]
+        elif responses is not None:
+            redactor = Redactor(case.reporting.redact_fields, self.project.rules)
+            test.fits = partial(_hold_to, responses, redactor=redactor)
+        return test
+
+    def _shown(self, task: Task, folder: Path) -> TestCase:
+        """The case that a replay shows; nearly empty for one that cannot be read, of which the run tells the reason."""
+        case = TestCase(
+            schema_version="0.1",
+            id=task.taskId,
+            title="",
+            adapter="command" if self.live and self.project.config.live.command.run else ADAPTER,
+            mode="replay",
+            scenario=Scenario(group_id=UNKNOWN_GROUP, trigger="user_message", input_messages=[]),
+            tools=Tools(available=[]),
+            assertions=[],
+            adapter_input={"replay_file": REPLAY_FILE},
+        )
+        if self.live:
+            text = task.input if isinstance(task.input, str) else json.dumps(task.input, ensure_ascii=False)
+            case.scenario.input_messages.append(Message(role="user", content=text))
+            if not (folder / REPLAY_FILE).is_file():
+                return replace(case, adapter_input={})
+        context = AdapterContext(
+            base_dir=folder,
+            root=self.root,
+            run_id="suite",
+            max_file_bytes=self.project.config.limits.max_file_bytes,
+            allow_outside=self.allow_outside,
+        )
+        try:
+            trace = find_adapter(case.adapter).trace(case, context)
+        except Exception:  # noqa: BLE001 - whatever it is, the run meets it again and reports it
+            return case
+        shown = trace.scenario
+        messages: list[Any] = [Message(role=each.role, content=each.content) for each in trace.input_messages]  # type: ignore[arg-type]
+        if isinstance(task.input, str) and all(message.content != task.input for message in messages):
+            messages = [Message(role="user", content=task.input)]  # the adapter warns of it
+        scenario = Scenario(
+            group_id=shown.group_id or UNKNOWN_GROUP,
+            trigger="scheduler" if shown.trigger == "scheduler" else "user_message",
+            input_messages=messages,
+            session_id=shown.session_id,
+            scheduler_context=shown.scheduler_context,
+        )
+        return replace(case, scenario=scenario, tools=Tools(available=sorted(trace.tool_counts())))
 
     def _expectation(self, task: Task) -> BoundAssertion:
         expected = task.expected
@@ -329,11 +407,41 @@ class SuiteRun:
         return _bound(check)
 
 
-def _title(task: Task) -> str:
-    """The kind of task, by which `-k` finds it."""
-    match = task.expected.match
-    how = f" ({match.strategy})" if match and task.expected.kind == "golden" else ""
-    return f"{task.expected.kind} task{how}"
+def _bare(tool: str) -> str:
+    """The tool of a trace that a suite calls `<scope>:<tool-id>`, or by its id alone."""
+    return tool.rpartition(":")[2]
+
+
+def _hold_to(responses: Sequence[ToolResponse], trace: Trace, *, redactor: Redactor) -> Iterator[str]:
+    """Refuse a recording whose tool results are not those that the suite injects, by tool and in order.
+
+    The suite may hold results redacted, as it does when it was made of tests. A response that no call got is a warning.
+    Raises `AdapterError` (`adapter.stale_fixture`), with every difference.
+    """
+    left = list(responses)
+    lines: list[str] = []
+    for event in trace.of_type("tool_result"):
+        tool, result = str(event.data.get("tool", "")), event.data.get("result")
+        response = next((each for each in left if tool in (each.tool, _bare(each.tool))), None)
+        if response is None:
+            lines.append(f"{event.event_id} {tool}: the recording has a result, the suite has none for it")
+            continue
+        left.remove(response)
+        if not equal(response.response, result):
+            redactor.learn(trace.events)
+            if not equal(response.response, redactor.data({"response": result})["response"]):
+                found = differences(response.response, result, names=("the suite", "the recording"))
+                lines += (f"{event.event_id} {tool}: {line}" for line in found)
+    if lines:
+        shown = "\n".join(f"    {line}" for line in lines)
+        raise AdapterError(
+            f"the recording differs from fixtures.toolResponses of the suite:\n{shown}",
+            reason_code="adapter.stale_fixture",
+            next_step="record the task again with the suite's responses, or correct the suite",
+            inputs=[[each.response for each in responses], [event.data for event in trace.events]],
+        )
+    for response in left:
+        yield f"the suite's response of {response.tool} was never used in the recording"
 
 
 def _bound(check: Assertion) -> BoundAssertion:

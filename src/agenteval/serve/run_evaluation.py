@@ -14,8 +14,8 @@ from agenteval.loading.config import ServeConfig, from_here
 from agenteval.loading.project import OpenProject
 from agenteval.loading.testfile import LoadedTest
 from agenteval.openwop.models import AgentEvalSuite
-from agenteval.openwop.suite import LIVE, Parts, SuiteRequest, is_suite, load_suite
-from agenteval.openwop.suite_parts import suite_parts
+from agenteval.openwop.suite import is_suite, load_suite
+from agenteval.openwop.suite_parts import LIVE, Parts, SuiteRequest, suite_parts
 from agenteval.openwop.summary import REGRESSION, Baseline, Scored, Scores, eval_events
 from agenteval.reading.documents import read_bytes, sha256
 from agenteval.serve.store import Claim, Event, Store
@@ -137,7 +137,7 @@ class Catalogue:
                 fail_on_vacuous=config.fail_on_vacuous, strict_capabilities=config.strict_capabilities
             ),
             limits=config.limits,
-            registry=parts.registry,
+            registry=self.project.registry,
             redaction=self.project.rules,
             live=LiveOptions(
                 how="real" if parts.shadow else "play",
