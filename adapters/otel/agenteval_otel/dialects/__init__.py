@@ -23,7 +23,7 @@ DIALECTS: tuple[tuple[str, Callable[[Span], Told | None]], ...] = (
     ("OpenLLMetry", genai.openllmetry),
     ("Vercel's AI SDK", vercel.read),
     ("Claude Code", coding_agents.read),
-    *((each.name, each.read) for each in vendors.VENDORS),
+    *((name, vendors.reader(attributes)) for name, attributes in vendors.VENDORS.items()),
     ("Google ADK", genai.google_adk),
     ("Pydantic AI", genai.pydantic_ai),
     ("Koog", genai.koog),

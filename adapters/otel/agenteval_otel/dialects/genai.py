@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from agenteval_otel import conventions as gen_ai
-from agenteval_otel.dialects.vendors import agent_told, tool_told
+from agenteval_otel.dialects.vendors import reader, tool_told
 from agenteval_otel.messages import data_of, indexed, mappings, messages_in
 from agenteval_otel.spans import Span
 
@@ -32,7 +32,7 @@ TOKENS = {
     "gen_ai.usage.cache_creation_input_tokens": "gen_ai.usage.cache_creation.input_tokens",
 }
 """What the counts of tokens were called."""
-TRACELOOP, REQUEST = "traceloop.span.kind", "llm.request.type"
+REQUEST = "llm.request.type"
 REQUESTS = {"chat": "chat", "completion": "chat", "embedding": "embeddings", "rerank": "retrieval"}
 SAYING = frozenset({"content", "function_call", "tool_calls"})
 """What an answer says: without any of it, only that there was one was captured."""
@@ -99,18 +99,19 @@ def _choice(content: dict[str, Any]) -> list[Any]:
     return [{"role": "assistant", **said, **reason}] if said else []
 
 
+_traceloop = reader(
+    "traceloop.span.kind; traceloop.entity.input; traceloop.entity.output; traceloop.entity.name"
+)
+
+
 def openllmetry(span: Span) -> dict[str, Any] | None:
     """What a span of OpenLLMetry says, or one with its numbered attributes; None for any other."""
+    if (told := _traceloop(span)) is not None:
+        return told
     given = span.attributes
-    name, went_in, came_out = (given.get(f"traceloop.entity.{key}") for key in ("name", "input", "output"))
-    match given.get(TRACELOOP):
-        case "tool":
-            return tool_told(name or span.name.removesuffix(".tool"), went_in, came_out)
-        case "agent" | "workflow" as kind:
-            return {gen_ai.OPERATION: f"invoke_{kind}", **agent_told(name, went_in, came_out)}
     asked, answers = indexed(given, "gen_ai.prompt"), mappings(indexed(given, "gen_ai.completion"))
     answered = [each for each in answers if not SAYING.isdisjoint(each)]  # else it was not captured
-    if TRACELOOP not in given and REQUEST not in given and not (asked or answered):
+    if REQUEST not in given and not (asked or answered):
         return None
     called = REQUESTS.get(str(given.get(REQUEST))) or ("chat" if asked or answered else None)
     return {

@@ -3,19 +3,10 @@
 from typing import Any
 
 from agenteval_otel import conventions as gen_ai
-from agenteval_otel.dialects.vendors import agent_told, first, tool_told
-from agenteval_otel.messages import data_of, indexed, mappings, messages_in
+from agenteval_otel.dialects.vendors import arguments_told, first, reader
+from agenteval_otel.messages import data_of, indexed, mappings
 from agenteval_otel.spans import Span
 
-KIND = "openinference.span.kind"
-KINDS = {
-    "AGENT": "invoke_agent",
-    "LLM": "chat",
-    "TOOL": gen_ai.TOOL,
-    "EMBEDDING": "embeddings",
-    "RETRIEVER": "retrieval",
-}
-"""Other kinds are steps of a framework, which do nothing themselves."""
 TOKENS = {
     "llm.token_count.prompt": "gen_ai.usage.input_tokens",
     "llm.token_count.completion": "gen_ai.usage.output_tokens",
@@ -26,38 +17,26 @@ HANDOFF = "handoff to "
 """How a span of the Agents SDK begins that hands on to another agent: its model asks for a tool named after that."""
 
 
+_read = reader("openinference.span.kind; input.value; output.value; tool.name")
+
+
 def read(span: Span) -> dict[str, Any] | None:
     """What a span says; None for a span of another convention."""
-    given = span.attributes
-    kind = str(given.get(KIND) or "").upper()
-    if not kind:
-        return None
-    told = {gen_ai.OPERATION: KINDS.get(kind), gen_ai.CONVERSATION: given.get("session.id")}
-    if kind == "LLM":
-        return {**told, **_model_call(given)}
-    if kind == "TOOL":
-        return {**told, **_tool_call(span)}
-    if kind == "AGENT":
-        name = given.get("agent.name") or span.name
-        return {**told, **agent_told(name, given.get("input.value"), given.get("output.value"))}
+    given, told = span.attributes, _read(span)
+    if told is not None and told[gen_ai.OPERATION] == "chat":
+        for name, key in ((gen_ai.INPUT, "llm.input_messages"), (gen_ai.OUTPUT, "llm.output_messages")):
+            messages = (_message(each.get("message", each)) for each in mappings(indexed(given, key)))
+            told[name] = list(filter(None, messages)) or told[name]
+        tools = (each.get("tool") for each in mappings(indexed(given, "llm.tools")))
+        reason = given.get("llm.finish_reason")
+        told[gen_ai.FINISH] = [reason] if reason else None
+        told[gen_ai.DEFINITIONS] = [data_of(each.get("json_schema")) for each in mappings([*tools])] or None
+        told |= {name: given.get(key) for key, name in TOKENS.items()}
+    elif told is not None and told[gen_ai.OPERATION] == gen_ai.TOOL:
+        _complete(told, span)
+    elif told is not None and "gen_ai.agent.name" in told:
+        told["gen_ai.agent.name"] = given.get("agent.name") or span.name
     return told
-
-
-def _model_call(given: dict[str, Any]) -> dict[str, Any]:
-    asked, answered = (
-        [said for each in mappings(indexed(given, name)) if (said := _message(each.get("message", each)))]
-        for name in ("llm.input_messages", "llm.output_messages")
-    )
-    tools = (each.get("tool") for each in mappings(indexed(given, "llm.tools")))
-    reason = given.get("llm.finish_reason")
-    return {
-        gen_ai.INPUT: asked or messages_in(given.get("input.value"), "user") or None,
-        gen_ai.OUTPUT: answered or messages_in(given.get("output.value"), "assistant") or None,
-        gen_ai.DEFINITIONS: [data_of(each.get("json_schema")) for each in tools if isinstance(each, dict)]
-        or None,
-        gen_ai.FINISH: [reason] if reason else None,
-        **{name: given.get(key) for key, name in TOKENS.items()},
-    }
 
 
 def _message(given: Any) -> dict[str, Any]:
@@ -82,16 +61,18 @@ def _message(given: Any) -> dict[str, Any]:
     }
 
 
-def _tool_call(span: Span) -> dict[str, Any]:
+def _complete(told: dict[str, Any], span: Span) -> None:
+    """Put in what a span of a tool says in attributes of its own."""
     given = span.attributes
-    parameters = data_of(given.get("tool.parameters"))
-    if isinstance(parameters, dict) and "properties" in parameters:  # the schema, and not the arguments
-        parameters = None
-    args = first(given, ("input.value", "tool_call.function.arguments"))
-    args = parameters if args is None else args
-    name = given.get("tool.name") or given.get("tool_call.function.name") or span.name
     if "tool.name" not in given and span.name.startswith(HANDOFF):
-        return {gen_ai.TOOL_NAME: "transfer_to_" + span.name.removeprefix(HANDOFF).lower().replace(" ", "_")}
-    told = tool_told(name, args, given.get("output.value"))
-    call_id = given.get("tool.id") or given.get("tool_call.id")
-    return {**told, gen_ai.CALL_ID: call_id or told.get(gen_ai.CALL_ID)}
+        told[gen_ai.TOOL_NAME] = "transfer_to_" + span.name.removeprefix(HANDOFF).lower().replace(" ", "_")
+        told[gen_ai.ARGUMENTS] = told[gen_ai.RESULT] = None
+        return
+    if "tool.name" not in given and (name := given.get("tool_call.function.name")):
+        told[gen_ai.TOOL_NAME] = name
+    parameters = data_of(given.get("tool.parameters"))
+    is_schema = isinstance(parameters, dict) and "properties" in parameters
+    if "input.value" not in given:
+        args = first(given, ("tool_call.function.arguments",))
+        told[gen_ai.ARGUMENTS] = arguments_told(parameters if args is None and not is_schema else args)
+    told[gen_ai.CALL_ID] = given.get("tool.id") or given.get("tool_call.id") or told[gen_ai.CALL_ID]

@@ -1,12 +1,13 @@
 """Conventions that tell of a span what kind it is, what went in, and what came out.
 
-Those of many vendors differ in the names of these attributes, and in nothing that matters here: each is a line in
+Those of many vendors differ in the names of these attributes, and in nothing that matters here: each is an entry of
 `VENDORS`. What went into a function, and what it returned, is written as JSON or as the text that a program prints; the
 readers of other conventions use what is here for that, too.
 """
 
 import ast
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from agenteval_otel import conventions as gen_ai
 from agenteval_otel.messages import data_of, listed, message_of, messages_in, result_of, tool_message
@@ -43,86 +44,55 @@ NOTHING = ("None", "null", "undefined", "")
 LONGEST_LITERAL = 100_000
 
 
-class Vendor(NamedTuple):
-    """A convention by its attributes: the kind, in JSON under a key if there is one; what went in, and what came out."""
+VENDORS = {
+    "AgentOps": "agentops.span.kind; tool.parameters agentops.entity.input; tool.result agentops.entity.output; tool.name",
+    "Braintrust": "braintrust.span_attributes type; braintrust.input_json braintrust.input; "
+    "braintrust.output_json braintrust.output;",
+    "Genkit": "genkit:metadata:subtype; genkit:input; genkit:output; genkit:name",
+    "Laminar": "lmnr.span.type; lmnr.span.input; lmnr.span.output;",
+    "Langfuse": "langfuse.observation.type; langfuse.observation.input; langfuse.observation.output;",
+    "LangSmith": "langsmith.span.kind; gen_ai.prompt; gen_ai.completion;",
+    "LangWatch": "langwatch.span.type; langwatch.input; langwatch.output;",
+    "LoongSuite": "gen_ai.span.kind; input.value; output.value; tool.name",
+    "MLflow": "mlflow.spanType; mlflow.spanInputs; mlflow.spanOutputs;",
+    "Prompt flow": "span_type; inputs; output; function",
+    "Sentry": "gen_ai.operation.type; gen_ai.tool.input gen_ai.request.messages; gen_ai.tool.output gen_ai.response.text;",
+    "Spring AI": "spring.ai.kind; spring.ai.tool.call.arguments; spring.ai.tool.call.result; spring.ai.tool.definition.name",
+}
+"""Conventions by their attributes: the kind, and the key of it where it is in JSON; what went in; what came out; the name."""
 
-    name: str
-    kind: str
-    went_in: tuple[str, ...]
-    came_out: tuple[str, ...]
-    key: str = ""
-    tool: str = gen_ai.TOOL_NAME
-    """The tool's name, where it is not the span's."""
 
-    def read(self, span: Span) -> dict[str, Any] | None:
+def reader(attributes: str) -> Callable[[Span], dict[str, Any] | None]:
+    """What reads the spans of a convention that `VENDORS` could describe."""
+    (kind_in, *keys), went_in, came_out, names = (each.split() for each in attributes.split(";"))
+
+    def read(span: Span) -> dict[str, Any] | None:
         """What a span says; None for a span of another convention, and for a kind of tool that is not known."""
         given = span.attributes
-        kind = data_of(given.get(self.kind))
-        if self.key:
-            kind = kind.get(self.key) if isinstance(kind, dict) else None
+        kind = data_of(given.get(kind_in))
+        for key in keys:
+            kind = kind.get(key) if isinstance(kind, dict) else None
         if not isinstance(kind, str):
             return None
         operation = OPERATIONS.get(kind.strip('"').lower())
-        went_in, came_out = (first(given, keys) for keys in (self.went_in, self.came_out))
         told = {gen_ai.OPERATION: operation, gen_ai.CONVERSATION: first(given, SESSIONS)}
+        asked, answered = first(given, went_in), first(given, came_out)
+        name = next((given[key] for key in names if given.get(key)), None)
         if operation == gen_ai.TOOL:
-            name = given.get(self.tool) or given.get(gen_ai.TOOL_NAME) or span.name
-            answered = None if span.failed and came_out == "{}" else came_out
-            called = tool_told(name, went_in, answered)
+            name = name or given.get(gen_ai.TOOL_NAME) or span.name.removesuffix(".tool")
+            called = tool_told(name, asked, None if span.failed and answered == "{}" else answered)
             return told | called | {gen_ai.CALL_ID: given.get(gen_ai.CALL_ID) or called[gen_ai.CALL_ID]}
-        if operation == "chat":
-            asked, answered = messages_in(went_in, "user"), messages_in(came_out, "assistant")
-            return told | {gen_ai.INPUT: asked or None, gen_ai.OUTPUT: answered or None}
         if operation in gen_ai.AGENTS:
-            return told | agent_told(span.name, went_in, came_out)
+            return told | agent_told(name or span.name, asked, answered)
+        if operation == "chat":
+            sides = ((gen_ai.INPUT, asked, "user"), (gen_ai.OUTPUT, answered, "assistant"))
+            return told | {name: messages_in(said, role) or None for name, said, role in sides}
         if operation is None and gen_ai.LOOKS_LIKE_A_TOOL.search(kind):
             return None
         own = gen_ai.operation(span)
         return told | {gen_ai.OPERATION: operation or ("" if own and own not in gen_ai.KNOWN else None)}
 
-
-VENDORS = (
-    Vendor(
-        "AgentOps",
-        "agentops.span.kind",
-        ("tool.parameters", "agentops.entity.input"),
-        ("tool.result", "agentops.entity.output"),
-        tool="tool.name",
-    ),
-    Vendor(
-        "Braintrust",
-        "braintrust.span_attributes",
-        ("braintrust.input_json", "braintrust.input"),
-        ("braintrust.output_json", "braintrust.output"),
-        key="type",
-    ),
-    Vendor("Genkit", "genkit:metadata:subtype", ("genkit:input",), ("genkit:output",), tool="genkit:name"),
-    Vendor("Laminar", "lmnr.span.type", ("lmnr.span.input",), ("lmnr.span.output",)),
-    Vendor(
-        "Langfuse",
-        "langfuse.observation.type",
-        ("langfuse.observation.input",),
-        ("langfuse.observation.output",),
-    ),
-    Vendor("LangSmith", "langsmith.span.kind", ("gen_ai.prompt",), ("gen_ai.completion",)),
-    Vendor("LangWatch", "langwatch.span.type", ("langwatch.input",), ("langwatch.output",)),
-    Vendor("LoongSuite", "gen_ai.span.kind", ("input.value",), ("output.value",), tool="tool.name"),
-    Vendor("MLflow", "mlflow.spanType", ("mlflow.spanInputs",), ("mlflow.spanOutputs",)),
-    Vendor("Prompt flow", "span_type", ("inputs",), ("output",), tool="function"),
-    Vendor(
-        "Sentry",
-        "gen_ai.operation.type",
-        ("gen_ai.tool.input", "gen_ai.request.messages"),
-        ("gen_ai.tool.output", "gen_ai.response.text"),
-    ),
-    Vendor(
-        "Spring AI",
-        "spring.ai.kind",
-        ("spring.ai.tool.call.arguments",),
-        ("spring.ai.tool.call.result",),
-        tool="spring.ai.tool.definition.name",
-    ),
-)
+    return read
 
 
 def tool_told(name: Any, given: Any, returned: Any) -> dict[str, Any]:
@@ -184,6 +154,6 @@ def decoded(value: Any) -> Any:
             return data
 
 
-def first(given: dict[str, Any], keys: tuple[str, ...]) -> Any:
+def first(given: dict[str, Any], keys: Iterable[str]) -> Any:
     """The first of these attributes that is there."""
     return next((given[key] for key in keys if key in given), None)
