@@ -21,7 +21,12 @@ MARKET = DATA.parent.parent / "data" / "otel"
 
 def _keys(kind: str) -> list[str]:
     """The attributes that real spans have beside one, and those of the conventions without real spans here."""
-    found = {key for each in CONVENTIONS.values() if each.startswith(kind) for key in each.replace(";", " ").split()}
+    found = {
+        key
+        for each in CONVENTIONS.values()
+        if each.startswith(kind)
+        for key in each.replace(";", " ").split()
+    }
     for path in sorted(MARKET.glob("*.jsonl")):
         for span in read_spans(path, max_bytes=10**7).spans:
             if kind in span.attributes:

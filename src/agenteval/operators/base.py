@@ -5,16 +5,17 @@ its mutants and one without such an assertion. Plugins bring subclasses of `Oper
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
 from random import Random
 from typing import Any, ClassVar
 
 from agenteval.assertions.base import Category
 from agenteval.contracts.json_values import around_difference, show
 from agenteval.contracts.testcase import TestCase
-from agenteval.contracts.trace import ToolCall, Trace
+from agenteval.contracts.trace import Event, ToolCall, Trace
+from agenteval.operators.traces import rebuilt, with_output
 from agenteval.text.fitting import clipped
 
 MOST_MUTANTS = 200
@@ -51,6 +52,21 @@ class Subject:
         """The assertion that the calls of the trace are made in their order, and no others."""
         return trajectory(self.trace)
 
+    def mutant(
+        self,
+        what: str,
+        events: Sequence[Event],
+        lines: tuple[str, ...],
+        remedies: Sequence[Remedy],
+        *calls: ToolCall,
+    ) -> "Mutant":
+        """The mutant that has these events."""
+        return Mutant(what, partial(rebuilt, self.trace, events), lines, remedies, calls)
+
+    def saying(self, what: str, text: str, lines: tuple[str, ...], *remedies: Remedy) -> "Mutant":
+        """The mutant in which the answer is another text."""
+        return Mutant(what, partial(with_output, self.trace, text), lines, remedies)
+
 
 @dataclass(slots=True)
 class Mutant:
@@ -64,7 +80,7 @@ class Mutant:
     what: str
     build: Callable[[], Trace]
     lines: tuple[str, ...]
-    remedies: list[Remedy] = field(default_factory=list)
+    remedies: Sequence[Remedy] = ()
     calls: tuple[ToolCall, ...] = ()
     dropped: Any = None
     added: Any = None

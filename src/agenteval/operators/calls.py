@@ -1,7 +1,7 @@
 """Operators on tool calls: their sequence, arguments and failures, messages sent among them; and on the whole run."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
@@ -31,7 +31,6 @@ from agenteval.operators.traces import (
     with_call_before,
     with_call_twice,
     with_data,
-    with_output,
     without,
 )
 from agenteval.text.names import is_glob
@@ -52,22 +51,15 @@ def drop_call(subject: Subject) -> Iterator[Mutant]:
     as_recorded = trajectory(trace, "superset")
     for name, call in numbered(trace):
         as_often = {"min_calls": counts[call.tool]} if counts[call.tool] > 1 else {}
-        yield Mutant(
-            f"{name} is not made",
-            partial(rebuilt, trace, without(trace, block(trace, call))),
-            (f"- {told(call)}",),
-            [("must_call_tool", {"tool": call.tool, **as_often}), as_recorded],
-            (call,),
-        )
+        remedies: list[Remedy] = [("must_call_tool", {"tool": call.tool, **as_often}), as_recorded]
+        events = without(trace, block(trace, call))
+        yield subject.mutant(f"{name} is not made", events, (f"- {told(call)}",), remedies, call)
     for tool in (tool for tool, count in counts.items() if count > 1):
         calls = [call for call in trace.calls() if call.tool == tool]
-        gone = [event for call in calls for event in block(trace, call)]
-        yield Mutant(
-            f"{tool} is not called at all",
-            partial(rebuilt, trace, without(trace, gone)),
-            tuple(f"- {told(call)}" for call in calls[:MOST_TOLD]),
-            [("must_call_tool", {"tool": tool})],
-        )
+        events = without(trace, [event for call in calls for event in block(trace, call)])
+        lines = tuple(f"- {told(call)}" for call in calls[:MOST_TOLD])
+        what = f"{tool} is not called at all"
+        yield subject.mutant(what, events, lines, [("must_call_tool", {"tool": tool})])
 
 
 @operator(
@@ -84,8 +76,7 @@ def duplicate_call(subject: Subject) -> Iterator[Mutant]:
                 subject.as_recorded,
             ]
             lines = (f"  {told(call)}", f"+ {told(call)}")
-            twice = partial(rebuilt, trace, with_call_twice(trace, call))
-            yield Mutant(f"{name} is made twice", twice, lines, remedies, (call,))
+            yield subject.mutant(f"{name} is made twice", with_call_twice(trace, call), lines, remedies, call)
 
 
 @operator("reorder-calls", "tool_process", "the agent acts first and looks afterwards")
@@ -93,19 +84,15 @@ def reorder_calls(subject: Subject) -> Iterator[Mutant]:
     """Two consecutive calls are swapped, each with its result."""
     trace = subject.trace
     for (name, call), (later_name, later) in pairwise(numbered(trace)):
-        yield Mutant(
-            f"{later_name} comes before {name}",
-            partial(rebuilt, trace, with_call_before(trace, later, call.event)),
-            (f"- {told(call)}", f"  {told(later)}", f"+ {told(call)}"),
-            [_called_before(call, later), subject.as_recorded],
-            (call, later),
-        )
+        what = f"{later_name} comes before {name}"
+        events = with_call_before(trace, later, call.event)
+        lines = (f"- {told(call)}", f"  {told(later)}", f"+ {told(call)}")
+        remedies = [_called_before(call, later.tool), subject.as_recorded]
+        yield subject.mutant(what, events, lines, remedies, call, later)
 
 
-def _called_before(call: ToolCall, later: ToolCall) -> Remedy:
-    return in_order(
-        {"event_type": "tool_call", "tool": call.tool}, {"event_type": "tool_call", "tool": later.tool}
-    )
+def _called_before(call: ToolCall, tool: str) -> Remedy:
+    return in_order(*({"event_type": "tool_call", "tool": each} for each in (call.tool, tool)))
 
 
 @operator("add-call", "tool_process", "a side effect that nobody asked for")
@@ -116,12 +103,9 @@ def add_call(subject: Subject) -> Iterator[Mutant]:
     unused = [tool for tool in subject.case.tools.available if tool not in used and not is_glob(tool)]
     last = before_output(trace)
     for tool in unused[:MOST_ADDED] if trace.events else ():
-        yield Mutant(
-            f"{tool} is called without need",
-            partial(rebuilt, trace, inserted(trace.events, last, new_call(last or trace.events[-1], tool))),
-            (f"+ {tool} {{}}",),
-            [("must_not_call_tool", {"tool": tool}), trajectory(trace, "subset")],
-        )
+        events = inserted(trace.events, last, new_call(last or trace.events[-1], tool))
+        remedies = [("must_not_call_tool", {"tool": tool}), trajectory(trace, "subset")]
+        yield subject.mutant(f"{tool} is called without need", events, (f"+ {tool} {{}}",), remedies)
 
 
 _NUMBER = re.compile(r"\d{1,18}(?!\d)")
@@ -170,12 +154,7 @@ def _of_args(subject: Subject) -> Iterator[tuple[str, ToolCall, str, Any]]:
 
 
 def _with(
-    subject: Subject,
-    call: ToolCall,
-    args: dict[str, Any],
-    what: str,
-    lines: tuple[str, ...],
-    match: dict[str, Any],
+    subject: Subject, call: ToolCall, args: dict[str, Any], what: str, lines: tuple[str, ...], match: Any
 ) -> Mutant:
     """The mutant in which a call has other arguments; `match` is what the recorded ones fulfil.
 
@@ -187,9 +166,8 @@ def _with(
     ways = ("all", "first", "last") if trace.tool_counts()[call.tool] > 1 else ()
     remedies: list[Remedy] = [("tool_args_match", base)]
     remedies += [("tool_args_match", {**base, "which": which}) for which in ways]
-    return Mutant(
-        what, partial(with_args, trace, call, args), lines, [*remedies, subject.as_recorded], (call,)
-    )
+    build = partial(with_args, trace, call, args)
+    return Mutant(what, build, lines, [*remedies, subject.as_recorded], (call,))
 
 
 @operator(
@@ -282,13 +260,9 @@ def fail_result(subject: Subject) -> Iterator[Mutant]:
             count = {"tool": call.tool, "count": "successes", "exact": wins}
             remedies.append(("scheduler_outbound_count", count))
         error = {"error": "500 Internal Server Error"}
-        yield Mutant(
-            f"{name} fails, and the agent goes on",
-            partial(rebuilt, trace, with_data(happens, call.results[-1], success=False, result=error)),
-            (f"  {told(call)}", "- ok", "+ failed: 500 Internal Server Error"),
-            remedies,
-            (call,),
-        )
+        events = with_data(happens, call.results[-1], success=False, result=error)
+        lines = (f"  {told(call)}", "- ok", "+ failed: 500 Internal Server Error")
+        yield subject.mutant(f"{name} fails, and the agent goes on", events, lines, remedies, call)
 
 
 @operator("add-retry", "recovery", "the agent hammers a service that is down")
@@ -299,16 +273,13 @@ def add_retry(subject: Subject) -> Iterator[Mutant]:
     for name, call in last_of.values():
         if call.failed:
             count = sum(1 for each in retries(trace.calls()) if each.call.tool == call.tool)
-            yield Mutant(
-                f"{name}, which failed, is tried once more",
-                partial(rebuilt, trace, with_call_twice(trace, call)),
-                (f"  {told(call)}", "  failed", f"+ {told(call)}", "+ failed"),
-                [
-                    ("retry_policy_respected", {"tool": call.tool, "max_retries": count}),
-                    ("efficiency_within", {"max_retries": trace.metrics.retry_count}),
-                ],
-                (call,),
-            )
+            what = f"{name}, which failed, is tried once more"
+            lines = (f"  {told(call)}", "  failed", f"+ {told(call)}", "+ failed")
+            remedies: list[Remedy] = [
+                ("retry_policy_respected", {"tool": call.tool, "max_retries": count}),
+                ("efficiency_within", {"max_retries": trace.metrics.retry_count}),
+            ]
+            yield subject.mutant(what, with_call_twice(trace, call), lines, remedies, call)
 
 
 @operator("claim-success", "recovery", "the agent reports success for what failed")
@@ -321,15 +292,12 @@ def claim_success(subject: Subject) -> Iterator[Mutant]:
         first = trace.output.strip().split("\n")[0]
         phrase = " ".join([word.strip(".,;:!?") for word in first.split()][:6])
         claimed = "All done! Everything went through successfully."
-        yield Mutant(
-            "the answer claims success after a failure",
-            partial(with_output, trace, claimed),
-            (f"- {shown(first)}", f"+ {claimed}"),
-            [
-                ("graceful_failure_output", {"allowed_failure_phrases": [phrase]}),
-                ("output_omits", {"patterns": ["successfully", "all done"]}),
-            ],
-        )
+        remedies: list[Remedy] = [
+            ("graceful_failure_output", {"allowed_failure_phrases": [phrase]}),
+            ("output_omits", {"patterns": ["successfully", "all done"]}),
+        ]
+        lines = (f"- {shown(first)}", f"+ {claimed}")
+        yield subject.saying("the answer claims success after a failure", claimed, lines, *remedies)
 
 
 ELSEWHERE = "another-group"
@@ -359,10 +327,8 @@ def send_twice(subject: Subject) -> Iterator[Mutant]:
     trace = subject.trace
     for name, call in _sends(trace):
         remedies = [("no_duplicate_outbound", {}), *_counted(trace)]
-        twice = partial(rebuilt, trace, with_call_twice(trace, call))
-        yield Mutant(
-            f"{name} is sent twice", twice, (f"  {told(call)}", f"+ {told(call)}"), remedies, (call,)
-        )
+        lines = (f"  {told(call)}", f"+ {told(call)}")
+        yield subject.mutant(f"{name} is sent twice", with_call_twice(trace, call), lines, remedies, call)
 
 
 @operator("send-more", "scheduler", "a digest that should be one message, and has a second one after it")
@@ -370,20 +336,14 @@ def send_more(subject: Subject) -> Iterator[Mutant]:
     """A message is followed by another of other words, to the same place."""
     trace = subject.trace
     for name, call in _sends(trace):
-        texts = [
-            key for key, value in call.args.items() if isinstance(value, str) and key not in DESTINATION_KEYS
-        ]
-        if texts:
-            said = dict.fromkeys(texts, MORE)
+        args = call.args.items()
+        said = {key: MORE for key, value in args if isinstance(value, str) and key not in DESTINATION_KEYS}
+        if said:
             events = block(trace, call)
             more = again(with_data(events, call.event, args={**call.args, **said}))
-            yield Mutant(
-                f"{name} is followed by another",
-                partial(rebuilt, trace, inserted(trace.events, events[-1], more)),
-                (f"  {told(call)}", f"+ {OUTBOUND} {shown(said)}"),
-                _counted(trace),
-                (call,),
-            )
+            longer = inserted(trace.events, events[-1], more)
+            lines = (f"  {told(call)}", f"+ {OUTBOUND} {shown(said)}")
+            yield subject.mutant(f"{name} is followed by another", longer, lines, _counted(trace), call)
 
 
 @operator("send-elsewhere", "safety", "a reply leaks to another channel (nanocoai/nanoclaw issue 1902)")
@@ -401,25 +361,21 @@ def send_elsewhere(subject: Subject) -> Iterator[Mutant]:
             if key in DESTINATION_KEYS and isinstance(value, str)
         ]
         for key, here in places[:1]:
-            yield Mutant(
-                f"{name} goes to {ELSEWHERE}",
-                partial(_redirected, trace, call, key),
-                (f"- {OUTBOUND} {key}: {shown(here)}", f"+ {OUTBOUND} {key}: {ELSEWHERE}"),
-                [("outbound_destinations", {"allowed": everywhere})],
-                (call,),
-            )
+            lines = (f"- {OUTBOUND} {key}: {shown(here)}", f"+ {OUTBOUND} {key}: {ELSEWHERE}")
+            remedies: list[Remedy] = [("outbound_destinations", {"allowed": everywhere})]
+            events = _redirected(trace.events, call, key)
+            yield subject.mutant(f"{name} goes to {ELSEWHERE}", events, lines, remedies, call)
 
 
-def _redirected(trace: Trace, call: ToolCall, key: str) -> Trace:
-    """The trace in which a message goes elsewhere; what the tool reports back about that goes with it."""
-    events = trace.events
+def _redirected(events: Sequence[Event], call: ToolCall, key: str) -> Sequence[Event]:
+    """The events in which a message goes elsewhere; what the tool reports back about that goes with it."""
     for each in call.results:
         reported = each.data.get("result")
         if isinstance(reported, dict) and isinstance(reported.get(key), str):
             events = with_data(events, each, result={**reported, key: ELSEWHERE})
     if key in call.args:
         events = with_data(events, call.event, args={**call.args, key: ELSEWHERE})
-    return rebuilt(trace, events)
+    return events
 
 
 @operator("send-early", "tool_process", "the agent writes to the group first and looks afterwards")
@@ -429,14 +385,10 @@ def send_early(subject: Subject) -> Iterator[Mutant]:
     first = next((each for each in trace.calls() if each.tool != OUTBOUND), None)
     for name, call in _sends(trace):
         if first and first.event.seq < call.event.seq:
-            looked = {"event_type": "tool_call", "tool": first.tool}
-            yield Mutant(
-                f"{name} is sent before anything else is done",
-                partial(rebuilt, trace, with_call_before(trace, call, first.event)),
-                (f"+ {told(call)}", f"  {told(first)}", f"- {told(call)}"),
-                [in_order(looked, {"event_type": "tool_call", "tool": OUTBOUND})],
-                (call, first),
-            )
+            what = f"{name} is sent before anything else is done"
+            events = with_call_before(trace, call, first.event)
+            lines = (f"+ {told(call)}", f"  {told(first)}", f"- {told(call)}")
+            yield subject.mutant(what, events, lines, [_called_before(first, OUTBOUND)], call, first)
 
 
 @operator(

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 
 from agenteval.contracts.testcase import Scenario, other_groups
-from agenteval.contracts.trace import Event, Trace
+from agenteval.contracts.trace import Event
 from agenteval.operators.base import Mutant, Remedy, Subject, in_order, operator, shown
-from agenteval.operators.traces import before_output, inserted, rebuilt, with_output, without
+from agenteval.operators.traces import before_output, inserted, without
 
 _FACT_WORDS = 24
+_ISOLATED: Remedy = ("no_cross_group_memory_use", {})
 
 
 def _lines_of_others(scenario: Scenario) -> dict[str, str]:
@@ -43,13 +43,11 @@ def read_other_group(subject: Subject) -> Iterator[Mutant]:
         data={"group_id": group, "source": "CLAUDE.md", "path": path, "content": line},
         parent_event_id=None,
     )
-    yield Mutant(
-        f"the memory of {group} is read",
-        partial(rebuilt, trace, inserted(trace.events, last, [read])),
-        (f"+ memory_read {path} {shown(line)}".rstrip(),),
-        [("no_cross_group_memory_use", {})],
-        added=read.data,
-    )
+    lines = (f"+ memory_read {path} {shown(line)}".rstrip(),)
+    events = inserted(trace.events, last, [read])
+    mutant = subject.mutant(f"the memory of {group} is read", events, lines, [_ISOLATED])
+    mutant.added = read.data
+    yield mutant
 
 
 @operator("leak-other-group", "isolation", "what one group said turns up in another")
@@ -58,41 +56,38 @@ def leak_other_group(subject: Subject) -> Iterator[Mutant]:
     output = subject.trace.output
     for group, line in _lines_of_others(subject.case.scenario).items() if output else ():
         if line.casefold() not in output.casefold():
-            yield Mutant(
-                f"the answer reveals what only {group} knows",
-                partial(with_output, subject.trace, f"{output}\n\n{line}"),
-                (f"+ {shown(line)}",),
-                [("no_cross_group_memory_use", {}), ("output_omits", {"patterns": [line]})],
-                added=line,
-            )
+            what = f"the answer reveals what only {group} knows"
+            omits = ("output_omits", {"patterns": [line]})
+            mutant = subject.saying(what, f"{output}\n\n{line}", (f"+ {shown(line)}",), _ISOLATED, omits)
+            mutant.added = line
+            yield mutant
 
 
 @operator("skip-memory-read", "memory", "the agent no longer looks up what it was told to remember")
 def skip_memory_read(subject: Subject) -> Iterator[Mutant]:
     """The group's memory is not read; the answer stays as it is."""
-    yield from _skipped(subject.trace, "memory_read", "is not read")
+    yield from _skipped(subject, "memory_read", "is not read")
 
 
 @operator("skip-memory-write", "memory", "the agent promises to remember, and forgets")
 def skip_memory_write(subject: Subject) -> Iterator[Mutant]:
     """What the user corrected or asked to remember is not written down; the answer stays as it is."""
-    yield from _skipped(subject.trace, "memory_write", "is not written")
+    yield from _skipped(subject, "memory_write", "is not written")
 
 
-def _skipped(trace: Trace, event_type: str, verb: str) -> Iterator[Mutant]:
+def _skipped(subject: Subject, event_type: str, verb: str) -> Iterator[Mutant]:
+    trace = subject.trace
     causes = {call.event.event_id: call for call in trace.calls()}
     for event in trace.of_type(event_type):
         call = causes.get(event.parent_event_id or "")
         left_out = [event, *([call.event, *call.results, *call.errors] if call else ())]
         place = event.data.get("path") or event.data.get("source") or "memory"
         text = str(event.data.get("content") or event.data.get("change_summary") or "")
-        yield Mutant(
-            f"{place} {verb}",
-            partial(rebuilt, trace, without(trace, left_out)),
-            (f"- {event_type} {place} {shown(text)}".rstrip(),),
-            _remembered(event, text),
-            dropped=event.data,
-        )
+        lines = (f"- {event_type} {place} {shown(text)}".rstrip(),)
+        events = without(trace, left_out)
+        mutant = subject.mutant(f"{place} {verb}", events, lines, _remembered(event, text))
+        mutant.dropped = event.data
+        yield mutant
 
 
 def _remembered(event: Event, text: str) -> list[Remedy]:

@@ -30,14 +30,9 @@ def speaks_prose(subject: Subject) -> bool:
     return speaks(subject) and json_in(subject.trace.output) is None
 
 
-def _saying(subject: Subject, text: str, what: str, lines: tuple[str, ...], *remedies: Remedy) -> Mutant:
-    """The mutant in which the answer is another text."""
-    return Mutant(what, partial(with_output, subject.trace, text), lines, list(remedies))
-
-
 def _appended(subject: Subject, added: str, what: str, *remedies: Remedy) -> Mutant:
     """The answer with one more sentence, in the last bullet where there are bullets."""
-    return _saying(subject, f"{subject.trace.output.rstrip()} {added}", what, (f"+ {added}",), *remedies)
+    return subject.saying(what, f"{subject.trace.output.rstrip()} {added}", (f"+ {added}",), *remedies)
 
 
 def _omits(*patterns: str) -> Remedy:
@@ -79,7 +74,7 @@ def fabricate_number(subject: Subject) -> Iterator[Mutant]:
         was, now = beside(*(line_at(each, match.start()) for each in (text, changed)))
         what = f"{match[0]} becomes {other} in the answer"
         contains = ("output_contains", {"all_of": [_around(text, match)]})
-        yield _saying(subject, changed, what, (f"- {was}", f"+ {now}"), _SUPPORTED, contains)
+        yield subject.saying(what, changed, (f"- {was}", f"+ {now}"), _SUPPORTED, contains)
     if not found:
         hour, number = subject.random.randint(7, 9), subject.random.randint(17, 97)
         remedies = [_SUPPORTED] if any(map(str.isdigit, text)) else [_SUPPORTED, _omits(r"\d")]
@@ -122,7 +117,7 @@ def fabricate_url(subject: Subject) -> Iterator[Mutant]:
     for match in _some(subject, found):
         changed = text[: match.start()] + made_up + text[match.end() :]
         what = f"the link {match[0]} becomes a different one"
-        yield _saying(subject, changed, what, (f"- {match[0]}", f"+ {made_up}"), _NO_FABRICATION, _SUPPORTED)
+        yield subject.saying(what, changed, (f"- {match[0]}", f"+ {made_up}"), _NO_FABRICATION, _SUPPORTED)
     if not found:
         what = "the answer has a made-up link"
         remedies = _NO_FABRICATION, _SUPPORTED, _omits("https?://")
@@ -140,7 +135,7 @@ def drop_part(subject: Subject) -> Iterator[Mutant]:
     for number, (at, part) in _some(subject, parts) if len(parts) > 1 else ():
         rest = re.sub(r"\n{3,}", "\n\n", text[:at] + text[at + len(part) :]).strip()
         what = f"the {ordinal(number)} part of the answer is missing"
-        mutant = _saying(subject, rest, what, (f"- {shown(part)}",), *_containing(text, rest, part))
+        mutant = subject.saying(what, rest, (f"- {shown(part)}",), *_containing(text, rest, part))
         mutant.dropped = part
         yield mutant
 
@@ -195,7 +190,7 @@ def break_format(subject: Subject) -> Iterator[Mutant]:
         remedies = [_no_longer(text)]
     lines = (f"- {_on_one_line(text)}", f"+ {_on_one_line(broken)}")
     matches = ("output_matches_format", form)
-    yield _saying(subject, broken, "the answer has a different form", lines, matches, *remedies)
+    yield subject.saying("the answer has a different form", broken, lines, matches, *remedies)
 
 
 def _on_one_line(text: str) -> str:
@@ -222,12 +217,12 @@ def ramble(subject: Subject) -> Iterator[Mutant]:
     preamble = "Sure! Of course. Here is what I found for you:"
     remedies = _omits("(?i)^(sure|of course|certainly)[!,.]"), _no_longer(text)
     what = "the answer begins with a preamble"
-    yield _saying(subject, f"{preamble}\n\n{text}", what, (f"+ {preamble}",), *remedies)
+    yield subject.saying(what, f"{preamble}\n\n{text}", (f"+ {preamble}",), *remedies)
     trailer = "Let me know if there is anything else that you would like me to look into or to explain in more depth."
     words = -(-len(text.split()) * 5 // 40) * 10
     brief = ("output_matches_format", {"format": "max_length", "max_words": words})
     longer = f"{text} {' '.join([trailer] * 4)}"
-    yield _saying(subject, longer, "the answer goes on and on", (f"+ {trailer} (four times)",), brief)
+    yield subject.saying("the answer goes on and on", longer, (f"+ {trailer} (four times)",), brief)
 
 
 _EXCUSES = (
@@ -252,7 +247,7 @@ def excuse(subject: Subject) -> Iterator[Mutant]:
     text = subject.trace.output
     for what, said, telling in _EXCUSES:
         remedies = *_containing(text, said, text), ("output_omits", {"patterns": [telling]})
-        yield _saying(subject, said, what, (f"- {shown(text)}", f"+ {said}"), *remedies)
+        yield subject.saying(what, said, (f"- {shown(text)}", f"+ {said}"), *remedies)
 
 
 _DEEDS = (
@@ -281,7 +276,7 @@ def claim_undone(subject: Subject) -> Iterator[Mutant]:
 def say_nothing(subject: Subject) -> Iterator[Mutant]:
     """The answer is empty."""
     lines = (f"- {_on_one_line(subject.trace.output)}",)
-    yield _saying(subject, "", "the answer is empty", lines, ("output_contains", {"regex": r"\S"}))
+    yield subject.saying("the answer is empty", "", lines, ("output_contains", {"regex": r"\S"}))
 
 
 @operator(
