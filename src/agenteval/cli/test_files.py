@@ -26,10 +26,7 @@ from agenteval.running.collection import Collection, check_inputs, collect
 from agenteval.text.fitting import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from agenteval.loading.config import Config
-    from agenteval.openwop.suite import Carried
     from agenteval.reporters.terminal import Terminal
 
 
@@ -188,10 +185,11 @@ def suite(
     for test, name in zip(collection.tests, task_names(collection.tests, folder), strict=True):
         context = project.context_of(test.path, "suite", allow_outside=allow_outside)
         with redirect_stdout(sys.stderr):  # a plugin may print
-            carried.append(
-                carried_over(test, name, registry=project.registry, context=context, rules=project.rules)
+            task, lost = carried_over(
+                test, name, registry=project.registry, context=context, rules=project.rules
             )
-    tasks = [each.task for each in carried if each.task]
+        carried.append((test.redactor(project.rules).name(test.case.id), task, lost))
+    tasks = [task for _, task, _ in carried if task]
     if tasks:
         write_json(sys.stdout, _suite_of(project.config, tasks, folder))
     _tell_carried(console, carried)
@@ -217,13 +215,13 @@ def _suite_of(config: "Config", tasks: list[dict[str, Any]], folder: Path | None
     }
 
 
-def _tell_carried(terminal: "Terminal", carried: "Sequence[Carried]") -> None:
+def _tell_carried(terminal: "Terminal", carried: Sequence[tuple[str, Any, list[str]]]) -> None:
     from agenteval.text.fitting import counted
 
-    made = sum(each.task is not None for each in carried)
+    made = sum(task is not None for _, task, _ in carried)
     terminal.emit(f"{made} of {counted(len(carried), 'test')} carried over")
-    for each in carried:
-        terminal.emit(("left out  " if each.task is None else "in part   ") + each.test_id)
-        for line in each.lost:
+    for test_id, task, lost in carried:
+        terminal.emit(("left out  " if task is None else "in part   ") + test_id)
+        for line in lost:
             terminal.emit(f"  {line}")
     terminal.flush()

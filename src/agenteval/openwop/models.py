@@ -12,7 +12,6 @@ from agenteval.contracts.models import (
     Model,
     NotEmpty,
     NotNull,
-    Tagged,
     Unique,
     Whole,
     model,
@@ -257,46 +256,14 @@ class Completed(Closed):
 
 
 @model
-class StartedEvent(Closed):
-    """The run began."""
+class EvalEvent(Closed):
+    """One line of a run's events."""
 
     sequence: Annotated[int, Between(1)]
     """From 1, without gaps."""
     timestamp: Text
     """When, ISO 8601 in UTC."""
-    type: Literal["eval.started"]
+    type: Literal["eval.started", "eval.scored", "eval.completed"]
     """What happened."""
-    payload: Started
-    """What is told of it."""
-
-
-@model
-class ScoredEvent(Closed):
-    """A task was scored."""
-
-    sequence: Annotated[int, Between(1)]
-    """From 1, without gaps."""
-    timestamp: Text
-    """When, ISO 8601 in UTC."""
-    type: Literal["eval.scored"]
-    """What happened."""
-    payload: Scored
-    """What is told of it."""
-
-
-@model
-class CompletedEvent(Closed):
-    """The run came to its end."""
-
-    sequence: Annotated[int, Between(1)]
-    """From 1, without gaps."""
-    timestamp: Text
-    """When, ISO 8601 in UTC."""
-    type: Literal["eval.completed"]
-    """What happened."""
-    payload: Completed
-    """What is told of it."""
-
-
-EvalEvent = Annotated[StartedEvent | ScoredEvent | CompletedEvent, Tagged("type")]
-"""One line of a run's events."""
+    payload: Started | Scored | Completed
+    """What is told of it: of the suite, of a task, of the whole."""

@@ -2,15 +2,11 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from agenteval.contracts.adapters import AdapterContext
 from agenteval.contracts.errors import AgentEvalError, FileError, SpecError
-from agenteval.contracts.models import plain
-from agenteval.contracts.testcase import TestCase
-from agenteval.contracts.trace import Trace
 from agenteval.loading.discovery import TEST_FILE
 from agenteval.loading.testfile import LoadedTest
 from agenteval.openwop.models import AgentEvalSuite, Task
@@ -157,74 +153,50 @@ def _unjudgeable(suite: AgentEvalSuite, tasks: Sequence[Task], request: SuiteReq
         )
 
 
-@dataclass(slots=True, kw_only=True)
-class Carried:
-    """What became of one test: its task, or None; and what a task cannot express of it, a line each."""
-
-    test_id: str
-    task: dict[str, Any] | None = None
-    lost: list[str] = field(default_factory=list)
-
-
 def carried_over(
     test: LoadedTest, name: str, *, registry: Registry, context: AdapterContext, rules: RedactionRules
-) -> Carried:
-    """A test as a task called `name`, with what the test redacts redacted.
+) -> tuple[dict[str, Any] | None, list[str]]:
+    """A test as a task called `name`, or None; and what a task cannot express of it, a line each. Redacted as the test asks.
 
     A task has one expectation: the first phrase of the first critical `output_contains` that the output has.
     """
-    case = test.case
-    redactor = test.redactor(rules)
-    carried = Carried(test_id=redactor.name(case.id))
+    case, redactor = test.case, test.redactor(rules)
     try:
         trace = registry.find_adapter(case.adapter).trace(case, context)
     except AgentEvalError as error:
-        carried.lost.append(f"the recording cannot be read: {redactor.unseen(error.message.splitlines()[0])}")
-        return carried
+        return None, [f"the recording cannot be read: {redactor.unseen(error.message.splitlines()[0])}"]
     redactor.learn(trace.events)
     for source in test.checks:
         check: Any = source.check
-        if source.spec.severity != "critical" or check.type != "output_contains":
-            continue
-        phrases = check.all_of or (check.any_of if len(check.any_of) == 1 else None)
-        if phrases and phrases[0] in trace.output and redactor.unseen(phrases[0]) == phrases[0]:
-            break
+        if source.spec.severity == "critical" and check.type == "output_contains":
+            phrases = check.all_of or (check.any_of if len(check.any_of) == 1 else None)
+            if phrases and phrases[0] in trace.output and redactor.unseen(phrases[0]) == phrases[0]:
+                break
     else:
-        carried.lost.append(
-            "no critical output_contains has a first phrase of all_of, or an only one of any_of, that the output has as written, "
-            "and of which nothing is redacted"
-        )
-        return carried
-    messages: Any = plain(case.scenario.input_messages)
-    asked = [{"role": each["role"], "content": each["content"]} for each in messages]
+        what = "no critical output_contains has a first phrase of all_of, or an only one of any_of, that the output has as written"
+        return None, [f"{what}, and of which nothing is redacted"]
+    asked = [{"role": each.role, "content": each.content} for each in case.scenario.input_messages]
     only = len(asked) == 1 and asked[0]["role"] == "user"
-    golden = {"strategy": "contains", "value": phrases[0]}
-    carried.task = redactor.data(
-        {
-            "taskId": name,
-            "input": asked[0]["content"] if only else {"messages": asked},
-            "expected": {"kind": "golden", "match": golden},
-            "fixtures": _fixtures(case, trace),
-        }
-    )
+    results = [event.data for event in trace.of_type("tool_result")]
+    fixtures: Any = {
+        "toolResponses": [{"tool": each["tool"], "response": each.get("result")} for each in results]
+    }
+    memory = case.scenario.memory_snapshot
+    if memory is not None:
+        entries = memory if isinstance(memory, list) else [memory]
+        fixtures["memorySeed"] = [each if isinstance(each, dict) else {"content": each} for each in entries]
+    task = {
+        "taskId": name,
+        "input": asked[0]["content"] if only else {"messages": asked},
+        "expected": {"kind": "golden", "match": {"strategy": "contains", "value": phrases[0]}},
+        "fixtures": fixtures,
+    }
     lost = [f"{bound.spec.id} ({bound.spec.type})" for bound in test.checks if bound is not source]
     if len(check.all_of) > 1 or check.regex or (check.all_of and check.any_of):
         lost.append(f"{source.spec.id}: all but its first phrase")
     if not check.case_sensitive:
         lost.append(f"{source.spec.id}: ignoring case; a golden output is compared as it is written")
-    carried.lost += map(redactor.name, lost)
-    return carried
-
-
-def _fixtures(case: TestCase, trace: Trace) -> dict[str, Any]:
-    results = [event.data for event in trace.of_type("tool_result")]
-    answers = [{"tool": data["tool"], "response": data.get("result")} for data in results]
-    memory = case.scenario.memory_snapshot
-    if memory is None:
-        return {"toolResponses": answers}
-    entries = memory if isinstance(memory, list) else [memory]
-    seed = [each if isinstance(each, dict) else {"content": each} for each in entries]
-    return {"toolResponses": answers, "memorySeed": seed}
+    return redactor.data(task), list(map(redactor.name, lost))
 
 
 def task_names(tests: Sequence[LoadedTest], folder: Path | None) -> list[str]:

@@ -7,6 +7,7 @@ unescaped, and numbers spelled as doubles (`1.0` is `1`, `1e21` is `1e+21`).
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -141,22 +142,12 @@ def _spelled(value: Any) -> str:
 
 def _number(value: float) -> str:
     """A number as ECMAScript spells it (ECMA-262, Number::toString)."""
-    sign = "-" if value < 0 else ""
-    mantissa, _, exponent = repr(abs(value)).partition("e")
-    whole, _, fraction = mantissa.partition(".")
-    digits = (whole + fraction).lstrip("0")
-    point = len(whole) + int(exponent or 0) - (len(whole + fraction) - len(digits))
-    digits = digits.rstrip("0")
-    if not digits:
-        return "0"
-    if len(digits) <= point <= 21:
-        return f"{sign}{digits}{'0' * (point - len(digits))}"
-    if 0 < point <= 21:
-        return f"{sign}{digits[:point]}.{digits[point:]}"
-    if -6 < point <= 0:
-        return f"{sign}0.{'0' * -point}{digits}"
-    rest = f".{digits[1:]}" if len(digits) > 1 else ""
-    return f"{sign}{digits[0]}{rest}e{point - 1:+d}"
+    if value == 0 or 1e-6 <= abs(value) < 1e21:
+        whole, _, fraction = f"{Decimal(repr(value)):f}".partition(".")
+        fraction = fraction.rstrip("0")
+        return f"{whole}.{fraction}" if fraction else whole.removeprefix("-") if value == 0 else whole
+    mantissa, _, exponent = repr(value).partition("e")
+    return f"{mantissa.removesuffix('.0')}e{int(exponent):+d}"
 
 
 def _shown(value: Any) -> str:

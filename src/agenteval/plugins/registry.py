@@ -13,13 +13,12 @@ from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agenteval.assertions import CATALOGUE, assertion_class, assertion_types, class_name
 from agenteval.assertions.base import Assertion
 from agenteval.contracts.adapters import Adapter, find_adapter, installed_adapters, make_adapter, own_adapters
 from agenteval.contracts.errors import AdapterError, PluginError, Problem
-from agenteval.operators.base import Operator
 from agenteval.plugins.contract import (
     Kind,
     Plugin,
@@ -31,6 +30,9 @@ from agenteval.plugins.contract import (
     schema_breach,
     told,
 )
+
+if TYPE_CHECKING:
+    from agenteval.operators.base import Operator
 
 GROUPS: dict[str, Kind] = {"agenteval.assertions": "assertion", "agenteval.operators": "operator"}
 """The kind of plugin by entry-point group. `adapters.py` looks for adapters in a quicker way: most tests need one."""
@@ -135,6 +137,8 @@ def _plugin(origin: str, listed: Any) -> Plugin:
         " nor an adapter (a class with name, version, supports_live_run and trace)"
         " nor a mutation operator (a subclass of agenteval.operators.base.Operator)"
     )
+    from agenteval.operators.base import Operator
+
     name: Any = ""
     if isinstance(listed, type) and (issubclass(listed, Assertion | Operator) or hasattr(listed, "trace")):
         if not issubclass(listed, Assertion):
@@ -236,7 +240,7 @@ class Registry:
         """The assertion types of plugins that are not broken, in the order of `plugins`, each with its class."""
         return [(each, each.cls) for each in self.plugins() if each.kind == "assertion" and each.cls]
 
-    def operators(self) -> list[type[Operator]]:
+    def operators(self) -> list[type["Operator"]]:
         """All mutation operators: those of the catalogue, then those of plugins.
 
         Raises `PluginError` when one is broken.
