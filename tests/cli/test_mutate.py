@@ -135,11 +135,12 @@ def test_operators_are_listed_without_a_path(capsys: pytest.CaptureFixture[str])
     )
 
 
-def test_the_list_of_operators_is_no_report(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("report", [["--json"], ["--html", "mutants.html"]], ids=["json", "html"])
+def test_the_list_of_operators_is_no_report(report: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     """Who asks for one would wait for it in vain."""
-    assert main(["mutate", "--list-operators", "--json"]) == 2
+    assert main(["mutate", "--list-operators", *report]) == 2
     assert capsys.readouterr().err == (
-        "error[usage.invalid]: --list-operators mutates nothing: there is no report for --json\n"
+        "error[usage.invalid]: --list-operators mutates nothing: there is no report for --json or --html\n"
         "  next: use one or the other\n"
     )
 

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Sequence
 from contextlib import redirect_stdout
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from agenteval.cli.options import (
@@ -25,6 +26,7 @@ from agenteval.cli.options import (
 )
 from agenteval.contracts.errors import ExitCode, UsageError
 from agenteval.operators.base import MOST_MUTANTS
+from agenteval.running.reports import prepare, write_report
 from agenteval.running.session import AUTO, processors
 from agenteval.text.fitting import counted
 
@@ -58,6 +60,7 @@ class MutateRequest(Request):
     json_output: Annotated[
         bool, option("--json", "Print the report as JSON; everything else goes to stderr.")
     ] = False
+    html: Annotated[Path | None, option("--html FILE", "Write the report as one HTML file.")] = None
     list_operators: Annotated[bool, option("--list-operators", "List what can be changed, and stop.")] = False
     allow_outside: AllowOutsideOption = False
     quiet: QuietOption = False
@@ -83,11 +86,13 @@ def command(asked: MutateRequest) -> ExitCode:
     from agenteval.reporters.console import Console
     from agenteval.running.collection import collect
 
-    if asked.list_operators and asked.json_output:
+    if asked.list_operators and (asked.json_output or asked.html):
         raise UsageError(
-            "--list-operators mutates nothing: there is no report for --json",
+            "--list-operators mutates nothing: there is no report for --json or --html",
             next_step="use one or the other",
         )
+    if asked.html:
+        prepare({"html": asked.html})
     project = open_project(asked.paths)
     with redirect_stdout(sys.stderr):  # a plugin may print
         chosen = chosen_operators(asked.names, project.registry.operators())
@@ -105,7 +110,7 @@ def command(asked: MutateRequest) -> ExitCode:
         console.problem(problem)
     results = _mutated(tests, asked, project, console)
     total = report(asked.seed, results)
-    _tell(total, asked, console)
+    _tell(total, asked, project, console)
     if collection.errors:
         invalid = bool(collection.invalid)
         code, why = (
@@ -157,9 +162,10 @@ def _mutated(
     return results
 
 
-def _tell(total: "MutationReport", asked: MutateRequest, console: "Console") -> None:
-    """Print the report as text and, when asked, as JSON."""
+def _tell(total: "MutationReport", asked: MutateRequest, project: "OpenProject", console: "Console") -> None:
+    """Print the report as text and, when asked, as JSON; write it as HTML. Raises `ReportError`."""
     from agenteval.contracts.models import plain
+    from agenteval.redaction.redactor import Redactor
     from agenteval.reporters.mutation import tell_summary
     from agenteval.reporters.terminal import write_json
 
@@ -167,6 +173,10 @@ def _tell(total: "MutationReport", asked: MutateRequest, console: "Console") -> 
         tell_summary(console, total)
     if asked.json_output:
         write_json(sys.stdout, plain(total))
+    if asked.html:
+        from agenteval.reporters.html import render_mutants
+
+        write_report(asked.html, render_mutants(total, Redactor(rules=project.rules)))
 
 
 def _judged(

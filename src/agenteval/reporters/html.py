@@ -19,6 +19,7 @@ from agenteval.contracts.results import AssertionResult, RunSummary, TestRow
 from agenteval.contracts.trace import is_synthetic
 from agenteval.judging.stored import StoredRun
 from agenteval.matching.sends import OUTBOUND
+from agenteval.mutation.results import MutationReport, percent
 from agenteval.redaction.redactor import Redactor
 from agenteval.redaction.sealing import sealed_text
 from agenteval.reporters.console import is_trace_too_large, next_step_of, place_of_error
@@ -304,25 +305,17 @@ def render(run: StoredRun, redactor: Redactor) -> bytes:
     for row in run.summary.tests:
         if row.result is not None:
             groups[_kind(row, known)].append(row)
-    style, script = (_FILES.joinpath(name).read_text("utf-8") for name in ("style.css", "script.js"))
-    digests = [b64encode(sha256(each.encode()).digest()).decode() for each in (style, script)]
-    page: str = (
-        _environment(redactor)
-        .get_template("report.html.jinja")
-        .render(
-            style=style,
-            script=script,
-            policy=f"default-src 'none'; style-src 'sha256-{digests[0]}'; script-src 'sha256-{digests[1]}'; "
-            "base-uri 'none'; form-action 'none'",
-            summary=run.summary,
-            headline=_headline(run.summary, len(known)),
-            groups={kind: rows for kind, rows in groups.items() if rows},
-            unwritten=[row for row in run.summary.tests if row.result is None],
-            unseen_regressions=unseen_regressions(run),
-            test_of=partial(_test, run, known, places),
-        )
+    return _page(
+        redactor,
+        "report",
+        script="script.js",
+        summary=run.summary,
+        headline=_headline(run.summary, len(known)),
+        groups={kind: rows for kind, rows in groups.items() if rows},
+        unwritten=[row for row in run.summary.tests if row.result is None],
+        unseen_regressions=unseen_regressions(run),
+        test_of=partial(_test, run, known, places),
     )
-    return page.encode()
 
 
 def _kind(row: TestRow, known: Mapping[str, str]) -> str:
@@ -377,7 +370,16 @@ def _test(
     }
 
 
-def _environment(redactor: Redactor) -> Any:
+def render_mutants(report: MutationReport, redactor: Redactor) -> bytes:
+    """The report of mutation testing, in UTF-8: survivors first, each with what to add. It has no script.
+
+    Raises `LeakError`.
+    """
+    return _page(redactor, "mutants", report=report)
+
+
+def _page(redactor: Redactor, template: str, *, script: str = "", **values: Any) -> bytes:
+    """A page. Its Content-Security-Policy allows our style sheet and our script, by their digests, and nothing else."""
     import jinja2
 
     @lru_cache(4096)  # names, ids and words of our own come by thousands of times
@@ -396,6 +398,17 @@ def _environment(redactor: Redactor) -> Any:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(count=grouped, shortened=partial(ends, limit=ON_THE_LINE))
     environment.globals.update(KINDS=KINDS, CHECK_WORDS=CHECK_WORDS, SHOWN_REMARKS=SHOWN_REMARKS)
-    return environment
+    environment.filters.update(count=grouped, percent=percent, shortened=partial(ends, limit=ON_THE_LINE))
+    held = [_FILES.joinpath(name).read_text("utf-8") for name in ("style.css", script) if name]
+    digests = [b64encode(sha256(each.encode()).digest()).decode() for each in held]
+    own = " ".join(
+        f"{kind}-src 'sha256-{digest}';" for kind, digest in zip(("style", "script"), digests, strict=False)
+    )
+    values |= {
+        "style": held[0],
+        "script": held[-1],
+        "policy": f"default-src 'none'; {own} base-uri 'none'; form-action 'none'",
+    }
+    page: str = environment.get_template(f"{template}.html.jinja").render(values)
+    return page.encode()
