@@ -152,7 +152,7 @@ def test_sarif_suppresses_a_failure_that_no_assertion_explains(tmp_path: Path) -
 def test_markdown_does_not_count_it_as_failed(run: StoredRun) -> None:
     """It has a column and a fold of its own."""
     shown = rendered("markdown", run)
-    assert "| tests | passed | known failures |\n| --- | --- | --- |\n| 2 | 1 | 1 |\n" in shown
+    assert "| tests | passed | known failure |\n| --- | --- | --- |\n| 2 | 1 | 1 |\n" in shown
     assert f"<b>KNOWN</b> <code>{NAME}</code> <code>{SAID}</code></summary>" in shown
 
 

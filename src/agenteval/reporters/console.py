@@ -330,8 +330,8 @@ class Console(Terminal):
             for name, duration in slow:
                 self.emit(f"  {duration:8.1f} ms  {name}")
         self.gap()
-        counted = _counted(counts, not_judged=summary.not_judged)
-        self.series(counted or ["no tests"], f" in {summary.duration_ms / 1000:.2f} s")
+        outcomes = _outcomes(counts, not_judged=summary.not_judged)
+        self.series(outcomes or ["no tests"], f" in {summary.duration_ms / 1000:.2f} s")
         if summary_path:
             self.emit((summary_path, "dim"))
 
@@ -340,8 +340,8 @@ class Console(Terminal):
         self.gap()
         if self.verbosity < 0 or counts.total > MANY_TESTS:
             self._not_passed(rows)
-        if counted := _counted(counts):
-            self.series(counted)
+        if outcomes := _outcomes(counts):
+            self.series(outcomes)
 
     def _not_passed(self, rows: Sequence[TestRow]) -> None:
         failed = [row for row in rows if row.status in ("fail", "error")]
@@ -361,7 +361,7 @@ class Console(Terminal):
         if files:
             self.gap()
         for each in files.values():
-            place = ":".join(str(part) for part in (each.path, each.line, each.column) if part)
+            place = located(each.path, each.line, each.column) if each.path else ""
             self.emit(("INVALID", "red bold"), *((" ", place, " ") if place else ()), f" {each.reason_code}")
 
     def _scorecard(self, rows: Sequence[CategoryScore]) -> None:
@@ -411,12 +411,13 @@ def _why_not_judged(result: TestResult) -> str:
     return f"{': ' if told else ''}{'; '.join(told)}{f'; {more} more' if more > 0 else ''}"
 
 
-def _counted(counts: RunCounts, *, not_judged: int = 0) -> list[Part]:
-    """`3 passed`, `1 failed`: the counts that are not 0."""
+def counted_outcomes(counts: RunCounts, *, not_judged: int = 0, known: int = 0) -> list[tuple[int, str, str]]:
+    """The counts that are not 0, each with its word and style; `known` of the failures are accepted."""
     parts = [
         (counts.passed, "passed", "green"),
         (counts.xfailed, "xfailed", "yellow"),
-        (counts.failed, "failed", "red bold"),
+        (known, plural(known, "known failure"), "yellow"),
+        (counts.failed - known, "failed", "red bold"),
         (counts.errors, plural(counts.errors, "error"), "red bold"),
         (counts.skipped, "skipped", "yellow"),
         (counts.invalid, "invalid", "red bold"),
@@ -429,4 +430,10 @@ def _counted(counts: RunCounts, *, not_judged: int = 0) -> list[Part]:
         (not_judged, f"{plural(not_judged, 'assertion')} not judged", "yellow"),
         (counts.warnings, plural(counts.warnings, "warning"), "yellow"),
     ]
-    return [(f"{number} {word}", style) for number, word, style in parts if number]
+    return [part for part in parts if part[0]]
+
+
+def _outcomes(counts: RunCounts, *, not_judged: int = 0) -> list[Part]:
+    """`3 passed`, `1 failed`."""
+    parts = counted_outcomes(counts, not_judged=not_judged)
+    return [(f"{number} {word}", style) for number, word, style in parts]

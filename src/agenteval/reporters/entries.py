@@ -7,10 +7,10 @@ alone would show neither.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from agenteval.comparing.comparison import known_failures, unseen_regressions
-from agenteval.contracts.results import AssertionResult, InvalidSpec, RunSummary, TestResult
+from agenteval.contracts.results import AssertionResult, InvalidSpec, TestResult
 from agenteval.judging.stored import StoredRun
 from agenteval.reporters.console import (
     is_trace_too_large,
@@ -20,9 +20,6 @@ from agenteval.reporters.console import (
     place_of_expectation,
 )
 from agenteval.text.fitting import ends
-
-if TYPE_CHECKING:
-    from agenteval.comparing.comparison import Change
 
 Kind = Literal["pass", "fail", "error", "skip", "xfail", "known"]
 """`known` is a failure that the run's baseline accepts."""
@@ -51,57 +48,44 @@ class Entry:
     result: TestResult | None = None
 
 
-def entries(run: StoredRun, *, files_first: bool = False) -> Iterator[Entry]:
+def entries(run: StoredRun) -> Iterator[Entry]:
     """All entries: tests in the order of the run, then what could not be loaded or written, then the run.
 
-    With `files_first` what could not be loaded comes before the tests: where room is short, it says most about the exit
-    code. The run itself is an entry only when it failed and the others do not say why, or not everything.
+    The run itself is an entry only when it failed and the others do not say why, or not everything.
     """
-    errors = (problem for problem in run.summary.problems if problem.severity == "error")
-    files = [
-        _invalid(list(each)) for _, each in groupby(errors, key=lambda problem: problem.path or id(problem))
-    ]
-    bad = bool(files)
-    if files_first:
-        yield from files
-    known = known_failures(run)
+    summary = run.summary
+    bad, known = False, known_failures(run)
     warnings: list[tuple[str, str]] = []
     for result in run.results():
-        if run.summary.forbidden_warnings:
-            warnings += [(result.path, warning) for warning in result.warnings]
+        warnings += [(result.path, warning) for warning in result.warnings]
         entry = _test(result, known.get(result.test_case_id, ""), is_kept=run.is_kept)
         bad |= entry.kind in ("fail", "error")
         yield entry
-    if not files_first:
-        yield from files
+    errors = (problem for problem in summary.problems if problem.severity == "error")
+    for _, each in groupby(errors, key=lambda problem: problem.path or id(problem)):
+        bad = True
+        yield _invalid(list(each))
     unseen = unseen_regressions(run)
-    if run.summary.exit_code and (unseen or not bad):
-        warned = _forbidden(run.summary, warnings) if run.summary.forbidden_warnings else []
-        yield _about_the_run(run.summary, unseen, warned)
-
-
-def _about_the_run(summary: RunSummary, unseen: "Sequence[Change]", warned: Sequence[str]) -> Entry:
+    if not summary.exit_code or (bad and not unseen):
+        return
     lines = [
         f"{change.kind.replace('_', ' ')}: {change.test_case_id} {change.assertion or '(the test)'}"
         for change in unseen
     ]
-    if lines:
+    if unseen:
         lines.append("next: bring back what was judged before, or accept the change with --update-baseline")
-    return Entry(
+    if summary.forbidden_warnings:
+        remarks = [problem for problem in summary.problems if problem.severity == "warning"]
+        told = {(problem.path, problem.message) for problem in remarks}
+        lines += map(_located_problem, remarks)
+        lines += [f"{path}: warning: {text}" for path, text in warnings if (path, text) not in told]
+    yield Entry(
         kind="fail" if summary.exit_code == 1 else "error",
         name=RUN,
         reason_code=f"exit {summary.exit_code}",
         message=summary.exit_reason,
-        text="\n".join([summary.exit_reason, *lines, *warned]),
+        text="\n".join([summary.exit_reason, *lines]),
     )
-
-
-def _forbidden(summary: RunSummary, warnings: Sequence[tuple[str, str]]) -> list[str]:
-    """The warnings for which a strict run failed: of files and of the run, and those of results, given as (path, text)."""
-    problems = [each for each in summary.problems if each.severity == "warning"]
-    lines = list(map(_located_problem, problems))
-    told = {(each.path, each.message) for each in problems}
-    return lines + [f"{path}: warning: {text}" for path, text in warnings if (path, text) not in told]
 
 
 def reason_of(result: TestResult) -> str:
@@ -126,23 +110,11 @@ def problem_text(problem: InvalidSpec) -> str:
     return problem.message + (f"\nnext: {problem.next_step}" if problem.next_step else "")
 
 
-def _at_fault(result: TestResult) -> list[AssertionResult]:
-    """The assertions that failed, then those that warned, without those that the test expects to."""
-    found = [each for each in result.assertions if each.status in ("fail", "warn") and not each.xfail]
-    return sorted(found, key=lambda each: each.status)
-
-
-def _told(result: TestResult, each: AssertionResult) -> list[str]:
-    """A failure or warning with its evidence, line by line."""
-    word = "failed" if each.status == "fail" else "warns"
-    lines = [f"{located(result.path, each.line, each.column)}: {each.id} ({each.type}) {word}"]
-    return lines + [f"  {line}" for line in (*each.message.split("\n"), *evidence_of(each))]
-
-
 def _test(result: TestResult, known: str = "", *, is_kept: bool = True) -> Entry:
     """The entry of a test; `known` says why its failure is accepted, `is_kept` whether its files stay."""
     kind: Kind = "xfail" if result.xfail else "skip" if result.status == "skipped" else result.status
-    found = _at_fault(result)
+    found = [each for each in result.assertions if each.status in ("fail", "warn") and not each.xfail]
+    found.sort(key=lambda each: each.status)
     reasons = _reasons(result, kind, found)
     lines = [] if found and kind in ("pass", "fail") else list(reasons)
     if lines and (place := place_of_error(result) or place_of_expectation(result)):
@@ -150,7 +122,9 @@ def _test(result: TestResult, known: str = "", *, is_kept: bool = True) -> Entry
     if known:
         kind, reasons, lines = "known", [known], [known, *lines]
     for each in found:
-        lines += _told(result, each)
+        word = "failed" if each.status == "fail" else "warns"
+        lines.append(f"{located(result.path, each.line, each.column)}: {each.id} ({each.type}) {word}")
+        lines += [f"  {line}" for line in (*each.message.split("\n"), *evidence_of(each))]
     remarks = [f"warning: {warning}" for warning in result.warnings]
     lines += remarks
     if kind == "pass":

@@ -11,9 +11,9 @@ from agenteval.contracts.results import CategoryScore, InvalidSpec, RunSummary
 from agenteval.judging.stored import StoredRun
 from agenteval.redaction.redactor import Redactor
 from agenteval.redaction.sealing import sealed_text
-from agenteval.reporters.console import located
+from agenteval.reporters.console import counted_outcomes, located
 from agenteval.reporters.entries import Entry, entries, problem_text
-from agenteval.text.fitting import abridged, clipped, ends, printable
+from agenteval.text.fitting import abridged, clipped, ends, plural, printable
 
 LONGEST_COMMENT = 65_536
 """Characters that GitHub accepts as a comment; bytes are counted here, which are never fewer."""
@@ -45,35 +45,26 @@ def within(run: StoredRun, longest: int) -> str:
     head += [*_counts(summary, len(known_failures(run))), "", _facts(run), ""]
     tail = _scorecard(summary.scorecard)
     room = longest - _RESERVE - _size(head) - _size(tail)
-    body, left_out = _fitting(_sections(entries(run, files_first=True)), room)
-    if left_out:
-        body += [f"{left_out} more did not fit here; `agenteval report` shows all of them.", ""]
-    return "\n".join([*head, *body, *tail])
-
-
-def _fitting(sections: Iterable[list[str]], room: int) -> tuple[list[str], int]:
-    """The lines of the sections that fit, and how many sections do not."""
-    lines: list[str] = []
+    body: list[str] = []
     left_out = 0
-    for section in sections:
+    for entry in _urgent_first(run):
+        section = _section(entry) if entry.text else []
         size = _size(section)
         if left_out or size > room:
             left_out += 1
             continue
         room -= size
-        lines += section
-    return lines, left_out
+        body += section
+    if left_out:
+        body += [f"{left_out} more did not fit here; `agenteval report` shows all of them.", ""]
+    return "\n".join([*head, *body, *tail])
 
 
-def _sections(listed: Iterable[Entry]) -> Iterator[list[str]]:
-    """A fold for each entry that has a text, failures and errors first."""
-    waiting: list[Entry] = []
-    for entry in listed:
-        if entry.kind in ("fail", "error"):
-            yield _section(entry)
-        elif entry.text:
-            waiting.append(entry)
-    yield from map(_section, waiting)
+def _urgent_first(run: StoredRun) -> list[Entry]:
+    """Where room is short, what is about no test says most about the exit code, then failures and errors."""
+    return sorted(
+        entries(run), key=lambda each: (each.result is not None, each.kind not in ("fail", "error"))
+    )
 
 
 def _section(entry: Entry) -> list[str]:
@@ -102,23 +93,9 @@ def _code(text: str, tag: str = "code") -> str:
 
 def _counts(summary: RunSummary, known: int) -> list[str]:
     counts = summary.counts
-    named = [
-        (counts.total, "tests"),
-        (counts.passed, "passed"),
-        (counts.xfailed, "xfailed"),
-        (known, "known failures"),
-        (counts.failed - known, "failed"),
-        (counts.errors, "errors"),
-        (counts.skipped, "skipped"),
-        (counts.invalid, "invalid"),
-        (counts.deselected, "deselected"),
-        (counts.vacuous_passes, "vacuous passes"),
-        (summary.not_judged, "assertions not judged"),
-        (counts.warnings, "warnings"),
-    ]
-    return _table(
-        [[word for number, word in named if number], [str(number) for number, _ in named if number]]
-    )
+    total = [(counts.total, plural(counts.total, "test"), "")] if counts.total else []
+    named = [*total, *counted_outcomes(counts, not_judged=summary.not_judged, known=known)]
+    return _table([[word for _, word, _ in named], [str(number) for number, _, _ in named]])
 
 
 def _facts(run: StoredRun) -> str:
@@ -157,12 +134,14 @@ LONGEST_MESSAGE = 4_000
 
 def annotations(run: StoredRun) -> Iterator[str]:
     """A command for each test that failed or warns; beyond what GitHub keeps, the last one counts the rest."""
-    listed = list(entries(run, files_first=True))
-    errors = [_annotation("error", each) for each in listed if each.kind in ("fail", "error")]
+    listed = _urgent_first(run)
+    errors = [
+        _command("error", each, each.name, each.text) for each in listed if each.kind in ("fail", "error")
+    ]
     remarks = [problem for problem in run.summary.problems if problem.severity == "warning"]
     told = {(each.path, each.message) for each in remarks}
-    warnings = [_annotation("warning", each) for each in listed if _warns(each, told)]
-    warnings += map(_remark, remarks)
+    warnings = [_command("warning", each, each.name, each.text) for each in listed if _warns(each, told)]
+    warnings += [_command("warning", each, each.reason_code, problem_text(each)) for each in remarks]
     yield from _kept(errors, "error", "tests did not pass")
     yield from _kept(warnings, "warning", "warnings")
 
@@ -189,28 +168,20 @@ def _warns(entry: Entry, told: set[tuple[str, str]]) -> bool:
     )
 
 
-def _annotation(kind: str, entry: Entry) -> str:
-    return _command(kind, entry.path, entry.line, entry.column, entry.name, entry.text)
-
-
-def _remark(problem: InvalidSpec) -> str:
-    return _command(
-        "warning", problem.path, problem.line, problem.column, problem.reason_code, problem_text(problem)
-    )
-
-
 def _kept(commands: list[str], kind: str, noun: str) -> list[str]:
     if len(commands) <= MOST_ANNOTATIONS:
         return commands
     kept = commands[: MOST_ANNOTATIONS - 1]
     text = f"{len(commands) - len(kept)} more {noun}: see the summary of the step"
-    return [*kept, _command(kind, "", None, None, "agenteval", text)]
+    return [*kept, _command(kind, None, "agenteval", text)]
 
 
-def _command(kind: str, path: str, line: int | None, column: int | None, title: str, text: str) -> str:
+def _command(kind: str, at: Entry | InvalidSpec | None, title: str, text: str) -> str:
     """One workflow command. A property may hold neither `:` nor `,`, and no value a line break or a bare `%`."""
-    place = {"file": _in_workspace(path), "line": line or 1, "col": column} if path else {}
-    properties = {**place, "title": title}
+    properties: dict[str, str | int | None] = {}
+    if at and at.path:
+        properties = {"file": _in_workspace(at.path), "line": at.line or 1, "col": at.column}
+    properties["title"] = title
     given = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items() if value)
     return f"::{kind} {given}::{_data(clipped(text, LONGEST_MESSAGE))}"
 
