@@ -1,5 +1,6 @@
 """What the HTML report shows of texts, assertion results and traces, before any of it is HTML."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,10 +12,8 @@ from agenteval.reporters.html import (
     AT_ONCE,
     LONGEST,
     MOST_EVENTS,
-    Check,
     Difference,
     Text,
-    Timeline,
     checks,
     differences,
     shown,
@@ -42,12 +41,12 @@ def called(number: int, tool: str, **args: Any) -> dict[str, Any]:
     return event(number, "tool_call", {"tool": tool, "call_id": f"call-{number}", "args": args})
 
 
-def shown_events(*events: Any, judging: tuple[Check, ...] = ()) -> Timeline:
+def shown_events(*events: Any, judging: tuple[SimpleNamespace, ...] = ()) -> SimpleNamespace:
     """The timeline of these events."""
     return timeline({"events": list(events)}, judging, "test-a")
 
 
-def check(*assertions: AssertionResult) -> tuple[Check, ...]:
+def check(*assertions: AssertionResult) -> tuple[SimpleNamespace, ...]:
     """These assertion results."""
     return tuple(checks(assertions, "test-a"))
 

@@ -7,11 +7,11 @@ import json
 import re
 from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache, partial
 from hashlib import sha256
 from importlib.resources import files
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from agenteval.comparing.comparison import known_failures, unseen_regressions
@@ -98,61 +98,6 @@ class Difference(NamedTuple):
     got: str
 
 
-@dataclass(slots=True, kw_only=True)
-class Check:
-    """One assertion result."""
-
-    result: AssertionResult
-    anchor: str
-    message: Text
-    asked: list[tuple[str, Text]]
-    observed: list[tuple[str, Text]]
-    differences: dict[str, list[Difference]]
-
-    @property
-    def kind(self) -> str:
-        """One of `CHECK_WORDS`."""
-        return self.result.state
-
-
-Differing = list[tuple[Check, Difference]]
-
-
-class Field(NamedTuple):
-    """A named part of an event; its content has no name."""
-
-    name: str
-    text: Text
-    differences: Differing
-
-
-@dataclass(slots=True, kw_only=True)
-class Event:
-    """One event. `look` is its kind, or `send`; `when` the time since the first event, if the recording has times; `of`
-    the id of the event it answers.
-    """
-
-    event_id: str
-    anchor: str
-    look: str
-    word: str
-    name: str
-    when: str
-    of: str
-    facts: list[str]
-    fields: list[Field]
-    failed: bool
-    pins: Sequence[Check] = ()
-    differences: Differing = field(default_factory=list)
-
-
-class Timeline(NamedTuple):
-    """The events of one test that are shown, and how many are not."""
-
-    events: list[Event]
-    left_out: int
-
-
 def text(value: str) -> Text:
     """A text, cut."""
     if len(value) <= AT_ONCE:
@@ -182,11 +127,12 @@ def _told(value: Any) -> Any:
     return value
 
 
-def checks(results: Sequence[AssertionResult], anchor: str) -> list[Check]:
-    """The assertion results of a test, the most urgent first."""
+def checks(results: Sequence[AssertionResult], anchor: str) -> list[SimpleNamespace]:
+    """The assertion results of a test, the most urgent first; `differences` are by the id of their event."""
     made = [
-        Check(
+        SimpleNamespace(
             result=result,
+            kind=result.state,
             anchor=f"{anchor}--check-{number}",
             message=text(result.message),
             asked=_named_values(result.params),
@@ -210,9 +156,12 @@ def differences(note: str) -> list[Difference]:
     return found
 
 
-def timeline(trace: Mapping[str, Any], checks: Sequence[Check], anchor: str) -> Timeline:
-    """The events of a stored trace; what has not the form of an event is passed over."""
-    pins: dict[str, list[Check]] = {}
+def timeline(trace: Mapping[str, Any], checks: Sequence[SimpleNamespace], anchor: str) -> SimpleNamespace:
+    """The `events` of a stored trace that are shown, and how many are not; what has not the form of an event is passed over.
+
+    Assertions, and the differences they find, stand where they belong: at an argument, else at the event.
+    """
+    pins: dict[str, list[SimpleNamespace]] = {}
     for check in checks:
         for event_id in dict.fromkeys([*check.result.evidence.event_refs, *check.differences]):
             pins.setdefault(event_id, []).append(check)
@@ -227,11 +176,17 @@ def timeline(trace: Mapping[str, Any], checks: Sequence[Check], anchor: str) -> 
     start = min((time for time in map(_time, records) if time is not None), default=None)
     events = [_event(number, each, anchor, start) for number, each in kept]
     for event in events:
-        _pin(event, pins.get(event.event_id, ()))
-    return Timeline(events, len(records) - len(kept))
+        event.pins = pins.get(event.event_id, ())
+        named = {each.name: each for each in event.fields if each.name}
+        for check in event.pins:
+            for one in check.differences.get(event.event_id, ()):
+                at = named.get(one.place) or named.get(one.place.split(".")[0]) or event
+                at.differences.append((check, one))
+    return SimpleNamespace(events=events, left_out=len(records) - len(kept))
 
 
-def _event(number: int, record: Mapping[str, Any], anchor: str, start: datetime | None) -> Event:
+def _event(number: int, record: Mapping[str, Any], anchor: str, start: datetime | None) -> SimpleNamespace:
+    """One event: `look` is its kind, or `send`; `when` the time since the first one; `of` the id of what it answers."""
     kind = str(record.get("type", ""))
     given = record.get("data")
     data: Mapping[str, Any] = given if isinstance(given, dict) else {}
@@ -240,7 +195,7 @@ def _event(number: int, record: Mapping[str, Any], anchor: str, start: datetime 
     seconds = (time - start).total_seconds() if time and start else None
     when = "" if seconds is None else f"+{seconds:.2f} s" if seconds < 60 else f"+{seconds / 60:.1f} min"
     look = "send" if kind == "tool_call" and data.get("tool") == OUTBOUND else kind
-    return Event(
+    return SimpleNamespace(
         event_id=str(record.get("event_id", "")),
         anchor=f"{anchor}--event-{number}",
         look=look,
@@ -251,6 +206,7 @@ def _event(number: int, record: Mapping[str, Any], anchor: str, start: datetime 
         facts=list(_facts(kind, data)),
         fields=list(_fields(kind, data)),
         failed=kind == "error" or (kind == "tool_result" and not data.get("success")),
+        differences=[],
     )
 
 
@@ -264,24 +220,14 @@ def _facts(kind: str, data: Mapping[str, Any]) -> Iterator[str]:
         yield "retryable" if data.get("retryable") else "not retryable"
 
 
-def _fields(kind: str, data: Mapping[str, Any]) -> Iterator[Field]:
+def _fields(kind: str, data: Mapping[str, Any]) -> Iterator[SimpleNamespace]:
+    """The named parts of an event; its content has no name."""
     values = data.get(_CONTENT.get(kind, "content"))
     if kind.startswith("memory_"):
         values = {**{name: data.get(name) for name in ("path", "source", "change_summary")}, "": values}
     for name, each in (values if isinstance(values, dict) else {"": values}).items():
         if each is not None:
-            yield Field(str(name), text(shown(each)), [])
-
-
-def _pin(event: Event, checks: Sequence[Check]) -> None:
-    """Put assertions, and the differences they find, where they belong: at an argument, else at the event."""
-    event.pins = checks
-    fields = {each.name: each for each in event.fields if each.name}
-    for check in checks:
-        for difference in check.differences.get(event.event_id, ()):
-            place = difference.place
-            at = fields.get(place) or fields.get(place.split(".")[0])
-            (at or event).differences.append((check, difference))
+            yield SimpleNamespace(name=str(name), text=text(shown(each)), differences=[])
 
 
 def _time(record: Mapping[str, Any]) -> datetime | None:
