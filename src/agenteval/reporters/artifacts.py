@@ -73,11 +73,12 @@ def packed(outcome: Outcome, stem: str, max_bytes: int, *, save_trace: bool) -> 
 
 def unfiled(outcome: Outcome) -> Filed:
     """No files, but the leaks that the result would have had."""
+    filed = Filed("")
     try:
         sealed_result(outcome.result, outcome.redactor)
     except LeakError as leak:
-        return Filed("", leaks=[leak.problem(f"the result of {outcome.result.test_case_id}")])
-    return Filed("")
+        filed.leaks.append(leak.problem(f"the result of {outcome.result.test_case_id}"))
+    return filed
 
 
 def safe_stem(test_id: str, redactor: Redactor, taken: AbstractSet[str] = frozenset()) -> str:
@@ -193,7 +194,7 @@ class RunDirectory:
 
     def close(self, eval_summary: dict[str, Any]) -> None:
         """Write the EvalSummary, and check every file that was not written through this class."""
-        if content := self._sealed(EVAL_SUMMARY, eval_summary):
+        if content := self.add_file(EVAL_SUMMARY, eval_summary):
             self.eval_summary_sha256 = sha256(content)
         for folder, _, names in os.walk(self.path):
             own = self._written if folder == str(self.path) else set()
@@ -212,12 +213,8 @@ class RunDirectory:
             file.unlink()
             self.leaks.append(LeakError(kinds).problem(file.name))
 
-    def add_file(self, name: str, data: Any) -> None:
-        """Write a file about the run as a whole."""
-        self._sealed(name, data)
-
-    def _sealed(self, name: str, data: Any) -> bytes | None:
-        """Write data if it may be written, and return the bytes; None when it may not."""
+    def add_file(self, name: str, data: Any) -> bytes | None:
+        """Write a file about the run as a whole if it may be written, and return the bytes; None when it may not."""
         try:
             content = sealed(data, self.redactor)
         except LeakError as leak:

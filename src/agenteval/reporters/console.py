@@ -12,6 +12,7 @@ from agenteval.contracts.results import (
     ErrorInfo,
     Evidence,
     InvalidSpec,
+    LiveResult,
     RunCounts,
     RunSummary,
     TestResult,
@@ -29,12 +30,11 @@ def located(path: str, line: int | None, column: int | None) -> str:
 
 def place_of_error(result: TestResult) -> str:
     """The place of what kept a test from being judged; empty when it is none in the test file, or the message tells it."""
-    error = result.error
-    if error is None or error.is_located:
+    if result.error is None or result.error.is_located:
         return ""
-    crashed = next((each for each in result.assertions if each.crashed), None)
-    found = crashed if error.line is None else error
-    return located(result.path, found.line, found.column) if found and found.line is not None else ""
+    found: list[ErrorInfo | AssertionResult] = [result.error]
+    found += [each for each in result.assertions if each.crashed]
+    return next((located(result.path, each.line, each.column) for each in found if each.line is not None), "")
 
 
 def place_of_expectation(result: TestResult) -> str:
@@ -85,8 +85,6 @@ MOST_REASONS = 3
 """Reasons why assertions of a test were skipped that its line tells."""
 MANY_TESTS = 10
 """A run of more tests lists the failed and invalid ones again at its end: their output has scrolled away."""
-
-
 MOST_DIFFERENCES = 6
 
 
@@ -193,7 +191,8 @@ class Console(Terminal):
         if (step := next_step_of(result)) and step not in reason:
             code = "" if result.error else f"{result.reason_code}: "
             self.paragraph(f"{code}next: {step}", indent=2)
-        self._live(result)
+        if result.live:
+            self._live(result.live)
         if result.trials:
             self._trials(result.trials)
         for name in (result.artifacts.result, result.artifacts.trace, result.artifacts.replay):
@@ -202,11 +201,8 @@ class Console(Terminal):
         if result.status in ("fail", "error"):
             self._again(result.path)
 
-    def _live(self, result: TestResult) -> None:
+    def _live(self, live: LiveResult) -> None:
         """What ran, and how it behaved otherwise than the recording; what only the vendor changed, when asked."""
-        live = result.live
-        if live is None:
-            return
         ran = ", ".join(f"{name} {value}" for name, value in live.provenance.items() if value)
         cost = "" if live.cost_usd is None else f", {live.cost_usd:.4f} US dollars"
         self.paragraph(f"ran: {ran}; {counted(live.requests, 'model request')}{cost}", indent=2, style="dim")
@@ -214,15 +210,11 @@ class Console(Terminal):
             self.emit("  behaves otherwise than the recording:")
             for line in live.changes:
                 self.clipped(f"    {line}")
-        if live.drift and self.verbosity > 0:
-            for line in live.drift:
-                self.clipped(f"  note: the agent's vendor changed {line}")
-        elif live.drift:
-            self.paragraph(
-                f"note: the agent's vendor changed {counted(len(live.drift), 'part')} of its requests; -v lists them",
-                indent=2,
-                style="dim",
-            )
+        changed = live.drift
+        if changed and self.verbosity <= 0:
+            changed = [f"{counted(len(changed), 'part')} of its requests; -v lists them"]
+        for line in changed:
+            self.clipped(f"  note: the agent's vendor changed {line}")
 
     def _trials(self, trials: TrialsResult) -> None:
         """Which trials failed and by what, how often each assertion passed, and where the agent went other ways."""
@@ -231,18 +223,16 @@ class Console(Terminal):
                 why = ", ".join(each.failed) or each.message or each.reason_code or each.status
                 phrased = f" ({each.variant!r})" if each.variant else ""
                 self.clipped(f"  trial {each.number}{phrased}: {why}")
-        unsteady = [each for each in trials.assertions if each.passed < each.judged]
-        for assertion in unsteady:
-            self.emit(f"  {assertion.id} passed in {assertion.passed} of {assertion.judged}")
+        for assertion in trials.assertions:
+            if assertion.passed < assertion.judged:
+                self.emit(f"  {assertion.id} passed in {assertion.passed} of {assertion.judged}")
         for reason in trials.invalid:
             self.clipped(f"  run again: {reason}")
-        if len(trials.trajectories) > 1:
-            for way in trials.trajectories[1:]:
-                self.emit(
-                    f"  {plural(len(way.trials), 'trial')} {', '.join(map(str, way.trials))} went another way:"
-                )
-                for line in way.difference[:MOST_DIFFERENCES]:
-                    self.clipped(f"    {line}")
+        for way in trials.trajectories[1:]:
+            numbers = ", ".join(map(str, way.trials))
+            self.emit(f"  {plural(len(way.trials), 'trial')} {numbers} went another way:")
+            for line in way.difference[:MOST_DIFFERENCES]:
+                self.clipped(f"    {line}")
 
     def _again(self, path: str) -> None:
         """The command that runs a test again; none for a suite (a JSON file) whose options are unknown."""
@@ -268,9 +258,8 @@ class Console(Terminal):
         place = f"{place}: " if (place := place_of_error(result)) else ""
         code = "" if error.is_located else f"{place}error[{error.reason_code}]: "
         self.paragraph(f"{code}{error.message}", indent=indent)
-        if self.verbosity > 0 and result.error.details:
-            for line in result.error.details.rstrip().split("\n"):
-                self.emit(f"    {line}")
+        for line in error.details.rstrip().splitlines() if self.verbosity > 0 else ():
+            self.emit(f"    {line}")
 
     def _assertion(self, result: AssertionResult) -> None:
         kind = result.state
@@ -284,30 +273,29 @@ class Console(Terminal):
         if kind == "pass" and self.verbosity < 1:
             return
         self.paragraph(result.message, indent=6)
-        if result.status in ("fail", "warn") and result.description:
+        if result.status not in ("fail", "warn"):
+            return
+        if result.description:
             self.paragraph(f"why it is checked: {result.description.strip()}", indent=6)
-        if result.status in ("fail", "warn"):
-            for excerpt in result.evidence.excerpts:
-                self.clipped(f"      {excerpt.event_id} {excerpt.text}")
-                if excerpt.note:
-                    self.paragraph(excerpt.note, indent=10)
-            if others := other_events(result.evidence):
-                self.paragraph(others, indent=6)
+        for excerpt in result.evidence.excerpts:
+            self.clipped(f"      {excerpt.event_id} {excerpt.text}")
+            if excerpt.note:
+                self.paragraph(excerpt.note, indent=10)
+        if others := other_events(result.evidence):
+            self.paragraph(others, indent=6)
 
     def _tally_line(self, results: Sequence[AssertionResult], error: ErrorInfo | None) -> None:
-        vacuous = sum(r.vacuous for r in results)
-        passed = sum(r.status == "pass" for r in results)
-        skipped = [r for r in results if r.status == "skip"]
-        parts = [f"{self.signs['pass']} {passed} passed"] if passed else []
-        if vacuous:
-            parts.append(f"{self.signs['vacuous']} {vacuous} of them vacuous")
-        if skipped:
-            parts.append(f"{self.signs['skip']} {len(skipped)} skipped")
-        self.emit("  " + self.dotted(parts))
+        skipped = [each for each in results if each.status == "skip"]
+        parts = (
+            ("pass", sum(each.status == "pass" for each in results), "passed"),
+            ("vacuous", sum(each.vacuous for each in results), "of them vacuous"),
+            ("skip", len(skipped), "skipped"),
+        )
+        counted = (f"{self.signs[sign]} {number} {word}" for sign, number, word in parts if number)
+        self.emit("  " + self.dotted(counted))
         for each in skipped:
-            if error and error.message in each.message:
-                continue
-            self.paragraph(f"{self.signs['skip']} {each.id}: {each.message}", indent=4, style="dim")
+            if not (error and error.message in each.message):
+                self.paragraph(f"{self.signs['skip']} {each.id}: {each.message}", indent=4, style="dim")
 
     def summary(
         self, summary: RunSummary, *, slowest: Iterable[tuple[str, float]] = (), summary_path: str | None
@@ -323,12 +311,11 @@ class Console(Terminal):
             self._not_passed(summary.tests)
         if counts.total > MANY_TESTS:
             self._invalid(summary.problems)
-        slow = list(slowest)
-        if slow:
+        if slow := list(slowest):
             self.gap()
             self.emit((f"slowest {len(slow)}", "bold"))
-            for name, duration in slow:
-                self.emit(f"  {duration:8.1f} ms  {name}")
+        for name, duration in slow:
+            self.emit(f"  {duration:8.1f} ms  {name}")
         self.gap()
         outcomes = _outcomes(counts, not_judged=summary.not_judged)
         self.series(outcomes or ["no tests"], f" in {summary.duration_ms / 1000:.2f} s")
@@ -366,24 +353,20 @@ class Console(Terminal):
 
     def _scorecard(self, rows: Sequence[CategoryScore]) -> None:
         width = max(len(row.category) for row in rows)
-        most = max(len(f"{row.passed}/{row.passed + row.failed + row.warnings}") for row in rows)
-        for row in rows:
-            judged = row.passed + row.failed + row.warnings
-            extras = [
-                f"{number} {word}"
-                for number, word in (
-                    (row.failed, "failed"),
-                    (row.xfailed, "xfailed"),
-                    (row.warnings, plural(row.warnings, "warning")),
-                    (row.vacuous, "vacuous"),
-                    (row.skipped, "skipped"),
-                )
-                if number
-            ]
-            kind = "fail" if row.failed else "warn" if row.warnings else "pass" if judged else "skip"
-            tail = f"  {', '.join(extras)}" if extras else ""
-            mark = (self.mark(kind), _MARK_STYLE[kind])
-            self.emit("  ", mark, f" {row.category:<{width}}  {f'{row.passed}/{judged}':>{most}}{tail}")
+        shares = [f"{row.passed}/{row.passed + row.failed + row.warnings}" for row in rows]
+        most = max(map(len, shares))
+        for row, share in zip(rows, shares, strict=True):
+            extras = (
+                (row.failed, "failed"),
+                (row.xfailed, "xfailed"),
+                (row.warnings, plural(row.warnings, "warning")),
+                (row.vacuous, "vacuous"),
+                (row.skipped, "skipped"),
+            )
+            tail = ", ".join(f"{number} {word}" for number, word in extras if number)
+            kind = "fail" if row.failed else "warn" if row.warnings else "pass" if row.passed else "skip"
+            line = f" {row.category:<{width}}  {share:>{most}}{tail and '  '}{tail}"
+            self.emit("  ", (self.mark(kind), _MARK_STYLE[kind]), line)
 
     def _coverage(self, coverage: Coverage, *, tests: int) -> None:
         """What no assertion looks at; a single test need not look at everything."""

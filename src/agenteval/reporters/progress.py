@@ -20,15 +20,16 @@ INTERVAL = 0.1
 
 
 class StatusLine:
-    """A line that can be taken back."""
+    """A line that can be taken back: on a stream, or on stderr if that is a terminal."""
 
-    def __init__(self, stream: TextIO) -> None:
-        self.stream = stream
+    def __init__(self, stream: TextIO | None = None) -> None:
+        self.stream = stream or sys.stderr
+        self._is_seen = stream is not None or sys.stderr.isatty()
         self._shown = ""
 
     def show(self, text: str) -> None:
         """Show a text in place of the one before."""
-        if text and text != self._shown:
+        if self._is_seen and text and text != self._shown:
             self.clear()
             write(self.stream, text)
             flush(self.stream)
@@ -81,19 +82,7 @@ class Progress(StatusLine):
         return (f"\x1b[36m{bar}\x1b[0m" if self.terminal.colored else bar) + track + words
 
 
-class _StderrLine(StatusLine):
-    """A line on stderr, if that is a terminal."""
-
-    def __init__(self) -> None:
-        super().__init__(sys.stderr)
-        self._is_terminal = sys.stderr.isatty()
-
-    def show(self, text: str) -> None:
-        if self._is_terminal:
-            super().show(text)
-
-
-class LiveProgress(_StderrLine):
+class LiveProgress(StatusLine):
     """Says what an agent is doing (`LiveOptions.tell`)."""
 
     def __call__(self, doing: str) -> None:
@@ -104,7 +93,7 @@ class LiveProgress(_StderrLine):
             self.clear()
 
 
-class ReadingProgress(_StderrLine):
+class ReadingProgress(StatusLine):
     """An adapter calls it as it reads (`AdapterContext.progress`)."""
 
     def __call__(self, path: Path, done: int, total: int) -> None:
