@@ -270,16 +270,20 @@ LEAVES = {
         'Path("/out/replay.json").write_text("[]")',
         "live.no_replay: /out/replay.json holds",
     ),
-    "bundle and spans": ([], 'Path("/out/a.otlp.json").touch()', "live.two_sources: the run left two things"),
+    "bundle and spans": (
+        [],
+        'Path("/out/a.otlp.json").touch()',
+        "live.several_turns: the run left 2 recordings of what it did, replay.json and a.otlp.json",
+    ),
     "files of spans": (
         [],
         'Path("/out/a.otlp.json").touch(); Path("/out/b.otlp.json").touch()',
-        "live.several_turns: the run left 2 files of spans",
+        "live.several_turns: the run left 3 recordings",
     ),
     "conversations": (
         ["ALONE"],
         "p = Path(os.environ['CLAUDE_CONFIG_DIR'], 'projects/p'); p.mkdir(parents=True); [(p / n).touch() for n in ('1.jsonl', '2.jsonl')]",
-        "live.several_turns: the run left 2 transcripts of the Claude CLI",
+        "live.several_turns: the run left 2 recordings of what it did, 1.jsonl and 2.jsonl",
     ),
     "a denial": (
         [],

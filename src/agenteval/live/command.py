@@ -6,12 +6,12 @@ import shutil
 import socket
 import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Annotated, Any
 
-from agenteval.contracts.adapters import NOT_THIS_KIND, Adapter, AdapterContext, find_adapter, own_adapters
+from agenteval.contracts.adapters import AdapterContext, find_adapter
 from agenteval.contracts.errors import AdapterError
 from agenteval.contracts.models import EXTENSION_PREFIX, Model, NotEmpty, model, plain
 from agenteval.contracts.testcase import TestCase
@@ -245,39 +245,28 @@ class CommandAgent(LiveAgent):
 
     def replay(self, proxy: Proxy, context: AdapterContext) -> dict[str, Any]:
         """The one thing that the run left, by what it is. Raises `AdapterError`."""
-        for look in (self._written, self._seen):
-            there = {told: files for told, files in look(proxy, context).items() if files}
-            for told, files in there.items():
-                if len(files) > 1:
-                    raise _several(f"{len(files)} {told}")
-            if len(there) > 1:
-                raise live_error(
-                    "live.two_sources",
-                    f"the run left two things that tell what it did: {', and '.join(there)}",
-                    f"have the agent leave one of them, or write the one that counts as {OUT}/replay.json",
-                )
-            for (file,) in there.values():
-                left = _json(file, context) if file.name == BUNDLE else _recorded(file, context)
-                replay = self._given(left)
-                proxy.fixtures.correct_bundle(replay)
-                return replay
-        return self._given(self._of_stdout())
+        out = self.scratch / "out"
+        left = [*out.glob(BUNDLE), *out.glob("*.otlp.json*")] or [
+            *self._transcripts(proxy),
+            *self._received(proxy, context),
+        ]
+        if not left:
+            return self._given(self._of_stdout())
+        if len(left) > 1:
+            raise _several(f"{len(left)} recordings of what it did, {left[0].name} and {left[1].name}")
+        replay = self._given(
+            _json(left[0], context) if left[0].name == BUNDLE else _recorded(left[0], context)
+        )
+        proxy.fixtures.correct_bundle(replay)
+        return replay
 
-    def _written(self, _: Proxy, __: AdapterContext) -> dict[str, list[Path]]:
-        return {
-            f"{OUT}/{BUNDLE}": list(self.scratch.glob(f"out/{BUNDLE}")),
-            f"files of spans in {OUT}": list(self.scratch.glob("out/*.otlp.json*")),
-        }
-
-    def _seen(self, proxy: Proxy, context: AdapterContext) -> dict[str, list[Path]]:
-        transcripts = list(self.scratch.glob(f"home/{CONFIG_FOLDER}/projects/*/*.jsonl"))
+    def _transcripts(self, proxy: Proxy) -> list[Path]:
+        """What the Claude CLI wrote, with the answers of fixtures."""
+        transcripts = sorted(self.scratch.glob(f"home/{CONFIG_FOLDER}/projects/*/*.jsonl"))
         for file in transcripts:
             for each in (file, *file.with_suffix("").rglob("*.jsonl")):
                 proxy.fixtures.correct(each)
-        return {
-            "spans that it sent": self._received(proxy, context),
-            "transcripts of the Claude CLI": transcripts,
-        }
+        return transcripts
 
     def _received(self, proxy: Proxy, context: AdapterContext) -> list[Path]:
         """What the agent sent, taken in by the adapter that receives spans of running agents."""
@@ -303,12 +292,11 @@ class CommandAgent(LiveAgent):
                 "the agent left nothing: no replay.json, no spans, no transcript, and no word on its standard output",
                 f"have it print its answer, send spans, or write {OUT}/replay.json (agenteval schema replay)",
             )
+        asked = self.case.scenario.input_messages
         return {
             "schema_version": "0.1",
             "scenario": {},
-            "input_messages": [
-                {"role": each.role, "content": each.content} for each in self.case.scenario.input_messages
-            ],
+            "input_messages": [{"role": each.role, "content": each.content} for each in asked],
             "script": [],
             "status": "success",
             "metrics": {"timing_ms_total": 0},
@@ -334,7 +322,8 @@ def _several(what: str) -> AdapterError:
     return live_error(
         "live.several_turns",
         f"the run left {what}, and a test judges one",
-        "have the agent answer the scenario in one conversation, and end",
+        f"have the agent answer the scenario in one conversation, and leave one recording; what it writes to {OUT} "
+        "counts before spans and transcripts",
     )
 
 
@@ -351,24 +340,12 @@ def _json(path: Path, context: AdapterContext) -> dict[str, Any]:
     return data
 
 
-def _reads(adapter: Adapter, path: Path, context: AdapterContext) -> bool:
-    recorder = getattr(adapter, "recorder", None)
-    try:
-        return recorder is not None and bool(recorder.inspect(path, context))
-    except AdapterError as error:
-        return error.reason_code != NOT_THIS_KIND
-
-
 def _recorded(path: Path, context: AdapterContext) -> dict[str, Any]:
-    """The one run in a recording, as what a replay reads. Raises `AdapterError`."""
-    unheard = AdapterContext(
-        base_dir=path.parent, root=path.parent, run_id="live", max_file_bytes=context.max_file_bytes
-    )
-    recorder = next(
-        each for each in map(find_adapter, own_adapters()) if _reads(each, path, unheard)
-    ).recorder  # type: ignore[attr-defined]
-    runs = recorder.inspect(path, unheard).runs
+    """The one run in a transcript or in spans, as what a replay reads. Raises `AdapterError`."""
+    reader: Any = find_adapter("otel" if ".otlp." in path.name else "nanoclaw")
+    unheard = replace(context, base_dir=path.parent, root=path.parent, warnings=[])
+    runs = reader.recorder.inspect(path, unheard).runs
     if len(runs) != 1:
         raise _several(f"{len(runs)} turns of a conversation")
-    recorded = recorder.convert(path, runs[0], unheard)
+    recorded = reader.recorder.convert(path, runs[0], unheard)
     return standalone(recorded.replay, recorded.fixtures)

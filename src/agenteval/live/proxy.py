@@ -18,7 +18,7 @@ from typing import Any, Self
 
 from agenteval.live.cassette import Difference
 from agenteval.live.fixtures import Fixtures
-from agenteval.live.model import Model, ModelAnswer, ModelRequest
+from agenteval.live.model import Model, ModelAnswer, ModelRequest, price_of
 from agenteval.live.options import RECORD_AGAIN, live_error
 from agenteval.live.wires import (
     APIS,
@@ -30,6 +30,7 @@ from agenteval.live.wires import (
     session_of,
     tool_name,
 )
+from agenteval.loading.config import LiveConfig
 
 HOOK_PATH = "/agenteval/hook"
 MOST_BODY_BYTES = 64 * 2**20
@@ -50,12 +51,8 @@ class Accounts:
     """The program that made them, with its version: `claude-cli/2.1.128`."""
     model: str = ""
     offered: list[str] = field(default_factory=list)
-    refused: list[str] = field(default_factory=list)
-    """Requests to anything else, as `METHOD path`."""
-    errors: list[str] = field(default_factory=list)
-    """Errors that were answered, by the model's service or a script."""
-    failed_last: bool = False
-    """Whether the last answer was an error that the model's service gave."""
+    last_error: str = ""
+    """The last answer, if it was an error that the model's service gave."""
 
     def told(self) -> str:
         """Requests, tokens and cost so far, in words."""
@@ -69,21 +66,20 @@ class Proxy:
     """Serves one run, from entering to leaving the context.
 
     `known` gives the values of this run that differ from run to run, with what stands for each in the parts of requests;
-    `skills` are the author's own; `redact` hides what is sensitive in a part, on both sides alike. `most_requests` and
-    `most_cost_usd` bound the run; `hosted_tools` lets the provider run tools itself; `tell` is called with what happens.
+    `skills` are the author's own; `redact` hides what is sensitive in a part, on both sides alike; `tell` is called with
+    what happens. `most_cost_usd` bounds the run, beside the configuration; `hosted_tools` lets the provider run tools.
     """
 
     socket: Path
     model: Model
     fixtures: Fixtures
-    known: Callable[[], Mapping[str, str]] = dict
-    skills: frozenset[str] = frozenset()
-    redact: Callable[[str], str] = str
-    price: Callable[[str, Mapping[str, int]], float | None] = lambda model, tokens: None  # noqa: ARG005
-    most_requests: int = 200
+    config: LiveConfig
+    known: Callable[[], Mapping[str, str]]
+    skills: frozenset[str]
+    redact: Callable[[str], str]
+    tell: Callable[[str], None]
     most_cost_usd: float | None = None
     hosted_tools: bool = False
-    tell: Callable[[str], None] = lambda doing: None  # noqa: ARG005
     accounts: Accounts = field(default_factory=Accounts)
     differences: list[Difference] = field(default_factory=list)
     """How requests differ from the recorded ones that were answered."""
@@ -112,10 +108,10 @@ class Proxy:
         with self._lock:
             return 0.0 if self._busy else time.monotonic() - self._last
 
-    @property
-    def over(self) -> bool:
-        """Whether the run is worth no verdict any more."""
-        return bool(self.fixtures.trouble)
+    def check(self) -> None:
+        """Raises `AdapterError` once the run is worth no verdict any more: the cause of all else."""
+        for trouble in self.fixtures.trouble:
+            raise trouble
 
     def answer(self, method: str, path: str, headers: Mapping[str, str], content: bytes) -> "Reply":
         """The reply to a request, whatever it is."""
@@ -152,7 +148,6 @@ class Proxy:
                 return Reply(200, json.dumps(self.fixtures.decide(body)).encode())
             if path == "/v1/messages/count_tokens":
                 return Reply(200, json.dumps({"input_tokens": len(content) // 4}).encode())
-        self.accounts.refused.append(f"{method} {path}")
         return _error(404, "not_found_error", "nothing but the model can be reached from here")
 
     def _model(self, path: str, headers: Mapping[str, str], body: dict[str, Any]) -> "Reply":
@@ -202,10 +197,10 @@ class Proxy:
         with self._lock:
             self.accounts.requests += 1
             requests, cost = self.accounts.requests, self.accounts.cost_usd or 0.0
-        if requests > self.most_requests:
+        if requests > self.config.max_requests:
             self._add(
                 "live.over_budget",
-                f"the agent made more than {self.most_requests} requests to its model",
+                f"the agent made more than {self.config.max_requests} requests to its model",
                 "look for a loop in what it did, or raise live.max_requests",
             )
         elif self.most_cost_usd is not None and cost >= self.most_cost_usd:
@@ -240,18 +235,18 @@ class Proxy:
 
     def _account(self, answer: ModelAnswer, model: str) -> None:
         accounts = self.accounts
-        accounts.failed_last = answer.status >= 400 and answer.from_service
+        accounts.last_error = ""
         if answer.status >= 400:
             error = answer.message.get("error")
             told = error.get("message") if isinstance(error, dict) else answer.message
-            accounts.errors.append(f"{answer.status}: {told}")
+            accounts.last_error = f"{answer.status}: {told}" if answer.from_service else ""
             return
         usage = answer.message.get("usage")
         usage = usage if isinstance(usage, dict) else {}
         counted = {kind: count for kind, count in usage.items() if isinstance(count, int)}
         for kind, count in counted.items():
             accounts.tokens[kind] = accounts.tokens.get(kind, 0) + count
-        cost = self.price(model, counted)
+        cost = price_of(self.config.prices, model, counted)
         if cost is not None:
             accounts.cost_usd = (accounts.cost_usd or 0.0) + cost
         elif self.most_cost_usd is not None:
@@ -352,5 +347,4 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_CONNECT(self) -> None:
         """Refuse to open a way to anywhere else."""
-        self.server.proxy.accounts.refused.append(f"CONNECT {self.path}")
         self.send_error(403)

@@ -14,7 +14,6 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,7 @@ from agenteval.contracts.trace import AdapterInfo, Trace
 from agenteval.live import cassette as cassettes
 from agenteval.live.cassette import Cassette
 from agenteval.live.fixtures import Fixtures, own_answers, recorded_answers, suite_answers
-from agenteval.live.model import Model, ScriptedModel, load_script, played, price_of, real, recording
+from agenteval.live.model import Model, ScriptedModel, load_script, played, real, recording
 from agenteval.live.options import RECORD_AGAIN, LiveOptions, live_error, remove_leftovers
 from agenteval.live.proxy import HOOK_PATH, Proxy
 from agenteval.live.sandbox import PORT, Sandbox, chosen, free_port, running
@@ -271,11 +270,10 @@ class _Live:
                 socket=scratch / "proxy.sock",
                 model=ScriptedModel(self.script, model) if model is None or self.script else model,
                 fixtures=self._fixtures(agent),
+                config=config,
                 known=agent.known,
                 skills=agent.skills,
                 redact=self.redaction.text,
-                price=partial(price_of, config.prices),
-                most_requests=config.max_requests,
                 most_cost_usd=min((each for each in limits if each is not None), default=None),
                 hosted_tools=options.shadow,
                 tell=self.tell,
@@ -285,7 +283,7 @@ class _Live:
                 try:
                     exit_code = _wait(agent, proxy, scratch, self.spec.timeout_s)
                 except AdapterError:
-                    _must_not_be_over(proxy)  # what the proxy saw is the cause of what the agent made of it
+                    proxy.check()  # what the proxy saw is the cause of what the agent made of it
                     raise
                 finally:
                     if budget:
@@ -294,7 +292,7 @@ class _Live:
             replay = agent.replay(proxy, self.context)
             if "script" in replay:
                 replay[LIVE_KEY] = {"adapter": self.adapter.name, "test_id": case.id, **agent.provenance}
-            _must_not_be_over(proxy)  # a transcript may show that a tool ran
+            proxy.check()  # a transcript may show that a tool ran
             trace = self._trace(replay, proxy, scratch)
         for answer in proxy.fixtures.own:
             if answer.once and not answer.used:
@@ -331,9 +329,9 @@ class _Live:
 
     def _must_be_good(self, exit_code: int | None, proxy: Proxy, scratch: Path) -> None:
         """Raises the error of a run whose agent failed; `exit_code` is None for one that took too long."""
-        _must_not_be_over(proxy)
+        proxy.check()
         log = last_lines(scratch)
-        if exit_code != 0 and proxy.accounts.failed_last:
+        if exit_code != 0 and proxy.accounts.last_error:
             raise api_error(proxy)
         if exit_code is None:
             doing = f"{proxy.accounts.requests} model requests so far"
@@ -436,7 +434,7 @@ def _wait(agent: LiveAgent, proxy: Proxy, scratch: Path, timeout_s: float) -> in
     deadline = time.monotonic() + timeout_s
     with running(agent.sandbox, agent.stdin, scratch) as process:
         while (code := process.poll()) is None:
-            if proxy.over or agent.finished(proxy):
+            if proxy.fixtures.trouble or agent.finished(proxy):
                 return 0
             if time.monotonic() > deadline:
                 return None
@@ -459,11 +457,6 @@ def api_error(proxy: Proxy) -> AdapterError:
     """The error of a run whose model's service answered with one, which was not got over."""
     return live_error(
         "live.api_error",
-        f"the model's service answered {proxy.accounts.errors[-1]}",
+        f"the model's service answered {proxy.accounts.last_error}",
         "see that the key and the model's name are right, and try again",
     )
-
-
-def _must_not_be_over(proxy: Proxy) -> None:
-    for trouble in proxy.fixtures.trouble:
-        raise trouble

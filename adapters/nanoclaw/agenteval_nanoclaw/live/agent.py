@@ -1,7 +1,7 @@
 """One run of NanoClaw's agent-runner: its sandbox, its end, and what it leaves as a recording of a test."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -141,7 +141,7 @@ class NanoClawAgent(LiveAgent):
             return False
         said = last_lines(self.log)
         failure = self._failure()
-        if proxy.accounts.failed_last:
+        if proxy.accounts.last_error:
             raise api_error(proxy)
         if failure or (not proxy.accounts.requests and _SILENT in said):
             what = f"NanoClaw sent {failure!r}" if failure else "the agent's CLI ended without a word"
@@ -171,21 +171,15 @@ class NanoClawAgent(LiveAgent):
         if self.real and (told := far_from_today(self.case, FAR_DAYS)):
             context.warn(f"the model was told of {told[0]}, which is not near today, and also what day it is")
         recorder = SessionRecorder(self.adapter)
-        unheard = AdapterContext(
-            base_dir=self.workspace.root,
-            root=self.workspace.root,
-            run_id="live",
-            max_file_bytes=context.max_file_bytes,
-        )
+        root = self.workspace.root
+        unheard = replace(context, base_dir=root, root=root, warnings=[])
         began = self.workspace.began
-        runs = [
-            each for each in recorder.inspect(self.workspace.root, unheard).runs if each.started_at >= began
-        ]
+        runs = [each for each in recorder.inspect(root, unheard).runs if each.started_at >= began]
         if len(runs) != 1:
             raise live_error(
                 "live.several_turns",
                 f"the run has {len(runs)} turns, and a test judges one",
                 "give the scenario no more messages than NanoClaw hands to the agent at once",
             )
-        recorded = recorder.convert(self.workspace.root, runs[0], unheard)
+        recorded = recorder.convert(root, runs[0], unheard)
         return standalone(recorded.replay, recorded.fixtures)
