@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Annotated, Any
 
-from fastapi import APIRouter, FastAPI, Header, Path, Query, Request
+from fastapi import APIRouter, FastAPI, Header, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from sse_starlette import EventSourceResponse, ServerSentEvent
@@ -17,11 +17,9 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from agenteval import __version__
-from agenteval.serve.host import CURSOR, MODES, Asked, Host
+from agenteval.serve.host import MODES, Asked, Host, RunId, Who
 from agenteval.serve.messages import (
     Annotation,
-    Annotations,
-    CreateAnnotation,
     CreateRun,
     ErrorBody,
     EventPage,
@@ -29,7 +27,6 @@ from agenteval.serve.messages import (
     RunDifference,
     RunPage,
     RunSnapshot,
-    Status,
 )
 from agenteval.serve.page import add_pages
 from agenteval.serve.store import TERMINAL
@@ -41,13 +38,9 @@ SECONDS_BETWEEN_COMMENTS = 10
 _LOOK = 0.1
 """After how many seconds new events of any worker are noticed."""
 _ERRORS: dict[int | str, dict[str, Any]] = {
-    code: {"model": ErrorBody} for code in (400, 401, 403, 404, 409, 413, 500)
+    code: {"model": ErrorBody} for code in (400, 401, 403, 404, 409, 413, 422, 500, 501)
 }
 _ETAG: dict[int | str, dict[str, Any]] = {304: {"description": "It is as it was."}}
-
-RunId = Annotated[str, Path(min_length=1, max_length=400)]
-Cursor = Annotated[str | None, Query(pattern=CURSOR)]
-Key = Annotated[str | None, Header(alias="Idempotency-Key")]
 
 
 class News:
@@ -122,48 +115,22 @@ def _application(host: Host, news: News, major: int, **options: Any) -> FastAPI:
 
 def _routes(host: Host, news: News, major: int) -> APIRouter:
     router = APIRouter(responses=_ERRORS)
-
-    @router.post(
-        "/runs",
-        status_code=201,
-        response_model=RunCreated,
-        responses={422: {"model": ErrorBody}, 501: {"model": ErrorBody}},
-    )
-    def create_run(request: Request, body: CreateRun, key: Key = None) -> Response:
-        """Ask for an evaluation."""
-        return _made(host.create(_asked(request, "runs", key, body.model_dump())))
-
-    @router.get("/runs", response_model=RunPage)
-    def list_runs(
-        request: Request,
-        limit: Annotated[int, Query(ge=1, le=200)] = 50,
-        cursor: Cursor = None,
-        after: Cursor = None,
-        status: Status | None = None,
-        workflow_id: Annotated[str | None, Query(alias="workflowId", max_length=300)] = None,
-    ) -> Response:
-        """The caller's runs, newest first; `after` is another name of `cursor`."""
-        page = host.page(
-            _asked(request), limit=limit, cursor=cursor or after, status=status, suite_id=workflow_id
-        )
-        return JSONResponse(page)
-
-    @router.get("/runs/{run_id}:diff", response_model=RunDifference)
-    def difference(
-        request: Request, run_id: RunId, against: Annotated[str, Query(min_length=1, max_length=400)]
-    ) -> Response:
-        """How a run differs from another."""
-        return JSONResponse(host.difference(_asked(request), run_id, against))
+    calls: list[tuple[str, str, Callable[..., Any], int, Any]] = [
+        ("POST", "/runs", host.create, 201, RunCreated),
+        ("GET", "/runs", host.page, 200, RunPage),
+        ("GET", "/runs/{run_id}:diff", host.difference, 200, RunDifference),
+        ("GET", "/runs/{run_id}/eval-summary", host.summary, 200, dict[str, Any]),
+        ("POST", "/runs/{run_id}/annotations", host.annotate, 201, Annotation),
+        ("GET", "/runs/{run_id}/annotations", host.annotations, 200, dict[str, list[Annotation]]),
+    ]
+    for method, path, call, status, model in calls:
+        options: Any = {"response_model": model, "response_model_exclude_unset": True}
+        router.add_api_route(path, call, methods=[method], status_code=status, **options)
 
     @router.get("/runs/{run_id}", response_model=RunSnapshot, responses=_ETAG)
-    def run(request: Request, run_id: RunId) -> Response:
+    def run(request: Request, asked: Who, run_id: RunId) -> Response:
         """A run as it is now."""
-        return _tagged(request, host.snapshot(host.run(_asked(request), run_id), major))
-
-    @router.get("/runs/{run_id}/eval-summary")
-    def summary(request: Request, run_id: RunId) -> dict[str, Any]:
-        """The EvalSummary of a run that has ended."""
-        return host.summary(_asked(request), run_id)
+        return _tagged(request, host.snapshot(host.run(asked, run_id), major))
 
     @router.get(
         "/runs/{run_id}/events",
@@ -171,7 +138,7 @@ def _routes(host: Host, news: News, major: int) -> APIRouter:
         responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
     )
     async def stream(
-        request: Request,
+        asked: Who,
         run_id: RunId,
         mode: Annotated[str, Query(alias="streamMode", max_length=40)] = "updates",
         last: Annotated[str | None, Header(alias="Last-Event-ID", max_length=20)] = None,
@@ -183,14 +150,13 @@ def _routes(host: Host, news: News, major: int) -> APIRouter:
         widest = "debug" if "debug" in modes else "updates"
         if last is not None and not last.removeprefix("-").isdecimal():
             raise invalid("Last-Event-ID", "Last-Event-ID is no sequence number")
-        asked = _asked(request)
         await run_in_threadpool(host.run, asked, run_id)  # before a stream begins, a refusal has a status
         events = _stream(host, news, asked, run_id, int(last) if last else -1, widest)
         return EventSourceResponse(events, ping=SECONDS_BETWEEN_COMMENTS)
 
     @router.get("/runs/{run_id}/events/poll", response_model=EventPage, response_model_exclude_none=True)
     async def poll(
-        request: Request,
+        asked: Who,
         run_id: RunId,
         seconds: Annotated[int, Query(alias="timeout", ge=1, le=60)] = 30,
         after: Annotated[
@@ -198,7 +164,7 @@ def _routes(host: Host, news: News, major: int) -> APIRouter:
         ] = -1,
     ) -> Response:
         """The events after a sequence number, as soon as there are some."""
-        asked, loop = _asked(request), asyncio.get_running_loop()
+        loop = asyncio.get_running_loop()
         until = loop.time() + seconds
         while True:
             page = await run_in_threadpool(host.poll, asked, run_id, after)
@@ -206,17 +172,6 @@ def _routes(host: Host, news: News, major: int) -> APIRouter:
             if page["events"] or page.get("isTerminal") or page.get("isComplete") or left <= 0:
                 return JSONResponse(page)
             await news.wait(min(left, 1.0))
-
-    @router.post("/runs/{run_id}/annotations", status_code=201, response_model=Annotation)
-    def annotate(request: Request, run_id: RunId, body: CreateAnnotation, key: Key = None) -> Response:
-        """Say something of a run, or of one of its scores; nothing of it changes."""
-        asked = _asked(request, f"annotations/{run_id}", key, body.model_dump(exclude_none=True))
-        return _made(host.annotate(asked, run_id))
-
-    @router.get("/runs/{run_id}/annotations", response_model=Annotations)
-    def annotations(request: Request, run_id: RunId) -> Response:
-        """What people said of a run."""
-        return JSONResponse({"annotations": host.store.annotations(host.run(_asked(request), run_id).id)})
 
     return router
 
@@ -228,10 +183,10 @@ def _seams(host: Host, news: News, major: int) -> APIRouter:
     )
 
     @router.post("/agents/eval-run", status_code=201)
-    async def eval_run(request: Request, body: CreateRun) -> Response:
+    async def eval_run(asked: Who, body: CreateRun) -> Response:
         """Run a suite to its end, and answer with its summary."""
-        asked = _asked(request, body={**body.model_dump(), "mode": body.mode or "eval"})
-        made, _ = await run_in_threadpool(host.create, asked)
+        wanted = body.model_copy(update={"mode": body.mode or "eval"})
+        made = json.loads(bytes((await run_in_threadpool(host.create, asked, wanted)).body))
         while True:
             run = await run_in_threadpool(host.run, asked, made["runId"])
             if run.status in TERMINAL:
@@ -243,15 +198,14 @@ def _seams(host: Host, news: News, major: int) -> APIRouter:
         return JSONResponse(told, 201)
 
     @router.get("/test/runs/{run_id}/events")
-    def log(request: Request, run_id: RunId) -> Response:
+    def log(asked: Who, run_id: RunId) -> Response:
         """All events of a run."""
-        asked = _asked(request)
         return JSONResponse({"events": host.whole_log(host.run(asked, run_id), major)})
 
     @router.post("/test/reset", status_code=204)
-    def reset(request: Request) -> Response:
+    def reset(asked: Who) -> Response:
         """Forget all that the caller's tenant has."""
-        host.store.forget(request.state.caller.tenant)
+        host.store.forget(asked.caller.tenant)
         return Response(status_code=204)
 
     return router
@@ -268,16 +222,6 @@ async def _stream(
             return
         if not found:
             await news.wait(5.0)
-
-
-def _asked(request: Request, endpoint: str = "", key: str | None = None, body: Any = None) -> Asked:
-    state = request.state
-    return Asked(state.caller, state.major, f"{state.major} {endpoint}", key, body)
-
-
-def _made(answered: tuple[Any, bool]) -> Response:
-    body, is_repeated = answered
-    return JSONResponse(body, 201, headers={"OpenWOP-Idempotent-Replay": "true"} if is_repeated else None)
 
 
 def _tagged(request: Request, body: Any) -> Response:

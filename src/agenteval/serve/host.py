@@ -5,13 +5,16 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import Any
+from typing import Annotated, Any
 
+from fastapi import Depends, Header, Path, Query, Request
 from sqlalchemy import Row, Table
 from sqlalchemy.exc import IntegrityError
+from starlette.responses import JSONResponse, Response
 
 from agenteval.judging.runner import timestamp
 from agenteval.openwop.summary import REGRESSION
+from agenteval.serve.messages import CreateAnnotation, CreateRun, Status
 from agenteval.serve.run_evaluation import NOOP, Catalogue
 from agenteval.serve.store import TERMINAL, Store, annotations, digest_of, new_id, runs
 from agenteval.serve.wire import (
@@ -27,8 +30,6 @@ from agenteval.serve.wire import (
 
 EVENT_LOG_VERSION = 1
 MOST_DIFFERENCES = 200
-CURSOR = r"^r[0-9]{1,18}$"
-"""What a cursor of a page of runs looks like."""
 _KEY = re.compile(r"[A-Za-z0-9._~-]{22,128}")
 _VERSION_1 = {
     "agent.invocation-started": "agent.invocation.started",
@@ -43,13 +44,21 @@ MODES = {"updates": ("run.", "eval."), "debug": ("run.", "eval.", "agent.", "pro
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A request: who asks, in which major, under which idempotency key, with which body."""
+    """A request: who asks, in which major, for what."""
 
     caller: Caller
     major: int
-    endpoint: str = ""
-    key: str | None = None
-    body: Any = None
+    path: str = ""
+
+
+def _asked(request: Request) -> Asked:
+    return Asked(request.state.caller, request.state.major, request.url.path)
+
+
+Who = Annotated[Asked, Depends(_asked)]
+RunId = Annotated[str, Path(min_length=1, max_length=400)]
+Cursor = Annotated[str | None, Query(pattern=r"^r[0-9]{1,18}$")]
+Key = Annotated[str | None, Header(alias="Idempotency-Key")]
 
 
 @dataclass(slots=True)
@@ -99,12 +108,13 @@ class Host:
 
     # runs
 
-    def create(self, asked: Asked) -> tuple[Mapping[str, Any], bool]:
-        """Take a run on; where it is told of, and whether that was answered to an earlier request."""
-        return self._once(asked, runs, lambda: self._new_run(asked))
+    def create(self, asked: Who, body: CreateRun, key: Key = None) -> Response:
+        """Ask for an evaluation."""
+        wanted = body.model_dump()
+        return self._once(asked, key, wanted, runs, lambda: self._new_run(asked, wanted))
 
-    def _new_run(self, asked: Asked) -> tuple[dict[str, Any], dict[str, Any]]:
-        wanted = self._wanted(asked)
+    def _new_run(self, asked: Asked, body: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        wanted = self._wanted(asked, body)
         run_id, tenant = new_id(), asked.caller.tenant
         run = bound_id(tenant, run_id, asked.major)
         url = run_url(run, asked.major)
@@ -115,28 +125,27 @@ class Host:
             "subject": asked.caller.subject,
             "suite_id": wanted.get("suiteId", NOOP),
             "status": "pending",
-            "asked": {**wanted, "tags": asked.body.get("tags"), "metadata": asked.body.get("metadata")},
+            "asked": {**wanted, "tags": body["tags"], "metadata": body["metadata"]},
         }
         return row, answer
 
-    def _wanted(self, asked: Asked) -> dict[str, Any]:
-        body = asked.body
-        if self.conformance and body.get("workflowId") == NOOP and body.get("mode") is None:
+    def _wanted(self, asked: Asked, body: dict[str, Any]) -> dict[str, Any]:
+        if self.conformance and body["workflowId"] == NOOP and body["mode"] is None:
             return {"workflowId": NOOP}
-        if body.get("mode") != "eval" or body.get("workflowId") is not None:
+        if body["mode"] != "eval" or body["workflowId"] is not None:
             raise HostError("capability_not_provided", "this host runs nothing but evaluations (mode: eval)")
-        wanted = {name: body.get(name) for name in ("evalSuiteRef", "agentId")}
+        wanted = {name: body[name] for name in ("evalSuiteRef", "agentId")}
         for name, value in wanted.items():
             if value is None:
                 raise invalid(name, f"{name} is missing")
-        modes, elsewhere, place = body.get("evalModes"), "configurable", "at the root"
+        modes, elsewhere, place = body["evalModes"], "configurable", "at the root"
         if asked.major == 1:
-            modes = (body.get("configurable") or {}).get("evalModes")
+            modes = (body["configurable"] or {}).get("evalModes")
             elsewhere, place = "evalModes", "in configurable"
-        if body.get(elsewhere) is not None:
+        if body[elsewhere] is not None:
             raise invalid(elsewhere, f"evalModes stand {place} in this version")
         wanted["evalModes"] = modes
-        if (baseline := body.get("baselineRunId")) is not None:
+        if (baseline := body["baselineRunId"]) is not None:
             wanted["baselineRunId"] = opaque_id(baseline, asked.caller, asked.major)
         self.catalogue.parts(wanted)
         offered = self.catalogue.suites[body["evalSuiteRef"]]
@@ -153,37 +162,36 @@ class Host:
         return {"runId": run.id, "score": run.summary["aggregateScore"]}
 
     def _once(
-        self, asked: Asked, table: Table, make: Callable[[], tuple[Mapping[str, Any], Mapping[str, Any]]]
-    ) -> tuple[Mapping[str, Any], bool]:
+        self, asked: Asked, key: str | None, body: Any, table: Table, make: Callable[[], tuple[Any, Any]]
+    ) -> Response:
         """Add the row that is made for a request, once for an idempotency key; of two that come together, one is added.
 
-        The answer, and whether it was kept for an earlier request.
+        Answers what is made with it, or what was kept for an earlier request.
         """
-        if asked.key is not None and not _KEY.fullmatch(asked.key):
+        if key is not None and not _KEY.fullmatch(key):
             raise HostError(
                 "idempotency_key_invalid", "a key has 22 to 128 characters of A-Z a-z 0-9 . _ ~ -"
             )
-        tenant, digest, kept = asked.caller.tenant, digest_of(asked.body), None
+        tenant, digest, kept = asked.caller.tenant, digest_of(body), None
         for _ in range(2):
-            earlier = asked.key and self.store.answer(tenant, asked.endpoint, asked.key)
-            if earlier:
+            if key and (earlier := self.store.answer(tenant, asked.path, key)):
                 if earlier.body != digest:
                     raise HostError("idempotency_key_mismatch", "the key was used for another request")
-                return earlier.answer, True
+                return JSONResponse(earlier.answer, 201, {"OpenWOP-Idempotent-Replay": "true"})
             row, answer = make()
-            if asked.key:
-                named = {"tenant": tenant, "endpoint": asked.endpoint, "key": asked.key}
+            if key:
+                named = {"tenant": tenant, "endpoint": asked.path, "key": key}
                 kept = {**named, "body": digest, "answer": answer}
             try:
                 self.store.add(table, row, kept)
             except IntegrityError:
                 continue  # the other of two was first
-            return answer, False
+            return JSONResponse(answer, 201)
         raise HostError("internal_error", "the request could not be recorded")
 
-    def run(self, asked: Asked, written: str) -> Row[Any]:
+    def run(self, asked: Asked, run_id: str) -> Row[Any]:
         """A run of the caller's tenant, by the id in a path."""
-        run = self.store.run(asked.caller.tenant, opaque_id(written, asked.caller, asked.major))
+        run = self.store.run(asked.caller.tenant, opaque_id(run_id, asked.caller, asked.major))
         if run is None:
             raise HostError("not_found", "there is no such run")
         return run
@@ -214,9 +222,16 @@ class Host:
         return {name: value for name, value in told.items() if value is not None}
 
     def page(
-        self, asked: Asked, *, limit: int, cursor: str | None, status: str | None, suite_id: str | None
+        self,
+        asked: Who,
+        limit: Annotated[int, Query(ge=1, le=200)] = 50,
+        cursor: Cursor = None,
+        after: Cursor = None,
+        status: Status | None = None,
+        suite_id: Annotated[str | None, Query(alias="workflowId", max_length=300)] = None,
     ) -> dict[str, Any]:
-        """The runs of the caller's tenant."""
+        """The caller's runs, newest first; `after` is another name of `cursor`."""
+        cursor = cursor or after
         before = int(cursor[1:]) if cursor else None
         found = self.store.page(
             asked.caller.tenant, before=before, limit=limit + 1, status=status, suite_id=suite_id
@@ -224,9 +239,9 @@ class Host:
         more = {"nextCursor": f"r{found[limit - 1].number}"} if len(found) > limit else {}
         return {"runs": [self.snapshot(run, asked.major) for run in found[:limit]], **more}
 
-    def summary(self, asked: Asked, written: str) -> dict[str, Any]:
+    def summary(self, asked: Who, run_id: RunId) -> dict[str, Any]:
         """The EvalSummary of a run that has ended."""
-        run = self.run(asked, written)
+        run = self.run(asked, run_id)
         if run.asked.get("workflowId") == NOOP or (run.status in TERMINAL and run.summary is None):
             raise HostError("not_found", "the run has no summary")
         if run.summary is None:
@@ -250,10 +265,10 @@ class Host:
     # events
 
     def following(
-        self, asked: Asked, written: str, after: int, mode: str
+        self, asked: Asked, run_id: str, after: int, mode: str
     ) -> tuple[list[dict[str, Any]], int, bool]:
         """The events of a run after a sequence number, as far as a mode tells them; up to which one; whether that was the last."""
-        run = self.run(asked, written)  # before its events: a run that has ended has them all
+        run = self.run(asked, run_id)  # before its events: a run that has ended has them all
         rows = self.store.events_after(run.id, after)
         told = [self._event(each, run, asked.major) for each in rows if each.type.startswith(MODES[mode])]
         return told, rows[-1].sequence if rows else after, not rows and run.status in TERMINAL
@@ -277,10 +292,10 @@ class Host:
             **({"nodeId": event.task_id} if event.task_id else {}),
         }
 
-    def poll(self, asked: Asked, written: str, after: int) -> dict[str, Any]:
+    def poll(self, asked: Asked, run_id: str, after: int) -> dict[str, Any]:
         """The events after a sequence number, and whether there will be more."""
-        run = self.run(asked, written)
-        found, reached, _ = self.following(asked, written, after, "debug")
+        run = self.run(asked, run_id)
+        found, reached, _ = self.following(asked, run_id, after, "debug")
         last = self.store.last_sequence(run.id)
         ended = run.status in TERMINAL and reached >= last
         if asked.major == 1:
@@ -295,9 +310,11 @@ class Host:
 
     # comparing, and what people say
 
-    def difference(self, asked: Asked, written: str, against: str) -> dict[str, Any]:
+    def difference(
+        self, asked: Who, run_id: RunId, against: Annotated[str, Query(min_length=1, max_length=400)]
+    ) -> dict[str, Any]:
         """How a run differs from another of a suite with the same id."""
-        one, other = self.run(asked, written), self.run(asked, against)
+        one, other = self.run(asked, run_id), self.run(asked, against)
         if one.suite_id != other.suite_id:
             raise invalid("against", "the runs are of different suites")
         logs = [list(map(_timeless, self.whole_log(run, asked.major))) for run in (one, other)]
@@ -311,11 +328,11 @@ class Host:
             "truncated": len(found) > MOST_DIFFERENCES,
         }
 
-    def annotate(self, asked: Asked, written: str) -> tuple[Mapping[str, Any], bool]:
-        """Keep a person's word on a run; what is kept, and whether it was for an earlier request."""
-        run, body = self.run(asked, written), asked.body
+    def annotate(self, asked: Who, run_id: RunId, body: CreateAnnotation, key: Key = None) -> Response:
+        """Say something of a run, or of one of its scores; nothing of it changes."""
+        run, said = self.run(asked, run_id), body.model_dump(exclude_none=True)
         target = {"runId": bound_id(run.tenant, run.id, asked.major)}
-        if (event_id := (body.get("target") or {}).get("eventId")) is not None:
+        if (event_id := said.get("target", {}).get("eventId")) is not None:
             number = event_id.removeprefix(f"{run.id}.")
             if not re.fullmatch("[0-9]{1,9}", number) or int(number) > self.store.last_sequence(run.id):
                 raise invalid("target.eventId", "the run has no such event")
@@ -323,13 +340,17 @@ class Host:
         annotation = {
             "annotationId": new_id(),
             "target": target,
-            "signal": body["signal"],
+            "signal": said["signal"],
             "actor": {"tenant": asked.caller.tenant, "subject": asked.caller.subject},
             "createdAt": timestamp(time.time()),
-            **({"note": body["note"]} if body.get("note") is not None else {}),
+            **({"note": said["note"]} if "note" in said else {}),
         }
         row = {"id": annotation["annotationId"], "run_id": run.id, "body": annotation}
-        return self._once(asked, annotations, lambda: (row, annotation))
+        return self._once(asked, key, said, annotations, lambda: (row, annotation))
+
+    def annotations(self, asked: Who, run_id: RunId) -> dict[str, Any]:
+        """What people said of a run."""
+        return {"annotations": self.store.annotations(self.run(asked, run_id).id)}
 
 
 def _timeless(event: Mapping[str, Any]) -> dict[str, Any]:

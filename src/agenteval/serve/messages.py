@@ -100,22 +100,13 @@ class EventPage(BaseModel):
     isTerminal: bool | None = None
 
 
-class EventDifference(BaseModel):
-    """Where two logs differ, without times and ids."""
-
-    seq: int
-    op: Literal["added", "removed", "changed"]
-    aEvent: dict[str, Any] | None = None
-    bEvent: dict[str, Any] | None = None
-
-
 class RunDifference(BaseModel):
-    """How two runs differ; `divergedAtSeq` is null when they do not."""
+    """How two runs differ, without times and ids; `divergedAtSeq` is null when they do not."""
 
     a: str
     b: str
     divergedAtSeq: int | None
-    eventDiffs: list[EventDifference]
+    eventDiffs: list[dict[str, Any]]
     stateDiff: dict[str, Any]
     truncated: bool
 
@@ -152,12 +143,6 @@ class Annotation(BaseModel):
     actor: dict[str, str]
     createdAt: str
     note: str | None = None
-
-
-class Annotations(BaseModel):
-    """What people said of a run."""
-
-    annotations: list[Annotation]
 
 
 class ErrorBody(BaseModel):

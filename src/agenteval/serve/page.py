@@ -4,10 +4,10 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
-from fastapi import FastAPI, Request
+from fastapi import FastAPI
 from starlette.responses import HTMLResponse, Response
 
-from agenteval.serve.host import Asked, Host
+from agenteval.serve.host import Host, Who
 from agenteval.serve.store import TERMINAL
 from agenteval.serve.wire import in_path
 
@@ -20,9 +20,9 @@ def add_pages(app: FastAPI, host: Host) -> None:
     """Add the page, a page for each run, and their two files."""
 
     @app.get("/", include_in_schema=False)
-    def runs(request: Request) -> Response:
+    def runs(asked: Who) -> Response:
         """The newest runs."""
-        page = host.page(_asked(request), limit=_SHOWN, cursor=None, status=None, suite_id=None)
+        page = host.page(asked, limit=_SHOWN)
         rows = "".join(map(_row, page["runs"]))
         body = (
             "<div class=scroll><table><caption>Newest first</caption><thead><tr><th scope=col>Run"
@@ -35,9 +35,8 @@ def add_pages(app: FastAPI, host: Host) -> None:
         return _page("Runs", body, live=live)
 
     @app.get("/page/runs/{run_id}", include_in_schema=False)
-    def run(request: Request, run_id: str) -> Response:
+    def run(asked: Who, run_id: str) -> Response:
         """One run: its status, and its scorecard once it has ended."""
-        asked = _asked(request)
         found = host.run(asked, run_id)
         told = host.snapshot(found, 2)
         facts = {
@@ -78,10 +77,6 @@ def _file(name: str, kind: str) -> Any:
         return Response(text, media_type=kind)
 
     return answer
-
-
-def _asked(request: Request) -> Asked:
-    return Asked(request.state.caller, 2)
 
 
 def _row(run: dict[str, Any]) -> str:
