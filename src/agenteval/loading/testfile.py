@@ -258,16 +258,14 @@ class _Loader:
 
     def check_unique(self, what: str, *path: str) -> None:
         """Find ids that occur twice in one list."""
-        first: dict[str, int] = {}
-        twice: list[tuple[str, DataPath, DataPath]] = []
+        seen = set()
         for index, given in enumerate(self.items(*path)):
             item_id = given.get("id") if isinstance(given, dict) else None
-            if isinstance(item_id, str) and first.setdefault(item_id, index) != index:
-                twice.append((item_id, (*path, first[item_id], "id"), (*path, index, "id")))
-        spots = places(self.text, [(spot, False) for _, *both in twice for spot in both]) if twice else []
-        for (item_id, _, second), one, two in zip(twice, spots[::2], spots[1::2], strict=True):
-            lines = f"line {one.line}" if one.line == two.line else f"lines {one.line} and {two.line}"
-            self.fault(f"spec.duplicate_{what}_id", f"two {what}s have the id {item_id!r}: {lines}", *second)
+            if isinstance(item_id, str) and item_id in seen:
+                message = f"two {what}s have the id {item_id!r}"
+                self.fault(f"spec.duplicate_{what}_id", message, *path, index, "id")
+            elif isinstance(item_id, str):
+                seen.add(item_id)
 
     def items(self, *path: str) -> list[Any]:
         """The list at a path, or an empty one when there is none."""

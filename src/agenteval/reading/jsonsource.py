@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Sequence
+from json.decoder import scanstring  # type: ignore[attr-defined]
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
@@ -10,28 +11,20 @@ from agenteval.contracts.errors import FileError
 from agenteval.contracts.models import DataPath, Invalid, Model, parse
 from agenteval.reading.documents import INTEGERS, MAX_DEPTH, MAX_FILE_BYTES, read_text
 from agenteval.reading.places import Fault, Place, fault_of, place_at, problem_at, problems_at
+from agenteval.text.lazy_regexes import lazy
 
 Refusal = tuple[str, str, int, int]
 """Reason code, message, offset, span."""
 
-_NEXT = re.compile(r"[^\s,:]")
-_LITERAL = re.compile(r'[^\s,:"\[\]{}]+')
-_NUMBER = re.compile(r"-?[0-9]+(?P<fraction>(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)")
-_CONSTANT = re.compile("NaN|-?Infinity")
-_SURROGATE = re.compile(
+_NEXT = lazy(r"[^\s,:]")
+_LITERAL = lazy(r'[^\s,:"\[\]{}]+')
+_NUMBER = lazy(r"-?[0-9]+(?P<fraction>(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)")
+_CONSTANT = lazy("NaN|-?Infinity")
+_SURROGATE = lazy(
     r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"  # a pair
     r"|(?P<lone>u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
     re.DOTALL,
 )
-
-
-class _Frame:
-    """A mapping or list around the place of the walk: its present key or index, and where its keys are."""
-
-    def __init__(self, *, is_object: bool) -> None:
-        self.keys: dict[str, tuple[int, int]] | None = {} if is_object else None
-        self.step: str | int = "" if is_object else -1
-        self.at_key = is_object
 
 
 class _FoundError(Exception):
@@ -42,52 +35,58 @@ class _FoundError(Exception):
         self.refusal: Refusal = (code, message, offset, span)
 
 
-def _walk(text: str) -> Iterator[tuple[list[_Frame], int, int]]:
-    """Every value as it begins: the frames around it, its offset and its end (for a container: of its bracket).
+Span = tuple[int, int]
+
+
+def _walk(text: str) -> Iterator[tuple[DataPath, Span | None, Span]]:
+    """Every value as it begins: its path, where its key is, and where itself (of a container: the bracket).
 
     Raises `_FoundError` at the first thing that strict JSON must not have.
     """
-    frames: list[_Frame] = []
+    path: list[Any] = []  # a key or index for each container around
+    keys: list[set[str] | None] = []  # of each; None for a list
+    key: Span | None = None
     position = 0
     while found := _NEXT.search(text, position):
         start = found.start()
         sign = text[start]
         if sign in "]}":
-            frames.pop()
+            path.pop()
+            keys.pop()
             position = start + 1
             continue
         value, position = _token(text, start)
-        if frames and frames[-1].at_key:
-            _enter_key(text, frames[-1], value, start, position)
+        if keys and (had := keys[-1]) is not None and key is None:
+            if value in had:
+                message = f"the key {value!r} is given twice"
+                raise _FoundError("json.duplicate_key", message, start, position - start)
+            had.add(value)
+            path[-1], key = value, (start, position)
             continue
-        if frames:
-            frame = frames[-1]
-            if isinstance(frame.step, int):
-                frame.step += 1
-            else:
-                frame.at_key = True
-        yield frames, start, position
+        if keys and key is None:
+            path[-1] += 1
+        yield tuple(path), key, (start, position)
+        key = None
         if sign in "[{":
-            frames.append(_Frame(is_object=sign == "{"))
-            if len(frames) > MAX_DEPTH:
+            path.append(-1)
+            keys.append(set() if sign == "{" else None)
+            if len(keys) > MAX_DEPTH:
                 message = f"mappings and lists are nested more than {MAX_DEPTH} levels deep"
                 raise _FoundError("json.too_deep", message, start, 1)
 
 
 def _token(text: str, start: int) -> tuple[str, int]:
     """The value of a string, or a number or word as it is written, with its end. Checks numbers."""
-    sign = text[start]
-    if sign == '"':
-        value, end = json.decoder.scanstring(text, start + 1, True)  # type: ignore[attr-defined]
+    if text[start] == '"':
+        value, end = scanstring(text, start + 1, True)
         return value, end
-    if sign in "[{":
-        return sign, start + 1
+    if text[start] in "[{":
+        return text[start], start + 1
     found = _LITERAL.match(text, start)
     assert found
-    word = found.group()
-    if why := _number_error(word):
-        raise _FoundError("json.number", why, start, len(word))
-    return word, found.end()
+    if why := _number_error(found.group()):
+        raise _FoundError("json.number", why, start, len(found.group()))
+    return found.group(), found.end()
 
 
 def _number_error(word: str) -> str:
@@ -102,18 +101,6 @@ def _number_error(word: str) -> str:
     return "" if len(number) <= 20 and int(number) in INTEGERS else "the integer does not fit into 64 bits"
 
 
-def _enter_key(text: str, frame: _Frame, name: str, start: int, end: int) -> None:
-    assert frame.keys is not None
-    if name in frame.keys:
-        first, second = (place_at(text, offset).line for offset in (frame.keys[name][0], start))
-        lines = f"line {first}" if first == second else f"lines {first} and {second}"
-        message = f"the key {name!r} is given twice: {lines}"
-        raise _FoundError("json.duplicate_key", message, start, end - start)
-    frame.keys[name] = (start, end)
-    frame.step = name
-    frame.at_key = False
-
-
 def refusal(text: str) -> Refusal:
     """The first thing that the walk refuses in a text that the strict parser has refused."""
     try:
@@ -121,8 +108,6 @@ def refusal(text: str) -> Refusal:
             pass
     except _FoundError as found:
         return found.refusal
-    except json.JSONDecodeError as error:
-        return syntax_error(text, error)
     raise AssertionError("the parser refused what the walk accepts")
 
 
@@ -137,27 +122,24 @@ def lone_surrogate(text: str) -> Refusal | None:
 
 def places(text: str, wanted: Sequence[tuple[DataPath, bool]]) -> list[Place]:
     """Where in a JSON text values, or with `at_key` their keys, are, by (path, at_key); else what is nearest above."""
-    above = {path[:length] for path, _ in wanted for length in range(len(path) + 1)}
     missing = {path for path, _ in wanted}
-    found: dict[DataPath, tuple[tuple[int, int], tuple[int, int] | None]] = {}
-    for frames, start, end in _walk(text):
-        path = tuple(frame.step for frame in frames)
+    above = {path[:length] for path in missing for length in range(len(path) + 1)}
+    found: dict[DataPath, tuple[Span | None, Span]] = {}
+    for path, at, where in _walk(text):
         if path in above:
-            keys = frames[-1].keys if frames else None
-            found[path] = (start, end), keys[str(path[-1])] if keys else None
+            found[path] = at, where
             missing.discard(path)
             if not missing:
                 break
-    return [_place(text, found, path, at_key=at_key) for path, at_key in wanted]
-
-
-def _place(text: str, found: dict[DataPath, Any], path: DataPath, *, at_key: bool) -> Place:
-    while path not in found:
-        path = path[:-1]
-    (start, end), key = found[path]
-    if key and (at_key or text[start] in "[{"):
-        start, end = key
-    return place_at(text, start, end - start)
+    told = []
+    for path, at_key in wanted:
+        while path not in found:
+            path = path[:-1]  # noqa: PLW2901
+        key, (start, end) = found[path]
+        if key and (at_key or text[start] in "[{"):
+            start, end = key
+        told.append(place_at(text, start, end - start))
+    return told
 
 
 _SYNTAX = {

@@ -121,16 +121,6 @@ def _stretch(event: Any) -> tuple[int, int]:
     return start, event.end_mark.index - start if type(event) in (ScalarEvent, AliasEvent) else 1
 
 
-class _DuplicateKey(Exception):  # noqa: N818 - the same
-    """A key that its mapping has already."""
-
-    def __init__(self, mapping: Any, event: Any, key: str) -> None:
-        super().__init__()
-        self.mapping = mapping
-        self.event = event
-        self.key = key
-
-
 Starts = dict[int, list[int]]
 """The offsets at which items of a list begin, except plain scalars, by the `id` of the list."""
 
@@ -148,8 +138,6 @@ def load_yaml(text: str, path: Path, *, max_nodes: int = MAX_YAML_NODES, starts:
         return _Reader(text, max_nodes, {} if starts is None else starts).document()
     except _Refused as refused:
         refusal = refused
-    except _DuplicateKey as duplicate:
-        refusal = _twice(text, duplicate)
     except yaml.YAMLError as error:
         if _TOO_DEEP in str(error) and (mark := getattr(error, "problem_mark", None)):
             # what comes before is nested too deep for this reader as well, which tells where
@@ -251,7 +239,7 @@ class _Reader:
             raise _Refused("yaml.empty", "the file is empty: it holds no data", root)
         return data
 
-    def mapping(self, start: Any, depth: int) -> dict[str, Any]:
+    def mapping(self, depth: int) -> dict[str, Any]:
         """The mapping that has just begun."""
         next_event = self.next_event
         made: dict[str, Any] = {}
@@ -263,7 +251,7 @@ class _Reader:
                 if event.implicit[0] and (key in KEY_WORDS or key[0] in NUMBER_SIGNS):
                     if key == MERGE:
                         if merged is not None:
-                            raise _DuplicateKey(start, event, key)
+                            _refuse_twice(event, key)
                         merged = self.merged(next_event(), depth)
                         continue
                     _check_key(event, _resolved(event))
@@ -272,7 +260,7 @@ class _Reader:
             else:
                 key = self.unusual_key(event, depth)
             if key in made:
-                raise _DuplicateKey(start, event, key)
+                _refuse_twice(event, key)
             event = next_event()
             if type(event) is ScalarEvent and event.anchor is None and event.tag is None:
                 value = event.value
@@ -322,7 +310,7 @@ class _Reader:
             if event.tag and _COLLECTION_TAGS.get(event.tag) is not type(event):
                 _refuse_tag(event)
             is_mapping = type(event) is MappingStartEvent
-            value = self.mapping(event, depth + 1) if is_mapping else self.sequence(depth + 1)
+            value = self.mapping(depth + 1) if is_mapping else self.sequence(depth + 1)
         if event.anchor is not None:
             self.anchors[event.anchor] = (value, self.nodes - before)
         return value
@@ -360,6 +348,10 @@ class _Reader:
     def unusual_key(self, event: Any, depth: int) -> str:
         """A key that is anchored, tagged, an alias, or not a scalar at all."""
         return _check_key(event, self.node(event, depth))
+
+
+def _refuse_twice(event: Any, key: str) -> NoReturn:
+    raise _Refused("yaml.duplicate_key", f"the key {key!r} is given twice", event)
 
 
 def _check_key(event: Any, key: Any) -> str:
@@ -400,18 +392,6 @@ def _resolved(event: Any) -> Any:
     if type(value) is NoNumber:
         raise _Refused("yaml.number", value.why, event, next_step="put it in quotes if it is meant as text")
     return value
-
-
-def _twice(text: str, duplicate: _DuplicateKey) -> _Refused:
-    """The refusal of a duplicate key; the first one is looked for only now."""
-    from agenteval.reading.yamlsyntax import first_key
-
-    second = duplicate.event.start_mark.index
-    first = first_key(text, duplicate.key, mapping=duplicate.mapping.start_mark.index, before=second)
-    one, two = place_at(text, first).line, place_at(text, second).line
-    lines = f"line {one}" if one == two else f"lines {one} and {two}"
-    message = f"the key {duplicate.key!r} is given twice: {lines}"
-    return _Refused("yaml.duplicate_key", message, duplicate.event)
 
 
 def _syntax(text: str, error: yaml.YAMLError) -> _Refused:

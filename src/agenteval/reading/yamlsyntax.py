@@ -5,7 +5,6 @@ The text has been loaded before, so it is within the limits.
 
 import re
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import Any, NamedTuple
 
 import yaml
@@ -25,14 +24,8 @@ from agenteval.reading.yamlsource import MERGE, events
 
 def find_places(text: str, wanted: Sequence[tuple[DataPath, bool]]) -> list[Place]:
     """The place of each (path, at_key), or of what is nearest above it."""
-    root = _Tree(text).root
+    root = _tree(text)
     return [_place(text, root, path, at_key=at_key) for path, at_key in wanted]
-
-
-def first_key(text: str, name: str, *, mapping: int, before: int) -> int:
-    """The offset of a key in the mapping that begins at one offset, in a text that is valid up to another."""
-    pairs = _Tree(text, until=before).mappings[mapping].pairs
-    return next(key.start for key, _ in pairs if key.text == name)
 
 
 def _place(text: str, node: "_Node", path: DataPath, *, at_key: bool) -> Place:
@@ -44,7 +37,7 @@ def _place(text: str, node: "_Node", path: DataPath, *, at_key: bool) -> Place:
         key, node = found
     if key is not None and (at_key or node.is_block):
         node = key
-    return place_at(text, node.start, node.end - node.start if node.is_scalar else 1)
+    return place_at(text, node.start, 1 if node.text is None else node.end - node.start)
 
 
 class _Node:
@@ -53,9 +46,8 @@ class _Node:
     def __init__(self, event: Any) -> None:
         self.start: int = event.start_mark.index
         self.end: int = event.end_mark.index
-        self.is_scalar = isinstance(event, ScalarEvent)
-        self.is_block = not self.is_scalar and not getattr(event, "flow_style", False)
         self.text: str | None = event.value if isinstance(event, ScalarEvent) else None
+        self.is_block = self.text is None and not event.flow_style
         self.pairs: list[tuple[_Node, _Node]] = []
         self.items: list[_Node] = []
 
@@ -71,40 +63,27 @@ class _Node:
         return next((found for each in mappings if (found := each.inner(step))), None)
 
 
-class _Reached(Exception):  # noqa: N818 - a signal inside this module
-    """The offset up to which a text is to be read."""
+def _tree(text: str) -> _Node:
+    next_event = events(text)
+    anchors: dict[str | None, _Node] = {}
 
-
-class _Tree:
-    """The nodes of a text that has been read before, up to an offset if one is given."""
-
-    def __init__(self, text: str, *, until: int | None = None) -> None:
-        self.next_event = events(text)
-        self.until = until
-        self.anchors: dict[str | None, _Node] = {}
-        self.mappings: dict[int, _Node] = {}  # by offset
-        self.next_event()
-        self.next_event()
-        with suppress(_Reached):
-            self.root = self.node(self.next_event())
-
-    def node(self, event: Any) -> _Node:
-        """The node that begins with this event."""
-        if event.start_mark.index == self.until:
-            raise _Reached
+    def node(event: Any) -> _Node:
         if type(event) is AliasEvent:
-            return self.anchors[event.anchor]
-        node = _Node(event)
+            return anchors[event.anchor]
+        made = _Node(event)
         if event.anchor is not None:
-            self.anchors[event.anchor] = node
+            anchors[event.anchor] = made
         if type(event) is MappingStartEvent:
-            self.mappings[node.start] = node
-            while type(event := self.next_event()) is not MappingEndEvent:
-                node.pairs.append((self.node(event), self.node(self.next_event())))
+            while type(event := next_event()) is not MappingEndEvent:
+                made.pairs.append((node(event), node(next_event())))
         elif type(event) is SequenceStartEvent:
-            while type(event := self.next_event()) is not SequenceEndEvent:
-                node.items.append(self.node(event))
-        return node
+            while type(event := next_event()) is not SequenceEndEvent:
+                made.items.append(node(event))
+        return made
+
+    next_event()
+    next_event()
+    return node(next_event())
 
 
 _KEY_ALONE = re.compile(r"(?:[ ]*-[ ]+)*[ ]*(?P<key>[A-Za-z0-9_.-]+)[ ]*")
