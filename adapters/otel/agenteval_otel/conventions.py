@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from agenteval.text.lazy_regexes import lazy
-from agenteval_otel.messages import UNNAMED, Message, arguments_in, data_of, read_messages, result_of
+from agenteval_otel.messages import UNNAMED, arguments_in, data_of, read_messages, result_of
 from agenteval_otel.spans import Span
 
 OPERATION = "gen_ai.operation.name"
@@ -65,7 +65,7 @@ def convention(span: Span) -> str:
 
 def seems_a_tool(span: Span) -> bool:
     """Whether a span that nobody understood may be a call of a tool: by its name, an attribute's, or a kind's value."""
-    name = operation(span)
+    name = span.operation
     if name in KNOWN or (span.dialects and not name) or is_model_call(span):
         return False
     kinds = {str(value) for key, value in span.attributes.items() if KIND.search(key)}
@@ -73,24 +73,15 @@ def seems_a_tool(span: Span) -> bool:
     return "function" in kinds or any(LOOKS_LIKE_A_TOOL.search(each) for each in said)
 
 
-def tool_of(span: Span) -> str:
-    """The tool that a span executed, by its attribute or its name, which is `execute_tool`, then the tool."""
-    return str(span.attributes.get(TOOL_NAME) or f"{span.name} ".removeprefix(f"{TOOL} ").strip() or UNNAMED)
-
-
-def call_id_of(span: Span) -> str:
-    """The id of the call that a span executed, as a text whatever it was written as; empty when it is not told."""
-    return str(span.attributes.get(CALL_ID) or "")
-
-
-def arguments_of(span: Span) -> Any:
-    """The arguments of the call that a span executed; None when they were not captured."""
-    return arguments_in(value_of(span, ARGUMENTS))
-
-
-def result_in(span: Span) -> Any:
-    """What the tool answered that a span executed; None when that was not captured."""
-    return result_of(value_of(span, RESULT))
+def resolve(span: Span) -> None:
+    """Fill in what a span says in the words of the conventions. A tool's name may be that of its span."""
+    given = span.attributes
+    span.operation = operation(span)
+    span.tool = str(given.get(TOOL_NAME) or f"{span.name} ".removeprefix(f"{TOOL} ").strip() or UNNAMED)
+    span.call_id = str(given.get(CALL_ID) or "")  # whatever it was written as
+    span.args = arguments_in(value_of(span, ARGUMENTS))
+    span.result = result_of(value_of(span, RESULT))
+    span.asked, span.answered = ([*read_messages(value_of(span, name))] for name in (INPUT, OUTPUT))
 
 
 def agree(one: Any, other: Any) -> bool:
@@ -107,16 +98,9 @@ def value_of(span: Span, name: str) -> Any:
     return next((event[name] for event in span.events if name in event), None)
 
 
-def messages_of(span: Span, name: str) -> list[Message]:
-    """The messages of a span; none when they were not captured. They are read once: long runs repeat them all."""
-    if name not in span.read:
-        span.read[name] = [*read_messages(value_of(span, name))]
-    return span.read[name]
-
-
 def is_model_call(span: Span) -> bool:
     """Whether a span about generative AI calls a model: by its operation; by its answer, when nobody knows that."""
-    name = operation(span)
+    name = span.operation
     unknown = name not in KNOWN and not LOOKS_LIKE_A_TOOL.search(name)
     return name in MODEL_CALLS or (unknown and value_of(span, OUTPUT) is not None)
 
@@ -130,7 +114,7 @@ def finish_reasons(span: Span) -> Iterator[str]:
     """Why its answer ends, in small letters, as the span says and its messages."""
     given = data_of(span.attributes.get(FINISH))
     yield from (str(each).lower() for each in (given if isinstance(given, list) else [given]))
-    yield from (message.finish.lower() for message in messages_of(span, OUTPUT))
+    yield from (message.finish.lower() for message in span.answered)
 
 
 def is_unreadable(span: Span, name: str) -> bool:

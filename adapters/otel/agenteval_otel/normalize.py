@@ -18,7 +18,6 @@ from agenteval.contracts.trace import (
 )
 from agenteval.text.fitting import counted
 from agenteval_otel import conventions as gen_ai
-from agenteval_otel.conventions import messages_of
 from agenteval_otel.messages import UNNAMED
 from agenteval_otel.runs import MAIN, Call, Run, asking, calls_of, earlier, received
 from agenteval_otel.spans import Span
@@ -78,7 +77,7 @@ def final_output(run: Run) -> str | None:
     Of several agents in turn the last one answers. What is said along with a call of a tool is no answer yet.
     """
     for span in [*run.outermost[-1:], *run.own_agents[-1:], *run.own_chats[-1:]]:
-        if (messages := messages_of(span, gen_ai.OUTPUT)) and messages[-1].text and not messages[-1].asks:
+        if (messages := span.answered) and messages[-1].text and not messages[-1].asks:
             return messages[-1].text
     return None
 
@@ -98,7 +97,7 @@ def _moments(run: Run, call: Call) -> Iterator[Moment]:
     time = span.end if span else call.answered_at
     if time is None:
         return
-    result = gen_ai.result_in(span) if span else None
+    result = span.result if span else None
     result = call.response if result is None else result
     error = None
     if span and gen_ai.has_failed(span):
@@ -166,14 +165,12 @@ def _tokens(spans: list[Span]) -> dict[str, int]:
 
 def untold(run: Run) -> list[Span]:
     """The calls of models that do not tell what was answered."""
-    return [
-        chat for chat in run.chats if not messages_of(chat, gen_ai.OUTPUT) and not gen_ai.has_failed(chat)
-    ]
+    return [chat for chat in run.chats if not chat.answered and not gen_ai.has_failed(chat)]
 
 
 def _unknown_parts(run: Run) -> str:
     """The kinds of parts of answers that nobody knows: they may be calls of tools."""
-    messages = (message for chat in run.chats for message in messages_of(chat, gen_ai.OUTPUT))
+    messages = (message for chat in run.chats for message in chat.answered)
     return ", ".join(sorted({kind for message in messages for kind in message.unknown}))
 
 
@@ -206,7 +203,7 @@ def _only_repeated(run: Run, calls: list[Call]) -> Mapping[str, int]:
     most: Counter[str] = Counter()
     for chat in run.chats:
         told: Counter[str] = Counter()
-        for message in messages_of(chat, gen_ai.INPUT):
+        for message in chat.asked:
             if message.role == "user" and not message.responses:
                 told.clear()
             told.update(tool for _, tool, _ in message.calls)
@@ -231,7 +228,7 @@ def _notes_on_messages(run: Run, usage: Mapping[str, Any] | None, *, unanswered:
     """What was lost, what was said, where that is not known; of a run that did not fail, why there is no answer; tokens."""
     if lost := sum(span.dropped for span in run.spans):
         yield f"attributes or events of {counted(lost, 'span')} were dropped at a limit when they were recorded"
-    names = [gen_ai.operation(span) for span in run.spans if not gen_ai.is_model_call(span)]
+    names = [span.operation for span in run.spans if not gen_ai.is_model_call(span)]
     if unknown := Counter(name for name in names if name not in gen_ai.KNOWN):
         yield f"spans with unknown operations were ignored: {_counts(unknown)}"
     spans = [*run.chats, *run.agents]
@@ -239,7 +236,7 @@ def _notes_on_messages(run: Run, usage: Mapping[str, Any] | None, *, unanswered:
     unreadable = sum(any(gen_ai.is_unreadable(span, name) for name in both) for span in spans)
     if unreadable:
         yield f"messages of {counted(unreadable, 'span')} cannot be read: they are not a list, or were cut at a limit on length"
-    answers = any(messages_of(span, gen_ai.OUTPUT) for span in spans)
+    answers = any(span.answered for span in spans)
     said = [message.text for _, message in received(run)]
     if not (answers or unreadable):
         yield (
@@ -252,13 +249,11 @@ def _notes_on_messages(run: Run, usage: Mapping[str, Any] | None, *, unanswered:
     if answers and run.tools and (missing := len(untold(run))):
         yield f"{missing} of {counted(len(run.chats), 'call')} of models do not show what was answered"
     known = {"", *said, *(message.text for message in earlier(run))}
-    users = [
-        [each.text for each in messages_of(chat, gen_ai.INPUT) if each.role == "user"] for chat in asking(run)
-    ]
+    users = [[each.text for each in chat.asked if each.role == "user"] for chat in asking(run)]
     if strange := sum(bool(texts) and texts[-1] not in known for texts in users):
         yield f"what {counted(strange, 'call')} of models asked is not in any message of this run: the trace may hold several conversations, or agents that ask others"
     for chat in run.own_chats[-1:] if unanswered else ():
-        for message in messages_of(chat, gen_ai.OUTPUT)[-1:]:
+        for message in chat.answered[-1:]:
             tools = ", ".join(tool for _, tool, _ in message.calls)
             last = f"asks for {tools}" if message.asks else "has no text"
             yield f"the last answer of the model {last}: what the agent answered in the end is not known"
@@ -280,7 +275,7 @@ def _notes_on_calls(run: Run, calls: list[Call]) -> Iterator[str]:
         yield f"no result is recorded for {counted(open_ended, 'tool call')}"
     if guessed := sum(call.guessed for call in calls):
         yield f"which of several calls of the same tool was executed when is not recorded for {counted(guessed, 'tool call')}: their results may be mixed up"
-    tools = {span.span_id for span in run.spans if gen_ai.operation(span) == gen_ai.TOOL}
+    tools = {span.span_id for span in run.spans if span.operation == gen_ai.TOOL}
     if run.chats and not untold(run) and not _unknown_parts(run):  # what models asked for is known
         executions = ((call.tool, call.span) for call in calls if call.span and not call.chat)
         if unasked := Counter(tool for tool, span in executions if span.parent_id not in tools):

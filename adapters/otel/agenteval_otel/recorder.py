@@ -70,7 +70,7 @@ class OtelRecorder:
         if not runs:
             raise nothing_done(source, found)
         traces = [_trace(run, found, context) for run in runs]
-        others = Counter(gen_ai.convention(span) for span in found.spans if not gen_ai.operation(span))
+        others = Counter(gen_ai.convention(span) for span in found.spans if not span.operation)
         passed_over = "spans of {} that tell of no agent, model call or tool call"
         lacks = [
             "memory that was read or written: checks that need supports_memory_events are skipped",
@@ -197,7 +197,8 @@ def _messages(span: Span, name: str) -> str:
 
     if gen_ai.is_unreadable(span, name):
         return NOT_KEPT
-    kept = [each.as_written() for each in gen_ai.messages_of(span, name) if each.role not in INSTRUCTING]
-    if name == gen_ai.INPUT:  # who speaks is not told: it may be what instructs
+    said = span.asked if name == gen_ai.INPUT else span.answered
+    kept = [each.as_written() for each in said if each.role not in INSTRUCTING]
+    if said is span.asked:  # who speaks is not told: it may be what instructs
         kept = [each if each["role"] else {**each, "parts": []} for each in kept]
     return json.dumps(kept, ensure_ascii=False)

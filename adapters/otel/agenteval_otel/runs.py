@@ -12,7 +12,7 @@ from typing import Any
 
 from agenteval.contracts.json_values import args_key
 from agenteval_otel import conventions as gen_ai
-from agenteval_otel.conventions import agree, arguments_of, call_id_of, messages_of, operation, tool_of
+from agenteval_otel.conventions import agree
 from agenteval_otel.dialects import translate
 from agenteval_otel.messages import INSTRUCTING, UNNAMED, Message
 from agenteval_otel.spans import Span, Spans
@@ -93,11 +93,11 @@ class Run:
 
     def depth(self, agent: Span) -> int:
         """How many agents and workflows hold one another down to this one."""
-        return sum(operation(each) in gen_ai.AGENTS for each in self.around(agent))
+        return sum(each.operation in gen_ai.AGENTS for each in self.around(agent))
 
     def _in_tool(self, span: Span) -> bool:
         own = takewhile(lambda each: each.span_id not in self.acting, self.around(span))
-        return any(operation(each) == gen_ai.TOOL for each in own)
+        return any(each.operation == gen_ai.TOOL for each in own)
 
 
 def _around(span: Span, by_id: dict[str, Span]) -> Iterator[Span]:
@@ -118,26 +118,28 @@ def runs_of(found: Spans) -> list[Run]:
         traces.setdefault(span.trace_id, {})[span.span_id] = span
     anywhere = traces.pop("", {})  # log records that name no trace
     runs = [_run(trace_id, members | anywhere) for trace_id, members in traces.items()]
-    done = [run for run in runs if any(operation(span) not in gen_ai.OTHERS for span in run.spans)]
+    done = [run for run in runs if any(span.operation not in gen_ai.OTHERS for span in run.spans)]
     return sorted(done, key=lambda run: (run.start, run.trace_id))
 
 
 def _run(trace_id: str, members: dict[str, Span]) -> Run:
     for span in members.values():
         span.parent_id = _parent(span, members)
-    ordered = sorted(filter(operation, members.values()), key=lambda span: (span.start, -span.end))
+    ordered = sorted(
+        (span for span in members.values() if span.operation), key=lambda span: (span.start, -span.end)
+    )
     run = Run(trace_id=trace_id, spans=ordered, by_id={span.span_id: span for span in ordered})
-    run.agents = [span for span in ordered if operation(span) in gen_ai.AGENTS]
+    run.agents = [span for span in ordered if span.operation in gen_ai.AGENTS]
     run.agents.sort(key=run.depth)  # clocks of other hosts may be ahead
     run.chats = _once([span for span in ordered if gen_ai.is_model_call(span)])
     run.tools = _each_once(run)
     for span in (*run.chats, *run.tools):
-        agents = (each.span_id for each in run.around(span) if operation(each) == "invoke_agent")
+        agents = (each.span_id for each in run.around(span) if each.operation == "invoke_agent")
         run.acting.update(islice(agents, 1))  # the innermost
     for span in filter(gen_ai.seems_a_tool, members.values()):
         around = run.by_id.get(span.parent_id)
         # a protocol's span of the call that it is within, as `tools/call NAME`, is no other
-        if not (around and operation(around) == gen_ai.TOOL and tool_of(around) in span.name):
+        if not (around and around.operation == gen_ai.TOOL and around.tool in span.name):
             run.strange.append(span)
     return run
 
@@ -148,7 +150,7 @@ def _once(chats: list[Span]) -> list[Span]:
     The client's is kept, of which there may be several; unless only the framework's tells what was answered. So may two
     instrumentations that know nothing of each other.
     """
-    telling = {span.span_id for span in chats if messages_of(span, gen_ai.OUTPUT)}
+    telling = {span.span_id for span in chats if span.answered}
     by_id = {span.span_id: span for span in chats}
     dropped: set[str] = set()
     for span in chats:
@@ -172,7 +174,7 @@ def _once(chats: list[Span]) -> list[Span]:
 
 
 def _said(chat: Span) -> list[Any]:
-    return [[each.text, each.calls] for each in messages_of(chat, gen_ai.OUTPUT)]
+    return [[each.text, each.calls] for each in chat.answered]
 
 
 def _tells_more(other: Span, span: Span, telling: set[str]) -> bool:
@@ -193,7 +195,7 @@ def _tells_more(other: Span, span: Span, telling: set[str]) -> bool:
 def _parent(span: Span, members: dict[str, Span]) -> str:
     """The nearest span around it that is about generative AI; without one, what the outermost of the others names."""
     for each in islice(_around(span, members), 1, None):
-        if operation(each):
+        if each.operation:
             return each.span_id
         span = each
     return span.parent_id
@@ -204,13 +206,13 @@ def _each_once(run: Run) -> list[Span]:
     kept: list[Span] = []
     same: dict[str, Span] = {}
     alike: dict[tuple[str, str], list[Span]] = {}
-    tools = [each for each in run.spans if operation(each) == gen_ai.TOOL]
+    tools = [each for each in run.spans if each.operation == gen_ai.TOOL]
     for span in sorted(tools, key=lambda span: sum(1 for _ in run.around(span))):  # outer ones first
-        around, tool, args = run.by_id.get(span.parent_id), tool_of(span), arguments_of(span)
+        around, tool, args = run.by_id.get(span.parent_id), span.tool, span.args
         key = tool, args_key(args)
         # a client and a server may tell of it, one within the other; with other arguments a tool uses itself
-        within = around is not None and around.span_id in same and tool_of(around) == tool
-        if within and around and agree(arguments_of(around), args):
+        within = around is not None and around.span_id in same and around.tool == tool
+        if within and around and agree(around.args, args):
             first = same[around.span_id]
         else:
             told = (*alike.get(key, ()), *alike.get((tool, UNTOLD), ()))
@@ -228,17 +230,18 @@ def _beside(first: Span, span: Span) -> bool:
     """Whether two instrumentations tell of one execution that know nothing of each other: at once, by no other id."""
     if first.scope == span.scope or first.start > span.end or span.start > first.end:
         return False
-    return len({call_id_of(first), call_id_of(span)} - {""}) < 2
+    return len({first.call_id, span.call_id} - {""}) < 2
 
 
 def _complete(first: Span, span: Span) -> None:
-    if call_id_of(span) and call_id_of(first) in ("", call_id_of(span)) and gen_ai.result_in(first) is None:
+    if span.call_id and first.call_id in ("", span.call_id) and first.result is None:
         first.failed, first.message = first.failed or span.failed, first.message or span.message
         if gen_ai.ERROR_TYPE in span.attributes:
             first.attributes.setdefault(gen_ai.ERROR_TYPE, span.attributes[gen_ai.ERROR_TYPE])
     for name in (gen_ai.CALL_ID, gen_ai.ARGUMENTS, gen_ai.RESULT):
         if gen_ai.value_of(first, name) is None and (value := gen_ai.value_of(span, name)) is not None:
             first.attributes[name] = value
+    gen_ai.resolve(first)
 
 
 def received(run: Run) -> Iterator[tuple[int, Message]]:
@@ -253,7 +256,7 @@ def received(run: Run) -> Iterator[tuple[int, Message]]:
     spans = asking(run)
     for span in (each for each in spans if _who(run, each) == _who(run, spans[0])):
         users, new = [], 0
-        for message in messages_of(span, gen_ai.INPUT):
+        for message in span.asked:
             if message.role == "user" and not message.responses:
                 users.append(message)
                 new += 1
@@ -270,7 +273,7 @@ def received(run: Run) -> Iterator[tuple[int, Message]]:
 
 def asking(run: Run) -> list[Span]:
     """The calls of the outermost agent's model that tell what it was asked; the agent, where none tells of a user."""
-    chats = {chat.span_id: messages_of(chat, gen_ai.INPUT) for chat in run.own_chats}
+    chats = {chat.span_id: chat.asked for chat in run.own_chats}
     if any(message.role == "user" for messages in chats.values() for message in messages):
         return [chat for chat in run.own_chats if chats[chat.span_id]]
     return run.agents[:1]
@@ -279,7 +282,7 @@ def asking(run: Run) -> list[Span]:
 def earlier(run: Run) -> list[Message]:
     """What was said before this run, as far as the first call of a model repeats it."""
     for span in [*run.chats, *run.agents]:
-        if messages := [each for each in messages_of(span, gen_ai.INPUT) if each.role not in INSTRUCTING]:
+        if messages := [each for each in span.asked if each.role not in INSTRUCTING]:
             while messages and messages[-1].role == "user" and not messages[-1].responses:
                 messages.pop()
             return [each for each in messages if each.role in ("user", "assistant") and each.text]
@@ -334,12 +337,12 @@ def calls_of(run: Run) -> list[Call]:
     for span in run.tools:
         call = find(span)
         if call is None:
-            call = Call(call_id=call_id_of(span) or span.span_id, tool=tool_of(span), args=None, told_by=span)
+            call = Call(call_id=span.call_id or span.span_id, tool=span.tool, args=None, told_by=span)
             calls.append(call)
         call.span = span
-        call.args = arguments_of(span) if call.args is None else call.args
-        call.tool = tool_of(span) if call.tool == UNNAMED else call.tool
-        call.call_id = call.call_id if call.named else call_id_of(span) or call.call_id
+        call.args = span.args if call.args is None else call.args
+        call.tool = span.tool if call.tool == UNNAMED else call.tool
+        call.call_id = call.call_id if call.named else span.call_id or call.call_id
     calls.sort(key=lambda call: (call.started_at, call.chat is not None))
     times: Counter[str] = Counter()
     for call in calls:  # a retry by the client may repeat an id
@@ -350,7 +353,7 @@ def calls_of(run: Run) -> list[Call]:
 
 
 def _asked_for(chat: Span) -> Iterator[Call]:
-    for message in messages_of(chat, gen_ai.OUTPUT):
+    for message in chat.answered:
         for number, (call_id, tool, args) in enumerate(message.calls, 1):
             told = call_id or f"{chat.span_id}.{number}"
             yield Call(call_id=told, tool=tool, args=args, named=bool(call_id), told_by=chat, chat=chat)
@@ -367,8 +370,8 @@ def _answer(run: Run, calls: list[Call]) -> None:
         by_id.setdefault(call.call_id, []).append(call)
     for chat in run.chats:
         owner = run.owner_of(chat)
-        for name, time in ((gen_ai.INPUT, chat.start), (gen_ai.OUTPUT, chat.end)):
-            for call_id, later, response, failed in _responses(messages_of(chat, name)):
+        for messages, time in ((chat.asked, chat.start), (chat.answered, chat.end)):
+            for call_id, later, response, failed in _responses(messages):
                 asked = [each for each in by_id.get(call_id, ()) if each.told_by.end <= time]
                 asked = [each for each in asked if run.owner_of(each.told_by) == owner] or asked
                 if later < len(asked) and (call := asked[-1 - later]).answered_at is None:
@@ -399,12 +402,12 @@ def _finder(run: Run, asked: list[Call]) -> Callable[[Span], Call | None]:
     by_id: dict[str, list[Call]] = {}
     for call in asked:
         by_id.setdefault(call.call_id, []).append(call)
-    ids = set(map(call_id_of, run.tools))
-    executed = {args_key(arguments_of(span)) for span in run.tools}
+    ids = {span.call_id for span in run.tools}
+    executed = {args_key(span.args) for span in run.tools}
     told = {call for call in asked if args_key(call.args) in executed}
 
     def find(span: Span) -> Call | None:
-        call_id, tool, args = call_id_of(span), tool_of(span), arguments_of(span)
+        call_id, tool, args = span.call_id, span.tool, span.args
         of_id = by_id.get(call_id, []) if call_id else []
         if same := [call for call in of_id if call.span is None]:
             if of_tool := [call for call in same if call.tool == tool]:
@@ -433,7 +436,7 @@ def _likeliest(span: Span, calls: list[Call], run: Run) -> Call | None:
 
     It has the span's arguments, is of the same agent, has the same result, or one at all, and was asked for last.
     """
-    args, owner, result = arguments_of(span), run.owner_of(span), gen_ai.result_in(span)
+    args, owner, result = span.args, run.owner_of(span), span.result
 
     def rank(call: Call) -> tuple[Any, ...]:
         asked, own = call.told_by.start, run.owner_of(call.told_by) == owner

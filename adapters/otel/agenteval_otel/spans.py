@@ -22,6 +22,7 @@ from typing import Any, NoReturn
 from agenteval.contracts.errors import AdapterError, FileError
 from agenteval.reading.documents import MAX_DEPTH, opened, read_data, read_text
 from agenteval.reading.jsonsource import parse_json
+from agenteval_otel.messages import Message
 
 STATUS_ERROR = 2
 """`STATUS_CODE_ERROR` of the protocol."""
@@ -93,8 +94,16 @@ class Span:
     """The span around it, for readers of dialects."""
     dialects: list[str] = field(default_factory=list)
     """The conventions that it is written in, as far as they are known."""
-    read: dict[str, list[Any]] = field(default_factory=dict)
-    """Messages that were read of it, by attribute."""
+    operation: str = ""
+    """What it is about, once it is translated, and so are those that follow; empty when that is not generative AI."""
+    tool: str = ""
+    call_id: str = ""
+    args: Any = None
+    """The arguments of the call that it executed; None when they were not captured, as with the next."""
+    result: Any = None
+    asked: list[Message] = field(default_factory=list)
+    """The messages to a model or an agent; none when they were not captured, as with the next."""
+    answered: list[Message] = field(default_factory=list)
 
 
 @dataclass(slots=True, kw_only=True)

@@ -59,7 +59,10 @@ def translate(found: Spans) -> list[Span]:
         if span.attributes.get(gen_ai.TOOL_NAME) and gen_ai.operation(span) not in gen_ai.KNOWN:
             span.attributes[gen_ai.OPERATION] = gen_ai.TOOL
     ids = {str(span.attributes.get("tool_use_id")) for span in spans}  # of whatever type
-    return spans + [log for log in found.logs if not _is_read(log, ids)]
+    spans += [log for log in found.logs if not _is_read(log, ids)]
+    for span in spans:
+        gen_ai.resolve(span)
+    return spans
 
 
 def _is_read(log: Span, ids: set[str]) -> bool:
