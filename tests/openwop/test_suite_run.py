@@ -502,7 +502,7 @@ def test_regression(suite: SuiteProject, capsys: pytest.CaptureFixture[str]) -> 
         "artifacts/run-1 → artifacts/run-2\n"
         "  newly failing (1)\n"
         "    ✗ fails  golden  pass → fail\n"
-        '        expected an output that contains "Cats", got "Dogs"\n'
+        '        expected a text that contains "Cats", got "Dogs"\n'
         "  lower score (1)\n"
         "    ! lower  (the test)\n"
         "        score 0.75 → 0.5\n"

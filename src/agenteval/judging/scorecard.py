@@ -31,11 +31,9 @@ GIVEN = frozenset({"message_received"})
 class CoverageTally:
     """Adds up what the tests of a run have and what their assertions look at, as sets of names."""
 
-    def __init__(self) -> None:
-        self._available: set[str] = set()
-        self._happened: set[str] = set()
-        self._tools: set[str] = set()
-        self._event_types: set[str] = set()
+    def __init__(self, names: Mapping[str, Iterable[str]] | None = None) -> None:
+        kinds = ("available", "happened", "tools", "event_types")
+        self.seen = {kind: set((names or {}).get(kind, ())) for kind in kinds}
 
     def add(
         self,
@@ -45,53 +43,49 @@ class CoverageTally:
         shown: Callable[[str], str] = str,
     ) -> None:
         """Count one test; `shown` is how its names are told. An assertion that was skipped has looked at nothing."""
-        self._available.update(map(shown, test.case.tools.available))
+        seen = self.seen
+        seen["available"].update(map(shown, test.case.tools.available))
         if trace is not None:
-            self._happened.update(trace.event_types())
+            seen["happened"].update(trace.event_types())
         for bound, result in zip(test.checks, judged, strict=False):
             if result.status != "skip":
                 looks = bound.check.looks_at()
-                self._tools.update(map(shown, looks.tools))
-                self._event_types |= looks.event_types
+                seen["tools"].update(map(shown, looks.tools))
+                seen["event_types"] |= looks.event_types
                 # an assertion may call the tool otherwise than the test does
                 for names in trace.tools if trace else ():
                     if any(is_named(tool, names) for tool in looks.tools):
-                        self._tools.update(names)
+                        seen["tools"].update(names)
 
     def include(self, other: "CoverageTally") -> None:
         """Add the names of another tally."""
-        for name, names in vars(self).items():
-            names.update(getattr(other, name))
+        for kind, names in other.seen.items():
+            self.seen[kind].update(names)
 
     def names(self) -> dict[str, list[str]]:
-        """The names as plain data."""
-        return {name.lstrip("_"): sorted(names) for name, names in vars(self).items()}
-
-    @classmethod
-    def of(cls, names: Mapping[str, Iterable[str]]) -> "CoverageTally":
-        """The tally that `names` was made of."""
-        tally = cls()
-        for name, kept in vars(tally).items():
-            kept.update(names.get(name.lstrip("_"), ()))
-        return tally
+        """The names as plain data, of which another tally can be made."""
+        return {kind: sorted(names) for kind, names in self.seen.items()}
 
     def coverage(self, scores: Iterable[CategoryScore]) -> Coverage:
         """What the run had, and which of it no assertion looked at; `scores` are those of all categories."""
-        happened = self._happened - GIVEN
+        seen = self.seen
+        happened = seen["happened"] - GIVEN
+        unseen = (
+            tool
+            for tool in seen["available"]
+            if not any(name_matches(each, tool) or name_matches(tool, each) for each in seen["tools"])
+        )
         return Coverage(
-            tools_available=sorted(self._available),
-            tools_not_looked_at=sorted(tool for tool in self._available if not self._is_looked_at(tool)),
+            tools_available=sorted(seen["available"]),
+            tools_not_looked_at=sorted(unseen),
             event_types=sorted(happened),
-            event_types_not_looked_at=sorted(happened - self._event_types),
+            event_types_not_looked_at=sorted(happened - seen["event_types"]),
             categories_not_exercised=[
                 each.category
                 for each in scores
                 if each.passed - each.vacuous + each.failed + each.warnings + each.xfailed <= 0
             ],
         )
-
-    def _is_looked_at(self, tool: str) -> bool:
-        return any(name_matches(seen, tool) or name_matches(tool, seen) for seen in self._tools)
 
 
 CATEGORIES: tuple[str, ...] = get_args(Category)

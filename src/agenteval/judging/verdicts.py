@@ -4,7 +4,7 @@ import json
 import traceback
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from agenteval.assertions.base import Assertion, Verdict, in_order, listed
 from agenteval.contracts import time_limits
@@ -188,8 +188,7 @@ def _instead(result: AssertionResult) -> str:
     return "passed" if result.exercised else f"had nothing to judge ({result.reason})"
 
 
-@dataclass(slots=True, kw_only=True, eq=False, repr=False)
-class JudgingRules:
+class JudgingRules(NamedTuple):
     """What fails an assertion beside a failed check: a vacuous pass, a missing capability."""
 
     fail_on_vacuous: bool = False

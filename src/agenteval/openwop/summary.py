@@ -233,14 +233,9 @@ def _share(result: TestResult) -> tuple[int, int]:
 
 
 def _beside(value: float, bar: float) -> str:
-    """The value with as many digits as it takes to see that it differs from the threshold."""
-    texts = ((_rounded(value, digits), _rounded(bar, digits)) for digits in range(4, 17))
-    return next((text for text, other in texts if text != other), repr(value))
-
-
-def _rounded(value: float, digits: int) -> str:
-    """The value to so many significant digits, without an exponent: 21230 for 21234."""
-    return f"{float(f'{value:.{digits}g}'):.16g}"
+    """The value, with all its digits where it takes these to see that it differs from the threshold."""
+    short = f"{value:.15g}" if value >= 1000 else f"{value:.4g}"
+    return short if float(short) != bar and (float(short) < bar) == (value < bar) else repr(value)
 
 
 _UNFIT = re.compile(r"[^a-z0-9]+")

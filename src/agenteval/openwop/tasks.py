@@ -65,38 +65,27 @@ class GoldenMatch(Assertion):
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace tells all
         """Judge one trace."""
-        events = trace.of_type("final_output")[-1:]
+        value = self.value if self.strategy == "json-match" else text_of(self.value)
+        wanted, output, got = f"{_WANTED[self.strategy]} {_shown(value)}", trace.output, ""
         if trace.final_output is None:
-            return failed(f"expected {self._wanted()}, got no final output", output=None)
-        output = trace.output
-        if self.strategy == "contains" and text_of(self.value) == "":
+            return failed(f"expected {wanted}, got no final output", output=None)
+        if self.strategy == "contains" and value == "":
             return vacuous("every output contains the empty text")
-        if difference := self.difference(output):
-            return failed(f"expected {self._wanted()}, got {difference}", events=events, output=output)
-        return passed(f"the output is {self._wanted(short=True)}", events=events, output=output)
-
-    def difference(self, output: str) -> str:
-        """How the output differs, in words; empty when it is as expected."""
         if self.strategy == "json-match":
-            return _json_difference(output, self.value)
-        text = text_of(self.value)
-        if self.strategy == "contains":
-            return "" if text in output else _shown(output)
-        if output == text:
-            return ""
-        place = first_difference(output, text) + 1
-        told = f"{_shown(output)}, which differs from character {place} onwards"
-        if place < _LONGEST // 2:
-            return told
-        one, other = map(brief, around_difference(text, output))
-        return f"{told}: expected {one}, got {other}"
+            got = _json_difference(output, value)
+        elif self.strategy == "contains" and value not in output:
+            got = _shown(output)
+        elif self.strategy == "exact" and value != output:
+            one, other = map(brief, around_difference(value, output))
+            place = first_difference(output, value) + 1
+            wanted, got = f"exactly {one}", f"{other}, which differs from character {place} onwards"
+        events = trace.of_type("final_output")[-1:]
+        if got:
+            return failed(f"expected {wanted}, got {got}", events=events, output=output)
+        return passed(f"the output is {wanted}", events=events, output=output)
 
-    def _wanted(self, *, short: bool = False) -> str:
-        if self.strategy == "json-match":
-            return "JSON equal to the golden value" if short else f"JSON equal to {_shown(self.value)}"
-        what = "exactly" if self.strategy == "exact" else "an output that contains"
-        what = "a text that contains" if short and self.strategy == "contains" else what
-        return f"{what} {_shown(text_of(self.value))}"
+
+_WANTED = {"exact": "exactly", "contains": "a text that contains", "json-match": "JSON equal to"}
 
 
 def text_of(value: Any) -> str:

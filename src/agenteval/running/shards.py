@@ -479,7 +479,7 @@ def merged(
                 notes.setdefault(note.position, []).append(note)
     ids = TaskIds()
     taken: set[str] = set()
-    looked = {shard.record.shard: CoverageTally.of(shard.record.coverage) for shard in shards}
+    looked = {shard.record.shard: CoverageTally(shard.record.coverage) for shard in shards}
     for position in sorted({*tests, *notes}):
         told = [
             Told(list(map(stored_problem, note.problems)), note.invalid, of_test=position in tests)
