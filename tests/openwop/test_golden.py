@@ -151,7 +151,7 @@ def test_what_a_failure_says(strategy: str, value: Any, output: str | None, told
     [
         ("exact", "a", "a", 'the output is exactly "a"'),
         ("contains", "a", "ba", 'the output is a text that contains "a"'),
-        ("json-match", [1], "[1]", "the output is JSON equal to the golden value"),
+        ("json-match", [1], "[1]", "the output is JSON equal to [1]"),
     ],
 )
 def test_what_a_pass_says(strategy: str, value: Any, output: str, told: str) -> None:
