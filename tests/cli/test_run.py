@@ -140,7 +140,7 @@ def test_a_pass_that_skipped_assertions_is_not_plain_green(
     assert run("-q", "--markdown", "comment.md") == 0
     assert capsys.readouterr().out.startswith("1 passed, 1 assertion not judged in ")
     comment = Path("comment.md").read_text(encoding="utf-8")
-    assert "| tests | passed | assertions not judged |\n| --- | --- | --- |\n| 1 | 1 | 1 |\n" in comment
+    assert "| test | passed | assertion not judged |\n| --- | --- | --- |\n| 1 | 1 | 1 |\n" in comment
 
 
 def test_configuration_sets_what_flags_set(project: Project) -> None:
