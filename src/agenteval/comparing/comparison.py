@@ -338,11 +338,32 @@ def _itself(trajectory: Trajectory | None) -> Trajectory | None:
 
 def changes_of(before: SideTest | None, after: SideTest, today: str) -> list[Change]:
     """The changes of one test of the second run. `today` is YYYY-MM-DD; known failures expire after their day."""
-    facts = after.facts
-    known = before.facts if before else None
-    found = list(_changes(known, after))
+    facts, known = after.facts, before.facts if before else None
+    name, was = facts.test_case_id, known.status if known else None
+    judged_before = was not in (None, "error")
+    states = known.assertions if known and judged_before else {}
+    found: list[Change] = []
+    if facts.status == "error":
+        found.append(
+            _change("still_failing" if was == "error" else "newly_failing", name, None, was, "error")
+        )
+    else:
+        found += [
+            _change(kind, name, each, states.get(each), now)
+            for each, now in facts.assertions.items()
+            if (kind := _assertion_kind(states.get(each), now, known_test=judged_before))
+        ]
+        of_test = _test_kind(known, after, found)
+        gone = [each for each in states if each not in facts.assertions and each not in after.left_out]
+        found += [_change("missing", name, each, states[each], None) for each in gone]
+        if of_test:
+            found.append(_change(of_test, name, None, was, facts.status))
     if known and not after.left_out and all(change.kind == "still_failing" for change in found):
-        found += _score_change(known, facts)
+        one, other = known.score, facts.score  # that of a rubric may change by itself
+        if one is not None and other is not None and one != other:
+            scored = _change("lower_score" if other < one else "higher_score", name, None, was, facts.status)
+            scored.message = f"score {one:.4g} → {other:.4g}"
+            found.append(scored)
     for change in found:
         change.message = change.message or after.messages.get(change.assertion or OF_THE_TEST, "")
         if known and change.kind == "still_failing":
@@ -350,36 +371,6 @@ def changes_of(before: SideTest | None, after: SideTest, today: str) -> list[Cha
             if known.expires and known.expires < today:
                 change.kind, change.regression = "expired", True
     return found
-
-
-def _changes(before: TestFacts | None, side: SideTest) -> Iterator[Change]:
-    after = side.facts
-    name, was = after.test_case_id, before.status if before else None
-    if after.status == "error":
-        yield _change("still_failing" if was == "error" else "newly_failing", name, None, was, "error")
-        return
-    judged_before = before is not None and before.status != "error"
-    states = before.assertions if before and judged_before else {}
-    changes = [
-        _change(kind, name, each, states.get(each), now)
-        for each, now in after.assertions.items()
-        if (kind := _assertion_kind(states.get(each), now, known_test=judged_before))
-    ]
-    yield from changes
-    gone = [each for each in states if each not in after.assertions and each not in side.left_out]
-    yield from (_change("missing", name, each, states[each], None) for each in gone)
-    if of_test := _test_kind(before, side, changes):
-        yield _change(of_test, name, None, was, after.status)
-
-
-def _score_change(before: TestFacts, after: TestFacts) -> Iterator[Change]:
-    """The change of a score that no other change explains: that of a rubric may change by itself."""
-    was, now = before.score, after.score
-    if was is not None and now is not None and was != now:
-        kind: ChangeKind = "lower_score" if now < was else "higher_score"
-        change = _change(kind, after.test_case_id, None, before.status, after.status)
-        change.message = f"score {was:.4g} → {now:.4g}"
-        yield change
 
 
 def _assertion_kind(was: str | None, now: str, *, known_test: bool) -> ChangeKind | None:
