@@ -146,10 +146,7 @@ def _around_change(before: str, after: str) -> tuple[str, str]:
     if lead < start - _SHOWN // 2:
         lead, omitted = start - _SHOWN // 2, "…"
         lead = before.find(" ", lead, start) + 1 or lead
-    one, other = (
-        omitted + _line(text[lead : min(len(text) - end + _SHOWN // 4, len(text))])
-        for text in (before, after)
-    )
+    one, other = (omitted + _line(text[lead : len(text) - end + _SHOWN // 4]) for text in (before, after))
     return one, other
 
 
@@ -217,19 +214,14 @@ def tool_inputs(answer: Any) -> Iterator[tuple[str, Any]]:
 
 def dumped(cassette: Cassette, redact: Callable[[Mapping[str, Any]], Any] = dict) -> str:
     """The text of a cassette's file, the same for the same exchanges. `redact` hides what is sensitive in an answer."""
-    used = {digest for each in cassette.exchanges for _, digest in each.parts.values()}
     data = {
         "format": FORMAT,
         "client": cassette.client,
         "recorded_at": cassette.recorded_at,
         "cost_usd": cassette.cost_usd,
-        "texts": {digest: text for digest, text in cassette.texts.items() if digest in used},
+        "texts": cassette.texts,
         "exchanges": [
-            {
-                "api": each.api,
-                "parts": {name: list(its) for name, its in each.parts.items()},
-                "answer": redact(each.answer),
-            }
+            {"api": each.api, "parts": each.parts, "answer": redact(each.answer)}
             for each in cassette.exchanges
         ],
     }

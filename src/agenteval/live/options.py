@@ -1,8 +1,6 @@
 """How tests are run live: what a command line and a configuration ask for."""
 
 import os
-import shutil
-import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -11,10 +9,10 @@ from typing import Any, Literal
 
 from agenteval.contracts.errors import AdapterError
 from agenteval.loading.config import LiveConfig
+from agenteval.reading.documents import read_bytes
 
 How = Literal["play", "record", "real"]
 Stale = Literal["miss", "mark"]
-HOWS: tuple[How, ...] = ("play", "record", "real")
 RECORD_AGAIN = "record again with --live record"
 CONTAINER = "container"
 """The file in a scratch folder that names the runtime and the container that runs for it."""
@@ -30,17 +28,16 @@ def scratch_name() -> Path:
     return Path(_temporary_folder(), f"{_SCRATCH}{os.getpid()}-{os.urandom(4).hex()}")
 
 
+_SCRATCH = "agenteval-live-"
+_LONGEST = 40
+"""A socket's name may have 107 bytes, and ours lie two folders deeper."""
+
+
 def _temporary_folder() -> str:
-    """The system's folder for temporary files; where its name is too long for a socket in it, the usual one."""
     import tempfile
 
     folder = tempfile.gettempdir()
     return folder if len(folder) <= _LONGEST else "/tmp"  # noqa: S108
-
-
-_SCRATCH = "agenteval-live-"
-_LONGEST = 40
-"""A socket's name may have 107 bytes, and ours lie two folders deeper."""
 
 
 class Budget:
@@ -58,11 +55,10 @@ class Budget:
         with self._spent.get_lock():
             spent, largest = float(self._spent[0]), float(self._spent[1])
         if spent + largest > self.most or spent >= self.most:
-            raise AdapterError(
+            raise live_error(
+                "live.over_budget",
                 f"not run: {spent:.4f} of {self.most:.2f} US dollars are spent, and the most expensive run so far cost {largest:.4f}",
-                reason_code="live.over_budget",
-                next_step="raise --max-cost, or run fewer tests or trials",
-                where=(),
+                "raise --max-cost, or run fewer tests or trials",
             )
         return self.most - spent
 
@@ -120,23 +116,17 @@ def remove_leftovers() -> None:
     for folder in Path(_temporary_folder()).glob(f"{_SCRATCH}*"):
         process = folder.name.removeprefix(_SCRATCH).partition("-")[0]
         with suppress(OSError):
-            if process.isdecimal() and folder.stat().st_uid == os.getuid() and not _is_alive(int(process)):
-                _remove(folder)
-
-
-def _is_alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        pass
-    return True
+            if process.isdecimal() and folder.stat().st_uid == os.getuid():
+                try:
+                    os.kill(int(process), 0)
+                except ProcessLookupError:
+                    _remove(folder)
 
 
 def _remove(folder: Path, *, keep: bool = False) -> None:
     """End the containers that run for a folder; remove it, unless it is to be kept."""
-    from agenteval.reading.documents import read_bytes
+    import shutil
+    import subprocess
 
     for file in folder.glob(f"*/{CONTAINER}"):
         with suppress(OSError, ValueError, subprocess.TimeoutExpired):

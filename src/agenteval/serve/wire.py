@@ -44,6 +44,7 @@ MOST_PASSED_OVER = 64 * 2**20
 """Bytes that are read of a request that is too large; a larger one is cut off."""
 _OPAQUE = re.compile(r"[A-Za-z0-9._~-]{16,128}")
 _VERSION = re.compile(r"(\d{1,9})\.(\d{1,9})")
+_FOR_BROWSERS = 'Basic realm="agenteval", charset="UTF-8"'
 LOCAL = "local"
 """The tenant of a host without keys."""
 
@@ -150,16 +151,15 @@ class Gate:
             await send(message)
 
         try:
-            body = await self._body(headers, receive)
+            body = await self._body(receive)
             major = major_of(path, headers.get("openwop-version"))
             caller = self._caller(path, headers)
         except HostError as error:
             extra = {}
             if error.code in ("payload_too_large", "agenteval.request_timeout"):
-                extra["Connection"] = "close"
-            if error.code == "unauthenticated":
-                page = 'Basic realm="agenteval", charset="UTF-8"'
-                extra["WWW-Authenticate"] = page if is_page(path) else "Bearer"
+                extra = {"Connection": "close"}
+            elif error.code == "unauthenticated":
+                extra = {"WWW-Authenticate": _FOR_BROWSERS if is_page(path) else "Bearer"}
             await error.response(major, extra)(scope, receive, answer)
             return
         state = {**scope.get("state", {}), "caller": caller, "major": major, "body": body}
@@ -170,13 +170,10 @@ class Gate:
 
         await self.app({**scope, "path": path, "state": state}, again, answer)
 
-    async def _body(self, headers: Headers, receive: Receive) -> bytes:
+    async def _body(self, receive: Receive) -> bytes:
         """The body of a request; one that is too large is read to its end, so that the answer reaches its sender."""
         parts: list[bytes] = []
-        size, most = 0, self.max_body_bytes
-        declared = headers.get("content-length", "")
-        is_hopeless = declared.isdecimal() and int(declared) > most + MOST_PASSED_OVER
-        more = not is_hopeless
+        size, most, more = 0, self.max_body_bytes, True
         while more and size <= most + MOST_PASSED_OVER:
             try:
                 message = await asyncio.wait_for(receive(), SECONDS_FOR_A_BODY)
@@ -189,7 +186,7 @@ class Gate:
             if size <= most:
                 parts.append(part)
             more = message.get("more_body", False)
-        if is_hopeless or size > most:
+        if size > most:
             raise HostError("payload_too_large", f"a request may have {most} bytes")
         return b"".join(parts)
 
