@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -51,6 +52,13 @@ ROOMS = (
 """The rooms of the core, each after those that it may import from."""
 
 
+@cache
+def parsed(file: Path) -> ast.Module:
+    """What is in a file, parsed once for all tests."""
+    return ast.parse(file.read_text(encoding="utf-8"))
+
+
+@cache
 def files() -> list[Path]:
     """All modules of the package and of the adapters that come with it."""
     return [file for folder in (SRC, *ADAPTERS) for file in sorted(folder.rglob("*.py"))]
@@ -58,7 +66,7 @@ def files() -> list[Path]:
 
 def imports_at_start(file: Path) -> Iterator[str]:
     """The modules that importing a file imports: not those in functions, nor for the type checker only."""
-    waiting: list[ast.AST] = [ast.parse(file.read_text(encoding="utf-8"))]
+    waiting: list[ast.AST] = [parsed(file)]
     while waiting:
         node = waiting.pop()
         match node:
@@ -100,13 +108,15 @@ def own_imports() -> dict[str, set[str]]:
     }
 
 
-@pytest.mark.parametrize("file", files(), ids=lambda file: str(file.relative_to(ROOT)))
-def test_heavy_modules_are_imported_where_they_are_used(file: Path) -> None:
+def test_heavy_modules_are_imported_where_they_are_used() -> None:
     """At the top of a module stands only what is cheap to import, or what the module is for."""
-    inside = file.relative_to(SRC) if file.is_relative_to(SRC) else Path()
-    allowed = ALLOWED.get(str(inside), ALLOWED.get(inside.parts[0] if inside.parts else "", set()))
-    heavy = {name for name in imports_at_start(file) if name in HEAVY or name.split(".")[0] in HEAVY}
-    assert {name for name in heavy if name.split(".")[0] not in allowed} == set()
+    wrong = []
+    for file in files():
+        inside = file.relative_to(SRC) if file.is_relative_to(SRC) else Path()
+        allowed = ALLOWED.get(str(inside), ALLOWED.get(inside.parts[0] if inside.parts else "", set()))
+        heavy = {name for name in imports_at_start(file) if name in HEAVY or name.split(".")[0] in HEAVY}
+        wrong += [f"{file} imports {name}" for name in heavy if name.split(".")[0] not in allowed]
+    assert wrong == []
 
 
 def test_imports_run_in_one_direction() -> None:
@@ -123,15 +133,18 @@ def room_of(module: str) -> str:
     return inside.partition(".")[0] if package == "agenteval" else package
 
 
-def all_imports() -> Iterator[tuple[str, str]]:
+@cache
+def all_imports() -> list[tuple[str, str]]:
     """Which module imports which other of ours, at its start or in a function."""
     modules = {module_name(file): file for file in files()}
-    for name, file in modules.items():
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ImportFrom) and node.module:
-                for other in {f"{node.module}.{alias.name}" for alias in node.names} | {node.module}:
-                    if other in modules and other != name:
-                        yield name, other
+    return [
+        (name, other)
+        for name, file in modules.items()
+        for node in ast.walk(parsed(file))
+        if isinstance(node, ast.ImportFrom) and node.module
+        for other in {f"{node.module}.{alias.name}" for alias in node.names} | {node.module}
+        if other in modules and other != name
+    ]
 
 
 def test_a_room_imports_only_from_rooms_before_it() -> None:
@@ -223,7 +236,7 @@ def test_architecture_names_every_module() -> None:
 
 def calls(file: Path) -> Iterator[str]:
     """What a file calls, as it is written: `sys.stdout.write`, `print`."""
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for node in ast.walk(parsed(file)):
         if isinstance(node, ast.Call):
             yield ast.unparse(node.func)
 
@@ -275,7 +288,7 @@ def test_all_that_is_read_goes_through_one_door() -> None:
     found = {
         (file.name, ast.unparse(node))
         for file in files()
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        for node in ast.walk(parsed(file))
         if isinstance(node, ast.Call) and is_reading(node)
     }
     assert {(name, call) for name, call in found if name != "documents.py"} == {

@@ -21,7 +21,7 @@ from fuzz.material import Tape, data, params_of, trace
 from fuzz.targets import Target, project, targets
 
 TARGETS = {target.name: target for target in targets()}
-EXAMPLES = {"spec": 200, "bundle": 200, "assertions": 400, "matchers": 200, "command-line": 60}
+EXAMPLES = {"spec": 100, "bundle": 100, "assertions": 200, "matchers": 60, "command-line": 25}
 SEEDED = [name for name, target in TARGETS.items() if target.seeds]
 
 
@@ -33,7 +33,7 @@ def own_budget(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("name", TARGETS)
 def test_a_short_run_finds_nothing(name: str) -> None:
-    """Some hundred inputs of every target, other ones each time."""
+    """Some dozens of inputs of every target, other ones each time."""
     target = TARGETS[name]
 
     @settings(
@@ -101,7 +101,7 @@ def breaks_on_nul(content: bytes) -> None:
 def test_findings_are_kept_once_and_small(tmp_path: Path) -> None:
     """One for each place where something goes wrong, shrunk, with the traceback; the search goes on behind it."""
     with closing(worker.Log(tmp_path)) as log:
-        worker.with_hypothesis(Target("broken", breaks_on_nul), 2, log)
+        worker.with_hypothesis(Target("broken", breaks_on_nul), 1, log)
     found = {path.read_bytes().strip(b"\0") or b"\0" for path in tmp_path.glob("finding-*.input")}
     assert b"\0" in found
     assert len(found) <= 2

@@ -4,6 +4,7 @@ import subprocess
 import sys
 from copy import deepcopy
 from dataclasses import field
+from functools import cache
 from typing import Annotated, Any, ClassVar, Literal
 
 import pytest
@@ -408,10 +409,15 @@ def mutations(draw: st.DrawFn, data: Any) -> Any:
     return data
 
 
-def valid(cls: type[Model], data: Any) -> bool:
+@cache
+def validator(cls: Any) -> Draft202012Validator:
+    """What holds data against the JSON Schema of a model."""
+    return Draft202012Validator(json_schema(cls, name="model", title="Model", extensible=cls.extensible))
+
+
+def valid(cls: Any, data: Any) -> bool:
     """Whether the JSON Schema of the model accepts the data."""
-    schema = json_schema(cls, name="model", title="Model", extensible=cls.extensible)
-    return bool(Draft202012Validator(schema).is_valid(data))
+    return bool(validator(cls).is_valid(data))
 
 
 @settings(max_examples=200)

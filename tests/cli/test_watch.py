@@ -147,7 +147,7 @@ def test_a_session_at_work(project: Project) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="signals are POSIX's")
-@pytest.mark.parametrize("options", [[], ["--no-artifacts"], ["--ndjson=log.ndjson"]])
+@pytest.mark.parametrize("options", [[], ["--no-artifacts", "--ndjson=log.ndjson"]])
 def test_what_ran_again_and_what_still_fails_is_told(options: list[str], project: Project) -> None:
     """After each run, in its last lines; what was mended, and run, fails no more."""
     project.add("pass", "e", adapter_input={"replay_file": "gone.json"})
@@ -183,10 +183,10 @@ def test_what_a_run_writes_is_no_change(report: str, project: Project) -> None:
     """A report beside a test, or below it, does not start the run that writes it; a file beside the report does."""
     with Watching("--no-artifacts", "--junit-xml", report) as watching:
         assert "2 passed, 1 failed in " in watching.next_run()
-        time.sleep(1)  # a few looks for changes
+        time.sleep(0.5)  # a few looks for changes
         (project.root / f"{report}.txt").write_text("changed", encoding="utf-8")
         assert "\n1 " in watching.next_run()
-        time.sleep(1)
+        time.sleep(0.5)
         assert watching.end() in (0, 1)
         assert watching.rest == ""
 
