@@ -142,10 +142,6 @@ READING: dict[tuple[str, str], list[Callable[[], list[str]]]] = {
         lambda: ["report", inside_the_run("*.b.x.trace.json"), "--html", "h.html"],
         lambda: ["report", inside_the_run("comparison.json", "c")],
     ],
-    ("report", "--baseline"): [
-        lambda: ["report", "c", "--html", "h.html", "--baseline", inside_the_run("summary.json")],
-        lambda: ["report", "c", "--html", "h.html", "--baseline", inside_the_run("*.b.x.trace.json")],
-    ],
     ("compare", "A"): [
         lambda: ["compare", linked("b.json"), "r"],
         lambda: ["compare", inside_the_run("eval-summary.json"), "c"],

@@ -399,11 +399,13 @@ def refuse_misnamed(root: Path) -> None:
     """Raises `SpecError` (`config.misnamed`) for a file that is meant to configure the project, and does not."""
     if os.path.lexists(root / _MISNAMED):
         message = f"the configuration is read from {SETTINGS_FILE}, not from this file"
-        raise SpecError([_problem(root / _MISNAMED, "misnamed", message, f"rename it to {SETTINGS_FILE}")])
+        raise SpecError(
+            [_problem(root / _MISNAMED, "config.misnamed", message, f"rename it to {SETTINGS_FILE}")]
+        )
 
 
 def _problem(path: Path, code: str, message: str, step: str = "") -> Problem:
-    return problem_at(None, Fault(f"config.{code}", message, next_step=step), path)
+    return problem_at(None, Fault(code, message, next_step=step), path)
 
 
 def _from_file(root: Path) -> Any:
@@ -415,7 +417,7 @@ def _from_file(root: Path) -> Any:
         return table
     if table:
         message = f"the project is configured twice: here, and in [tool.agenteval] of {_PYPROJECT}"
-        raise FileError([_problem(path, "two_files", message, "keep one of them")])
+        raise FileError([_problem(path, "config.two_files", message, "keep one of them")])
     from agenteval.reading.yamlsource import load_yaml, places
 
     text = read_text(path)
@@ -451,7 +453,7 @@ def _from_toml(root: Path) -> Any:
     try:
         tool = tomllib.loads(text).get("tool")
     except tomllib.TOMLDecodeError as error:
-        raise FileError([_problem(path, "syntax", f"not valid TOML: {error}")]) from None
+        raise FileError([_problem(path, "config.syntax", f"not valid TOML: {error}")]) from None
     table = tool.get("agenteval", {}) if isinstance(tool, dict) else {}
     if faults := _faults_of(table, root):
         raise FileError([problem_at(None, fault, path) for fault in faults])
