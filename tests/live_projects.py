@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 import yaml
 
-from agenteval.live.model import ModelRequest, ScriptedModel
+from agenteval.live.model import ModelRequest, scripted
 from agenteval.live.sandbox import probe
 from agenteval.live.wires import APIS, Part
 from runs import Run, run_command
@@ -62,7 +62,7 @@ class Service:
 def service(turns: Sequence[Any], usage: dict[str, int] | None = None) -> Iterator[Service]:
     """A service that is there while the context lasts; `usage` is what each answer says that it took."""
     made = Service(turns)
-    model = ScriptedModel(turns)
+    model = scripted(turns)
 
     class Handler(BaseHTTPRequestHandler):
         def log_message(self, *args: object) -> None:

@@ -263,39 +263,39 @@ def _is_any(globs: Sequence[str], tool: str) -> bool:
 def own_answers(
     case: TestCase, context: AdapterContext, recorded: Sequence[ToolAnswer] = ()
 ) -> list[ToolAnswer]:
-    """What a test's fixtures say that tools answer. Raises `AdapterError` for a fixture's file that cannot be read.
+    """What a test's fixtures say that tools answer. Raises `AdapterError` or `FileError` for a file that cannot be read.
 
     A fixture that is a recorded result, and says of no arguments that it is theirs, is that result and nothing else:
     two pages that were fetched, or an error and what came after it, have the same tool.
     """
-    played = {each.fixture_id for each in recorded}
-    return [
-        _own_answer(fixture, context)
-        for fixture in case.tools.fixtures
-        if fixture.match or fixture.id not in played
-    ]
+    answers, played = [], {each.fixture_id for each in recorded}
+    for fixture in case.tools.fixtures:
+        match, error = fixture.match, fixture.error
+        if not match and fixture.id in played:
+            continue
+        text = _as_text(_content(fixture, context))
+        if error:
+            text = ": ".join(filter(None, (error.error_type, error.message)))
+        answer = ToolAnswer(
+            tool=fixture.tool, text=text, source=f"fixture {fixture.id!r}", failed=error is not None
+        )
+        if match:
+            wanted = ArgsMatch(args_contains=match.args_contains or {}, args_equal=match.args_equal or {})
+            answer.matches = partial(_fits, wanted)
+        answers.append(answer)
+    return answers
 
 
-def _own_answer(fixture: Fixture, context: AdapterContext) -> ToolAnswer:
-    match, error = fixture.match, fixture.error
-    wanted = match and ArgsMatch(args_contains=match.args_contains or {}, args_equal=match.args_equal or {})
-    if error:
-        said = ": ".join(filter(None, (error.error_type, error.message)))
-    else:
-        said = _as_text(_content(fixture, context) if fixture.file else fixture.response)
-    return ToolAnswer(
-        tool=fixture.tool,
-        text=said,
-        failed=error is not None,
-        source=f"fixture {fixture.id!r}",
-        matches=lambda args: not wanted or not wanted.differences(dict(args)),
-    )
+def _fits(wanted: ArgsMatch, args: Mapping[str, Any]) -> bool:
+    return not wanted.differences(dict(args))
 
 
 def _content(fixture: Fixture, context: AdapterContext) -> Any:
     from agenteval.loading.adapter_input import find_file
     from agenteval.reading.jsonsource import load_json
 
+    if not fixture.file:
+        return fixture.response
     path = find_file(
         fixture.file,
         context,
@@ -310,10 +310,7 @@ def suite_answers(responses: Sequence[tuple[str, Any]]) -> list[ToolAnswer]:
     """What a suite says that tools answer: by tool and in order, each once."""
     return [
         ToolAnswer(
-            tool=tool,
-            text=_as_text(response),
-            source=f"toolResponses[{index}] of the suite",
-            once=True,
+            tool=tool, text=_as_text(response), source=f"toolResponses[{index}] of the suite", once=True
         )
         for index, (tool, response) in enumerate(responses)
     ]
@@ -323,8 +320,7 @@ def recorded_answers(adapter: Adapter, case: TestCase, context: AdapterContext) 
     """What the tools answered in a test's recording; none where the test has none. Raises `AdapterError`."""
     if not any(not key.startswith(EXTENSION_PREFIX) for key in case.adapter_input):
         return []
-    unheard = replace(context, warnings=[])
-    trace = adapter.trace(case, unheard)
+    trace = adapter.trace(case, replace(context, warnings=[]))
     return [
         ToolAnswer(
             tool=call.tool,

@@ -137,33 +137,29 @@ def recording(model: Model, cassette: Cassette) -> Model:
     return answer
 
 
-@dataclass
-class ScriptedModel:
+def scripted(turns: Sequence[Any], after: Model | None = None) -> Model:
     """Hand-written turns, each answered once and in order; after the last one, another model goes on.
 
     A turn is a list of content blocks as in a message, a text, or `{status, message}` for an error.
     """
+    waiting = enumerate(turns, 1)
 
-    turns: Sequence[Any]
-    after: Model | None = None
-    played: int = 0
-
-    def __call__(self, request: ModelRequest) -> ModelAnswer:
-        """The next turn."""
-        if self.played == len(self.turns):
-            missed = f"the script has {len(self.turns)} turns, and the agent asked once more"
-            return self.after(request) if self.after else _missed(missed)
-        turn = self.turns[self.played]
-        self.played += 1
+    def answer(request: ModelRequest) -> ModelAnswer:
+        place, turn = next(waiting, (0, None))
+        if turn is None:
+            missed = f"the script has {len(turns)} turns, and the agent asked once more"
+            return after(request) if after else _missed(missed)
         if isinstance(turn, dict):
             kind = "overloaded_error" if turn["status"] == 529 else "api_error"
             return ModelAnswer(message=error_body(kind, turn.get("message", "")), status=turn["status"])
         blocks = [{"type": "text", "text": turn}] if isinstance(turn, str) else [dict(each) for each in turn]
         for number, block in enumerate(blocks):
             if block["type"] == "tool_use":
-                block.setdefault("id", f"toolu_script_{self.played}_{number}")
+                block.setdefault("id", f"toolu_script_{place}_{number}")
         model = str(request.body.get("model", ""))
-        return ModelAnswer(message=WIRES[request.api].message(self.played, model, blocks))
+        return ModelAnswer(message=WIRES[request.api].message(place, model, blocks))
+
+    return answer
 
 
 def load_script(context: AdapterContext, name: str) -> list[Any]:

@@ -25,7 +25,7 @@ from agenteval.contracts.trace import AdapterInfo, Trace
 from agenteval.live import cassette as cassettes
 from agenteval.live.cassette import Cassette
 from agenteval.live.fixtures import Fixtures, own_answers, recorded_answers, suite_answers
-from agenteval.live.model import Model, ScriptedModel, load_script, played, real, recording
+from agenteval.live.model import Model, load_script, played, real, recording, scripted
 from agenteval.live.options import RECORD_AGAIN, LiveOptions, live_error, remove_leftovers
 from agenteval.live.proxy import HOOK_PATH, Proxy
 from agenteval.live.sandbox import PORT, Sandbox, chosen, free_port, running
@@ -268,7 +268,7 @@ class _Live:
             agent.sandbox.port, agent.sandbox.network = port, options.shadow
             proxy = Proxy(
                 socket=scratch / "proxy.sock",
-                model=ScriptedModel(self.script, model) if model is None or self.script else model,
+                model=scripted(self.script, model) if model is None or self.script else model,
                 fixtures=self._fixtures(agent),
                 config=config,
                 known=agent.known,

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from agenteval.contracts.errors import SpecError, UsageError
-from agenteval.contracts.trace import Trace
 from agenteval.judging.runner import Outcome, RunOptions, run_test
 from agenteval.judging.verdicts import JudgingRules
 from agenteval.live.options import LiveOptions, scratch_folder
@@ -217,24 +216,20 @@ def _scored(
 
 def _invocation(outcome: Outcome, task_id: str, claim: Claim) -> Iterator[Event]:
     """What the agent did for a task: names, ids and counts."""
-    invocation = {"invocationId": f"{claim.run_id}.{task_id}", "agentId": claim.asked["agentId"]}
-    yield "agent.invocation-started", task_id, {**invocation, "taskId": task_id}
-    if outcome.trace:
-        yield from _steps(outcome, outcome.trace, task_id, invocation)
+    about = {"invocationId": f"{claim.run_id}.{task_id}", "agentId": claim.asked["agentId"]}
+    name, trace = outcome.redactor.name, outcome.trace
+    yield "agent.invocation-started", task_id, {**about, "taskId": task_id}
+    if trace:
+        for number, call in enumerate(trace.calls(), 1):
+            told = {**about, "toolName": name(call.tool), "callId": f"call-{number}"}
+            yield "agent.tool-called", task_id, told
+            if call.results or call.errors:
+                yield "agent.tool-returned", task_id, {**told, "status": "error" if call.errors else "ok"}
+        usage = {**(trace.metrics.token_usage or {}), "costUsd": trace.metrics.cost_usd}
+        counted = {name(key): each for key, each in usage.items() if type(each) in (int, float)}
+        if counted:
+            yield "provider.usage", task_id, {**about, **counted}
+        decided = "completed" if trace.final_output is not None else "no-output"
+        yield "agent.decided", task_id, {**about, "decision": decided}
     status = "failed" if outcome.result.status == "error" else "completed"
-    yield "agent.invocation-completed", task_id, {**invocation, "status": status}
-
-
-def _steps(outcome: Outcome, trace: Trace, task_id: str, invocation: Mapping[str, str]) -> Iterator[Event]:
-    name = outcome.redactor.name
-    for number, call in enumerate(trace.calls(), 1):
-        told = {**invocation, "toolName": name(call.tool), "callId": f"call-{number}"}
-        yield "agent.tool-called", task_id, told
-        if call.results or call.errors:
-            yield "agent.tool-returned", task_id, {**told, "status": "error" if call.errors else "ok"}
-    usage = {**(trace.metrics.token_usage or {}), "costUsd": trace.metrics.cost_usd}
-    counted = {name(key): each for key, each in usage.items() if type(each) in (int, float)}
-    if counted:
-        yield "provider.usage", task_id, {**invocation, **counted}
-    decided = "completed" if trace.final_output is not None else "no-output"
-    yield "agent.decided", task_id, {**invocation, "decision": decided}
+    yield "agent.invocation-completed", task_id, {**about, "status": status}
