@@ -375,15 +375,16 @@ def test_live(
     made = LiveProject(root, monkeypatch)
     made.recorded()
     made.track()
-    submit = clusters.Spread._submit
     lost = 0
+    each = clusters.Cluster.each
 
-    def losing(spread: clusters.Spread, slot: Any, share: list[int]) -> None:
-        for index in share:
-            spread._lost[index] = lost
-        submit(spread, slot, share)
+    def losing(*given: Any) -> clusters.Spread:
+        spread = each(*given)
+        for share in spread._waiting:
+            share.asked[:] = [(item, blame, lost) for item, blame, _ in share.asked]
+        return spread
 
-    monkeypatch.setattr(clusters.Spread, "_submit", losing)
+    monkeypatch.setattr(clusters.Cluster, "each", losing)
     name = "command.order.lookup.once.result.json"
     assert main(["run", "evals", "--run-id", "run-a", "-n", "1"]) == 0
     for lost, expected in ((0, 0), (1, 0), (2, 2)):
@@ -409,33 +410,32 @@ def test_files_of_secrets_stay_here(tmp_path: Path) -> None:
         assert sorted(archive.getnames()) == ["a.env", "environment.yaml", "sub"]
 
 
-LOSES = """
-import os, signal, sys
-from types import SimpleNamespace
+def test_a_result_that_died_with_its_worker_is_made_again(
+    project: Project, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was there when it was asked for: nothing waits for it for ever, and no test is lost."""
+    import distributed
 
-from distributed import Client, wait
+    for at in range(6):
+        project.add("pass", f"{at}")
+    alone = run(capfd, "run-a", "-n", "1")
+    killed: list[str] = []
+    wait: Any = distributed.wait
 
-from agenteval.running import cluster
+    def killing(futures: list[Any], **rest: Any) -> None:
+        wait(futures, **rest)
+        client = futures[0].client
+        done = [each for each in futures if each.status == "finished"]
+        for holders in client.who_has(done).values() if done and not killed else ():
+            killed.append(holders[0])
+            os.kill(client.run(os.getpid, workers=killed[:1])[killed[0]], signal.SIGKILL)
+            return
 
-cluster.GATHER_SECONDS = 1.0
-with Client(sys.argv[1]) as client:
-    dying, staying = client.scheduler_info()["workers"]
-    pinned = {"allow_other_workers": False, "pure": False}
-    futures = [client.submit(len, "abc", workers=[each], **pinned) for each in (dying, staying)]
-    wait(futures)
-    os.kill(client.run(os.getpid)[dying], signal.SIGKILL)
-    spread = SimpleNamespace(cluster=SimpleNamespace(client=client))
-    print(cluster.Spread._gathered(spread, futures))
-"""
-
-
-def test_a_result_that_died_with_its_worker_is_not_waited_for(tmp_path: Path) -> None:
-    """It was there when it was asked for, and can be made nowhere else: it counts as lost."""
+    monkeypatch.setattr(distributed, "wait", killing)
     own = Apart(tmp_path)
     try:
-        done = subprocess.run(
-            [sys.executable, "-c", LOSES, own.address], capture_output=True, text=True, timeout=60, check=True
-        )
+        assert run(capfd, "run-b", "--cluster", own.address) == alone
     finally:
         own.end()
-    assert done.stdout == "[None, 3]\n"
+    assert killed
+    assert written("run-b") == written("run-a")

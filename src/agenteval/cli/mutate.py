@@ -1,8 +1,9 @@
 """`agenteval mutate PATH...`: change recordings on purpose, and see which assertions notice."""
 
+import os
 import sys
-from collections.abc import Sequence
-from contextlib import redirect_stdout
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -131,9 +132,9 @@ def _mutated(
     tests: "Sequence[LoadedTest]", asked: MutateRequest, project: "OpenProject", console: "Console"
 ) -> "list[TestMutation]":
     """The results of each test's mutants, printed as they are known."""
-    from agenteval.mutation.engine import MutationSettings, mutate_tests, parts_of
+    from agenteval.mutation.engine import MutationSettings, Mutator, parts_of
     from agenteval.reporters.mutation import tell_test
-    from agenteval.running.cluster import Mutating
+    from agenteval.running.workers import Mutating, Workers, forks, told
 
     settings = MutationSettings(
         root=project.root,
@@ -145,18 +146,25 @@ def _mutated(
         redaction=project.rules,
         allow_outside=asked.allow_outside,
     )
-    processes = processors() if asked.workers == AUTO else int(asked.workers)
-    results = []
+    number = min(processors() if asked.workers == AUTO else int(asked.workers), len(tests))
+    parts, results, job = parts_of(tests), [], Mutating(settings=settings)
     outside = {"--allow-outside without --shared-root": asked.allow_outside and not asked.shared_root}
     with (
         redirect_stdout(sys.stderr),  # a plugin may print
         cluster_of(asked, project, without=outside) as cluster,
+        ExitStack() as stack,
     ):
-        for each in (
-            cluster.each(Mutating(settings=settings), parts_of(tests))
-            if cluster
-            else mutate_tests(tests, settings, processes, project.registry)
-        ):
+        if not cluster:
+            job.mutator = mutator = Mutator(settings, project.registry)
+        if cluster or (number > 1 and hasattr(os, "fork")):
+            workers = cluster.each(job, parts) if cluster else Workers(parts, number, forks(job))
+            stack.callback(workers.stop)
+            answers: Iterator[TestMutation] = (
+                told(job, part, content) for part, content in zip(parts, workers, strict=True)
+            )
+        else:
+            answers = map(mutator.mutate, tests)
+        for each in answers:
             results.append(each)
             tell_test(console, each)
     return results

@@ -8,6 +8,7 @@ from math import isnan
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from warnings import catch_warnings, simplefilter
 
 import typer
 
@@ -177,13 +178,15 @@ def cluster_of(
             )
     from agenteval.running.cluster import Cluster
 
-    cluster = Cluster(
-        asked.cluster, project, asked.paths, shared_root=asked.shared_root, sandbox=sandbox, live=live
-    )
-    try:
-        yield cluster
-    finally:
-        cluster.close()
+    with catch_warnings():
+        simplefilter("ignore")  # Dask warns of what matters to nobody here
+        cluster = Cluster(
+            asked.cluster, project, asked.paths, shared_root=asked.shared_root, sandbox=sandbox, live=live
+        )
+        try:
+            yield cluster
+        finally:
+            cluster.close()
 
 
 ShardOption = Annotated[str | None, option("--shard I/N", "Run part I of N; agenteval merge joins them.")]

@@ -335,29 +335,3 @@ class Mutator:
 def parts_of(tests: Sequence[LoadedTest]) -> list[tuple[Path, frozenset[str]]]:
     """What another process needs to load each test again: its path, and the ids of its assertions that are judged."""
     return [(test.path, frozenset(bound.spec.id for bound in test.checks)) for test in tests]
-
-
-def mutate_tests(
-    tests: Sequence[LoadedTest], settings: MutationSettings, workers: int, registry: Registry
-) -> Iterator[TestMutation]:
-    """The mutants of every test, in order. `registry` is that of this process."""
-    if workers <= 1 or len(tests) <= 1:
-        yield from map(Mutator(settings, registry).mutate, tests)
-        return
-    from concurrent.futures import ProcessPoolExecutor
-
-    parts = parts_of(tests)
-    with ProcessPoolExecutor(min(workers, len(tests)), initializer=_start, initargs=(settings,)) as pool:
-        yield from pool.map(_mutate_file, parts, chunksize=max(1, len(parts) // (workers * 4)))
-
-
-_mutator: Mutator
-
-
-def _start(settings: MutationSettings) -> None:
-    global _mutator  # noqa: PLW0603 - one per process
-    _mutator = Mutator(settings)
-
-
-def _mutate_file(part: tuple[Path, frozenset[str]]) -> TestMutation:
-    return _mutator.mutate_file(part)

@@ -3,7 +3,7 @@
 import json
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -22,8 +22,8 @@ from agenteval.text.fitting import counted
 
 if TYPE_CHECKING:
     from agenteval.reporters.progress import Progress
-    from agenteval.running.cluster import Cluster, ClusterWorkers
-    from agenteval.running.workers import Workers
+    from agenteval.running.cluster import Cluster, Spread
+    from agenteval.running.workers import Job, Workers
 
 
 AUTO = "auto"
@@ -85,7 +85,9 @@ class Session:
     """Tests that --lf left out, without loading them."""
     wanted: int = 0
     """How many tests all shards have together, as far as is known before loading."""
-    workers: "Workers | ClusterWorkers | None" = None
+    workers: "Workers | Spread | None" = None
+    job: "Job | None" = None
+    """What the workers do."""
     progress: "Progress | None" = None
     unique: TaskIds = field(default_factory=TaskIds)
     overlooked: list[Problem] = field(default_factory=list)
@@ -117,13 +119,12 @@ class Session:
             return self.ledger.close(started, duration_ms, durations=durations)
         except KeyboardInterrupt:
             self._end_progress()
-            if self.workers:
-                self._run_all(self.workers.leftover(), 0)
+            self._run_all(self._leftover(), 0)
             return self.ledger.interrupted(started)
         except (ArtifactError, ClusterError) as error:
             self._end_progress()
-            if self.workers and isinstance(error, ClusterError):
-                self._run_all(self.workers.leftover(), 0)
+            if isinstance(error, ClusterError):
+                self._run_all(self._leftover(), 0)
             self.ledger.broken_off("stopped")
             raise
         finally:
@@ -152,37 +153,57 @@ class Session:
 
             found = list(found)
             self.progress = Progress(console, len(found))
-        if self.flow.cluster:
-            from agenteval.running.cluster import ClusterWorkers
-
-            self.workers = ClusterWorkers(list(found), self.examiner, self.flow.cluster)
-            yield from self.workers
-            return
-        if self.flow.parallel:
-            found = list(found)
-            options = self.ledger.options
-            plays = bool(options.live and options.live.every and options.live.how == "play")
-            number = self.flow.processes(len(found), slow=plays)
-            if number > 1:
-                from agenteval.running.workers import Workers
-
-                # the first is judged here: what it imports and compiles, each worker has from the start; but a plugin
-                # could end the process, and a live test takes long
-                every = bool(options.live and options.live.every)
-                head = found[0] if found else None
-                if isinstance(head, Selected) and not (options.registry.modules or every):
-                    first = self.examiner.look(head)
-                    if not (first.test and first.test.case.mode == "live"):
-                        yield first
-                        del found[0]
-                if options.live:
-                    options.live.tell = None  # the agents of several workers would share a line
-                console.flush()  # or each worker would have what is not written yet
-                self.workers = Workers(found, self.examiner, number)
-                yield from self.workers
-                return
+        found = yield from self._spread(found)
         for each in found:
             yield each if isinstance(each, SpecError) else self.examiner.look(each)
+
+    def _spread(self, found: Iterable[Found]) -> Generator[Candidate | SpecError, None, Iterable[Found]]:
+        """The files as workers have seen them; returns those that are left to this process."""
+        cluster, options = self.flow.cluster, self.ledger.options
+        if not (cluster or self.flow.parallel):
+            return found
+        found = list(found)
+        every = bool(options.live and options.live.every)
+        plays = bool(options.live and every and options.live.how == "play")
+        number = 0 if cluster else self.flow.processes(len(found), slow=plays)
+        if number == 1:
+            return found
+        from agenteval.running.workers import Examining, Workers, forks, told
+
+        job = Examining(examiner=self.examiner)
+        if not cluster:
+            # the first is judged here: what it imports and compiles, each worker has from the start; but a plugin
+            # could end the process, and a live test takes long
+            head = found[0] if found else None
+            if isinstance(head, Selected) and not (options.registry.modules or every):
+                first = self.examiner.look(head)
+                if not (first.test and first.test.case.mode == "live"):
+                    yield first
+                    del found[0]
+            if options.live:
+                options.live.tell = None  # the agents of several workers would share a line
+            self.ledger.console.flush()  # or each worker would have what is not written yet
+        self.job, items = job, [each for each in found if isinstance(each, Selected)]
+        if cluster:
+            self.workers = cluster.each(job.travelling(), items)
+        else:
+            self.workers = Workers(items, number, forks(job))
+        answers = iter(self.workers)
+        for each in found:
+            if isinstance(each, SpecError):
+                yield each
+            else:
+                yield told(job, each, next(answers)) or self.examiner.look(each)
+        return ()
+
+    def _leftover(self) -> Iterator[Candidate]:
+        """What workers have finished beside, when a run is interrupted."""
+        if self.workers and self.job:
+            from agenteval.running.workers import told
+
+            for item, content in self.workers.leftover():
+                if candidate := told(self.job, item, content):
+                    yield candidate
 
     def _arranged(self, found: Iterable[Found]) -> list[Found]:
         """The files that are this run's, in the order asked for.

@@ -1,8 +1,8 @@
-"""Worker processes: test files examined side by side, and handed back in the order in which they were found.
+"""Worker processes: items answered for side by side, and handed back in the order in which they were given.
 
-Workers are forks: a fork starts in milliseconds, with everything imported. An index goes to a worker, and a candidate
-comes back: sealed files, lines to print, and the few numbers that a run adds up. Results stay behind, since sending one
-takes longer than all of these. A worker that dies takes one test with it; another takes its place.
+On this machine workers are forks: a fork starts in milliseconds, with everything imported. For a run a test file goes to a
+worker, and a candidate comes back: sealed files, lines to print, and the few numbers that a run adds up. Results stay behind,
+since sending one takes longer than all of these. A worker that dies takes one item with it; another takes its place.
 """
 
 import os
@@ -11,33 +11,180 @@ import signal
 import sys
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, replace
 from mmap import mmap
 from multiprocessing import connection, get_context
-from multiprocessing.context import ForkProcess
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
-from agenteval.contracts.errors import Problem, SpecError
+from agenteval.contracts.errors import AgentEvalError, ClusterError, Problem
 from agenteval.judging.runner import is_live
 from agenteval.judging.verdicts import Failure
-from agenteval.loading.discovery import Found, Selected
+from agenteval.loading.discovery import Selected
 from agenteval.reporters.artifacts import safe_stem
 from agenteval.running.examiner import Candidate, Examiner
+
+if TYPE_CHECKING:
+    from agenteval.mutation.engine import MutationSettings, Mutator
+    from agenteval.mutation.results import TestMutation
 
 Conduit = connection.Connection
 
 LARGEST_SHARE = 8
-"""Most tests in one share: few, so that no worker has all the slow ones. The next share comes before one is done."""
+"""Most items in one share: few, so that no worker has all the slow ones. The next share comes before one is done."""
 MOST_WAITING = 64 * 2**20
-"""Bytes of results that may wait for a slow test before them; then no more work is given out."""
+"""Bytes of answers that may wait for a slow item before them; then no more work is given out."""
 MOMENT = 0.05
 """Seconds after which a worker hands back what is done of its share."""
 
+Asked = tuple[Any, str, int]
+"""An item, how it ended a process before, and with how many machines of a cluster it was lost."""
+
+
+class Job(Protocol):
+    """What is done with each item; it is pickled for a process that is no fork, which first calls `start`."""
+
+    def start(self, root: Path) -> None:
+        """Make the process ready, in the project's folder."""
+
+    def answer(self, item: Any, blame: str, lost: int) -> Any:
+        """The answer for an item. With a `blame`, only what is known of it without doing it again."""
+
+    def given_up(self, item: Any, how: str) -> Any:
+        """The answer for an item that ends every process; may raise."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Examining:
+    """A run's test files, each given back as a `Candidate`, or None when it has to be examined again by the caller."""
+
+    examiner: Examiner
+    modules: tuple[str, ...] = ()
+
+    def travelling(self) -> "Examining":
+        """What can be sent of it to another machine."""
+        from agenteval.openwop.summary import Scores
+        from agenteval.plugins.registry import BUILT_IN
+
+        options, console = self.examiner.options, copy(self.examiner.console)
+        live = options.live and replace(options.live, tell=None)
+        sent: Any = None
+        console.stream, console.before_line = sent, None
+        examiner = replace(
+            self.examiner,
+            options=replace(options, registry=BUILT_IN, progress=None, live=live),
+            scores=Scores(self.examiner.scores.suite),
+            console=console,
+        )
+        return Examining(examiner=examiner, modules=options.registry.modules)
+
+    def start(self, root: Path) -> None:
+        """Rebuild the examiner, with the plugins as they are here."""
+        from agenteval.contracts import time_limits
+        from agenteval.live.options import scratch_name
+        from agenteval.plugins.registry import Registry
+        from agenteval.redaction.redactor import Redactor, redact_with
+
+        options = self.examiner.options
+        redact_with(Redactor(rules=options.redaction))
+        time_limits.set_seconds(options.limits.pattern_seconds, options.limits.step_seconds)
+        options.root, options.registry = root, Registry(root, self.modules)
+        if options.live:
+            options.live.root, options.live.scratch = root, scratch_name()
+
+    def answer(self, item: Selected, blame: str, lost: int) -> Candidate | None:
+        """The candidate; None when examining fails, so that the main process does it again and reports why.
+
+        A live run that was lost with a machine is made once more, and no third time.
+        """
+        try:
+            candidate = self.examiner.look(item)
+            test, candidate.test = candidate.test, None
+            if test and candidate.choice.wanted:
+                if lost > 1 and is_live(test, self.examiner.options):
+                    blame = blame or f"was lost {lost} times with its machine"
+                failure = _failure(blame) if blame else None
+                candidate.judged = self.examiner.judge(test, safe_stem, failure=failure, again=lost > 0)
+        except BaseException:  # noqa: BLE001
+            return None
+        return candidate
+
+    def given_up(self, item: Selected, how: str) -> Candidate:
+        """An invalid file."""
+        problem = Problem(
+            reason_code="worker.died",
+            message=f"the worker process that loaded this file {how}",
+            path=item.path,
+            next_step="run `agenteval validate` on the file; a plugin that ends the process may be the cause",
+        )
+        return Candidate(found=item, errors=[problem])
+
+
+def _failure(blame: str) -> Failure:
+    return Failure(
+        "worker.died",
+        f"the worker process that ran this test {blame}",
+        "run the test alone, without -n; SIGKILL often means that memory ran out",
+    )
+
+
+@dataclass(slots=True, kw_only=True)
+class Mutating:
+    """Test files that are mutated, each with the ids of its assertions, and given back as a `TestMutation`."""
+
+    settings: "MutationSettings"
+    mutator: "Mutator | None" = None
+
+    def start(self, root: Path) -> None:
+        """Load the plugins."""
+        from agenteval.mutation.engine import Mutator
+        from agenteval.redaction.redactor import Redactor, redact_with
+
+        redact_with(Redactor(rules=self.settings.redaction))
+        self.mutator = Mutator(replace(self.settings, root=root))
+
+    def answer(self, item: tuple[Path, frozenset[str]], blame: str, _: int) -> "TestMutation":
+        """The mutants of a test. Raises `AgentEvalError`."""
+        if blame:
+            self.given_up(item, blame)
+        assert self.mutator
+        return self.mutator.mutate_file(item)
+
+    def given_up(self, item: tuple[Path, frozenset[str]], how: str) -> NoReturn:
+        """No report of mutants leaves out a test. Raises `ClusterError`."""
+        raise ClusterError(
+            f"the process that mutated {item[0]} {how}",
+            reason_code="worker.died",
+            next_step="mutate the test alone, with -n 1; SIGKILL often means that memory ran out",
+        )
+
+
+@dataclass(slots=True)
+class Died:
+    """The answer for an item that ended every process that was given it."""
+
+    how: str
+
+
+def told(job: Job, item: Any, content: bytes) -> Any:
+    """The answer that was handed back for an item. Raises what it raised."""
+    value = pickle.loads(content)  # noqa: S301 - from a process of ours
+    if isinstance(value, Died):
+        return job.given_up(item, value.how)
+    if isinstance(value, Exception):
+        raise value
+    return value
+
 
 @dataclass(slots=True, eq=False)
-class _Worker:
-    process: ForkProcess
+class Worker:
+    """A process that works for us. `wait` waits for its end, and gives its exit code."""
+
+    kill: Callable[[], None]
+    wait: Callable[[], int | None]
     conduit: Conduit
     mark: mmap
     """Shared memory with the index that it works on: known even when it dies."""
@@ -53,70 +200,79 @@ class _Worker:
 
 
 class Workers:
-    """Examines files in `number` processes. `stop` ends them, whatever they are doing."""
+    """Pickled answers for items, in order, from processes that `start` starts. `stop` ends them, whatever they are doing.
 
-    def __init__(self, found: Sequence[Found], examiner: Examiner, number: int) -> None:
-        self.found = found
-        self.examiner = examiner
-        self._waiting = deque(i for i, each in enumerate(found) if isinstance(each, Selected))
-        self._done: dict[int, tuple[Candidate | None, int]] = {}
+    `share` is how many items a process gets at a time, 0 for as many as seem good.
+    """
+
+    def __init__(
+        self,
+        items: Sequence[Any],
+        number: int,
+        start: Callable[[Sequence[Worker]], Worker],
+        *,
+        share: int = 0,
+    ) -> None:
+        self._share = share
+        self.ended = False
+        self._start = start
+        self._asked: list[Asked] = []
+        self._waiting: deque[int] = deque()
+        self._done: dict[int, bytes] = {}
         self._bytes = 0
-        self._blamed: dict[int, str] = {}
-        """Tests on which a worker died, and how."""
         self._next = 0
-        self._workers: list[_Worker] = []
-        self._number = min(number, len(self._waiting))
+        self._workers: list[Worker] = []
+        self._number = min(number, len(items) or number)
+        self.add([(item, "", 0) for item in items])
 
-    def __iter__(self) -> Iterator[Candidate | SpecError]:
-        while len(self._workers) < self._number:
-            self._start()
-        for index in range(self._next, len(self.found)):
-            found = self.found[index]
-            while isinstance(found, Selected) and index not in self._done:
+    def add(self, asked: Sequence[Asked]) -> None:
+        """Ask for more."""
+        self._waiting.extend(range(len(self._asked), len(self._asked) + len(asked)))
+        self._asked += asked
+
+    def __iter__(self) -> Iterator[bytes]:
+        while self._next < len(self._asked):
+            while self._next not in self._done:
+                while len(self._workers) < self._number and self._waiting and not self.ended:
+                    self._workers.append(self._start(self._workers))
                 self._hand_out()
                 self._receive(connection.wait([worker.conduit for worker in self._workers]))
-            self._next = index + 1
-            yield found if isinstance(found, SpecError) else self._taken(index, found)
+                if self.ended and not self._workers:
+                    return
+            yield self._taken(self._next)
 
-    def leftover(self) -> Iterator[Candidate]:
-        """Whatever else is finished, in order, when a run is interrupted."""
+    def leftover(self) -> Iterator[tuple[Any, bytes]]:
+        """Whatever else is finished, each with its item, in order, when a run is interrupted."""
+        self.ended = True
         for worker in list(self._workers):
             while worker.given and not worker.receiving and worker.conduit.poll():
-                self._receive([worker.conduit], replace=False)
+                self._receive([worker.conduit])
         self.stop()
         for index in sorted(self._done):
-            candidate, _ = self._done.pop(index)
-            if candidate:
-                yield candidate
+            yield self._asked[index][0], self._taken(index)
 
     def stop(self) -> None:
         """End all workers."""
+        self.end()
         for worker in self._workers:
-            worker.process.kill()
-        for worker in self._workers:
-            worker.process.join()
+            worker.wait()
             worker.conduit.close()
         self._workers.clear()
 
-    def _taken(self, index: int, found: Selected) -> Candidate:
-        candidate, size = self._done.pop(index)
-        self._bytes -= size
-        return candidate or self.examiner.look(found)
+    def end(self) -> None:
+        """Have all workers end."""
+        self.ended = True
+        for worker in self._workers:
+            worker.kill()
 
-    def _start(self) -> None:
-        context = get_context("fork")
-        ours, theirs = context.Pipe()
-        others = [ours, *(worker.conduit for worker in self._workers)]
-        mark = mmap(-1, 8)
-        process = context.Process(
-            target=_work, args=(theirs, others, mark, self.found, self.examiner), daemon=True
-        )
-        process.start()
-        theirs.close()
-        self._workers.append(_Worker(process, ours, mark))
+    def _taken(self, index: int) -> bytes:
+        content = self._done.pop(index)
+        self._bytes -= len(content)
+        self._next = index + 1
+        return content
 
     def _hand_out(self) -> None:
-        share = max(1, min(LARGEST_SHARE, len(self._waiting) // (4 * len(self._workers))))
+        share = self._share or max(1, min(LARGEST_SHARE, len(self._waiting) // (4 * self._number)))
         for worker in self._workers:
             if not self._waiting or len(worker.given) > share:  # a share ahead: it never waits for the next
                 continue
@@ -125,54 +281,37 @@ class Workers:
             more = [self._waiting.popleft() for _ in range(min(share, len(self._waiting)))]
             worker.given += more
             with suppress(OSError):  # a worker that has died is noticed when it is listened to
-                worker.conduit.send([(index, self._blamed.get(index, "")) for index in more])
+                worker.conduit.send([(index, self._asked[index]) for index in more])
 
-    def _receive(self, ready: Sequence[object], *, replace: bool = True) -> None:
+    def _receive(self, ready: Sequence[object]) -> None:
         for worker in [worker for worker in self._workers if worker.conduit in ready]:
             try:
                 worker.receiving = True
-                content = worker.conduit.recv_bytes()
+                contents: list[bytes] = worker.conduit.recv()
                 worker.receiving = False
             except (EOFError, OSError):
-                self._died(worker, replace=replace)
+                self._died(worker)
                 continue
-            candidates: list[Candidate | None] = pickle.loads(content)  # noqa: S301 - from a fork of ourselves
-            size = len(content) // len(candidates)
-            for candidate in candidates:
-                self._done[worker.given.popleft()] = candidate, size
-                self._bytes += size
+            for content in contents:
+                self._enter(worker.given.popleft(), content)
 
-    def _died(self, worker: _Worker, *, replace: bool) -> None:
-        """Blame the test that a worker was at, and have another worker go on."""
-        worker.process.join()
+    def _enter(self, index: int, content: bytes) -> None:
+        self._done[index] = content
+        self._bytes += len(content)
+
+    def _died(self, worker: Worker) -> None:
+        """Blame the item that a worker was at, and have another worker go on."""
+        how = signal_or_code(worker.wait())
         worker.conduit.close()
         self._workers.remove(worker)
-        if worker.given:
-            index, how = worker.at, signal_or_code(worker.process.exitcode)
-            if index in self._blamed:  # the second worker was only to load the test, and died too
+        if worker.given and not self.ended:
+            index = worker.at
+            item, blame, lost = self._asked[index]
+            if blame:  # the second worker was only to load it, and died too
                 worker.given.remove(index)
-                found = _at(self.found, index)
-                self._done[index] = Candidate(found=found, errors=[no_test(found, how)]), 0
-            self._blamed[index] = how
+                self._enter(index, pickle.dumps(Died(how)))
+            self._asked[index] = item, how, lost
             self._waiting.extendleft(reversed(worker.given))
-            worker.given.clear()
-        if replace and self._waiting:
-            self._start()
-
-
-def _at(found: Sequence[Found], index: int) -> Selected:
-    selected = found[index]
-    assert isinstance(selected, Selected)
-    return selected
-
-
-def no_test(found: Selected, how: str) -> Problem:
-    return Problem(
-        reason_code="worker.died",
-        message=f"the worker process that loaded this file {how}",
-        path=found.path,
-        next_step="run `agenteval validate` on the file; a plugin that ends the process may be the cause",
-    )
 
 
 def signal_or_code(exitcode: int | None) -> str:
@@ -184,67 +323,63 @@ def signal_or_code(exitcode: int | None) -> str:
     return f"ended with exit code {exitcode}"
 
 
-def _work(
-    conduit: Conduit, others: Sequence[Conduit], mark: mmap, found: Sequence[Found], examiner: Examiner
-) -> None:
-    """The life of a worker: examine what it is given until its conduit closes."""
+def forks(job: Job) -> Callable[[Sequence[Worker]], Worker]:
+    """Starts workers that are forks of this process."""
+    context = get_context("fork")
+
+    def start(workers: Sequence[Worker]) -> Worker:
+        ours, theirs = context.Pipe()
+        others = [ours, *(worker.conduit for worker in workers)]
+        mark = mmap(-1, 8)
+        process = context.Process(target=_forked, args=(theirs, others, mark, job), daemon=True)
+        process.start()
+        theirs.close()
+
+        def wait() -> int | None:
+            process.join()
+            return process.exitcode
+
+        return Worker(process.kill, wait, ours, mark)
+
+    return start
+
+
+def _forked(conduit: Conduit, others: Sequence[Conduit], mark: mmap, job: Job) -> None:
     for ending in (signal.SIGINT, signal.SIGTERM):  # they are for the process that reports
         signal.signal(ending, lambda *_: None)  # not SIG_IGN: an agent that is run would inherit that
     for other in others:  # else these copies would keep conduits open after that process has gone
         other.close()
-    with suppress(EOFError, OSError):
-        while True:
-            _do(conduit.recv(), conduit, mark, found, examiner)
+    work(conduit, mark, job.answer)
     os._exit(0)
 
 
-def _do(
-    share: Sequence[tuple[int, str]], conduit: Conduit, mark: mmap, found: Sequence[Found], examiner: Examiner
-) -> None:
-    """Examine a share; hand back what is done at its end, and whenever MOMENT has passed."""
-    done: list[Candidate | None] = []
-    clock = time.monotonic()
-    for index, blame in share:
-        mark[:] = index.to_bytes(8, "big")
-        done.append(examined(_at(found, index), blame, examiner))
-        if time.monotonic() - clock > MOMENT:
-            conduit.send_bytes(_packed(done))
-            done, clock = [], time.monotonic()
-    if done:
-        conduit.send_bytes(_packed(done))
+def work(conduit: Conduit, mark: mmap, answer: Callable[[Any, str, int], Any]) -> None:
+    """The life of a worker: answer what it is given until its conduit closes."""
+    with suppress(EOFError, OSError):
+        while True:
+            done: list[bytes] = []
+            clock = time.monotonic()
+            for index, asked in conduit.recv():
+                mark[:] = index.to_bytes(8, "big")
+                done.append(_answered(answer, asked))
+                if time.monotonic() - clock > MOMENT:
+                    conduit.send(done)
+                    done, clock = [], time.monotonic()
+            if done:
+                conduit.send(done)
 
 
-def _packed(done: Sequence[Candidate | None]) -> bytes:
+def _answered(answer: Callable[[Any, str, int], Any], asked: Asked) -> bytes:
+    value: Any
+    try:
+        value = answer(*asked)
+    except AgentEvalError as error:
+        value = AgentEvalError(error.message, reason_code=error.reason_code, next_step=error.next_step)
+    except Exception as error:  # noqa: BLE001 - told where the command is
+        value = AgentEvalError(f"{type(error).__name__}: {error}", reason_code="cluster.failed")
     with suppress(OSError, ValueError):  # what a plugin has printed
         sys.stdout.flush()
     try:
-        return pickle.dumps(done, pickle.HIGHEST_PROTOCOL)
+        return pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
     except Exception:  # noqa: BLE001 - a plugin's text may be of a class of its own, which pickle does not find
-        return pickle.dumps([None for _ in done])
-
-
-def examined(found: Selected, blame: str, examiner: Examiner, *, lost: int = 0) -> Candidate | None:
-    """The candidate; None when examining fails, so that the main process does it again and reports why.
-
-    `blame` says how the test ended a process, and it is not run again. `lost` is with how many machines of a cluster it was
-    lost: a live run is then made once more, and no third time.
-    """
-    try:
-        candidate = examiner.look(found)
-        test, candidate.test = candidate.test, None
-        if test and candidate.choice.wanted:
-            if lost > 1 and is_live(test, examiner.options):
-                blame = blame or f"was lost {lost} times with its machine"
-            failure = _failure(blame) if blame else None
-            candidate.judged = examiner.judge(test, safe_stem, failure=failure, again=lost > 0)
-    except BaseException:  # noqa: BLE001
-        return None
-    return candidate
-
-
-def _failure(blame: str) -> Failure:
-    return Failure(
-        "worker.died",
-        f"the worker process that ran this test {blame}",
-        "run the test alone, without -n; SIGKILL often means that memory ran out",
-    )
+        return pickle.dumps(None)
