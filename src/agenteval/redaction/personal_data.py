@@ -21,6 +21,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from agenteval.redaction.secrets import Found
+from agenteval.text.lazy_regexes import lazy
 
 Span = tuple[int, int]
 
@@ -53,7 +54,7 @@ def _overlap(one: Span, other: Span) -> bool:
     return one[0] < other[1] and other[0] < one[1]
 
 
-_EMAIL = re.compile(
+_EMAIL = lazy(
     r"(?<![\w.+%-])(?!git@)[\w.+%-]{1,64}@(?![0-9]x\.|(?:[0-9]+\.){2})"
     r"(?:[^\W_](?:(?:[^\W_]|-){0,61}[^\W_])?\.){1,8}[A-Za-z]{2,24}(?![A-Za-z0-9-])"
 )
@@ -74,7 +75,7 @@ def _mailboxes(text: str) -> Iterator[Span]:
 
 
 # Here and below a letter right beside a number is of A to Z: other scripts may have no blank there.
-_PHONE = re.compile(
+_PHONE = lazy(
     r"""(?<![A-Za-z0-9+./-])(?<!\w_)(?<![0-9]:)(?:  # `tel:` may stand before it, not a time
         \+[1-9](?:[ ().\-/]{0,2}[0-9]){7,14}                            # international
       | [1-9][0-9]{7,14}(?=@(?:s\.whatsapp\.net|c\.us))
@@ -97,17 +98,17 @@ def _phones(text: str) -> Iterator[Span]:
             yield match.span()
 
 
-_DIGIT_GROUPS = re.compile(r"(?<![A-Za-z0-9_.])[0-9]+(?:(?:[.-]| {1,2})[0-9]+)*(?![A-Za-z0-9_])")
-_DIGITS = re.compile(r"[0-9]+")
+_DIGIT_GROUPS = lazy(r"(?<![A-Za-z0-9_.])[0-9]+(?:(?:[.-]| {1,2})[0-9]+)*(?![A-Za-z0-9_])")
+_DIGITS = lazy(r"[0-9]+")
 _MOST_CARD_DIGITS = 19
 _ISSUERS = (
-    (re.compile(r"4"), (13, 16, 19)),  # Visa
-    (re.compile(r"5[1-5]|222[1-9]|22[3-9]|2[3-6]|27[01]|2720"), (16,)),  # Mastercard
-    (re.compile(r"3[47]"), (15,)),  # American Express
-    (re.compile(r"6011|64[4-9]|65"), (16, 19)),  # Discover
-    (re.compile(r"30[0-5]|3[68]"), (14,)),  # Diners Club
-    (re.compile(r"35(?:2[89]|[3-8])"), (16, 19)),  # JCB
-    (re.compile(r"62"), (16, 17, 18, 19)),  # UnionPay
+    (lazy(r"4"), (13, 16, 19)),  # Visa
+    (lazy(r"5[1-5]|222[1-9]|22[3-9]|2[3-6]|27[01]|2720"), (16,)),  # Mastercard
+    (lazy(r"3[47]"), (15,)),  # American Express
+    (lazy(r"6011|64[4-9]|65"), (16, 19)),  # Discover
+    (lazy(r"30[0-5]|3[68]"), (14,)),  # Diners Club
+    (lazy(r"35(?:2[89]|[3-8])"), (16, 19)),  # JCB
+    (lazy(r"62"), (16, 17, 18, 19)),  # UnionPay
 )
 
 
@@ -145,14 +146,14 @@ def _is_card(number: str) -> bool:
     return sum(digits[::2] + [sum(divmod(2 * digit, 10)) for digit in digits[1::2]]) % 10 == 0
 
 
-_IPV4 = re.compile(r"(?<![A-Za-z0-9_.])[0-9]{1,3}(?:\.[0-9]{1,3}){3}(?![A-Za-z0-9_]|\.[0-9])")
-_VERSION = re.compile(
+_IPV4 = lazy(r"(?<![A-Za-z0-9_.])[0-9]{1,3}(?:\.[0-9]{1,3}){3}(?![A-Za-z0-9_]|\.[0-9])")
+_VERSION = lazy(
     r"""(?:(?:version|release|build)s?(?:[ ]is)?|(?<![a-z])v(?:er)?\.?)(?:>|[ \t"'`*:=(|/-]{1,8})$""",
     re.IGNORECASE,
 )
 """What stands before a version of four parts."""
 _VERSION_SIZE = 20
-_IPV6 = re.compile(r"(?<![A-Za-z0-9_:.])[0-9A-Fa-f]{4}:[0-9A-Fa-f:]{2,34}(?![A-Za-z0-9_:])")
+_IPV6 = lazy(r"(?<![A-Za-z0-9_:.])[0-9A-Fa-f]{4}:[0-9A-Fa-f:]{2,34}(?![A-Za-z0-9_:])")
 
 
 def _addresses(text: str) -> Iterator[Span]:

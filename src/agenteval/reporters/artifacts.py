@@ -1,7 +1,6 @@
 """The files of a run: names that are safe everywhere, sealed contents, and the directory that they are written to."""
 
 import os
-import re
 import time
 from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
@@ -20,10 +19,16 @@ from agenteval.reading.documents import admit, read_bytes, sha256
 from agenteval.redaction.redactor import Redactor
 from agenteval.redaction.sealing import LeakError, sealed, sealed_lines, sealed_result
 from agenteval.reporters.console import TOO_LARGE
+from agenteval.text.lazy_regexes import lazy
 
 LONGEST_STEM = 150
-_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
-_RESERVED = re.compile(r"(?i)^(con|prn|aux|nul|com\d|lpt\d)(\.|$)")
+LONGEST_RUN_ID = 128
+_SIGNS = str.maketrans("._-", "aaa")
+_UNSAFE = lazy(r"[^A-Za-z0-9._-]+")
+_RESERVED = {"con", "prn", "aux", "nul"} | {
+    f"{port}{digit}" for port in ("com", "lpt") for digit in range(10)
+}
+"""What Windows takes for a device, whatever stands behind a dot."""
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -86,12 +91,13 @@ def safe_stem(test_id: str, redactor: Redactor, taken: AbstractSet[str] = frozen
 
     Nor would it be redacted where it is told: what it names would not be found.
     """
-    stem = _UNSAFE.sub("_", test_id)[:LONGEST_STEM]
-    safe = stem == test_id and not stem.startswith(".") and not _RESERVED.match(stem)
+    stem = (test_id if _is_plain(test_id) else _UNSAFE.sub("_", test_id))[:LONGEST_STEM]
+    is_reserved = stem.partition(".")[0].lower() in _RESERVED
+    safe = stem == test_id and not stem.startswith(".") and not is_reserved
     if redactor.unseen(name := f"{stem}{RESULT_ENDING}") != name:
-        safe, stem = False, ""
+        safe, stem, is_reserved = False, "", False
     if not safe:
-        stem = f"test-{stem.lstrip('.')}" if _RESERVED.match(stem) else stem.lstrip(".") or "test"
+        stem = f"test-{stem}" if is_reserved else stem.lstrip(".") or "test"
     if safe and stem.lower() not in taken:
         return stem
     digest = sha256(test_id.encode(errors="surrogatepass"))
@@ -121,7 +127,9 @@ def _too_large(what: str, content: bytes, max_bytes: int, outcome: str) -> str:
     )
 
 
-_RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
+def _is_plain(name: str) -> bool:
+    """Whether a name has letters, digits, dots, dashes and underscores of ASCII alone."""
+    return name.isascii() and name.translate(_SIGNS).isalnum()
 
 
 class ArtifactError(AgentEvalError):
@@ -157,7 +165,7 @@ class RunDirectory:
         """The digest of the EvalSummary, once it is written."""
         self._taken: set[str] = set()
         self._written: set[str] = set()
-        if not _RUN_ID.fullmatch(run_id):
+        if not _is_plain(run_id) or not run_id[0].isalnum() or len(run_id) > LONGEST_RUN_ID:
             raise ArtifactError(
                 f"run id {run_id!r} cannot be a directory name",
                 reason_code="usage.run_id",

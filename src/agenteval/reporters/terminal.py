@@ -5,7 +5,6 @@ All that a command prints goes through `write`, which applies the redactor in fo
 
 import json
 import os
-import re
 import shutil
 import sys
 import unicodedata
@@ -16,6 +15,7 @@ from typing import Any, TextIO, cast
 
 from agenteval.redaction.redactor import redactor_in_force
 from agenteval.text.fitting import cells, clipped_to_cells, printable, visible_in_json
+from agenteval.text.lazy_regexes import lazy
 
 
 def write_json(stream: TextIO, data: Any) -> None:
@@ -141,7 +141,7 @@ _SIGNS = {
     "track": ("─", "-"),
 }
 """Signs, and what stands for them where the encoding has none."""
-_EXCERPT_LINE = re.compile(r" *[0-9]* \| ")
+_EXCERPT_LINE = lazy(r" *[0-9]* \| ")
 
 PLAIN_WIDTH = 140
 """Width when the output is not a terminal."""
