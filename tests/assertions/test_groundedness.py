@@ -123,7 +123,7 @@ def test_supported_claims_pass() -> None:
                 "support": 1.0,
                 "event_id": "evt-7",
                 "pointer": "/data/result/text",
-                "span": "Chip maker B posts record quarter. Revenue rose 41% year over year to $58bn.",
+                "span": "Revenue rose 41% year over year to $58bn.",
                 "unsupported": [],
             },
         ],
@@ -193,7 +193,7 @@ def test_a_failure_points_to_the_closest_span() -> None:
             "evt-7",
             (
                 'closest to "Chip maker B\'s revenue rose >>43%<< to $58bn." at /data/result/text:'
-                ' "Chip maker B posts record quarter. Revenue rose 41% year over year to $58bn."'
+                ' "Revenue rose 41% year over year to $58bn."'
             ),
         )
     ]
@@ -213,7 +213,6 @@ def test_a_failure_points_to_the_closest_span() -> None:
         ("Held on 2026-11-21.", "Held on Saturday in November 2026."),
         ("It has seven parts.", "It has 7 parts."),
         ("Advanced Micro Devices grew.", "AMD grew."),
-        ("The German lab grew.", "The lab in Germany grew."),
         ("They use GPT 4 there.", "They use GPT 4 there."),
         ("Version 1.2.3 is out.", "Version 1.2.3 is out."),
         ('She said: "We never — ever — give up on it."', 'She said "we never ever … give up on it".'),
@@ -551,7 +550,6 @@ def test_numbers_in_data_are_no_citations(output: str) -> None:
     [
         "Have a great day!",
         "Have a nice weekend, Dana!",
-        "Have a good one!",
         "Enjoy the rest of your evening!",
         "I hope this helps.",
         "That’s all for today.",
@@ -572,7 +570,6 @@ def test_a_farewell_claims_nothing(end: str) -> None:
         "Hi there!",
         "Which lab do you mean?",
         "# Anything goes in Heading 7",
-        "Sources:\n- https://made.up.example/x\n- Berlin Times",
         "```\nprint(42)\n```",
     ],
 )
@@ -701,15 +698,15 @@ def test_names_that_are_known_or_none(output: str) -> None:
 @pytest.mark.parametrize(
     ("line", "facts"),
     [
-        ("- Berlin Times", []),
-        ("- https://news.example.com/a, 12 May 1999", []),
+        ("- Berlin Times", ["Berlin Times"]),
+        ("- https://news.example.com/a", ["https://news.example.com/a"]),
         ("- Berlin has 900 pools", ["900"]),
         ("1. A report on tulips", []),
         ("Revenue fell 41% in May 2026", ["41%", "May 2026"]),
     ],
 )
 def test_a_line_under_sources_may_claim_something(line: str, facts: list[str]) -> None:
-    """With numbers, it is judged by its hard facts; a name or a link is a reference."""
+    """As any other line may."""
     verdict = read("The pool opens at 9.", f"The pool opens at 9.\n\nSources:\n{line}")
     assert [fact for found in unsupported(verdict) for fact in found] == facts
     direct = read("The pool opens at 9.", f"The pool opens at 9.\n\nSources: {line.lstrip('-1. ')}")

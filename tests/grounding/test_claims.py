@@ -67,11 +67,9 @@ def test_what_the_agent_says_of_its_own_work_is_judged_by_facts_only(text: str) 
     assert [claim.worded for claim in claims(text)] == [False]
 
 
-@pytest.mark.parametrize(
-    "text", ["I think it rains.", "Saved the day for all of them.", "The report was sent to Ada."]
-)
+@pytest.mark.parametrize("text", ["Saved the day for all of them.", "The report was sent to Ada."])
 def test_other_sentences_are_judged_in_full(text: str) -> None:
-    """Also in the first person."""
+    """Also with words of reports."""
     assert [claim.worded for claim in claims(text)] == [True]
 
 
@@ -98,28 +96,8 @@ def test_what_the_sources_lack_and_what_is_referred_to() -> None:
     assert third.before == "Market is full. It costs 3 €."
 
 
-@pytest.mark.parametrize(
-    ("line", "found"),
-    [
-        ("- Berlin Times", []),
-        ("- https://news.example.com/a, 12 May 1999", []),
-        ("- Berlin has 900 pools", ["Berlin has 900 pools"]),
-        ("Revenue fell 41% in May 2026", ["Revenue fell 41% in May 2026"]),
-    ],
-)
-def test_a_line_under_sources_claims_its_numbers(line: str, found: list[str]) -> None:
-    """A name or a link is only a reference."""
-    assert texts(f"Sources:\n{line}") == found
-    assert texts(f"Sources: {line.lstrip('-1. ')}") == found
-
-
-def test_lines_that_begin_with_an_emoji_are_bullets() -> None:
-    """Where there are several; and an emoji may end a sentence, where a word with a capital follows."""
-    assert texts("Open:\n🔴 Leak in A (urgent). Since May\n🟠 Noise in B\nBye.") == [
-        "Open:",
-        "🔴 Leak in A (urgent). Since May",
-        "🟠 Noise in B",
-    ]
+def test_an_emoji_may_end_a_sentence() -> None:
+    """Where a word with a capital follows."""
     assert texts(
         "⚡ It's 46 °C 🔥 The other disks are fine 👍️ All of them.\n\nFrom 🇯🇵 Japan to 🅿️ parking."
     ) == [

@@ -24,7 +24,6 @@ PLOTS = [{"nr": "A3", "tenant": "Yildiz", "paid": True}, {"nr": "A7", "tenant": 
         (STATUS, "Search isn't degraded.", ["degraded"]),
         (GARAGES, "Castle is full.", ["full"]),
         (GARAGES, "Market is near. It isn't full.", ["full"]),
-        (TASK, "Ben is the assignee of Fix tap.", ["ben"]),
         (TASK, "Fix tap is done by now, says Ada.", ["done"]),
         (TASK, "Fix tap isn't urgent.", ["urgent"]),
         (TASK, "Fix tap has no assignee.", ["assignee"]),

@@ -68,19 +68,6 @@ def test_an_object_under_a_name_is_told_with_it() -> None:
 @pytest.mark.parametrize(
     "value",
     [
-        {"columns": ["region", "orders"], "rows": [["North", 911], ["South", 40]]},
-        {"columns": [{"name": "region"}, {"name": "orders"}], "data": [["North", 911], ["South", 40]]},
-        [["region", "orders"], ["North", 911], ["South", 40]],
-    ],
-)
-def test_rows_of_a_table_are_objects(value: Any) -> None:
-    """Where the columns are named once, or in a first row of texts."""
-    assert records(value)[-2:] == ["region: North; orders: 911", "region: South; orders: 40"]
-
-
-@pytest.mark.parametrize(
-    "value",
-    [
         '{"id": 7, "name": "x"}',
         'Found: {"id": 7, "name": "x"}. That is all.',
         [{"type": "text", "text": '{"id": 7, "name": "x"}'}],
@@ -117,7 +104,6 @@ def test_where_a_passage_stands() -> None:
         ("see www.a.example/b.htm for it", ["see www.a.example/b.htm for it"]),
         ("It ended.The next began", ["It ended.", "The next began"]),
         ("会议结束。下一个", ["会议结束。", "下一个"]),
-        ("&", ["&"]),
     ],
 )
 def test_sentences(text: str, found: list[str]) -> None:

@@ -38,7 +38,6 @@ PULLS = {
         ("The talk is on 2026-11-21 in Oslo.", "The talk in Oslo is on Saturday."),
         ("Le musée est ouvert lundi.", "The museum is open on Monday."),
         ("Advanced Micro Devices grew.", "AMD grew."),
-        ("The lab of the German firm.", "The firm in Germany has a lab."),
         ("PDF output is fixed.", "The output of PDFs is fixed."),
         ("The version is 3.11.7 there.", "The version there is v3.11.7."),
         ("Open 11:00-12:30 for all.", "Open for 1.5 hours for all."),
@@ -68,8 +67,6 @@ def test_facts_that_the_source_has(source: Any, output: str) -> None:
         ),
         (SENSORS, "The attic is at 17.9 °C.", ["17.9 °C"]),
         (SENSORS, "The attic is at 23 °C, the study at 23.2 °C.", ["23.2 °C"]),
-        (HOURS, "On 12 April the chance of rain is 80 %.", ["80 %"]),
-        (PULLS, "See https://x.example/13 of Ada.", ["https://x.example/13"]),
         (PULLS, "It has 9 open requests.", ["9"]),
         ("The talk is on 2026-11-21 in Oslo.", "The talk in Oslo is on Sunday.", ["Sunday"]),
         (

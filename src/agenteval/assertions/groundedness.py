@@ -52,8 +52,7 @@ MIN_SUPPORT = 0.66
 class ClaimsSupportedByFixtures(Assertion):
     """Everything the final output claims is supported by what the tools returned.
 
-    A claim is a bullet, a numbered item, a table row or else a sentence; questions, greetings, headings, code and lists of sources
-    claim nothing. Its hard facts must occur in the sources, near its words and in the object that it names: numbers by value
+    A claim is a bullet, a numbered item, a table row or else a sentence; questions, greetings, headings and code claim nothing. Its hard facts must occur in the sources, near its words and in the object that it names: numbers by value
     (`41%` is `41 percent`), dates as far as they are stated, URLs, names word by word, quotes literally. It fails, too, when the
     nearest passage contradicts it: a denial, an opposite, another name, number or date in the place of one, another object or field.
 

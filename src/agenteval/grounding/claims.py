@@ -7,11 +7,10 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from agenteval.grounding.facts import too_large
-from agenteval.grounding.links import links
 from agenteval.text.lazy_regexes import lazy
 from agenteval.text.parts import Block, blocks, composed, fold, sentences
 from agenteval.text.questions import is_question
-from agenteval.text.words import is_german
+from agenteval.text.words import carries_content, is_function_word, is_german
 
 MOST_CLAIMS = 5_000
 """Claims of an output that are judged."""
@@ -39,7 +38,7 @@ class Claim(NamedTuple):
 
 
 def claims(output: str) -> tuple[Claim, ...]:
-    """What an output claims: its claim units, without questions, greetings, headings, code and lists of sources.
+    """What an output claims: its claim units, without questions, greetings, headings and code.
 
     Raises `AssertionCrashError` (`assertion.too_large`) when they are too many.
     """
@@ -49,18 +48,9 @@ def claims(output: str) -> tuple[Claim, ...]:
 def _found(output: str) -> tuple[Claim, ...]:
     found: list[Claim] = []
     german = is_german(output)
-    parts = [block for block in blocks(_with_bullets(composed(output))) if block.kind not in ("code", "rule")]
-    in_sources = False
+    parts = [block for block in blocks(composed(output)) if block.kind not in ("code", "rule", "heading")]
     for place, block in enumerate(parts):
-        is_item = block.kind in ("bullet", "number", "table")
-        begins_sources = bool(_SOURCES.match(fold(block.text[:40])))
-        if block.kind == "heading" or not is_item:
-            in_sources = begins_sources
-        if block.kind == "heading":
-            continue
-        if in_sources or begins_sources:
-            found += _of_source(block.text)
-        elif is_item:
+        if block.kind in ("bullet", "number", "table"):
             found += _claim(block.text)
         else:
             found += _of_paragraph(block.text, _items_below(parts, place))
@@ -70,18 +60,6 @@ def _found(output: str) -> tuple[Claim, ...]:
 
 
 _kept = lru_cache(maxsize=32)(_found)  # an output is judged again with each of its mutants
-
-_SOURCES = lazy(
-    r"\W{0,4}(?:sources?|references?|citations?|links?|further reading|read more)\W{0,4}(?::|\Z)\W*"
-)
-
-
-def _of_source(line: str) -> Iterator[Claim]:
-    """The claim of a line in a list of sources: its hard facts, where it has numbers. A name or a link is only a reference."""
-    label = _SOURCES.match(line.lower())
-    named = line[label.end() :] if label else line
-    if any(map(str.isdigit, named)) and not links(named):
-        yield Claim(named, worded=False)
 
 
 def _of_paragraph(text: str, below: int) -> Iterator[Claim]:
@@ -117,16 +95,6 @@ def _sentences(text: str) -> Iterator[str]:
 
 _PICTURE = "[\u2190-\u2bff\U0001f000-\U0001faff]"
 _ENDS_IN_EMOJI = lazy(rf"\w\W{{0,3}}?(?![\U0001f1e6-\U0001f1ff]){_PICTURE}\ufe0f?\s+(?=[^\W\d_a-zß-ÿ])")
-_EMOJI_LIST = lazy(rf"(?m)(?:^{_PICTURE}.*(?:\n|\Z)){{2,}}")
-
-
-def _with_bullets(output: str) -> str:
-    """The output with bullets before lines in a row that each begin with an emoji: chats have those in their place."""
-    if output.isascii():
-        return output
-    return _EMOJI_LIST.sub(
-        lambda lines: "".join(f"- {line}" for line in lines.group().splitlines(keepends=True)), output
-    )
 
 
 def _items_below(parts: Sequence[Block], place: int) -> int:
@@ -147,23 +115,22 @@ def _claim(text: str, *, leads: bool = False, listed: int = 0) -> Iterator[Claim
     yield Claim(text, worded, listed, lacks)
 
 
-_COURTEOUS = frozenset(
+_COURTESIES = frozenset(
     """
-    hi hello hey good great nice luck thanks thank sure certainly course ok okay done welcome problem pleasure bye goodbye cheers
-    yes no absolutely alright enjoy hope care tuned regards wishes see help hallo guten danke gerne klar natürlich gute viel viele
-    hola gracias claro nada supuesto buenos buenas buen bonjour bonsoir salut merci bien plaisir rien bon bonne that's any anytime
+    hi hello hey good great nice luck thanks thank sure certainly course ok okay welcome problem pleasure bye goodbye cheers yes
+    absolutely alright enjoy hope care tuned regards wishes see help helps that's any anytime hallo guten danke gerne klar natürlich viel
+    viele hola gracias claro nada buenos buenas buen bonjour bonsoir salut merci bien plaisir bon bonne
     """.split()  # noqa: SIM905 - a list of them would be longer
 )
-_BESIDE_COURTESY = frozenset(
+_BESIDE_COURTESIES = frozenset(
     """
-    morning afternoon evening night day weekend week one trip news you very so much of happy to you're time my will do
-    on it got have a an the rest your fun i this that helps useful all for today now soon later then around tomorrow next take
-    stay until best kind warm there everyone team again tag morgen abend reise nachrichten spaß erfolg glück grüße de por días
-    tardes noches noticias viaje provecho sûr avec journée soirée route chance nouvelle voyage appétit
+    morning afternoon evening night day weekend week one trip news rest fun useful today soon later time tomorrow next take stay
+    best kind warm everyone team tag morgen abend reise nachrichten spaß erfolg glück grüße viaje días tardes noches rien
+    journée soirée route voyage appétit
     """.split()  # noqa: SIM905
 )
-"""Words of greetings, thanks and farewells, and those beside them: a sentence of nothing else claims nothing."""
-MOST_OF_COURTESY, LONGEST_COURTESY = 12, 120
+"""Words of greetings, thanks and farewells, and those beside them: a short sentence of nothing else claims nothing."""
+LONGEST_COURTESY = 120
 _BETWEEN = lazy(r"[^\w'’]+")
 
 
@@ -171,35 +138,23 @@ def _is_courtesy(text: str) -> bool:
     """Whether a sentence says nothing but hello, thank you or goodbye, perhaps to somebody."""
     if len(text) > LONGEST_COURTESY:
         return False
-    said = [word.lower().replace("’", "'") for word in _BETWEEN.split(text) if word]
-    is_to_somebody = len(said) > 1 and _BETWEEN.sub(" ", text).split()[-1].istitle()
-    said = said[:-1] if is_to_somebody and said[-1] not in _COURTEOUS else said
-    return (
-        len(said) <= MOST_OF_COURTESY
-        and not _COURTEOUS.isdisjoint(said)
-        and all(word in _COURTEOUS or word in _BESIDE_COURTESY for word in said)
+    written = [word for word in _BETWEEN.split(text.replace("’", "'")) if word]
+    said = [word.lower() for word in written if carries_content(word.lower())]
+    if len(said) > 1 and written[-1].istitle() and said[-1] not in _COURTESIES:
+        said.pop()
+    return not _COURTESIES.isdisjoint(map(str.lower, written)) and all(
+        word in _COURTESIES or word in _BESIDE_COURTESIES or is_function_word(word) for word in said
     )
 
 
-_I = frozenset("i we i've i'm i'll we've we're we'll".split())  # noqa: SIM905
-_BESIDE = frozenset("have am are will was were not also just only still now then already".split())  # noqa: SIM905
-_DID = frozenset(
-    """
-    could couldn't can can't cannot unable don't didn't did do searched looked checked found sent fetched gathered compiled
-    summarized summarised hope tried apologize apologise sorry afraid happy glad saved noted updated prepared
-    """.split()  # noqa: SIM905
+_OF_ITS_OWN = tuple(
+    """i |i've|i'm|i'll|i'd|we |we've|we're|we'll|unfortunately, i|let me|feel free|please |sorry|here's|here is|here are|below |if you |got it|done
+    |hier ist|hier sind|ich |sag |melde dich|aquí |avísame|dime |j'ai |voici|n'hésite""".replace(
+        "\n    ", ""
+    ).split("|")
 )
-_DONE = frozenset(
-    """
-    done set saved sent scheduled noted updated recovered finished checked added booked created removed deleted
-    """.split()  # noqa: SIM905
-)
-_BEGINNINGS = tuple(
-    """let me know|feel free|please |sorry|here's|here is|here are|below is|below are|if you like|if you want|if you need|if you'd
-    |if you would|got it|hier ist|hier sind|sag bescheid|sag mir bescheid|melde dich|aquí tienes|aquí está|avísame|dime si|voici
-    |n'hésite""".replace("\n    ", "").split("|")
-)
-"""How sentences begin that offer something, or lead to it."""
+"""How sentences begin in which the agent tells what it did, offers something, or leads to it."""
+_DONE = frozenset("done set saved sent scheduled noted updated finished added booked created removed".split())  # noqa: SIM905
 MOST_OF_REPORT = 5
 """Words of a sentence such as "Report sent."."""
 
@@ -207,22 +162,9 @@ MOST_OF_REPORT = 5
 def _is_own_work(folded: str) -> bool:
     """Whether a sentence is about what the agent did, or offers: "I searched …", "Done: …", "Report sent."."""
     bare = folded.lstrip("*_ \t-–—>!.,")
-    if bare.startswith(_BEGINNINGS):
-        return True
     said = bare[:80].split()
-    if said[:1] == ["all"]:
-        said = said[1:]
-    first = said[0] if said else ""
-    if first.strip(".,:!*") in _DONE and (len(said) == 1 or not first[-1].isalnum()):
-        return True
-    if len(said) <= MOST_OF_REPORT and said and said[-1].strip(".!*") in _DONE and len(said) > 1:
-        return True
-    if first in ("unfortunately", "unfortunately,", "apologies,"):
-        said = said[1:]
-    if not said or said[0] not in _I:
-        return False
-    verb = next((word for word in said[1:] if word not in _BESIDE), "")
-    return verb.strip(".,:!") in _DID
+    is_report = len(said) <= MOST_OF_REPORT and said[-1:] != [] and said[-1].strip(".!*") in _DONE
+    return is_report or bare.startswith(_OF_ITS_OWN)
 
 
 _LACK_SIGNS = ("not", "n't", "unable", "noth", " no ", "none", "never", "nicht", "kein", " ne ", "n'ai")

@@ -1,7 +1,7 @@
 """The sources of an output, read once for all of its claims: which words, facts, names and references they have, and where."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from itertools import pairwise
 
@@ -9,7 +9,7 @@ from agenteval.grounding.facts import references, too_large, unlinked
 from agenteval.grounding.links import Link
 from agenteval.grounding.objects import Naming
 from agenteval.grounding.sources import Item, Source, label, parts_of, read
-from agenteval.grounding.stems import END, content, forms, row, words
+from agenteval.grounding.stems import END, forms, row, words
 from agenteval.text.dates import DAYS, Date, dates, tells_week, weekday, weekday_of
 from agenteval.text.lazy_regexes import lazy
 from agenteval.text.numbers import SECONDS, TIME, Number, may_state, numbers
@@ -112,57 +112,23 @@ class Corpus:
                     found.append(at)
                     room -= len(self.passages[at].text)
                     at += step
-            item = self.passages[number].item
-            found += [
-                self._records[each.number]
-                for each in (item.chain() if item else ())
-                if each.number in self._records
-            ]
             self._near[number] = found
         return found
-
-    @cached_property
-    def _records(self) -> dict[int, int]:
-        """The passage of each object."""
-        return {
-            each.item.number: number
-            for number, each in enumerate(self.passages)
-            if each.is_record and each.item
-        }
 
     @cached_property
     def stating(self) -> list[int]:
         """The passages that may state a number or a date."""
         return [number for number, passage in enumerate(self.passages) if may_state(passage.text)]
 
-    def best(self, weights: Mapping[str, float]) -> tuple[int | None, bool]:
-        """The passage with most of these words, by their weights and, of prose, whether it needs the next one for them."""
+    def best(self, weights: Mapping[str, float]) -> int | None:
+        """The first passage with most of these words, by their weights."""
         held: dict[int, float] = {}
         for stem, weight in weights.items():
             for number in self.having(stem):
                 held[number] = held.get(number, 0.0) + weight
         self.look(len(held))
-        if not held:
-            return None, False
-        most = max(held.values())
-        at = min(number for number, weight in held.items() if weight == most)
-        joined = False
-        for number, weight in () if self.passages[at].is_record else held.items():
-            if (
-                weight + held.get(number + 1, 0.0) > most + 1e-9
-                and weight < most + 1e-9
-                and self._go_on(number)
-            ):
-                both = content(self.passages[number].text) | content(self.passages[number + 1].text)
-                total = sum(weights[stem] for stem in weights if stem in both)
-                if total > most + 1e-9:
-                    at, most, joined = number, total, True
-        return at, joined
-
-    def _go_on(self, number: int) -> bool:
-        """Whether a passage and the next one are prose of one source."""
-        two = self.passages[number : number + 2]
-        return len(two) > 1 and not (two[0].is_record or two[1].is_record) and two[0].source is two[1].source
+        most = max(held.values(), default=0.0)
+        return min((number for number, weight in held.items() if weight == most), default=None)
 
     # Numbers and dates -----------------------------------------------------------------------------------------
 
@@ -194,33 +160,21 @@ class Corpus:
     @cached_property
     def weekdays(self) -> frozenset[str]:
         """The days of the week that sources name, or have a date on; a span of days tells of all."""
-        named = {word: day for word in set(words(self.lowered)) if (day := weekday(word.removesuffix("'s")))}
-        found = set(named.values())
-        if len(found) > 1 and any(tells_week(text) for text in self._with_two(named)):
+        if tells_week(self.lowered):
             return frozenset(DAYS)
-        return frozenset(found | {day for each in self.every_date if (day := weekday_of(each))})
-
-    def _with_two(self, named: Iterable[str]) -> Iterator[str]:
-        """The passages that have two of these words, or one twice."""
-        pattern = re.compile(rf"\b(?:{'|'.join(named)})\b", re.IGNORECASE)
-        return (each.text for each in self.passages if len(pattern.findall(each.text)) > 1)
+        named = {weekday(word.removesuffix("'s")) for word in set(words(self.lowered))}
+        return frozenset(filter(None, named | set(map(weekday_of, self.every_date))))
 
     @cached_property
     def counts(self) -> frozenset[int]:
-        """How many values the lists have, and how many objects of one have the same in a field, or anything, or nothing."""
-        found: set[int] = set()
+        """How many objects or values the lists have, and how many objects of one have the same, or anything, in a field."""
+        lists = (value for item in self.items for value in item.fields.values() if isinstance(value, list))
+        found = {*map(len, self.groups), *map(len, lists)}
         for group in self.groups:
-            size = len(group)
-            found.update((size, size - 1))
             for key in {key for item in group for key in item.fields}:
                 held = [str(item.fields.get(key)) for item in group]
                 some = sum(bool(item.fields.get(key)) for item in group)
-                each = {held.count(value) for value in set(held)}
-                found.update((some, size - some), each, {size - count for count in each})
-        for item in self.items:
-            found.update(len(value) for value in item.fields.values() if isinstance(value, list))
-            held = [str(value) for value in item.fields.values() if value is None or isinstance(value, bool)]
-            found.update((len(item.fields), *(held.count(value) for value in set(held))))
+                found.update((some, len(group) - some), map(held.count, set(held)))
         return frozenset(found)
 
     # Objects ---------------------------------------------------------------------------------------------------
@@ -289,11 +243,8 @@ class Corpus:
 
     def has_link(self, link: Link) -> bool:
         """Whether the sources have the same reference."""
-        if _is_written(link.text, self.text) or link.key in self._link_keys:
-            return True
-        return link.kind == "arxiv" and bool(
-            re.search(rf"(?m)(?:\A|[:;,]|^)\s*{re.escape(link.key)}(?:v\d+)?\s*(?:[;,]|$)", self.text)
-        )
+        alone = rf"(?m)(?:\A|[:;,]|^)\s*{re.escape(link.key)}(?:v\d+)?\s*(?:[;,]|$)"
+        return link.key in self._link_keys or (link.kind == "arxiv" and bool(re.search(alone, self.text)))
 
     @cached_property
     def initials(self) -> frozenset[str]:
@@ -313,17 +264,3 @@ def squash(text: str) -> str:
 
 
 _MARKS = lazy(r"[\W_]+")
-
-
-def _is_written(url: str, text: str) -> bool:
-    """Whether a text has a URL just as it is written, with blanks or such around it: then nothing has to be read closely."""
-    at = text.find(url)
-    while at >= 0:
-        end = at + len(url)
-        if text[max(0, at - 1) : at] in _BESIDE_URL and text[end : end + 1] in _BESIDE_URL:
-            return True
-        at = text.find(url, end)
-    return False
-
-
-_BESIDE_URL = ("", " ", "\n", '"', "<", ">")

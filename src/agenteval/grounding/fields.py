@@ -7,9 +7,8 @@ in no list.
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from agenteval.grounding.corpus import Corpus
 from agenteval.grounding.facts import Facts
-from agenteval.grounding.objects import NAMING, Naming, Part
+from agenteval.grounding.objects import Naming, Part
 from agenteval.grounding.prose import denied, denies
 from agenteval.grounding.sources import Item, as_boolean, values_of
 from agenteval.grounding.stems import content
@@ -20,10 +19,9 @@ from agenteval.text.parts import fold
 
 
 def against_fields(
-    parts: Sequence[Part], corpus: Corpus, nearest: Item | None, stated: Facts
+    parts: Sequence[Part], naming: Naming, nearest: Item | None, stated: Facts
 ) -> Iterator[str]:
     """What of a claim the objects that it names say otherwise."""
-    naming = corpus.naming
     for part in parts:
         named = False
         for place, group in enumerate(naming.groups):
@@ -31,7 +29,7 @@ def against_fields(
             named = named or bool(items)
             told = {item.number for other in parts for item in other.named[place]}
             if len(items) == 1 and (part.own[place] or len(told) == 1):
-                yield from _of_others(part, items[0], group, naming, corpus)
+                yield from _of_others(part, items[0], group, naming)
                 yield from _of_itself(part, items[0], naming, stated)
             elif len(items) > 1:
                 for item in items:
@@ -40,11 +38,11 @@ def against_fields(
             yield from _of_itself(part, nearest, naming, stated)
 
 
-def _of_others(
-    part: Part, item: Item, group: Sequence[Item], naming: Naming, corpus: Corpus
-) -> Iterator[str]:
+def _of_others(part: Part, item: Item, group: Sequence[Item], naming: Naming) -> Iterator[str]:
     """A value that another object of the list has in a field, where this one has another one, or none."""
-    said, own, not_so = content(part.text), _words_of(item, corpus), denied(part.text)
+    said, not_so = content(part.text), denied(part.text)
+    around = (value for each in item.chain() for field in each.fields.values() for value in values_of(field))
+    own = frozenset().union(content(item.name), *map(content, around))
     folded = fold(part.text)
     for key in dict.fromkeys(key for each in group for key in each.fields):
         mine = item.fields.get(key)
@@ -72,23 +70,9 @@ def _is_moment(value: str) -> bool:
     return bool(dates(value)) or any(number.unit == ":" for number in numbers(value))
 
 
-def _words_of(item: Item, corpus: Corpus) -> frozenset[str]:
-    """The words of all values of an object, and of those around and inside it."""
-    corpus.look(len(corpus.items))
-    inside = [each for each in corpus.items if each is not item and item in each.chain()]
-    values = (
-        value
-        for each in (*item.chain(), *inside)
-        for field in each.fields.values()
-        for value in values_of(field)
-    )
-    return frozenset().union(content(item.name), *map(content, values))
-
-
 def _of_itself(part: Part, item: Item, naming: Naming, stated: Facts) -> Iterator[str]:
     yield from _flags(part, item, stated)
     yield from _number_of_other_field(part, item, naming, stated)
-    yield from _text_of_other_field(part, item, naming)
 
 
 _IS = lazy(r"^(?:is|has|was|are) ")
@@ -169,40 +153,3 @@ def _same_kind(one: Number | Date, other: Number | Date) -> bool:
     if isinstance(one, Date) or isinstance(other, Date):
         return isinstance(one, Date) and isinstance(other, Date)
     return one.unit == other.unit or (not (one.unit and other.unit) and ":" not in (one.unit, other.unit))
-
-
-def _text_of_other_field(part: Part, item: Item, naming: Naming) -> Iterator[str]:
-    """A value that the object has in another field only than the one that the claim names: "assigned to Ben" for `author: Ben`."""
-    if denies(part.text):
-        return
-    said, folded = content(part.text), fold(part.text)
-    told = {
-        key: [fold(value) for value in values_of(field)]
-        for key, field in item.fields.items()
-        if not isinstance(field, bool | int | float) and not any(_facts(value) for value in values_of(field))
-    }
-    naming_words = naming.every | content(item.name)
-    for key, held in told.items():
-        name = content(key)
-        is_name = key.split()[-1] in NAMING
-        if is_name or not name or not name <= said or any(value in folded for value in held):
-            continue
-        for other, values in told.items():
-            if other == key or content(other) & said - name or other.split()[-1] in NAMING:
-                continue
-            for value in values:
-                words = content(value)
-                is_told = (
-                    len(value) > 2 and words and words <= said and f" {value} " in f" {_spaced(folded)} "
-                )
-                among = any(value in others for each, others in told.items() if each != other)
-                if is_told and not words & (naming_words | name) and not among:
-                    yield value
-                    return
-
-
-_SIGNS = lazy(r"[^\w-]+")
-
-
-def _spaced(text: str) -> str:
-    return _SIGNS.sub(" ", text)

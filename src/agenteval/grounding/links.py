@@ -108,23 +108,12 @@ def _urls(text: str) -> Iterator[Link]:
     for match in _URL.finditer(text):
         url = trim(match.group())
         end = match.start() + len(url)
-        inner = _inner(url)
-        if inner:
+        if inner := next(_dois(url), None) or next(_arxiv_ids(url), None):
             yield Link(kind=inner.kind, text=url, key=inner.key, host="", start=match.start(), end=end)
             continue
         key, host = _normal(url)
         if host:
             yield Link(kind="url", text=url, key=key, host=host, start=match.start(), end=end)
-
-
-def _inner(url: str) -> Link | None:
-    """The DOI or arXiv id that a URL leads to."""
-    if "10." in url or "%" in url:
-        from urllib.parse import unquote
-
-        if doi := next(_dois(unquote(url)), None):
-            return doi
-    return next(_arxiv_ids(url), None) if "arxiv" in url.lower() else None
 
 
 def _dois(text: str) -> Iterator[Link]:

@@ -38,7 +38,6 @@ class Naming:
     def __init__(self, groups: Sequence[Sequence[Item]], look: Callable[[int], None]) -> None:
         self.groups, self._look = groups, look
         self._words = [self._naming(group) for group in self.groups]
-        self._days = [[_days(_texts(item)) for item in group] for group in self.groups]
         self.every = frozenset().union(*(words for each in self._words for words in each))
         """All words by which any object goes."""
 
@@ -54,15 +53,12 @@ class Naming:
         return [words - shared for words in found]
 
     def named(self, text: str, place: int) -> list[Item]:
-        """The objects of a list that a text names: by most of their words or, without any, by a date that not all have."""
+        """The objects of a list that a text names: by most of their words."""
         self._look(len(self.groups[place]))
         group, said = self.groups[place], content(_without_amounts(text))
         held = [len(said & words) for words in self._words[place]]
-        if most := max(held):
-            return [item for item, count in zip(group, held, strict=True) if count == most]
-        days = _days([text])
-        dated = [item for item, own in zip(group, self._days[place], strict=True) if not own.isdisjoint(days)]
-        return dated if len(dated) < len(group) else []
+        most = max(held)
+        return [item for item, count in zip(group, held, strict=True) if most and count == most]
 
     def _by_value(self, text: str, place: int) -> list[Item]:
         """The object of a list that a text tells by a value that only it has."""
@@ -130,16 +126,6 @@ def _tells_apart(key: str, group: Sequence[Item]) -> bool:
     values = [item.fields.get(key) for item in group]
     texts = [value for value in values if isinstance(value, str) and value and not has_digit(value)]
     return len(set(texts)) == len(group)
-
-
-def _texts(item: Item) -> list[str]:
-    """The values of an object."""
-    return [value for field in item.fields.values() for value in values_of(field)]
-
-
-def _days(texts: Sequence[str]) -> frozenset[tuple[int, int | None]]:
-    """The days that texts name, as month and day."""
-    return frozenset((date.month, date.day) for text in texts for date in dates(text))
 
 
 def may_be_about(item: Item, at: int, parts: Sequence[Part]) -> bool:

@@ -163,6 +163,8 @@ def against_prose(stated: Facts, texts: Iterable[str], corpus: Corpus) -> Iterat
     yield from _swapped(mine, corpus)
 
 
+LEAST_IN_ORDER = 0.6
+"""The same, in the same order, for a negation or another fact."""
 LEAST_SHARED = 0.4
 """What share of the claim's content words a sentence has that says anything against it."""
 
@@ -204,7 +206,7 @@ class _Beside:
         """A negation that only one of the two has, among the same words."""
         mine, theirs = self.mine.stems, self.theirs.stems
         said, have = mine[j1:j2], theirs[i1:i2]
-        if (NOT in said) == (NOT in have) or self.share < 0.5 or j2 - j1 > 4 or i2 - i1 > 4:
+        if (NOT in said) == (NOT in have) or self.share < LEAST_IN_ORDER or j2 - j1 > 4 or i2 - i1 > 4:
             return None
         at = j1 + said.index(NOT) if NOT in said else j1
         if NOT in said and self._is_denied_in_sources(at):
@@ -251,7 +253,7 @@ class _Beside:
 
     def _replaced(self, i1: int, i2: int, j1: int, j2: int) -> Iterator[str]:
         """A name, a number or a date in whose place the passage has another one, between the same words."""
-        if j2 - j1 > 6 or i2 - i1 > 8 or self.share < 0.5 or not self._is_framed(i1, i2, j1, j2):
+        if j2 - j1 > 6 or i2 - i1 > 8 or self.share < LEAST_IN_ORDER or not self._is_framed(i1, i2, j1, j2):
             return
         mine, theirs = self.mine.kinds(j1, j2), self.theirs.kinds(i1, i2)
         for kind in mine.keys() & theirs.keys():

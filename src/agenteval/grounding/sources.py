@@ -5,7 +5,6 @@ objects among prose, is read as such. Each passage keeps its place: a JSON point
 such a string.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -14,8 +13,7 @@ from agenteval.contracts.testcase import TestCase, memory_text
 from agenteval.contracts.trace import ASSISTANT, Event, Trace
 from agenteval.matching.selectors import is_event_of
 from agenteval.text.lazy_regexes import lazy
-from agenteval.text.parts import composed, without_subscripts
-from agenteval.text.words import carries_content
+from agenteval.text.parts import composed, sentences, texts, without_subscripts
 
 MEMORY_SNAPSHOT = "scenario.memory_snapshot"
 """What stands in the place of an event id for memory that the scenario states."""
@@ -55,13 +53,15 @@ def result_sources(events: Iterable[Event]) -> list[Source]:
 
 
 def call_sources(events: Iterable[Event], trace: Trace) -> Iterator[Source]:
-    """What the calls that the results answer were aimed at: their arguments, but for texts that the agent wrote or looked for.
+    """What the calls that the results answer were aimed at: their arguments, but for what the agent wrote or looked for.
 
     A page that was fetched is known; a URL in a search, or in a message or a file, the agent may have made up.
     """
     for event in events:
-        if (call := trace.call_of(event)) and (aims := list(_aims(call.args))):
-            yield Source(call.event.event_id, aims)
+        call = trace.call_of(event)
+        aims = {key: value for key, value in call.args.items() if key.lower() not in _WRITTEN} if call else {}
+        if call and aims:
+            yield Source(call.event.event_id, texts(aims))
 
 
 _WRITTEN = frozenset(
@@ -71,18 +71,6 @@ _WRITTEN = frozenset(
     """.split()  # noqa: SIM905 - a list of them would be six times as long
 )
 """Names of arguments that hold what the agent wrote, or looked for."""
-
-
-def _aims(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            if str(key).lower() not in _WRITTEN:
-                yield from _aims(item)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _aims(item)
 
 
 def input_sources(trace: Trace) -> list[Source]:
@@ -215,7 +203,6 @@ class _Reader:
         if value.keys() == {"type", "text"}:  # a block of text, as MCP has it
             yield value["text"], "", (path, "text"), around, None
             return
-        columns = _columns(value)
         item = Item(self.items, label(name), around, group)
         self.items += 1
         item.fields = {label(key): field for key, field in value.items() if is_field(field)}
@@ -225,8 +212,7 @@ class _Reader:
         nested = {key: field for key, field in value.items() if not is_field(field)}
         inner = self._new_group() if _are_alike(nested.values()) else None
         for key, field in nested.items():
-            rows = _rows(columns, field) or field
-            yield rows, key, (path, key), item, inner if isinstance(field, dict) else None
+            yield field, key, (path, key), item, inner if isinstance(field, dict) else None
 
     def _list(self, value: list[Any], name: str, path: Path, around: Item | None) -> Iterator[Any]:
         """The values of a list; those that are short are one passage."""
@@ -238,8 +224,6 @@ class _Reader:
                 is_record=True,
             )
             return
-        if _has_heading(value):
-            value = [", ".join(map(str, value[0])), *(_rows(value[0], value[1:]) or value[1:])]
         group = self._new_group() if sum(isinstance(each, dict) for each in value) > 1 else None
         for number, each in enumerate(value):
             is_item = isinstance(each, dict)
@@ -315,72 +299,13 @@ def _are_alike(values: Iterable[Any]) -> bool:
     )
 
 
-_COLUMNS = ("columns", "column_names", "headers", "header", "fields")
-"""Keys of the names of columns, as results of queries and of spreadsheets have them."""
-
-
-def _columns(value: dict[str, Any]) -> list[str]:
-    for key in _COLUMNS:
-        if isinstance(names := value.get(key), list) and names:
-            told = [each.get("name") if isinstance(each, dict) else each for each in names]
-            texts = [each for each in told if isinstance(each, str)]
-            if len(texts) == len(told):
-                return texts
-    return []
-
-
-def _rows(columns: Sequence[str], rows: Any) -> list[dict[str, Any]]:
-    """The rows of a table with these columns, as objects; none, where it is no table, or has others."""
-    is_table = len(columns) > 1 and isinstance(rows, list) and bool(rows)
-    if not is_table or not all(isinstance(row, list) and 0 < len(row) <= len(columns) for row in rows):
-        return []
-    return [dict(zip(columns, row, strict=False)) for row in rows]
-
-
-def _has_heading(rows: Sequence[Any]) -> bool:
-    """Whether the first of several rows has the names of columns: different texts without digits."""
-    return (
-        len(rows) > 2
-        and all(isinstance(row, list) for row in rows)
-        and all(isinstance(name, str) and not any(map(str.isdigit, name)) for name in rows[0])
-        and len(set(rows[0])) == len(rows[0])
-    )
-
-
-_STOP = lazy(r"[.!?。！？\n]+[\"'”’)\]»*_]*")  # noqa: RUF001
-_TITLES = frozenset("mr mrs ms dr st vs no lt jr sr gen sen rep gov prof".split())  # noqa: SIM905
-
-
 def sentences_of(text: str) -> list[str]:
     """The sentences of a text of any length, line by line."""
-    found, start = [], 0
-    for stop in _STOP.finditer(text):
-        if _ends_sentence(text, start, stop):
-            found.append(text[start : stop.end()].strip())
-            start = stop.end()
-    found.append(text[start:].strip())
-    return list(filter(None, found))
+    return [sentence for line in _GLUED.sub(" ", text).splitlines() for sentence in sentences(line)]
 
 
-def _ends_sentence(text: str, start: int, stop: re.Match[str]) -> bool:
-    """Whether a mark ends a sentence: what follows may begin one, and no abbreviation or ordinal has the mark."""
-    mark, following = stop.group(), text[stop.end() : stop.end() + 20]
-    if mark[0] in "。！？\n" or "\n" in mark:  # noqa: RUF001
-        return True
-    if following and not following[0].isspace():  # "the end.The next"
-        return following[:2].istitle() and text[stop.start() - 2 : stop.start()].islower()
-    following = following.lstrip(" \t\n\r\"'“(\\[«*_")
-    if following and (following[0].islower() or not following[0].isalnum()):
-        return False
-    if mark[0] != ".":
-        return True
-    before = text[max(start, stop.start() - 8) : stop.start()].rsplit(None, 1)
-    word = before[-1].lower().lstrip("(") if before else ""
-    if word.isdigit():
-        return len(word) > 2 and not following[:1].isdigit()
-    if len(word) == 1 and word.isalpha():  # "model X. It", but "J. Hall"
-        return not carries_content(following.split(None, 1)[0].lower() if following else "")
-    return word not in _TITLES
+_GLUED = lazy(r"(?<=[a-z][.!?])(?=[A-Z][a-z])")
+"""Where a blank is missing between two sentences."""
 
 
 def _clean(text: str) -> str:

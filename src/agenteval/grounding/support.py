@@ -5,6 +5,7 @@ Where a test asks for it, the wording of a claim has to be that of the sources a
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, lru_cache
+from itertools import takewhile
 from typing import Literal
 
 from agenteval.grounding.claims import Claim, claims
@@ -13,7 +14,7 @@ from agenteval.grounding.facts import Facts, Name, quote_pieces, quotes
 from agenteval.grounding.fields import against_fields
 from agenteval.grounding.objects import Part, may_be_about
 from agenteval.grounding.prose import against_prose
-from agenteval.grounding.sources import Passage, Source, sentences_of, values_of
+from agenteval.grounding.sources import Passage, Source, values_of
 from agenteval.grounding.stems import END, content, forms, light, row, words
 from agenteval.text.dates import Date
 from agenteval.text.lazy_regexes import lazy
@@ -181,7 +182,7 @@ class _Reading:
         )
         weights = {stem: DIGITS_WEIGHT for stem in digits if self.corpus.has(stem)}
         weights |= {stem: LIGHT_WEIGHT if stem in light() else 1.0 for stem in self.have}
-        self.best, self.is_joined = self.corpus.best(weights)
+        self.best = self.corpus.best(weights)
 
     # The nearest passage -----------------------------------------------------------------------------------------
 
@@ -191,18 +192,10 @@ class _Reading:
         return None if self.best is None else self.corpus.passages[self.best]
 
     @property
-    def passage(self) -> str:
-        """Its text, with the next sentence where that adds to it."""
-        if self.best is None:
-            return ""
-        texts = [each.text for each in self.corpus.passages[self.best : self.best + 1 + self.is_joined]]
-        return " ".join(texts)
-
-    @property
     def span(self) -> Span | None:
         """The same, with its place."""
         nearest = self.nearest
-        return Span(nearest.source.event_id, self.passage, nearest.pointer) if nearest else None
+        return Span(nearest.source.event_id, nearest.text, nearest.pointer) if nearest else None
 
     @cached_property
     def parts(self) -> list[Part]:
@@ -216,7 +209,7 @@ class _Reading:
         corpus = self.corpus
         if not self.have:
             return frozenset(corpus.stating)
-        held = content(self.passage).intersection(self.have)
+        held = content(self.nearest.text if self.nearest else "").intersection(self.have)
         least = min(MOST_BESIDE, (len(held) + 2) // 3)
         having: dict[int, set[str]] = {}
         for stem in self.have:
@@ -281,7 +274,8 @@ class _Reading:
             return True
         if any(number.agrees(each) for each in self.said.numbers):
             return True
-        is_day = number.unit == ORDINAL or number.day
+        is_ordinal = self.stated.plain.startswith((".", "日") if self.claim.german else "日", number.end)
+        is_day = number.unit == ORDINAL or (not number.unit and (self.stated.dates or is_ordinal))
         if is_day and any(size == each.day for each in (*corpus.every_date, *self.said.dates)):
             return True
         before = _NAMED.search(self.stated.plain, max(0, number.start - 20), number.start)
@@ -316,28 +310,22 @@ class _Reading:
         return False
 
     def _is_displaced(self, number: Number) -> bool:
-        """Whether the sources have another number in the very place of this one, and nowhere this one there."""
-        if number.unit == TIME or number.spelled or (number.slack and not number.about):
+        """Whether the sources have another number between the very words of this one, and nowhere this one there."""
+        text, held = self.stated.plain, self.corpus.words
+        left, right = row(text[: number.start]).split()[-2:], row(text[number.end :]).split()[:2] or [END]
+        if number.unit == TIME or number.hours or number.spelled or number.slack or len(left) < 2:
             return False
-        text = self.stated.plain
-        before = (sentences_of(text[max(0, number.start - 60) : number.start]) or [""])[-1]
-        after = (sentences_of(text[number.end : number.end + 60]) or [""])[0]
-        left, right = row(before).split()[-3:], row(after).split()[:2]
-        digits = [stem for stem in row(number.text).split() if stem[0].isdigit()]
-        if len(left) + len(right) < 3 or not digits or (len(left) < 3 and not right):
-            return False
-        lead = f" {' '.join(left[-2:] if right else left)} "
-        right = right or [END]
-        found, at = False, self.corpus.words.find(lead)
+        lead, own = f" {' '.join(left)} ", "".join(filter(str.isdigit, number.text)).strip("0")
+        is_other, at = False, held.find(lead)
         while at >= 0:
             self.corpus.look(1)
-            following = self.corpus.words[at + len(lead) : at + len(lead) + 80].split(" ")
-            count = next((place for place, stem in enumerate(following) if not stem[:1].isdigit()), 0)
-            if _bare("".join(following[:count])) == _bare("".join(digits)):
+            following = held[at + len(lead) : at + len(lead) + 80].split(" ")
+            digits = list(takewhile(str.isdigit, following))
+            if "".join(digits).strip("0") == own:
                 return False
-            found = found or bool(count and following[count : count + len(right)] == right)
-            at = self.corpus.words.find(lead, at + 1)
-        return found
+            is_other |= bool(digits) and following[len(digits) : len(digits) + len(right)] == right
+            at = held.find(lead, at + 1)
+        return is_other
 
     def _dates(self) -> Iterator[Fact]:
         for date in self.stated.dates:
@@ -368,23 +356,11 @@ class _Reading:
     def _references(self) -> Iterator[Fact]:
         for link in {each.text: each for each in self.stated.links}.values():
             if link.kind != "domain":
-                known = link.key in self.said.links or self.corpus.has_link(link)
-                yield link.text, known and not self._is_of_another(link.text, link.start)
-
-    def _is_of_another(self, text: str, at: int) -> bool:
-        """Whether only other objects of a list have a code or a reference than the one that is named beside it."""
-        corpus, folded = self.corpus, fold(text)
-        if not corpus.groups or folded in self.said.folded:
-            return False
-        corpus.look(len(corpus.passages))
-        having = [passage for passage in corpus.passages if folded in fold(passage.text)]
-        return bool(having) and not any(
-            passage.item is None or may_be_about(passage.item, at, self.parts) for passage in having
-        )
+                yield link.text, link.key in self.said.links or self.corpus.has_link(link)
 
     def _names(self) -> Iterator[Fact]:
         for code in {each.text: each for each in self.stated.codes}.values():
-            yield code.text, self._has_code(code.text) and not self._is_of_another(code.text, code.start)
+            yield code.text, self._has_code(code.text)
         for name in () if self.claim.lacks else self.stated.names:
             yield name.text, self._has_name(name)
 
@@ -409,8 +385,7 @@ class _Reading:
             return name.text in corpus.text or name.text in self.said.text
         if len(name.stems) > 2 and f" {''.join(stem[0] for stem in name.stems)} " in corpus.words:
             return True
-        named = zip(name.stems, words(name.text), strict=False)
-        if not all(self._is_known_word(stem) or self._has_people(word) for stem, word in named):
+        if not all(map(self._is_known_word, name.stems)):
             return False
         last = [stem for stem in name.stems[-2:] if corpus.has(stem)]
         return len(last) < 2 or f" {' '.join(last)} " in corpus.content or self._share_a_passage(last)
@@ -418,11 +393,6 @@ class _Reading:
     def _is_known_word(self, stem: str) -> bool:
         """Whether the sources or the user have a word."""
         return f" {stem} " in self.corpus.words or stem in self.said.words
-
-    def _has_people(self, word: str) -> bool:
-        """Whether the sources have a country by its people, or the other way round."""
-        found = _of_people(fold(word)) if word.istitle() and len(word) >= LEAST_OF_COUNTRY else []
-        return any(f" {stem} " in self.corpus.words for stem in found)
 
     def _share_a_passage(self, stems: Sequence[str]) -> bool:
         return not set(self.corpus.having(stems[0])).isdisjoint(self.corpus.having(stems[1]))
@@ -443,9 +413,9 @@ class _Reading:
         told = [
             value for field in fields for value in values_of(field) if len(value.split()) >= LEAST_OF_SENTENCE
         ]
-        found = list(against_prose(self.stated, told if nearest.is_record else [self.passage], self.corpus))
+        found = list(against_prose(self.stated, told if nearest.is_record else [nearest.text], self.corpus))
         if nearest.is_record:
-            found += against_fields(self.parts, self.corpus, nearest.item, self.stated)
+            found += against_fields(self.parts, self.corpus.naming, nearest.item, self.stated)
         yield from (
             part for part in dict.fromkeys(found) if not any(part in fact or fact in part for fact in known)
         )
@@ -487,27 +457,11 @@ class _Reading:
         return count
 
 
-def _bare(number: str) -> str:
-    """The digits that tell a number from others, however it is written: those of 2,000 and 2k."""
-    return "".join(filter(str.isdigit, number)).strip("0")
-
-
 LIGHT_WEIGHT, SAID_WEIGHT, DIGITS_WEIGHT = 0.4, 0.5, 0.3
 """What a word counts that says little, one that the user said and no source has, and the digits of a number."""
 LEAST_ORDER = 0.7
 """What the order of words is worth at least: what a claim says in its own words may be right."""
 LEAST_OF_SENTENCE = 4
 """Words of a field that is read like prose as well."""
-LEAST_OF_COUNTRY = 4
-"""Letters of the name of a country, or of its people."""
-_OF_PEOPLE = ("n", "y", "an", "ian", "ish", "ese", "s", "es", "i", "le")
-
-
-def _of_people(name: str) -> list[str]:
-    """The stems of what a country, or its people, may be called when the word is the name of the other."""
-    shorter = [name.removesuffix(each) for each in _OF_PEOPLE if name.endswith(each)]
-    return [stem for stem, _ in forms([*(name + ending for ending in _OF_PEOPLE), *shorter])]
-
-
 _NAMED = lazy(r"\b([A-Z]\w*) \Z")
 """What stands before the number that is part of a name: `S 6`."""

@@ -2,9 +2,7 @@
 
 # ruff: noqa: RUF001 - dashes are meant
 
-import re
 from collections.abc import Iterator
-from itertools import pairwise
 
 from agenteval.text.lazy_regexes import lazy
 from agenteval.text.parts import lowered
@@ -95,7 +93,7 @@ def _numeric(text: str) -> Iterator[Date]:
             continue
         first, second = int(one), int(two)
         if three is None:
-            if len(one) == 4 and sign == "-" and len(two) == 2 and _is_month_field(text, match):
+            if sign == "-" and len(one) == 4 and len(two) == 2:
                 yield from _valid(written, start, first, second, None)
             elif sign == "/" and len(two) == 4 and first and two.startswith("20"):
                 yield from _valid(written, start, second, first, None)
@@ -106,12 +104,6 @@ def _numeric(text: str) -> Iterator[Date]:
         elif len(three) == 4 and len(one) <= 2:
             month, day = (second, first) if first > 12 else (first, second)
             yield from _valid(written, start, int(three), month, day, either=second <= 12)
-
-
-def _is_month_field(text: str, match: re.Match[str]) -> bool:
-    """Whether a year and a month are all that a field says."""
-    start, end = match.span()
-    return text[max(0, start - 2) : start] == ": " and text[end : end + 1] in ("", ";", ",", "\n")
 
 
 def _valid(
@@ -143,39 +135,11 @@ def _named(text: str) -> Iterator[Date]:
         start = ahead.start() if ahead else start
         end = year.end() if year else after.end() if after else end
         numbers = (int(year[1]) if year else None, month, int(day[1]) if day else None)
-        for date in _valid(text[start:end], start, *numbers):
-            yield date
-            yield from _listed(text, date, before=bool(ahead))
+        yield from _valid(text[start:end], start, *numbers)
 
 
 _LONGEST_DAY = 10
 """Characters of a day before its month, with what joins the two."""
-_AND = r"(?:-|–|,|,? (?:and|or|&|und|oder|y|et|to|till|until|through|bis|al|au)) ?"
-_LISTED_BEFORE = lazy(rf"(?<![\w.,:/$€£-])(?:[0-3]?\d(?:st|nd|rd|th)?\.?{_AND})+\Z")
-_LISTED_AFTER = lazy(
-    rf"(?:{_AND}[0-3]?\d(?:st|nd|rd|th)?)+"
-    r"(?=\Z|[.;:)!?,*_](?!\d)|\s*\n|,? [12]\d{3}\b| [(–—-]| (?:at|from|in|on|for|is|are|was|were|will|and|but)\b)"
-)
-_LISTED_DAY = lazy(r"\d+")
-_LONGEST_LIST = 60
-
-
-def _listed(text: str, date: Date, *, before: bool) -> Iterator[Date]:
-    """The other days of the month of a date that stand in a list or a span with its own: "24, 25 and 31 December"."""
-    if not date.day:
-        return
-    if before:
-        found = _LISTED_BEFORE.search(text, max(0, date.start - _LONGEST_LIST), date.start)
-    else:
-        found = None if date.year else _LISTED_AFTER.match(text, date.end)
-    if not found or ("," in found.group() and not any(map(str.isalpha, found.group()))):
-        return  # "May 3, 20 people came"
-    days = list(_LISTED_DAY.finditer(text, *found.span()))
-    numbers = [int(day.group()) for day in days]
-    in_order = [*numbers, date.day] if before else [date.day, *numbers]
-    if max(in_order) <= _LAST_DAY and all(one < two for one, two in pairwise(in_order)):
-        for day, number in zip(days, numbers, strict=True):
-            yield Date(day.group(), day.start(), date.year, date.month, number)
 
 
 # Days of the week ----------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ else measured one of the base unit of its kind: metres, grams, bytes.
 # ruff: noqa: RUF001 - dashes, minus signs and apostrophes that texts use are meant
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from agenteval.text.dates import has_digit
 from agenteval.text.lazy_regexes import lazy
@@ -65,7 +65,7 @@ _SCALES = {
 _SCALE_LETTERS = ("k", "m", "mm", "b", "t")
 """Scales that may be units, too: `5m`."""
 _EAST_ASIAN_SCALES = {"百": 1e2, "千": 1e3, "万": 1e4, "萬": 1e4, "亿": 1e8, "億": 1e8}
-_HOUR_SIGNS, _DAY_SIGNS, _MONTH_SIGNS = "点點时時", "日号號일", "月월"
+_HOUR_SIGNS, _MONTH_SIGNS = "点點时時", "月월"
 
 
 def _counted(words: str, first: int = 0, step: int = 1) -> dict[str, int]:
@@ -74,19 +74,17 @@ def _counted(words: str, first: int = 0, step: int = 1) -> dict[str, int]:
 
 _TENS = _counted("twenty thirty forty fifty sixty seventy eighty ninety", 20, 10)
 _ONES = _counted("zero one two three four five six seven eight nine")
+_ORDINALS = _counted("first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth", 1)
 _WORDS = {
     **_ONES,
     **_counted("ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen", 10),
     **_TENS,
+    **_ORDINALS,
     **_counted("eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf", 1),
     **_counted("uno dos tres cuatro cinco - siete ocho nueve diez - doce", 1),
     **_counted("- deux trois quatre cinq - - huit neuf - onze douze", 1),
 }
 """Numbers in words; "once", "sept", "dix" and "six" are other words in English, or the same."""
-_ORDINALS = _counted("first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth", 1)
-_HALVES = frozenset(("half", "quarter", "halb", "viertel"))
-_NAMED_TIMES = {"noon": 720.0, "midday": 720.0, "mittags": 720.0, "midnight": 0.0, "mitternacht": 0.0}
-_SPELLED = frozenset(_WORDS) | frozenset(_ORDINALS) | _HALVES | frozenset(_NAMED_TIMES)
 
 
 class Number:
@@ -99,7 +97,7 @@ class Number:
     """
 
     __slots__ = (
-        *("about", "day", "end", "hours", "named", "plain", "slack"),
+        *("about", "end", "hours", "named", "plain", "slack"),
         *("spelled", "start", "text", "unit", "values"),
     )
 
@@ -109,7 +107,7 @@ class Number:
         self.plain: frozenset[float] = values if unit != TIME else frozenset()
         self.hours: frozenset[float] = frozenset()
         self.slack = 0.0
-        self.spelled = self.named = self.about = self.day = False
+        self.spelled = self.named = self.about = False
 
     def agrees(self, other: "Number") -> bool:
         """Whether both may be the same number, as far as either is exact."""
@@ -118,11 +116,11 @@ class Number:
             return self._is_as_warm(other)
         if len(units) == 1 or ("°" in units and units <= _DEGREES):
             return _meet(self.values, other.values, max(self.slack, other.slack))
-        if "" not in units:
-            return False
         if TIME in units:
             timed, hour = (self, other) if self.unit == TIME else (other, self)
             return _meet(timed.values, hour.hours, _NEARLY if timed.about or hour.about else 0)
+        if "" not in units:
+            return False
         slack = max(each.slack / (max(each.values) or 1) * max(each.plain or [0]) for each in (self, other))
         return _meet(self.plain, other.plain, slack)
 
@@ -157,17 +155,29 @@ _HOUR_MARK = lazy(r" ?(?:uhr\b(?: ([0-5]\d)\b)?|h ?([0-5]\d)\b(?! ?min)|o['’]c
 def numbers(text: str, skip: Sequence[tuple[int, int]] = ()) -> list[Number]:
     """The numbers of a text, in order, but those inside the spans to skip. Digits of a name are none: H100."""
     found: list[Number] = []
+    folded = lowered(text)
+    if any(map(folded.__contains__, (" past ", " to ", "half ", " nach ", " vor "))):
+        found += _clock_in_words(folded, text)
+        skip = [*skip, *((each.start, each.end) for each in found)]
     if has_digit(text):
         found += _in_digits(text, skip)
-    folded = lowered(text)
-    if not _SPELLED.isdisjoint(bare_words(folded)):
+    if not _WORDS.keys().isdisjoint(bare_words(folded)):
         found += (each for each in _in_words(folded, text) if not _hits(each, skip))
-    return _joined(sorted(found, key=lambda number: number.start), text)
+    return _apart(sorted(found, key=lambda number: number.start))
+
+
+def _apart(found: Iterable[Number]) -> list[Number]:
+    """Numbers in order, without those that begin inside another one."""
+    done: list[Number] = []
+    for number in found:
+        if not done or done[-1].end <= number.start:
+            done.append(number)
+    return done
 
 
 def may_state(text: str) -> bool:
     """Whether a text may have a number or a date."""
-    return has_digit(text) or not _SPELLED.isdisjoint(bare_words(lowered(text)))
+    return has_digit(text) or not _WORDS.keys().isdisjoint(bare_words(lowered(text)))
 
 
 def _hits(number: Number, spans: Sequence[tuple[int, int]]) -> bool:
@@ -216,21 +226,11 @@ def _number(text: str, match: re.Match[str], last: Number | None) -> Number | No
     values, step = _readings(match.group())
     if not values or (text[end : end + 1] and text[end] in _MONTH_SIGNS):
         return None  # a version, or a month
-    money, at = _currency(text, max(after_last, 0), start)
-    unit, factor, scale, end = _measured(text, end, is_money=bool(money))
-    if money:
-        start, unit, factor = at, money, 1.0
-    elif not unit and (label := _labelled(text, start)):
-        unit, factor = label
+    money, start = _currency(text, max(after_last, 0), start)
+    number = _made(text, start, end, values, step, text[max(0, match.start() - 20) : start], money)
     following = text[end : end + 1]
-    if (
-        end == match.end()
-        and (following.isalpha() or following == "_")
-        and not UNSPACED_SIGN.match(following)
-    ):
+    if number.end == end and (following.isalpha() or following == "_") and not UNSPACED_SIGN.match(following):
         return None
-    lead = text[max(0, match.start() - 20) : start]
-    number = _made(text, start, end, unit, factor, scale, values, step, lead)
     number.named = before == "#" or (before == "-" and text[match.start() - 2 : match.start() - 1].isalpha())
     return number
 
@@ -251,16 +251,14 @@ def _currency(text: str, last: int, start: int) -> tuple[str, int]:
 
 
 def _made(
-    text: str,
-    start: int,
-    end: int,
-    unit: str,
-    factor: float,
-    scale: float,
-    values: set[float],
-    step: float,
-    lead: str,
+    text: str, start: int, end: int, values: set[float], step: float, lead: str, money: str = ""
 ) -> Number:
+    """The number whose digits or words end here, with its unit, and with what the text before it says about it."""
+    unit, factor, scale, end = _measured(text, end, is_money=bool(money))
+    if money:
+        unit, factor = money, 1.0
+    elif not unit and text[max(0, start - 2) : start] == ": ":
+        unit, factor = _labelled(text, start)
     if unit == _CENTS:
         unit, values = "", values | {each / 100 for each in values}
     elif unit == "m" and text[end - 1] == "m" and text[end - 2].isdigit():  # metres, minutes or million
@@ -278,14 +276,11 @@ def _made(
         number.slack = min(0.5 * step * scale * factor, 0.05 * largest)
     if number.about:
         number.slack = max(number.slack, 0.1 * largest)
-    number.day = text.startswith(tuple(_DAY_SIGNS), end) or bool(
-        text[end : end + 1] == "." and not text[end + 1 : end + 2].isdigit() and _ends_in(lead, _GERMAN_DAY)
-    )
-    whole = largest if scale == 1 and not unit and largest in range(25) else None
-    if whole is not None and (_is_hour(lead) or text[end : end + 1] in tuple(_HOUR_SIGNS)):
-        number.hours = frozenset(
-            (60 * whole % 1440, (60 * whole + 720) % 1440) if whole <= 12 else (60 * whole % 1440,)
-        )
+    signs = (*_HOUR_SIGNS, "-", "–")
+    is_hour = not unit and (_is_hour(lead) or text[end : end + 1] in signs)
+    if scale == 1 and (is_hour or text[start:end].endswith("h")) and max(values) in range(25):
+        hour = max(values)
+        number.hours = frozenset(60 * each % 1440 for each in (hour, hour + 12) if each <= 24)
     return number
 
 
@@ -356,168 +351,83 @@ def _is_unit(written: str, name: str, *, glued: bool) -> bool:
     return (written in "CFWgmlhsB" if glued else written in "CFWgmlhs") or (glued and name != "b")
 
 
-def _labelled(text: str, start: int) -> tuple[str, float] | None:
+def _labelled(text: str, start: int) -> tuple[str, float]:
     """The unit that the name of a field before a number has: `takes minutes: 90`, `price eur per kwh: 0.44`."""
-    if text[max(0, start - 2) : start].rstrip("-") != ": " and text[max(0, start - 3) : start] != ": -":
-        return None
-    label = text[max(0, start - 60) : start].rstrip(": -")
+    label = text[max(0, start - 60) : start - 2]
     words = lowered(label[max(map(label.rfind, ";>\n")) + 1 :]).split()
-    units = [_UNITS[word] for word in words if word in _UNITS]
-    money = next((unit for unit in units if unit[0] in MONEY), None)
-    is_unit = words and words[-1] in _UNITS and (len(words) > 1 or len(words[-1]) > 2)
-    return money or (units[-1] if is_unit else None)
+    money = [_UNITS[word] for word in words if word in _UNITS and _UNITS[word][0] in MONEY]
+    last = [_UNITS[word] for word in words[-1:] if word in _UNITS and (len(words) > 1 or len(word) > 2)]
+    return (*money, *last, ("", 1.0))[0]
 
 
 def _time(text: str, start: int, end: int, digits: str) -> Number | None:
     """The time of day in these digits: `17:00`, `9.30 am`, `17h30`, `17 Uhr`, `5 o'clock`."""
-    hour, point, minutes = digits.partition(".")
-    if len(hour) > 2 or "," in hour or int(hour) > 24 or (point and len(minutes) != 2):
+    written, point, minutes = digits.partition(".")
+    if len(written) > 2 or "," in written or int(written) > 24 or (point and len(minutes) != 2):
         return None
     clock = _CLOCK.match(text, end) if not point else None
     end = clock.end() if clock else end
     following = text[end : end + 2].lstrip()[:1].lower()
     half = _HALF_DAY.match(text, end) if following in ("a", "p") else None
     mark = _HOUR_MARK.match(text, end) if following in ("u", "h", "o") else None
-    if not half and not mark and not clock:
-        return _of_next_time(text, start, end, digits)
+    if not (half or mark or clock):
+        return None
+    hour = int(written)
     minute = int((clock and clock[1]) or minutes or (mark and (mark[1] or mark[2])) or 0)
     end = max(end, *(each.end() for each in (half, mark) if each), 0)
     is_stamp = text[start - 1 : start] in ("T", "t")
     if is_stamp and (zone := _ZONE.match(text, end)):
         end = zone.end()
-    is_exact = is_stamp or (hour[0] == "0" and len(hour) == 2 and not half)
-    return _time_of(text, start, end, int(hour), minute, half=half[1] if half else None, exact=is_exact)
-
-
-def _time_of(
-    text: str, start: int, end: int, hour: int, minute: int, *, half: str | None, exact: bool = False
-) -> Number:
     if half:
-        hour = hour % 12 + (12 if half in "pP" else 0)
-    times = {60 * (hour % 24) + minute}
-    if not half and not exact and hour <= 12:
-        times.add(60 * ((hour + 12) % 24) + minute)
-    number = Number(text, start, end, TIME, frozenset(map(float, times)))
-    lead = text[max(0, start - 20) : start]
-    number.about = _ends_in(lead, _ABOUT)
+        hour = hour % 12 + (12 if half[1] in "pP" else 0)
+    hours = {hour % 24}
+    if not half and hour <= 12 and not is_stamp and not (len(written) == 2 and written[0] == "0"):
+        hours.add((hour + 12) % 24)
+    number = Number(text, start, end, TIME, frozenset(60.0 * each + minute for each in hours))
+    number.about = _ends_in(text[max(0, start - 20) : start], _ABOUT)
     number.slack = _NEARLY if number.about else 0.0
     return number
 
 
-_TIME_AFTER = lazy(
-    r" ?(?:[-–—]|to|and|until|till|und|bis|et|à|y|a) ?[012]?\d(?:(?:[:.][0-5]\d)? ?(?:([ap])(?:m\b|\.m)|uhr\b|h\b)|:[0-5]\d(?![\d:]))",
-    re.IGNORECASE,
-)
-_LAST_OF_TWO = lazy(r"\d ?[-–] ?\Z|\b(?:à|las|entre|et|de|a|y) \Z")
-
-
-def _of_next_time(text: str, start: int, end: int, digits: str) -> Number | None:
-    """The 2 of `2-4 pm`, and the hours of `de 9 h à 17 h`."""
-    if not digits.isdigit():
-        return None
-    following = text[end : end + LONGEST_JOINT]
-    other = _TIME_AFTER.match(text, end) if any(map(str.isdigit, following)) else None
-    if other and text[start - 1 : start] not in ("-", "/", "."):
-        return _time_of(text, start, end, int(digits), 0, half=other[1])
-    sign = following.lstrip()
-    is_hour = sign[:1] in ("h", "H") and not sign[1:2].isalnum()
-    if is_hour and _LAST_OF_TWO.search(text, max(0, start - 7), start):
-        return _time_of(text, start, text.index(sign[0], end) + 1, int(digits), 0, half=None)
-    return None
-
-
-LONGEST_JOINT = 9
-"""Characters between the first of two times, and digits of the second."""
-
-
 # Numbers in words ----------------------------------------------------------------------------------------------
-
-_SIDES = {"past": 1, "nach": 1, "to": -1, "vor": -1}
-_MINUTES = _WORDS | {"quarter": 15, "viertel": 15, "half": 30}
-_LAST_HOUR = 12
 
 
 def _in_words(folded: str, text: str) -> Iterator[Number]:
-    """Numbers in words, also "one", "first" and "second", which are often not meant as numbers."""
-    words = list(_DIGITS_OR_WORD.finditer(folded))
+    """Numbers in words, also "one", which is often not meant as a number."""
     at = 0
-    while at < len(words):
-        number = None
-        if words[at].group() in _SPELLED:
-            number, used = _clock_in_words(text, words, at) or _spelled(text, words, at)
-            at += used - 1
-        if number:
-            number.spelled = True
-            yield number
-        at += 1
+    for word in _LETTERS.finditer(folded):
+        if word.start() < at or word.group() not in _WORDS:
+            continue
+        value, at = float(_WORDS[word.group()]), word.end()
+        ones = _LETTERS.match(folded, at + 1) if word.group() in _TENS else None
+        if ones and ones.group() in _ONES:
+            value, at = value + _ONES[ones.group()], ones.end()
+        number = _made(text, word.start(), at, {value}, 1, text[max(0, word.start() - 20) : word.start()])
+        number.spelled, at = True, number.end
+        if word.group() in _ORDINALS:
+            number.unit = ORDINAL
+        yield number
 
 
-_DIGITS_OR_WORD = lazy(r"[^\W\d_]+|\d{1,2}")
+_CLOCK_IN_WORDS = lazy(
+    r"\b(?:(at |um )?([^\W\d_]+)( minutes| minuten)? (past|to|nach|vor)|half) (?:([^\W\d_]+)|(1?\d)\b(?![:.]\d))"
+)
+_MINUTES = {"half": 30, "quarter": 15, "viertel": 15} | _WORDS
 
 
-def _clock_in_words(text: str, words: list[re.Match[str]], at: int) -> tuple[Number, int] | None:
-    """`half past six`, `ten minutes to four`, `halb sieben`, `five o'clock`, `noon`: the time, and how many words it has."""
-    near = [words[at]]
-    for word in words[at + 1 : at + 4]:
-        if word.start() != near[-1].end() + 1 or (
-            word.group()[0].isdigit() and text[word.end() : word.end() + 1] == ":"
-        ):
-            break
-        near.append(word)
-    texts = [word.group() for word in near]
-    start, first = words[at].start(), texts[0]
-    if first in _NAMED_TIMES:
-        return Number(text, start, words[at].end(), TIME, frozenset([_NAMED_TIMES[first]])), 1
-    size = 2 if texts[1:2] == ["minutes"] else 1
-    side = _SIDES.get(texts[size]) if len(texts) > size + 1 and first in _MINUTES else None
-    if (
-        side == -1
-        and size == 1
-        and texts[size] == "to"
-        and first in _WORDS
-        and text[start - 3 : start] != "at "
-    ):
-        side = None  # "five to ten" may be a range
-    hour = _hour(texts[size + 1]) if side else None
-    minute = side * _MINUTES[first] if side else 0
-    if hour is None and first in ("half", "halb") and len(texts) > 1:
-        hour, minute, size = _hour(texts[1]), (30 if first == "half" else -30), 0
-    if hour is None and texts[1:3] == ["o", "clock"] and first in _WORDS:
-        hour, minute, size = _hour(first), 0, 1
-    if hour is None:
-        return None
-    used = size + 2
-    total = 60 * hour + minute
-    end = words[at + used - 1].end()
-    return Number(text, start, end, TIME, frozenset((total % 1440.0, (total + 720) % 1440.0))), used
+def _clock_in_words(folded: str, text: str) -> Iterator[Number]:
+    """`half past six`, `half six`, `quarter to 4`, `ten minutes to four`, `at ten to four`; "five to ten" may be a range."""
+    for match in _CLOCK_IN_WORDS.finditer(folded):
+        at, first, of_time, side, word, digits = match.groups()
+        first, side = first or "half", side or "past"
+        hour = int(digits) if digits else _WORDS.get(word, 0)
+        is_time = at or of_time or side == "past" or first not in _WORDS
+        if first in _MINUTES and is_time and 0 < hour <= 12:
+            total = 60.0 * hour + (_MINUTES[first] if side in ("past", "nach") else -_MINUTES[first])
+            yield Number(text, *match.span(), TIME, frozenset((total % 1440, (total + 720) % 1440)))
 
 
-def _hour(word: str) -> int | None:
-    value = int(word) if word.isdecimal() else _WORDS.get(word, 0)
-    return value if 0 < value <= _LAST_HOUR else None
-
-
-def _spelled(text: str, words: list[re.Match[str]], at: int) -> tuple[Number | None, int]:
-    """A number in words, and how many words it has."""
-    word, start, end, used = words[at].group(), words[at].start(), words[at].end(), 1
-    if word in _HALVES or word in _NAMED_TIMES:
-        return None, 1
-    lead = text[max(0, start - 20) : start]
-    if word in _ORDINALS:
-        return Number(text, start, end, ORDINAL, frozenset([float(_ORDINALS[word])])), 1
-    value = float(_WORDS[word])
-    following = words[at + 1] if at + 1 < len(words) else None
-    if word in _TENS and following and following.group() in _ONES and following.start() == end + 1:
-        value, end, used = value + _ONES[following.group()], following.end(), 2
-    unit, factor, scale, end = _measured(text, end)
-    number = Number(text, start, end, unit, frozenset([round(value * scale * factor, 9)]))
-    number.plain = frozenset([value * scale])
-    number.about = _ends_in(lead, _ABOUT)
-    number.slack = 0.1 * value * scale * factor if number.about else 0.0
-    if scale == 1 and not unit and value <= _LAST_HOUR and _is_hour(lead):
-        number.hours = frozenset((60 * value % 1440, (60 * value + 720) % 1440))
-    return number, used
-
+_LETTERS = lazy(r"[^\W\d_]+")
 
 # What stands before a number -------------------------------------------------------------------------------------
 
@@ -534,7 +444,6 @@ _AT = (
     *(" um", " bis", " ab", " von", " und", " zwischen", " gegen", " vor", " nach"),
     *(" las", " la", " a", " de", " y", " entre", " à", " et", " vers"),
 )
-_GERMAN_DAY = (" am", " vom", " zum", " dem", " den", " der", " bis")
 
 
 def _is_hour(lead: str) -> bool:
@@ -544,33 +453,4 @@ def _is_hour(lead: str) -> bool:
 
 def _ends_in(lead: str, words: tuple[str, ...]) -> bool:
     """Whether the text before a number ends in one of these words."""
-    return f" {lead}".rstrip(" $€£(*−-").lower().endswith(words)
-
-
-def _joined(found: list[Number], text: str) -> list[Number]:
-    """The numbers, those of one length of time as one: `1 h 30 min`, `6m12s`."""
-    done: list[Number] = []
-    for number in found:
-        last = done[-1] if done else None
-        if last and number.start < last.end:
-            continue
-        ones, others = (_seconds(last) if last else frozenset()), _seconds(number)
-        is_one = ones and others and SECONDS in (last and last.unit, number.unit) and min(others) < max(ones)
-        if last and is_one and text[last.end : number.start] in ("", " ", " and ", ", ", " und "):
-            whole = Number(
-                text, last.start, number.end, SECONDS, frozenset(a + b for a in ones for b in others)
-            )
-            whole.plain, whole.about, whole.slack = frozenset(), last.about, last.slack
-            done[-1] = whole
-        else:
-            done.append(number)
-    return done
-
-
-def _seconds(number: Number) -> frozenset[float]:
-    """What a number may be in seconds; a lone `m` may stand for minutes."""
-    if number.unit == SECONDS:
-        return number.values
-    return (
-        frozenset([60 * min(number.values)]) if not number.unit and number.text.endswith("m") else frozenset()
-    )
+    return f" {lead}".replace("(", " ").rstrip(" $€£*−-").lower().endswith(words)
