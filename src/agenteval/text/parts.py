@@ -353,6 +353,8 @@ def _ends_sentence(text: str, start: int, stop: re.Match[str]) -> bool:
     if after.islower() and not before.rstrip(")]\"'”’»*_`").isalpha():
         return False  # "at https://a.b/c. and", "am 26.06. am See"
     first = len(window) == 1 and stop.start() - start <= 32
+    if before.isdigit() and len(before) <= 3 and after[0].isdigit():
+        return False  # "1. 5 million"
     if before.isdigit() and len(before) <= 2 and _is_ordinal(window[:-1], after):
         return False
     return not _is_abbreviation(before, after, first=first)
