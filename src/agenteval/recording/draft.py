@@ -10,12 +10,11 @@ from pathlib import Path
 from shlex import quote
 from tempfile import NamedTemporaryFile, TemporaryDirectory
 from textwrap import wrap
-from typing import Any
+from typing import Any, NamedTuple
 
 from agenteval.assertions import assertion_class
-from agenteval.assertions.memory import MEMORY_EVENTS
 from agenteval.contracts.adapters import REPLAY_FILE, RecordedRun, RecordedTest
-from agenteval.contracts.errors import AdapterError, Problem, SpecError, UsageError
+from agenteval.contracts.errors import AdapterError, SpecError, UsageError
 from agenteval.contracts.models import parse
 from agenteval.contracts.results import AssertionResult
 from agenteval.contracts.testcase import SCHEMA_VERSION, TestCase
@@ -48,8 +47,7 @@ def document(
 
     `header` is the line for editors; `heading` and `closing` are comments, a paragraph each.
     """
-    lines = [header] if header else []
-    lines += [line for paragraph in heading for line in comment(paragraph)]
+    lines = [*([header] if header else []), *(line for each in heading for line in comment(each))]
     for key, value in spec.items():
         if key == "expected":
             continue
@@ -65,9 +63,7 @@ def document(
         lines += [f"  {line}" for line in (*about, *dumped([each.as_data()]))]
     if "expected" in spec:
         lines += ["", *dumped({"expected": spec["expected"]})]
-    if closing:
-        lines.append("")
-        lines += [line for paragraph in closing for line in comment(paragraph)]
+    lines += [*([""] if closing else []), *(line for each in closing for line in comment(each))]
     return "\n".join(lines) + "\n"
 
 
@@ -140,11 +136,7 @@ def write_files(folder: Path, files: Mapping[str, bytes]) -> list[Path]:
 
 
 FIXTURE = "fx."
-_AREAS = (
-    ("memory", ("memory_write", "memory_read")),
-    ("recovery", ("error",)),
-    ("tools", ("tool_call",)),
-)
+_AREAS = {"memory_write": "memory", "memory_read": "memory", "error": "recovery", "tool_call": "tools"}
 
 
 def test_name(run: RecordedRun, first_words: str) -> str:
@@ -158,7 +150,13 @@ def test_name(run: RecordedRun, first_words: str) -> str:
 
 def test_id(adapter: str, trace: Trace, name: str) -> str:
     """`<adapter>.<area>.<behavior>.<expectation>` (SPEC 19)."""
-    return f"{slug(adapter) or 'adapter'}.{_area(trace)}.{name}.as-recorded"
+    happened = trace.event_types()
+    area = next((area for kind, area in _AREAS.items() if kind in happened), "chat")
+    if trace.scenario.trigger == "scheduler":
+        area = "scheduler"
+    elif not trace.tool_counts().keys().isdisjoint(("web_search", "web_fetch")):
+        area = "web"
+    return f"{slug(adapter) or 'adapter'}.{area}.{name}.as-recorded"
 
 
 def distinct_ids(test_id: str, run: RecordedRun) -> Iterator[str]:
@@ -176,15 +174,6 @@ def id_in(text: str) -> str:
     return found[1] if found else ""
 
 
-def _area(trace: Trace) -> str:
-    if trace.scenario.trigger == "scheduler":
-        return "scheduler"
-    if any(tool in ("web_search", "web_fetch") for tool in trace.tool_counts()):
-        return "web"
-    happened = set(trace.event_types())
-    return next((area for area, types in _AREAS if happened.intersection(types)), "chat")
-
-
 def fixture_file(fixture_id: str, taken: set[str]) -> str:
     """The file of a fixture, `fx.<tool>.<what>.json`; no name is given twice, whatever the case."""
     stem = re.sub(r"[^A-Za-z0-9._-]+", "-", fixture_id).strip(".-") or "fixture"
@@ -200,16 +189,23 @@ def fixture_file(fixture_id: str, taken: set[str]) -> str:
 LEAST_MUTANTS = 20
 MOST_JUDGED = 200_000_000
 """Bytes of all mutants of a run together, while there are enough of them: a long run has fewer."""
+_VERDICTS = (None, "assertion.failed", "assertion.vacuous")
+"""Reason codes of results that say something about the run; those of others say what the recording lacks."""
 
 
-@dataclass(slots=True, kw_only=True)
-class Finding:
-    """A suggested assertion that the run does not pass, and that tells something about the run or its recording."""
+class Finding(NamedTuple):
+    """A suggested assertion that the run does not pass, and that tells something about the run or its recording.
+
+    `hidden`: redaction hides it, so that a test made of the run cannot show it.
+    """
 
     suggestion: Suggestion
     message: str
     hidden: bool = False
-    """Whether redaction hides it, so that a test made of the run cannot show it."""
+
+    def __str__(self) -> str:
+        """What the run does not pass, and why."""
+        return f"{self.suggestion.id} ({self.suggestion.type}): {self.message}"
 
 
 @dataclass(slots=True)
@@ -225,25 +221,19 @@ class Trial:
         for name, content in files.items():
             path = self.folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
-            with path.open("wb") as file:
-                file.write(content)
+            path.write_bytes(content)
 
     def trace(self, spec: dict[str, Any]) -> tuple[TestCase, Trace]:
         """The test and its trace, whatever its assertions are. Raises `AdapterError`."""
         nothing = {"id": "nothing", "type": "max_tool_calls", "params": {"max_total": 10**6}}
         try:
             outcome = self.run({**spec, "assertions": [nothing]})
-            error = outcome.result.error
-            why = error.message if error else outcome.result.status
         except SpecError as error:
-            outcome, why = None, error.problems[0].message
-        if outcome is not None and outcome.trace is not None:
-            return outcome.test.case, outcome.trace
-        raise AdapterError(
-            f"the drafted test cannot be replayed: {why}",
-            reason_code="record.not_replayed",
-            next_step="this is a bug in the adapter that turned the recording into a test: report it with the recording",
-        )
+            raise _not_replayed(error.problems[0].message) from None
+        if outcome.trace is None:
+            failed = outcome.result.error
+            raise _not_replayed(failed.message if failed else outcome.result.status)
+        return outcome.test.case, outcome.trace
 
     def run(self, spec: dict[str, Any] | None = None) -> Outcome:
         """Run a test that is given as data, or the test file that was put there; a vacuous pass fails. Raises `SpecError`."""
@@ -255,7 +245,7 @@ class Trial:
         )
         return run_test(self._loaded(spec), options)
 
-    def _loaded(self, spec: dict[str, Any] | None = None) -> LoadedTest:
+    def _loaded(self, spec: dict[str, Any] | None) -> LoadedTest:
         if spec:
             self.write({TEST_FILE: json.dumps(spec).encode()})
         return load_test(self.folder / TEST_FILE, registry=self.registry)
@@ -264,25 +254,27 @@ class Trial:
         self, spec: dict[str, Any], suggested: Sequence[Suggestion]
     ) -> tuple[list[Suggestion], list[Finding], list[Finding]]:
         """The suggestions that the run passes, what those tell that it does not pass, and those without a verdict."""
-        tried = [
-            one
-            for each in suggested
-            for one in (each, *each.instead, *([each.excepting] if each.excepting else []))
-        ]
-        results = self._results(spec, tried)
+        results = self._results(
+            spec, [way for each in suggested for way in (each, *each.instead, each.excepting) if way]
+        )
+
+        def passes(way: Suggestion) -> bool:
+            result = results.get(id(way))
+            return result is not None and result.status == "pass" and result.exercised
+
         kept, findings, unjudged = [], [], []
         for each in suggested:
             ways = [each, *each.instead]
-            judged = [results.get(id(way)) for way in ways]
-            passing = [way for way, result in zip(ways, judged, strict=True) if _passes(result)]
-            if passing:
+            judged = [results[id(way)] for way in ways if id(way) in results]
+            failed = [result for result in judged if result.reason_code == "assertion.failed"]
+            if passing := [way for way in ways if passes(way)]:
                 kept.append(passing[0])
-            elif each.telling and judged[-1] and all(map(_fails, judged)):
-                findings.append(Finding(suggestion=ways[-1], message=judged[-1].message))
-                if each.excepting and _passes(results.get(id(each.excepting))):
+            elif each.telling and len(failed) == len(ways):
+                findings.append(Finding(ways[-1], failed[-1].message))
+                if each.excepting and passes(each.excepting):
                     kept.append(each.excepting)
-            elif judged[-1] and judged[-1].reason_code not in _VERDICTS:
-                unjudged.append(Finding(suggestion=ways[-1], message=judged[-1].message))
+            elif id(ways[-1]) in results and judged[-1].reason_code not in _VERDICTS:
+                unjudged.append(Finding(ways[-1], judged[-1].message))
         return kept, findings, unjudged
 
     def worthwhile(
@@ -306,21 +298,29 @@ class Trial:
         worth = {bound.spec.id for bound in worthwhile(test.checks, trace, test.case, options)}
         return [each for each in ranked if each.id in worth]
 
-    def _results(self, spec: dict[str, Any], tried: Sequence[Suggestion]) -> dict[int, AssertionResult]:
+    def _results(self, spec: dict[str, Any], tried: list[Suggestion]) -> dict[int, AssertionResult]:
         """Results by the identity of the suggestion; one that the loader refuses has none."""
-        tried = list(tried)
         while tried:
             entries = [{**each.as_data(), "id": f"tried-{number}"} for number, each in enumerate(tried)]
             try:
                 judged = self.run({**spec, "assertions": entries}).result.assertions
             except SpecError as error:
-                refused = {number for each in error.problems if (number := _number(each)) is not None}
+                pointers = [re.match(r"/assertions/(\d+)", each.pointer) for each in error.problems]
+                refused = {int(found[1]) for found in pointers if found}
                 if not refused:
                     raise
                 tried = [each for number, each in enumerate(tried) if number not in refused]
                 continue
             return {id(each): result for each, result in zip(tried, judged, strict=True)}
         return {}
+
+
+def _not_replayed(why: str) -> AdapterError:
+    return AdapterError(
+        f"the drafted test cannot be replayed: {why}",
+        reason_code="record.not_replayed",
+        next_step="this is a bug in the adapter that turned the recording into a test: report it with the recording",
+    )
 
 
 @contextmanager
@@ -330,27 +330,7 @@ def trial(registry: Registry, rules: RedactionRules) -> Iterator[Trial]:
         yield Trial(Path(folder).resolve(), registry, rules)
 
 
-_VERDICTS = (None, "assertion.failed", "assertion.vacuous")
-"""Reason codes of results that say something about the run; those of others say what the recording lacks."""
-
-
-def _passes(result: AssertionResult | None) -> bool:
-    return result is not None and result.status == "pass" and result.exercised
-
-
-def _fails(result: AssertionResult | None) -> bool:
-    return result is not None and result.reason_code == "assertion.failed"
-
-
-def _number(problem: Problem) -> int | None:
-    """Which assertion a problem is of, by its pointer: `/assertions/3/params/tool`; None when it is of none."""
-    parts = problem.pointer.split("/")
-    return int(parts[2]) if len(parts) > 2 and parts[1] == "assertions" and parts[2].isdigit() else None
-
-
 LONGEST_REASON = 120
-Seal = Callable[[Any], bytes]
-"""Makes the bytes of a file from its data, and refuses what would show something sensitive."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -371,8 +351,7 @@ class Draft:
     files: dict[str, bytes] = field(default_factory=dict)
 
 
-@dataclass(slots=True, kw_only=True)
-class Parts:
+class Parts(NamedTuple):
     """A run as data that may be written: cleaned, its fixtures in files of their own."""
 
     scenario: dict[str, Any]
@@ -382,7 +361,7 @@ class Parts:
 
 @dataclass(slots=True, kw_only=True)
 class Drafting:
-    """What drafts of one command have in common. `seal` makes the bytes of a JSON file.
+    """What drafts of one command have in common. `seal` makes the bytes of a JSON file, and refuses what is sensitive.
 
     With `expect_failures`, suggestions that tell of a bug, since the run does not pass them, become expected failures.
     `neighbours` are the test files beside those that are drafted, by path: what they say. No other gets their ids.
@@ -391,7 +370,7 @@ class Drafting:
     source: Source
     registry: Registry
     rules: RedactionRules
-    seal: Seal
+    seal: Callable[[Any], bytes]
     expect_failures: bool = False
     neighbours: Mapping[Path, str] = field(default_factory=dict)
 
@@ -429,7 +408,7 @@ class Drafting:
                 why = f"{DECIDE}: say what the bug is. {cut(expected[0].message, LONGEST_REASON)}"
                 names = [each.suggestion.id for each in expected]
                 spec["expected"] = {"status": "fail", "assertions": names, "reason": why}
-            closing = [*([] if expected else _not_passed(shown)), *_told_at_the_end(draft)]
+            closing = list(_closing(draft, [] if expected else shown))
             heading = self._heading(run, recorded.trace, cleaner)
             own = out / name / TEST_FILE if out else None
             others = {id_in(text): text for path, text in self.neighbours.items() if path != own}
@@ -469,7 +448,7 @@ class Drafting:
             if verdict is None or verdict.passed:
                 honest.append(each)
             else:
-                findings.append(Finding(suggestion=each, message=verdict.message, hidden=True))
+                findings.append(Finding(each, verdict.message, hidden=True))
         if self.expect_failures and not all(each.hidden for each in findings):
             # what a run with a bug called and said is no example; what holds for any run is
             honest = [each for each in honest if each.telling]
@@ -482,13 +461,11 @@ class Drafting:
         clean = cleaner.clean(recorded)
         files = {REPLAY_FILE: self.seal(clean.replay)}
         taken: set[str] = set()
-        fixtures = []
-        for fixture in clean.fixtures:
-            entry = dict(fixture)
+        fixtures = [dict(fixture) for fixture in clean.fixtures]
+        for entry in fixtures:
             if entry.get("response") is not None:
                 entry["file"] = fixture_file(str(entry["id"]), taken)
                 files[entry["file"]] = self.seal(entry.pop("response"))
-            fixtures.append(entry)
         used = list(clean.tools) or [cleaner.text(tool) for tool in recorded.trace.tool_counts()]
         tools = {"available": used, **({"fixtures": fixtures} if fixtures else {})}
         return Parts(scenario=clean.scenario, tools=tools, files=files)
@@ -528,24 +505,17 @@ def _nothing_to_assert(run: RecordedRun, trace: Trace, draft: Draft | None = Non
         lacking = [f"\n  {line}" for line in (*_by_reason(draft.unjudged), *(trace.unseen or trace.notes))]
         why = f"gives no assertion, since the recording lacks what each would need:{''.join(lacking)}"
     elif draft and draft.findings:
-        why = "passes nothing that a test could ask for: " + _told(draft.findings[0])
+        why = f"passes nothing that a test could ask for: {draft.findings[0]}"
         next_step = "if that is the bug, record it with --xfail"
     elif draft and draft.left_out:
         names = ", ".join(each.type for each in draft.left_out)
         why = f"gives no assertion that would notice a regression; it passes only {names}"
     else:
         tools = ", ".join(trace.tool_counts())
-        lacks = [f"no tool call but {tools}" if tools else "no tool call"]
-        lacks += ["no answer"] if not trace.output else []
-        lacks += ["no memory"] if not trace.of_type(*MEMORY_EVENTS) else []
-        why = f"shows nothing that a test could check: {', '.join(lacks)}"
+        why = f"shows nothing that a test could check: no tool call{f' but {tools}' if tools else ''}, no answer, no memory"
     return AdapterError(
         f"run {run.number} {why}", reason_code="record.nothing_to_assert", next_step=next_step
     )
-
-
-def _told(finding: Finding) -> str:
-    return f"{finding.suggestion.id} ({finding.suggestion.type}): {finding.message}"
 
 
 def _by_reason(unjudged: Sequence[Finding]) -> list[str]:
@@ -556,15 +526,11 @@ def _by_reason(unjudged: Sequence[Finding]) -> list[str]:
     return [f"{', '.join(dict.fromkeys(names))}: {message}" for message, names in types.items()]
 
 
-def _not_passed(findings: Sequence[Finding]) -> Iterator[str]:
-    """What the run does not pass: a bug, or more than can be asked."""
-    if findings:
+def _closing(draft: Draft, failed: Sequence[Finding]) -> Iterator[str]:
+    """What the test does not ask for, and why: `failed` is a bug, or more than can be asked."""
+    if failed:
         yield f"{DECIDE}: the run does not pass the following, so it was left out. If that is the bug, record with --xfail."
-        yield from map(_told, findings)
-
-
-def _told_at_the_end(draft: Draft) -> Iterator[str]:
-    """What the test does not ask for, and why."""
+        yield from map(str, failed)
     for each in draft.findings:
         if each.hidden:
             yield (
@@ -583,9 +549,8 @@ def _must_pass(place: Trial) -> None:
     result = place.run().result
     if result.status != "pass":
         wrong = [f"{each.id}: {each.message}" for each in result.assertions if each.status != "pass"]
-        reason = result.error.message if result.error else "; ".join(wrong)
         raise AdapterError(
-            f"the drafted test does not pass: {reason}",
+            f"the drafted test does not pass: {result.error.message if result.error else '; '.join(wrong)}",
             reason_code="record.not_replayed",
             next_step="this is a bug: report it with the recording",
         )
@@ -595,6 +560,5 @@ def editor_header(folder: Path, root: Path) -> str:
     """The line that tells editors the schema of a test in that folder; empty when the project keeps none."""
     for name in (".agenteval/test-case.schema.json", "schemas/test-case.schema.json"):
         if (root / name).is_file():
-            relative = os.path.relpath(root / name, folder)
-            return f"# yaml-language-server: $schema={Path(relative).as_posix()}"
+            return f"# yaml-language-server: $schema={Path(os.path.relpath(root / name, folder)).as_posix()}"
     return ""

@@ -1,7 +1,7 @@
 """What a path given on the command line is a recording of, and which adapter reads it."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -54,9 +54,12 @@ def find_source(path: Path, registry: Registry, context: AdapterContext, *, adap
     _must_exist(path)
     refusals: list[str] = []
     empty: Source | None = None
-    for reader, recorder in _recorders(registry, adapter):
+    for reader in _adapters(registry, adapter):
         try:
             with _crashes_told(reader.name):
+                recorder: Recorder | None = getattr(reader, "recorder", None)
+                if recorder is None:
+                    continue
                 recording = recorder.inspect(path, context)
                 check_foreign(recording, Recording, reader.name)
         except AdapterError as error:
@@ -85,9 +88,7 @@ def replay_reader(path: Path, registry: Registry, *, adapter: str) -> Adapter | 
     Raises `FileError` (`file.missing`).
     """
     _must_exist(path)
-    if not path.is_file():
-        return None
-    for reader in _adapters(registry, adapter):
+    for reader in _adapters(registry, adapter) if path.is_file() else ():
         with _crashes_told(reader.name):
             reads = getattr(reader, "reads", None)
             if reads is not None and reads(path):
@@ -100,10 +101,9 @@ def receiving_adapter(registry: Registry, *, adapter: str) -> Any:
     for reader in _adapters(registry, adapter):
         if hasattr(reader, "receive"):
             return reader
+    which = f"adapter {adapter} does not take" if adapter else "no installed adapter takes"
     raise AdapterError(
-        f"adapter {adapter} does not take what a running agent sends"
-        if adapter
-        else "no installed adapter takes what a running agent sends",
+        f"{which} what a running agent sends",
         reason_code="record.no_receiver",
         next_step="leave --adapter out, or install an adapter that does",
     )
@@ -127,10 +127,9 @@ def runs_in(source: Source) -> list[RecordedRun]:
     """All runs. Raises `AdapterError` (`record.no_runs`) when there is none: it says what was passed over instead."""
     recording = source.recording
     if not recording.runs:
-        passed_over = ", ".join(f"{count} of {kind}" for kind, count in recording.skipped.items())
+        skipped = ", ".join(f"{count} of {kind}" for kind, count in recording.skipped.items())
         raise AdapterError(
-            f"{source.path} ({recording.kind}) holds no runs"
-            + (f"; ignored: {passed_over}" if passed_over else ""),
+            f"{source.path} ({recording.kind}) holds no runs{f'; ignored: {skipped}' if skipped else ''}",
             reason_code="record.no_runs",
             next_step="agenteval record --inspect shows what it holds",
         )
@@ -144,29 +143,17 @@ def chosen_runs(source: Source, turns: Sequence[int]) -> list[RecordedRun]:
     `record.unknown_run`. Both list the runs.
     """
     runs = {run.number: run for run in runs_in(source)}
-    if not turns and len(runs) > 1:
-        raise AdapterError(
-            f"{source.path} holds {len(runs)} runs:\n{_listed(source.recording)}",
-            reason_code="record.choose_run",
-            next_step="choose one with --turn N",
-        )
-    for turn in turns:
-        if turn not in runs:
-            raise AdapterError(
-                f"{source.path} has no run {turn}; it holds:\n{_listed(source.recording)}",
-                reason_code="record.unknown_run",
-                next_step="choose one with --turn N",
-            )
-    return [runs[turn] for turn in dict.fromkeys(turns)] or list(runs.values())
-
-
-def _listed(recording: Recording) -> str:
-    runs = recording.runs
-    lines = [
-        f"  {run.number}  {run.started_at}  {run.trigger}  {run.first_words}" for run in runs[:MOST_LISTED]
-    ]
-    more = [f"  and {len(runs) - MOST_LISTED} more: --list shows them"] if len(runs) > MOST_LISTED else []
-    return "\n".join([*lines, *more])
+    unknown = next((turn for turn in turns if turn not in runs), None)
+    if unknown is None and (turns or len(runs) == 1):
+        return [runs[turn] for turn in dict.fromkeys(turns)] or list(runs.values())
+    lines = [f"\n  {run.number}  {run.started_at}  {run.trigger}  {run.first_words}" for run in runs.values()]
+    more = f"\n  and {len(runs) - MOST_LISTED} more: --list shows them" if len(runs) > MOST_LISTED else ""
+    what = f"holds {len(runs)} runs" if unknown is None else f"has no run {unknown}; it holds"
+    raise AdapterError(
+        f"{source.path} {what}:{''.join(lines[:MOST_LISTED])}{more}",
+        reason_code="record.choose_run" if unknown is None else "record.unknown_run",
+        next_step="choose one with --turn N",
+    )
 
 
 @contextmanager
@@ -188,17 +175,13 @@ def _crashes_told(name: str) -> Iterator[None]:
 def _must_exist(path: Path) -> None:
     refuse_link_out(path)
     if not path.exists():
-        what = "a symbolic link to nothing" if path.is_symlink() else "no such file or directory"
-        raise FileError(
-            [
-                Problem(
-                    reason_code="file.missing",
-                    message=what,
-                    path=path,
-                    next_step="name a recording: an install root, a session folder, a transcript or spans",
-                )
-            ]
+        problem = Problem(
+            reason_code="file.missing",
+            message="a symbolic link to nothing" if path.is_symlink() else "no such file or directory",
+            path=path,
+            next_step="name a recording: an install root, a session folder, a transcript or spans",
         )
+        raise FileError([problem])
 
 
 def _adapters(registry: Registry, name: str) -> Iterator[Adapter]:
@@ -207,15 +190,5 @@ def _adapters(registry: Registry, name: str) -> Iterator[Adapter]:
         yield registry.find_adapter(name)
         return
     for each in registry.adapter_names():
-        try:
+        with suppress(AgentEvalError):
             yield registry.find_adapter(each)
-        except AgentEvalError:
-            continue
-
-
-def _recorders(registry: Registry, name: str) -> Iterator[tuple[Adapter, Recorder]]:
-    for adapter in _adapters(registry, name):
-        with _crashes_told(adapter.name):
-            recorder: Recorder | None = getattr(adapter, "recorder", None)
-        if recorder is not None:
-            yield adapter, recorder
