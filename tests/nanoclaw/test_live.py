@@ -17,6 +17,7 @@ from agenteval.live.sandbox import container
 from agenteval.loading.config import LiveConfig, LiveNanoClaw
 from agenteval_nanoclaw import NanoClawAdapter
 from agenteval_nanoclaw.live import workspace
+from agenteval_nanoclaw.live.agent import NanoClawAgent
 from builders import make_case
 from fork_projects import KEY, MEMORY, ForkProject, make_checkout, trace_of, track, tree, write
 from live_projects import kept_by, needs_sandbox, remove_kept, tool_use
@@ -442,28 +443,22 @@ def test_a_template_gives_a_group_its_servers_and_model(project: ForkProject) ->
     ],
 )
 def test_memory_of_any_form_is_where_the_agent_reads_it(
-    project: ForkProject, memory: Any, found: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, memory: Any, found: str
 ) -> None:
     """Nothing is written outside of the scratch install."""
-    project.test("Give me my brief", scenario={"memory_snapshot": memory})
-    before = tree(project.root)
-    run = project.recorded(BRIEF, "--save-traces")
-    assert calls(trace_of(run)) == [("read", found)]
-    made = set(tree(project.root)) - set(before)
-    assert {name for name in made if not name.startswith(("artifacts/", "."))} == {
-        "evals/brief/cassette.json"
-    }
+    agent = prepared(tmp_path, monkeypatch, scenario={"memory_snapshot": memory})
+    assert (agent.workspace.group / "CLAUDE.local.md").read_text(encoding="utf-8") == found
+    assert {path.name for path in tmp_path.iterdir()} == {"fork", "scratch"}
+    assert not list(tmp_path.rglob("escaped.md"))
 
 
-def test_containers_get_a_bridge_and_the_images_own_programs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The image has no Python, and its programs are where NanoClaw expects them."""
+def prepared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, **case: Any) -> NanoClawAgent:
+    """An agent that would run in a container."""
     make_checkout(tmp_path / "fork")
     (tmp_path / "scratch" / "agent").mkdir(parents=True)
     monkeypatch.setattr(LiveSetup, "runtime", lambda *_: "docker")
     setup = LiveSetup(
-        case=make_case(adapter_input={}),
+        case=make_case(adapter_input={}, **case),
         context=context_of(tmp_path),
         root=tmp_path,
         config=LiveConfig(nanoclaw=LiveNanoClaw(checkout="fork", image="nanoclaw-agent:latest")),
@@ -472,7 +467,16 @@ def test_containers_get_a_bridge_and_the_images_own_programs(
         env=environment(),
         read_only={},
     )
-    line = container(NanoClawAdapter().live_agent(setup).sandbox, "name")
+    agent = NanoClawAdapter().live_agent(setup)
+    assert isinstance(agent, NanoClawAgent)
+    return agent
+
+
+def test_containers_get_a_bridge_and_the_images_own_programs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The image has no Python, and its programs are where NanoClaw expects them."""
+    line = container(prepared(tmp_path, monkeypatch).sandbox, "name")
     assert line[line.index("--entrypoint") + 1] == "sh"
     assert line[-5:] == ["/run/agenteval/proxy.sock", "8089", "bun", "run", "/app/src/index.ts"]
     assert "nanoclaw-agent:latest" in line

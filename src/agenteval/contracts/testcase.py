@@ -306,17 +306,18 @@ def memory_text(memory: Any) -> list[str]:
     return []
 
 
+def other_memories(scenario: Scenario) -> list[tuple[str, Any]]:
+    """What the scenario tells of every other group, by group id: its memory, or an object that has it."""
+    state = scenario.other_group_state
+    if isinstance(state, dict) and "group_id" not in state:
+        return list(state.items())
+    entries = [state] if isinstance(state, dict) else state if isinstance(state, list) else []
+    return [(str(each.get("group_id", "")), each) for each in entries if isinstance(each, dict)]
+
+
 def other_groups(scenario: Scenario) -> dict[str, list[str]]:
     """The memory texts of every other group that the scenario tells of, by group id."""
-    state = scenario.other_group_state
     groups: dict[str, list[str]] = {}
-    entries: list[tuple[str, Any]] = []
-    if isinstance(state, list):
-        entries = [(str(item.get("group_id", "")), item) for item in state if isinstance(item, dict)]
-    elif isinstance(state, dict) and "group_id" in state:
-        entries = [(str(state["group_id"]), state)]
-    elif isinstance(state, dict):
-        entries = list(state.items())
-    for group_id, memory in entries:
+    for group_id, memory in other_memories(scenario):
         groups.setdefault(group_id, []).extend(memory_text(memory))
     return groups

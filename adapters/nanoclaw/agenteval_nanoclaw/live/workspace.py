@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from agenteval.contracts.adapters import AdapterContext
 from agenteval.contracts.errors import AdapterError, FileError
-from agenteval.contracts.testcase import TestCase, memory_text
+from agenteval.contracts.testcase import TestCase, memory_text, other_memories
 from agenteval.contracts.trace import Trace
 from agenteval.live.command import copy_files, tracked_files
 from agenteval.live.options import live_error
@@ -48,6 +48,16 @@ _SETTINGS = {
 _PLAIN = re.compile(r"[\w][\w.-]*")
 _ID = re.compile(r"\b[a-z0-9]+-\d{13}-[a-z0-9]{4,}\b")
 """The ids that NanoClaw makes up: a kind, the time in milliseconds, and something random."""
+_OF_TASK = {
+    "id": "taskId",
+    "series_id": "taskId",
+    "process_after": "processAfter",
+    "recurrence": "recurrence",
+    "platform_id": "platformId",
+    "channel_type": "channelType",
+    "thread_id": "threadId",
+}
+"""Columns of a task that was scheduled, with the names that the request to the host has for them."""
 _LOCAL_TIME = "%b %-d, %Y, %-I:%M"
 
 
@@ -102,33 +112,23 @@ class Workspace:
         """Write that what was sent has arrived, and the tasks that were scheduled, as the host does."""
         with _writing(self.inbound) as database:
             (last,) = database.execute("SELECT coalesce(max(seq), 0) FROM messages_in").fetchone()
-            for number, (message, kind, content) in enumerate(self.sent(), 1):
-                asked = record_of(json_of(content)) if kind == "system" else {}
+            for number, (message, kind, text) in enumerate(self.sent(), 1):
+                asked = record_of(json_of(text)) if kind == "system" else {}
                 if asked.get("action") == "schedule_task":
-                    put(
-                        database,
-                        "messages_in",
-                        id=asked.get("taskId"),
-                        seq=last + 2 * number,
-                        kind="task",
-                        timestamp=_seconds(datetime.now(UTC)),
-                        status="pending",
-                        process_after=asked.get("processAfter"),
-                        recurrence=asked.get("recurrence"),
-                        series_id=asked.get("taskId"),
-                        tries=0,
-                        trigger=1,
-                        platform_id=asked.get("platformId"),
-                        channel_type=asked.get("channelType"),
-                        thread_id=asked.get("threadId"),
-                        content=json.dumps({"prompt": asked.get("prompt"), "script": asked.get("script")}),
-                    )
-                arrived = None if kind == "system" else f"live:{number}"
+                    task = {row: asked.get(key) for row, key in _OF_TASK.items()}
+                    task |= {
+                        "seq": last + 2 * number,
+                        "kind": "task",
+                        "timestamp": _seconds(datetime.now(UTC)),
+                    }
+                    task |= {"status": "pending", "tries": 0, "trigger": 1}
+                    content = {"prompt": asked.get("prompt"), "script": asked.get("script")}
+                    put(database, "messages_in", **task, content=json.dumps(content))
                 put(
                     database,
                     "delivered",
                     message_out_id=message,
-                    platform_message_id=arrived,
+                    platform_message_id=None if kind == "system" else f"live:{number}",
                     status="delivered",
                     delivered_at=_seconds(datetime.now(UTC)),
                 )
@@ -329,22 +329,11 @@ def _others(workspace: Workspace, case: TestCase, context: AdapterContext) -> No
         ours = workspace.root / ("groups" if of_group else "extra") / name
         ours.mkdir(parents=True, exist_ok=True)
         workspace.mounts[inside] = (ours, bool(mount.get("readonly", True)))
-    for group, memory in _memory_of_others(case.scenario.other_group_state):
+    for group, told in other_memories(case.scenario):
         folder = workspace.root / "groups" / _folder_name(group)
         folder.mkdir(exist_ok=True)
-        _fill_memory(workspace, group, memory, folder)
-
-
-def _memory_of_others(state: Any) -> Iterator[tuple[str, Any]]:
-    if isinstance(state, list):
-        for each in state:
-            if isinstance(each, dict) and each.get("group_id"):
-                told = next((each[key] for key in ("memory_snapshot", "memory") if key in each), each)
-                yield str(each["group_id"]), told
-    elif isinstance(state, dict) and "group_id" in state:
-        yield from _memory_of_others([state])
-    elif isinstance(state, dict):
-        yield from ((str(group), memory) for group, memory in state.items())
+        keys = [key for key in ("memory_snapshot", "memory") if isinstance(told, dict) and key in told]
+        _fill_memory(workspace, group, told[keys[0]] if keys else told, folder)
 
 
 def _fill_memory(workspace: Workspace, group: str, memory: Any, folder: Path) -> None:
@@ -395,27 +384,16 @@ def _databases(
     container: Mapping[str, Any],
 ) -> None:
     names = _destinations(case, recorded)
+    own = next(iter(names))
     try:
         with _writing(workspace.inbound) as database:
             database.executescript(checkout.schemas["INBOUND_SCHEMA"])
             for name, shown in names.items():
-                put(
-                    database,
-                    "destinations",
-                    name=name,
-                    display_name=shown,
-                    type="channel",
-                    channel_type=CHANNEL,
-                    platform_id=f"{CHANNEL}:{name}",
-                )
-            put(
-                database,
-                "session_routing",
-                id=1,
-                channel_type=CHANNEL,
-                platform_id=f"{CHANNEL}:{next(iter(names))}",
-            )
-            for row in _inbound(workspace, case, next(iter(names))):
+                address = {"channel_type": CHANNEL, "platform_id": f"{CHANNEL}:{name}"}
+                put(database, "destinations", name=name, display_name=shown, type="channel", **address)
+                if name == own:
+                    put(database, "session_routing", id=1, **address)
+            for row in _inbound(workspace, case, own):
                 put(database, "messages_in", **row)
         with _writing(workspace.outbound) as database:
             database.executescript(checkout.schemas["OUTBOUND_SCHEMA"])
@@ -437,23 +415,18 @@ def _central(
     database.execute(
         "CREATE TABLE IF NOT EXISTS container_configs (agent_group_id TEXT PRIMARY KEY, additional_mounts TEXT)"
     )
-    folders = {workspace.group.name: case.scenario.group_id}
-    for group, _ in _memory_of_others(case.scenario.other_group_state):
-        folders.setdefault(_folder_name(group), group)
-    for name, group in folders.items():
-        named = container["assistantName"] if name == workspace.group.name else group
-        put(database, "agent_groups", id=f"ag-{name}", name=named, folder=group, created_at=_HOST_CREATED)
-    mounted = [
-        {"hostPath": str(ours), "containerPath": inside.removeprefix(EXTRA), "readonly": readonly}
-        for inside, (ours, readonly) in workspace.mounts.items()
-    ]
-    put(
-        database,
-        "container_configs",
-        agent_group_id=workspace.owner,
-        additional_mounts=json.dumps(mounted),
-        updated_at=_HOST_CREATED,
+    folders = {_folder_name(group): group for group, _ in reversed(other_memories(case.scenario))}
+    folders |= {workspace.group.name: container["assistantName"]}
+    for name, named in folders.items():
+        put(database, "agent_groups", id=f"ag-{name}", name=named, folder=name, created_at=_HOST_CREATED)
+    mounted = json.dumps(
+        [
+            {"hostPath": str(ours), "containerPath": inside.removeprefix(EXTRA), "readonly": readonly}
+            for inside, (ours, readonly) in workspace.mounts.items()
+        ]
     )
+    row = {"agent_group_id": workspace.owner, "additional_mounts": mounted, "updated_at": _HOST_CREATED}
+    put(database, "container_configs", **row)
 
 
 def _destinations(case: TestCase, recorded: Trace | None) -> dict[str, str]:
@@ -474,30 +447,24 @@ def _inbound(workspace: Workspace, case: TestCase, conversation: str) -> Iterato
     """A row for each message, pending: of a chat, or a task when the scheduler wakes the agent."""
     told = case.scenario.scheduler_context or {}
     now = datetime.now(UTC)
+    address = f"{CHANNEL}:{conversation}"
     for number, message in enumerate(case.scenario.input_messages, 1):
         row = {"seq": 2 * number, "status": "pending", "tries": 0, "trigger": 1, "on_wake": 0}
-        row |= {"platform_id": f"{CHANNEL}:{conversation}", "channel_type": CHANNEL}
+        row |= {"platform_id": address, "channel_type": CHANNEL}
         if case.scenario.trigger == "scheduler":
             name = str(told.get("task_id") or "task-live") + (f"-{number}" if number > 1 else "")
             due = _moment(told.get("scheduled_for"))
-            moment = _seconds(_time(workspace, due, now))
-            content = {"prompt": message.content, "script": None}
-            row |= {
-                "id": name,
-                "kind": "task",
-                "timestamp": moment,
-                "series_id": str(told.get("series_id") or name),
-            }
+            row |= {"kind": "task", "timestamp": _seconds(_time(workspace, due, now))}
             # a task of the future would not be picked up
             row["process_after"] = told["scheduled_for"] if due and due <= now else None
-            row["recurrence"] = told.get("recurrence")
+            row |= {"series_id": str(told.get("series_id") or name), "recurrence": told.get("recurrence")}
+            content = {"prompt": message.content, "script": None}
         else:
             name = f"{number}:{workspace.owner}"
-            sender = message.sender or conversation
-            moment = _milliseconds(_time(workspace, _moment(message.ts), now))
-            content = {"text": message.content, "sender": sender, "senderId": f"{CHANNEL}:{conversation}"}
-            row |= {"id": name, "kind": "chat-sdk", "timestamp": moment, "series_id": name}
-        yield {**row, "content": json.dumps(content, ensure_ascii=False)}
+            moment = _time(workspace, _moment(message.ts), now)
+            row |= {"kind": "chat-sdk", "timestamp": iso(int(moment.timestamp() * 1000)), "series_id": name}
+            content = {"text": message.content, "sender": message.sender or conversation, "senderId": address}
+        yield {**row, "id": name, "content": json.dumps(content, ensure_ascii=False)}
 
 
 def _conversation(workspace: Workspace, case: TestCase) -> None:
@@ -506,35 +473,32 @@ def _conversation(workspace: Workspace, case: TestCase) -> None:
     folder.mkdir(parents=True)
     lines: list[dict[str, Any]] = []
     for number, said in enumerate(case.scenario.prior_messages, 1):
-        of_agent = said.role == "assistant"
-        message: dict[str, Any] = {"role": "assistant" if of_agent else "user", "content": said.content}
-        if of_agent:
-            message |= {
+        message: dict[str, Any] = {"role": "user", "content": said.content}
+        if said.role == "assistant":
+            message = {
+                "role": "assistant",
+                "content": [{"type": "text", "text": said.content}],
                 "id": f"msg_before_{number}",
                 "type": "message",
                 "model": "<before>",
-                "content": [{"type": "text", "text": said.content}],
                 "stop_reason": "end_turn",
                 "stop_sequence": None,
                 "usage": {"input_tokens": 0, "output_tokens": 0},
             }
-        lines.append(
-            {
-                "parentUuid": lines[-1]["uuid"] if lines else None,
-                "isSidechain": False,
-                "userType": "external",
-                "cwd": "/workspace/agent",
-                "sessionId": BEFORE,
-                "version": "2.1.128",
-                "type": message["role"],
-                "message": message,
-                "uuid": f"{number:08x}-0000-4000-8000-000000000000",
-                "timestamp": said.ts or f"2026-01-01T00:00:{number % 60:02d}.000Z",
-            }
-        )
-    (folder / f"{BEFORE}.jsonl").write_text(
-        "".join(json.dumps(each) + "\n" for each in lines), encoding="utf-8"
-    )
+        line = {
+            "parentUuid": lines[-1]["uuid"] if lines else None,
+            "isSidechain": False,
+            "userType": "external",
+            "cwd": "/workspace/agent",
+            "sessionId": BEFORE,
+            "version": "2.1.128",
+            "type": message["role"],
+            "message": message,
+            "uuid": f"{number:08x}-0000-4000-8000-000000000000",
+            "timestamp": said.ts or f"2026-01-01T00:00:{number % 60:02d}.000Z",
+        }
+        lines.append(line)
+    (folder / f"{BEFORE}.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in lines))
     with _writing(workspace.outbound) as database:
         put(database, "session_state", key=CONTINUATION, value=BEFORE, updated_at=_HOST_CREATED)
 
@@ -557,10 +521,6 @@ def _moment(text: Any) -> datetime | None:
 
 def _seconds(moment: datetime) -> str:
     return moment.strftime("%Y-%m-%d %H:%M:%S")
-
-
-def _milliseconds(moment: datetime) -> str:
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def far_from_today(case: TestCase, days: float) -> Sequence[str]:
