@@ -141,7 +141,6 @@ def schedules_differ(told: Mapping[str, Any], recorded: Mapping[str, Any]) -> It
 
 
 def _contradictions(bundle: ReplayBundle, trace: Trace, script: "_Script") -> Iterator[str]:
-    """Where the recording says one thing of itself and shows another."""
     flags = trace.capabilities
     for flag, *types in (
         ("supports_tool_trace", "tool_call", "tool_result"),
@@ -278,5 +277,4 @@ class _Script:
 
 
 def _stated(step: AnyStep, *names: str) -> dict[str, Any]:
-    """The optional fields of a step that are given."""
     return {name: value for name in names if (value := getattr(step, name)) is not None}

@@ -299,7 +299,6 @@ class Trial:
         return [each for each in ranked if each.id in worth]
 
     def _results(self, spec: dict[str, Any], tried: list[Suggestion]) -> dict[int, AssertionResult]:
-        """Results by the identity of the suggestion; one that the loader refuses has none."""
         while tried:
             entries = [{**each.as_data(), "id": f"tried-{number}"} for number, each in enumerate(tried)]
             try:
@@ -519,7 +518,6 @@ def _nothing_to_assert(run: RecordedRun, trace: Trace, draft: Draft | None = Non
 
 
 def _by_reason(unjudged: Sequence[Finding]) -> list[str]:
-    """For each reason, the types of assertion that it keeps from being judged."""
     types: dict[str, list[str]] = {}
     for each in unjudged:
         types.setdefault(each.message, []).append(each.suggestion.type)

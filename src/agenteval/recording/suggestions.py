@@ -88,7 +88,6 @@ def _first_of(tried: list[Suggestion]) -> Iterator[Suggestion]:
 
 
 def _of_sends(trace: Trace, case: TestCase) -> Iterator[Suggestion]:
-    """What the scheduler and the messages sent suggest."""
     scheduled = trace.scenario.trigger == "scheduler"
     sends = [call for call in trace.calls() if call.tool == OUTBOUND]
     sent = f"{counted(len(sends), 'message')} went out with {OUTBOUND}"
@@ -133,7 +132,6 @@ LONGEST_VALUE = 4
 
 
 def _of_memory(trace: Trace, case: TestCase) -> Iterator[Suggestion]:
-    """What memory events, and the memory that the scenario tells of, suggest."""
     own, others = case.scenario.group_id, ", ".join(other_groups(case.scenario))
     would_show = trace.capabilities.supports_memory_events and trace.calls() and trace.output
     if others or trace.of_type(*MEMORY_EVENTS) or would_show:
@@ -213,7 +211,6 @@ DEEDS = {"send": "sent", "schedule": "scheduled", "update": "updated", "write": 
 
 
 def _of_the_answer(trace: Trace, case: TestCase) -> Iterator[Suggestion]:
-    """What the final output suggests."""
     if trace.output:
         asked = len(questions(trace.output))
         if asked and not trace.calls():
@@ -333,7 +330,6 @@ def _nothing_stated(trace: Trace, case: TestCase) -> Iterator[Suggestion]:
 
 
 def _not_said(trace: Trace, case: TestCase) -> Iterator[Suggestion]:
-    """No excuse, and no deed that was not done."""
     text = trace.output.casefold()
     if patterns := [each for each in EXCUSES if each.casefold() not in text]:
         why = "the agent did the work, or said what kept it from doing so"
@@ -370,7 +366,6 @@ def acts(tool: str) -> bool:
 
 
 def _of_calls(trace: Trace, case: TestCase) -> Iterator[Suggestion]:
-    """What the calls themselves suggest."""
     calls = [call for call in trace.calls() if not is_organising(call.tool)]
     if calls:
         yield from _steps(calls, trace)
@@ -559,7 +554,6 @@ def _scheduled(calls: list[ToolCall]) -> Iterator[Suggestion]:
 
 
 def _once(trace: Trace, case: TestCase) -> Suggestion:
-    """No call twice, but of tools that were."""
 
     def made(name: str, tools: list[str], of: str = "", decide: str = "") -> Suggestion:
         why = f"no call{of} was repeated after it had succeeded: "

@@ -108,7 +108,6 @@ def open_checkout(setup: LiveSetup, runtime: str) -> Checkout:
 
 
 def _program(name: str, places: list[Path], setting: str) -> Path:
-    """A program at the first place that has it, or on the PATH."""
     found = next((place for place in places if place.is_file()), None) or shutil.which(name)
     if not found:
         looked = ", ".join(map(str, places))
@@ -120,7 +119,6 @@ def _program(name: str, places: list[Path], setting: str) -> Path:
 
 
 def _schemas(root: Path) -> dict[str, str]:
-    """How the checkout makes its databases."""
     for name in (RUNNER, SCHEMA):
         if not (root / name).is_file():
             version = _version(root / "package.json")

@@ -318,7 +318,6 @@ def _compose(group: Path, checkout: Checkout, servers: Mapping[str, Any]) -> Non
 
 
 def _others(workspace: Workspace, case: TestCase, context: AdapterContext) -> None:
-    """The folders of other groups, and what of them, or else, is mounted."""
     for number, mount in enumerate(case.scenario.mounts, 1):
         if not isinstance(mount, dict) or not str(mount.get("path", "")).startswith(EXTRA):
             context.warn(f"a live run cannot mount {mount!r}: only folders under {EXTRA} are known")
@@ -410,7 +409,6 @@ def _central(
     case: TestCase,
     container: Mapping[str, Any],
 ) -> None:
-    """The host's own database, as far as what is read of the run needs it."""
     database.executescript(checkout.schemas["SCHEMA"])
     database.execute(
         "CREATE TABLE IF NOT EXISTS container_configs (agent_group_id TEXT PRIMARY KEY, additional_mounts TEXT)"

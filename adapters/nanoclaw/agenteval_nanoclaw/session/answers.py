@@ -113,7 +113,6 @@ def sent_to(answer: str) -> str:
 
 
 def _proof(row: Outbound | None) -> dict[str, Any]:
-    """What shows that a message went out, and arrived."""
     if row is None:
         return {}
     shown: dict[str, Any] = {"message_id": row.id, "delivered": row.delivered}

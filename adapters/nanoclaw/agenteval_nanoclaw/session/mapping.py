@@ -317,7 +317,6 @@ class Teller:
             )
 
     def _unseen(self) -> Iterator[str]:
-        """The parts of the run that the recording does not show, in words."""
         run = self.run
         if not run.begun:
             yield "what came before the first line of the run"
@@ -357,7 +356,6 @@ class Teller:
 
 
 def _scenario(run: Run, default_group: str, *, is_v2: bool) -> TraceScenario:
-    """The situation of a run, as the recording shows it."""
     scenario = TraceScenario(
         trigger="scheduler" if run.by_scheduler else "user_message",
         group_id=(run.group.folder if run.group else run.transcript.owner) or default_group or None,

@@ -231,7 +231,6 @@ def _means(glob: str, path: str) -> bool:
 
 
 def _instead_of(old: str) -> str:
-    """What a write says of the text that it took out."""
     return f"instead of: {old}" if old else ""
 
 

@@ -215,6 +215,5 @@ def _without_script(text: str) -> str:
 
 
 def _without_quote(text: str) -> str:
-    """A message without the one that it quotes."""
     quote = next(elements(text, _QUOTED), None)
     return text[: quote.start].rstrip() + text[quote.end :].removeprefix("\n") if quote else text

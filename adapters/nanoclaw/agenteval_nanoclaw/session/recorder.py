@@ -116,7 +116,6 @@ class SessionRecorder:
 
 
 def _holds(reading: Reading) -> list[str]:
-    """What a recording shows, a line each."""
     source, runs = reading.source, reading.runs
     transcripts = {str(run.transcript.path) for run in runs}
     subagents = {path for run in runs for path in run.transcript.sidechains(source.allowed)}
@@ -229,7 +228,6 @@ def _slug(text: str) -> str:
 def _scenario(
     recorder: SessionRecorder, run: Run, reading: Reading, trace: Trace, memory: MemoryEvents
 ) -> Data:
-    """The `scenario` of a test: what came in, and what memory held."""
     mounts = [
         _given(
             path=mount.inside,

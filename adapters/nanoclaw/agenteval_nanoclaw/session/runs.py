@@ -17,7 +17,6 @@ from agenteval.contracts.adapters import AdapterContext
 from agenteval.contracts.errors import AdapterError
 from agenteval.contracts.models import Between, Invalid, Model, NotEmpty, NotNull, model, parse
 from agenteval.text.fitting import cut
-from agenteval_nanoclaw.bundle import Timestamp
 from agenteval_nanoclaw.session.prompts import Message, Prompt, parse_prompt
 from agenteval_nanoclaw.session.source import STREAM, TRANSCRIPT, Source, Transcript, find_source
 from agenteval_nanoclaw.session.store import Group, Inbound, Session, Store, read_store
@@ -230,7 +229,6 @@ def _is_repeated(prompt: Prompt, run: Run, line: Line) -> bool:
 
 
 def _know(run: Run, store: Store, source: Source) -> None:
-    """Find the rows, the session and the group of a run."""
     owner = run.transcript.owner
     sessions = [each for each in store.sessions if not owner or each.owner == owner]
     for received in run.received:
@@ -255,22 +253,16 @@ def _know(run: Run, store: Store, source: Source) -> None:
 
 def _row(received: Received, sessions: list[Session], run: Run) -> Inbound | None:
     message = received.message
-    candidates = [
-        (session, row)
+    found = [
+        (session.continuation == run.transcript.sdk_session, row.begun, row)
         for session in sessions
         for row in session.inbound
         if _matches(message, row) and row.time <= received.time + CLOCK_SLACK
     ]
     if message.kind == "task":
-        due = [pair for pair in candidates if _was_due(pair[1], received.time)]
-        candidates = due or [pair for pair in candidates if pair[1].acknowledged]
-
-    def likeness(pair: tuple[Session, Inbound]) -> tuple[bool, int]:
-        session, row = pair
-        time = row.process_after if row.process_after is not None else row.time
-        return session.continuation == run.transcript.sdk_session, time
-
-    return max(candidates, key=likeness)[1] if candidates else None
+        due = [each for each in found if _was_due(each[2], received.time)]
+        found = due or [each for each in found if each[2].acknowledged]
+    return max(found, key=lambda each: each[:2])[2] if found else None
 
 
 def _matches(message: Message, row: Inbound) -> bool:
@@ -283,8 +275,7 @@ def _matches(message: Message, row: Inbound) -> bool:
 
 
 def _was_due(row: Inbound, time: int) -> bool:
-    begun = row.process_after if row.process_after is not None else row.time
-    return begun <= time + CLOCK_SLACK and (row.ended is None or row.ended + CLOCK_SLACK >= time)
+    return row.begun <= time + CLOCK_SLACK and (row.ended is None or row.ended + CLOCK_SLACK >= time)
 
 
 # Which one a test means ---------------------------------------------------------------------------------------
@@ -306,8 +297,6 @@ class NanoClawInput(Model):
     """With `session`: the run that received this message, by its number in the session or its id."""
     task_id: Annotated[Text | None, NotNull()] = None
     """With `session`: the run of this task, or of a task of this series."""
-    time: Annotated[Timestamp | None, NotNull()] = None
-    """With `session`: the run that was under way at this time (ISO 8601), else the last that began before it."""
     tool_aliases: Annotated[dict[str, Text] | None, NotNull()] = None
     """With `session`: recorded names of tools, or globs, with the names that the test uses."""
 
@@ -325,50 +314,43 @@ def check_options(given: Mapping[str, Any]) -> None:
 
 
 def choose(runs: Sequence[Run], given: Mapping[str, Any]) -> Run:
-    """The run that all of `turn`, `message`, `task_id` and `time` mean that are given; the only one, when none is.
+    """The run that all of `turn`, `message` and `task_id` mean that are given; the only one, when none is.
 
     Raises `AdapterError` that lists the runs: `adapter.no_such_run`, `adapter.several_runs`.
     """
-    found = [run for run in runs if _fits(run, runs, given)]
+    found = [run for run in runs if _fits(run, given)]
     if len(found) == 1:
         return found[0]
-    keys = ("turn", "message", "task_id", "time")
-    asked = ", ".join(f"{key}: {given[key]!r}" for key in keys if key in given)
+    asked = ", ".join(f"{key}: {given[key]!r}" for key in ("turn", "message", "task_id") if key in given)
+    listed = [
+        f"\n  turn {run.number}  {iso(run.started)}  {'scheduler' if run.by_scheduler else 'user_message'}  {run.first_words}"
+        for run in found or runs
+    ]
+    if len(listed) > MOST_LISTED:
+        listed[MOST_LISTED:] = [f"\n  and {len(listed) - MOST_LISTED} more"]
     if not found:
         raise AdapterError(
-            f"no run of the recording has {asked}; it has\n{_listed(runs)}",
+            f"no run of the recording has {asked}; it has{''.join(listed)}",
             reason_code="adapter.no_such_run",
             next_step="correct the choice in the test",
         )
-    count = f"{len(found)} runs"
-    what = f"{count} of the recording have {asked}" if asked else f"the recording has {count}"
+    what = (
+        f"{len(found)} runs of the recording have {asked}"
+        if asked
+        else f"the recording has {len(found)} runs"
+    )
     raise AdapterError(
-        f"{what}:\n{_listed(found)}",
+        f"{what}:{''.join(listed)}",
         reason_code="adapter.several_runs",
-        next_step="choose one in the test: adapter_input: {session: …, turn: N}; message, task_id and time choose one, too",
+        next_step="choose one in the test: adapter_input: {session: …, turn: N}; message and task_id choose one, too",
     )
 
 
-def _fits(run: Run, runs: Sequence[Run], given: Mapping[str, Any]) -> bool:
-    if "turn" in given and run.number != given["turn"]:
-        return False
-    names = [(each.message.seq, each.row.id if each.row else "") for each in run.received]
-    if "message" in given and not any(str(given["message"]) in each for each in names):
-        return False
-    if "task_id" in given and not any(given["task_id"] in (row.id, row.series) for row in run.tasks):
-        return False
-    if "time" not in given:
-        return True
-    time = milliseconds(given["time"]) or 0
-    begun = [each for each in runs if each.started <= time]
-    under_way = [each for each in begun if each.ended >= time]
-    return any(run is each for each in (under_way or begun)[-1:])
-
-
-def _listed(runs: Sequence[Run]) -> str:
-    lines = [
-        f"  turn {run.number}  {iso(run.started)}  {'scheduler' if run.by_scheduler else 'user_message'}  {run.first_words}"
-        for run in runs[:MOST_LISTED]
-    ]
-    more = [f"  and {len(runs) - MOST_LISTED} more"] if len(runs) > MOST_LISTED else []
-    return "\n".join([*lines, *more])
+def _fits(run: Run, given: Mapping[str, Any]) -> bool:
+    names = {name for each in run.received for name in (each.message.seq, each.row.id if each.row else "")}
+    tasks = {name for row in run.tasks for name in (row.id, row.series)}
+    return (
+        given.get("turn", run.number) == run.number
+        and ("message" not in given or str(given["message"]) in names)
+        and ("task_id" not in given or given["task_id"] in tasks)
+    )

@@ -39,6 +39,7 @@ def read_tables(path: Path, required: Columns, optional: Columns) -> dict[str, l
     """
     import sqlite3
 
+    found: dict[str, list[Row]] = {}
     with TemporaryDirectory(prefix="agenteval-") as folder:
         try:
             copy = _copied(Path(readable(path)[0]).resolve(), Path(folder))
@@ -46,21 +47,22 @@ def read_tables(path: Path, required: Columns, optional: Columns) -> dict[str, l
                 connection.row_factory = sqlite3.Row
                 connection.text_factory = lambda data: data.decode("utf-8", "replace")
                 present = {row[0] for row in connection.execute(_TABLES)}
-                found = {table: table in present for table in (*required, *optional)}
-                columns = {table: _columns(connection, table) for table, there in found.items() if there}
                 for table, needed in {**required, **optional}.items():
-                    if table in columns or table in required:
-                        _check(path, table, needed, columns.get(table, []))
-                return {
-                    table: _rows(connection, table, columns[table]) if there else []
-                    for table, there in found.items()
-                }
+                    # generated columns, which may be of any size, are not among those that are listed
+                    listed = connection.execute(f'PRAGMA table_info("{table}")') if table in present else ()
+                    columns = [row["name"] for row in listed]
+                    if table in present or table in required:
+                        _check(path, table, needed, columns)
+                    named = ", ".join('"{}"'.format(column.replace('"', '""')) for column in columns)
+                    query = f'SELECT {named} FROM "{table}"'  # noqa: S608 - all quoted
+                    found[table] = list(map(dict, connection.execute(query))) if columns else []
         except (sqlite3.Error, OSError, UnicodeDecodeError) as error:  # the last: of what SQLite says
             raise AdapterError(
                 f"{shown(path)} cannot be read as a database: {error}",
                 reason_code="adapter.database_unreadable",
                 next_step="stop NanoClaw, or copy the recording once it is idle, and try again",
             ) from error
+    return found
 
 
 def _copied(path: Path, folder: Path) -> Path:
@@ -70,13 +72,10 @@ def _copied(path: Path, folder: Path) -> Path:
         for suffix in BESIDE:
             target = folder / (path.name + suffix)
             target.unlink(missing_ok=True)
-            if suffix in before:
-                with (
-                    suppress(FileNotFoundError),  # a transaction ended meanwhile
-                    opened(Path(f"{path}{suffix}")) as file,
-                    target.open("wb") as copy,
-                ):
-                    shutil.copyfileobj(file, copy)
+            with suppress(FileNotFoundError):  # a transaction ended meanwhile
+                if suffix in before:
+                    with opened(Path(f"{path}{suffix}")) as file, target.open("wb") as copy:
+                        shutil.copyfileobj(file, copy)
         if _state(path) == before:
             break
     return folder / path.name
@@ -84,13 +83,12 @@ def _copied(path: Path, folder: Path) -> Path:
 
 def _state(path: Path) -> dict[str, tuple[int, int]]:
     """Sizes and times of the files of a database that are there. A log is beside its database, never elsewhere."""
+    files = {suffix: Path(f"{path}{suffix}") for suffix in BESIDE}
     found = {}
-    for suffix in BESIDE:
-        file = Path(f"{path}{suffix}")
+    for suffix, file in files.items():
         with suppress(FileNotFoundError):
-            status = file.stat()
             if not (suffix and file.is_symlink()):
-                found[suffix] = status.st_size, status.st_mtime_ns
+                found[suffix] = file.stat().st_size, file.stat().st_mtime_ns
     return found
 
 
@@ -102,16 +100,6 @@ def _check(path: Path, table: str, needed: Sequence[str], present: Sequence[str]
             reason_code="adapter.database_version",
             next_step="copy the transcript (*.jsonl) to another folder and name the copy; it is read without databases",
         )
-
-
-def _columns(connection: Any, table: str) -> list[str]:
-    """The columns that are stored: generated ones, which may be of any size, are not among them."""
-    return [row["name"] for row in connection.execute(f'PRAGMA table_info("{table}")')]
-
-
-def _rows(connection: Any, table: str, columns: Sequence[str]) -> list[Row]:
-    named = ", ".join('"{}"'.format(column.replace('"', '""')) for column in columns)
-    return [dict(row) for row in connection.execute(f'SELECT {named} FROM "{table}"')]  # noqa: S608 - all quoted
 
 
 def json_of(value: Any) -> Any:
@@ -146,6 +134,11 @@ class Inbound:
     """`processing`, `completed` or `failed`; empty when nothing says so."""
     ended: int | None = None
     error: str = ""
+
+    @property
+    def begun(self) -> int:
+        """When it was due."""
+        return self.time if self.process_after is None else self.process_after
 
 
 @dataclass(slots=True, kw_only=True)
