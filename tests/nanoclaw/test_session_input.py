@@ -291,7 +291,7 @@ def test_unknown_keys_get_the_key_that_was_meant(install: Path) -> None:
     assert error.reason_code == "adapter.unknown_input"
     assert error.message == (
         "unknown key 'tern' in adapter_input, did you mean 'turn'? "
-        "(allowed: replay_file, session, turn, message, task_id, time, tool_aliases)"
+        "(allowed: replay_file, session, turn, message, task_id, tool_aliases)"
     )
 
 

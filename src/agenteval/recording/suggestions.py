@@ -102,27 +102,28 @@ def _of_sends(trace: Trace, case: TestCase) -> Iterator[Suggestion]:
         if OUTBOUND in case.tools.available and trace.output:
             why = "the answer went out as the final text; another message would repeat it, or reach somebody else"
             decide = "may the agent send a message as well? if so, remove this"
-            params = {"tool": OUTBOUND}
-            yield Suggestion("sends-no-extra-message", "must_not_call_tool", why, params, decide)
+            yield Suggestion("sends-no-extra-message", "must_not_call_tool", why, {"tool": OUTBOUND}, decide)
         return
     why = f"{sent}, and none of them twice"
     yield Suggestion("nothing-sent-twice", "no_duplicate_outbound", why, telling=True)
+    params = {"tool": OUTBOUND, "min_calls": len(sends)}
     if len(sends) > 1:
         decide = "would fewer messages do? then lower min_calls"
-        params = {"tool": OUTBOUND, "min_calls": len(sends)}
         yield Suggestion("sends-all-of-them", "must_call_tool", sent, params, decide)
     if not scheduled:
         params = {"tool": OUTBOUND, "max": len(sends)}
         yield Suggestion("sends-no-more", "max_tool_calls", sent, params, "how many may it send?")
-    places = list(dict.fromkeys(place for call in sends for place in destinations(call)))
+    params = {"allowed": list(dict.fromkeys(place for call in sends for place in destinations(call)))}
     why, decide = "messages went there and nowhere else", "where else may messages go?"
-    yield Suggestion("sends-only-there", "outbound_destinations", why, {"allowed": places}, decide)
+    yield Suggestion("sends-only-there", "outbound_destinations", why, params, decide)
     why = "once it had sent its message, the agent did nothing more"
-    params = {
-        "success_event": {"event_type": "tool_result", "tool": OUTBOUND, "success": True},
-        "allowed_following_tools": [OUTBOUND],
-    }
+    params = {"success_event": _answered(OUTBOUND), "allowed_following_tools": [OUTBOUND]}
     yield Suggestion("stops-once-sent", "stop_after_success", why, params, telling=scheduled)
+
+
+def _answered(tool: str) -> dict[str, Any]:
+    """A selector of the successful results of a tool."""
+    return {"event_type": "tool_result", "tool": tool, "success": True}
 
 
 MOST_FACTS = 40
@@ -135,12 +136,12 @@ def _of_memory(trace: Trace, case: TestCase) -> Iterator[Suggestion]:
     own, others = case.scenario.group_id, ", ".join(other_groups(case.scenario))
     would_show = trace.capabilities.supports_memory_events and trace.calls() and trace.output
     if others or trace.of_type(*MEMORY_EVENTS) or would_show:
-        what = (
+        only = (
             f": what {others} told it is not for {own}"
             if others
             else ", and touched no memory but that group's"
         )
-        why = f"the agent acted for {own}{what}"
+        why = f"the agent acted for {own}{only}"
         yield Suggestion("no-memory-of-others", "no_cross_group_memory_use", why, telling=True)
     reads = [event for event in trace.of_type("memory_read") if owner(event) == own]
     writes = [event for event in trace.of_type("memory_write") if owner(event) == own]
@@ -150,17 +151,19 @@ def _of_memory(trace: Trace, case: TestCase) -> Iterator[Suggestion]:
         how = "the agent read its group's memory" if read else "the group's memory held this line"
         line = "honours this line of it" if read else "honours it"
         memory = read or memory_text(case.scenario.memory_snapshot)
-        tried = [fact for fact in list(dict.fromkeys(facts(memory)))[:MOST_FACTS] if content_words(fact)]
+        why, decide = f"{how}, and the answer {line}", "is this the fact that the answer depends on?"
+        evidence = "both" if read else "output"
         yield from _first_of(
             [
                 Suggestion(
                     "recalls-the-groups-memory",
                     "memory_recall_same_group",
-                    f"{how}, and the answer {line}",
-                    {"expected_memory_fact": fact, "evidence": "both" if read else "output"},
-                    "is this the fact that the answer depends on?",
+                    why,
+                    {"expected_memory_fact": fact, "evidence": evidence},
+                    decide,
                 )
-                for fact in tried
+                for fact in list(dict.fromkeys(facts(memory)))[:MOST_FACTS]
+                if content_words(fact)
             ]
         )
 
@@ -244,20 +247,21 @@ def _of_the_answer(trace: Trace, case: TestCase) -> Iterator[Suggestion]:
 def _form(output: str) -> Iterator[Suggestion]:
     """A list of as many items, or JSON; and about as long, unless it is JSON."""
     kinds = [block.kind for block in blocks(output)]
-    for kind, form, items in (("bullet", "bullet_list", "bullets"), ("number", "numbered_list", "items")):
-        if (number := kinds.count(kind)) > 1:  # type: ignore[arg-type]
-            why = f"the answer is a list of {counted(number, items[:-1])}"
-            decide = "was exactly this number asked for? if not, widen the bounds"
-            params: dict[str, Any] = {"format": form, f"min_{items}": number, f"max_{items}": number}
-            yield Suggestion(f"{number}-{items}", "output_matches_format", why, params, decide)
-            break
-    else:
-        if output.lstrip()[:1] in ("{", "["):
-            decide = "which keys are required?"
-            yield Suggestion(
-                "is-json", "output_matches_format", "the answer is JSON", {"format": "json"}, decide
-            )
-            return
+    bullets, numbers = kinds.count("bullet"), kinds.count("number")
+    form, items, count = (
+        ("bullet_list", "bullets", bullets) if bullets > 1 else ("numbered_list", "items", numbers)
+    )
+    kind = "output_matches_format"
+    if count > 1:
+        decide = "was exactly this number asked for? if not, widen the bounds"
+        params: dict[str, Any] = {"format": form, f"min_{items}": count, f"max_{items}": count}
+        why = f"the answer is a list of {counted(count, items[:-1])}"
+        yield Suggestion(f"{count}-{items}", kind, why, params, decide)
+    elif output.lstrip()[:1] in ("{", "["):
+        yield Suggestion(
+            "is-json", kind, "the answer is JSON", {"format": "json"}, "which keys are required?"
+        )
+        return
     lines, size = len(output.strip().splitlines()), len(words(output))
     params = {"format": "max_length", "max_words": max(SHORT, -(-2 * size // 10) * 10)}
     told = counted(size, "word")
@@ -265,7 +269,7 @@ def _form(output: str) -> Iterator[Suggestion]:
         params["max_lines"] = lines
         told += f" in {counted(lines, 'line')}"
     why = f"the answer has {told}; one with a preamble, or much longer, would be another kind of answer"
-    yield Suggestion("stays-brief", "output_matches_format", why, params, "how long may it be?")
+    yield Suggestion("stays-brief", kind, why, params, "how long may it be?")
 
 
 def _grounded(trace: Trace, case: TestCase) -> Iterator[Suggestion]:
@@ -291,14 +295,8 @@ def _grounded(trace: Trace, case: TestCase) -> Iterator[Suggestion]:
             f"all {', '.join(kinds)} of the answer are {where}{', but for those in allow' if allowed else ''}"
         )
         decide = "where does the answer have these from? remove from allow what it must not say"
-        strict.excepting = Suggestion(
-            "states-no-other-unknown-facts",
-            kind,
-            why,
-            {**params, "check": kinds, **but},
-            decide if allowed else "",
-            telling=True,
-        )
+        name, params = "states-no-other-unknown-facts", {**params, "check": kinds, **but}
+        strict.excepting = Suggestion(name, kind, why, params, decide if allowed else "", telling=True)
     yield strict
 
 
@@ -410,9 +408,8 @@ def _step(call: ToolCall, match: dict[str, Any], parts: list[str]) -> Suggestion
     made = Suggestion(f"calls-{name}", "must_call_tool", why, params, decide)
     if not call.succeeded:
         return made
-    before = {"event_type": "tool_result", "tool": call.tool, "success": True, **args}
     why = f"{call.tool} succeeded{told}, and only then the agent answered"
-    params = {"before": before, "after": ANSWER}
+    params = {"before": {**_answered(call.tool), **args}, "after": ANSWER}
     return Suggestion(f"{name}-before-the-answer", "tool_call_order", why, params, decide, instead=[made])
 
 
@@ -502,12 +499,8 @@ def _ordered(calls: list[ToolCall]) -> Iterator[Suggestion]:
     for call in calls:
         first.setdefault(call.tool, call)
     for one, other in pairwise(first.values()):
-        answered = [result.seq for result in one.results if result.data.get("success")]
-        if answered and answered[0] < other.event.seq:
-            params = {
-                "before": {"event_type": "tool_result", "tool": one.tool, "success": True},
-                "after": {"event_type": "tool_call", "tool": other.tool},
-            }
+        if any(result.seq < other.event.seq for result in one.results if result.data.get("success")):
+            params = {"before": _answered(one.tool), "after": {"event_type": "tool_call", "tool": other.tool}}
             why = f"{other.tool} was called once {one.tool} had answered"
             decide = f"does {other.tool} need that answer? if not, remove this"
             name = f"{slug(one.tool)}-before-{slug(other.tool)}"
@@ -527,59 +520,45 @@ def _scheduled(calls: list[ToolCall]) -> Iterator[Suggestion]:
     """The hours of the last schedule, or of the last reminder: an agent that gets them wrong often says them right."""
     for call in reversed([call for call in calls if call.succeeded]):
         given = {name: value for name, value in call.args.items() if isinstance(value, str)}
-        hours = [
-            (
-                "schedules-as-asked",
-                name,
-                {"args_equal": {name: value}},
-                "are these the hours and days that were asked for?",
+        schedule = next((name for name, value in given.items() if _CRON.fullmatch(value)), "")
+        moments = {name: found for name, value in given.items() if (found := _MOMENT.fullmatch(value))}
+        name = schedule or next(iter(moments), "")
+        if schedule:
+            own, match = "schedules-as-asked", {"args_equal": {name: given[name]}}
+            decide = "are these the hours and days that were asked for?"
+        elif name and _SETS_A_TIME.search(call.tool):
+            own, match = "at-the-hour-asked", {"regex": {name: moments[name]["hour"]}}
+            decide = (
+                "was this hour asked for? one counted from now differs in each recording: then remove this"
             )
-            for name, value in given.items()
-            if _CRON.fullmatch(value)
-        ]
-        hours += [
-            (
-                "at-the-hour-asked",
-                name,
-                {"regex": {name: moment["hour"]}},
-                "was this hour asked for? one counted from now differs in each recording: then remove this",
-            )
-            for name, value in given.items()
-            if _SETS_A_TIME.search(call.tool) and (moment := _MOMENT.fullmatch(value))
-        ]
-        for id_, name, match, decide in hours[:1]:
-            why = f"{call.tool} was called with {name}: {given[name]}"
-            yield Suggestion(id_, "tool_args_match", why, {"tool": call.tool, "args": match}, decide)
-            return
+        else:
+            continue
+        why = f"{call.tool} was called with {name}: {given[name]}"
+        yield Suggestion(own, "tool_args_match", why, {"tool": call.tool, "args": match}, decide)
+        return
 
 
 def _once(trace: Trace, case: TestCase) -> Suggestion:
-
-    def made(name: str, tools: list[str], of: str = "", decide: str = "") -> Suggestion:
-        why = f"no call{of} was repeated after it had succeeded: "
-        why += "that wastes time, or does twice what was asked for once"
-        params = {"ignore_tools": tools} if tools else {}
-        return Suggestion(name, "no_duplicate_tool_calls", why, params, decide, telling=True)
-
-    once = made("no-call-twice", [])
+    """No call twice, but of tools that were."""
+    why = "no call{} was repeated after it had succeeded: that wastes time, or does twice what was asked for once"
+    kind = "no_duplicate_tool_calls"
+    once = Suggestion("no-call-twice", kind, why.format(""), telling=True)
     verdict = NoDuplicateToolCalls().judge(trace, case)
     if not verdict.passed:
         again = sorted({str(event.data["tool"]) for event in verdict.events})
         decide = "may they be repeated? remove from ignore_tools what may not"
-        once.excepting = made("no-other-call-twice", again, f" but of {' and '.join(again)}", decide)
+        why, params = why.format(f" but of {' and '.join(again)}"), {"ignore_tools": again}
+        once.excepting = Suggestion("no-other-call-twice", kind, why, params, decide, telling=True)
     return once
 
 
 def _failures(trace: Trace) -> Iterator[Suggestion]:
-    most: dict[str, int] = {}
-    for retry in retries(trace.calls()):
-        most[retry.call.tool] = max(most.get(retry.call.tool, 0), retry.number)
     failed: dict[str, list[ToolCall]] = {}
     for call in trace.calls():
         if call.failed:
             failed.setdefault(call.tool, []).append(call)
     for tool, calls in failed.items():
-        times = most.get(tool, 0)
+        times = max((retry.number for retry in retries(trace.calls()) if retry.call.tool == tool), default=0)
         kinds = sorted({str(error.data["error_type"]) for call in calls for error in call.errors})
         params = {"tool": tool, "max_retries": times}
         if times and kinds:
