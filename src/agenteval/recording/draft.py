@@ -221,7 +221,8 @@ class Trial:
         for name, content in files.items():
             path = self.folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
+            with path.open("wb") as file:
+                file.write(content)
 
     def trace(self, spec: dict[str, Any]) -> tuple[TestCase, Trace]:
         """The test and its trace, whatever its assertions are. Raises `AdapterError`."""
