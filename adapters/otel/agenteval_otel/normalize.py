@@ -271,7 +271,10 @@ def _notes_on_calls(run: Run, calls: list[Call]) -> Iterator[str]:
         yield f"no execute_tool span is there for {counted(assumed, 'tool result')}: success is assumed"
     if bare := sum(call.args is None for call in calls):
         yield f"no arguments are recorded for {counted(bare, 'tool call')}"
-    if open_ended := sum(not _has_result(call) for call in calls):
+    silent = (call.span for call in calls if call.response is None)
+    if open_ended := sum(
+        not span or (span.result is None and not gen_ai.has_failed(span)) for span in silent
+    ):
         yield f"no result is recorded for {counted(open_ended, 'tool call')}"
     if guessed := sum(call.guessed for call in calls):
         yield f"which of several calls of the same tool was executed when is not recorded for {counted(guessed, 'tool call')}: their results may be mixed up"
@@ -280,12 +283,6 @@ def _notes_on_calls(run: Run, calls: list[Call]) -> Iterator[str]:
         executions = ((call.tool, call.span) for call in calls if call.span and not call.chat)
         if unasked := Counter(tool for tool, span in executions if span.parent_id not in tools):
             yield f"no answer of a model asks for tools that were executed: {_counts(unasked)}"
-
-
-def _has_result(call: Call) -> bool:
-    span = call.span
-    done = span is not None and (gen_ai.has_failed(span) or gen_ai.value_of(span, gen_ai.RESULT) is not None)
-    return done or call.response is not None
 
 
 def _counts(found: Mapping[str, int]) -> str:

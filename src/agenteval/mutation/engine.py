@@ -147,16 +147,10 @@ def _sample(
                 _check(mutant)
                 yield mutant
 
-    if options.most and len(trace.calls()) > options.most:
-        chosen = _drawn([sum(1 for _ in mutants(each)) for each in options.operators], options, case.id)
-        for operator, indexes in zip(options.operators, chosen, strict=True):
-            again = enumerate(mutants(operator)) if indexes else ()
-            yield from ((operator, mutant) for index, mutant in again if index in indexes)
-        return
-    found = [list(mutants(each)) for each in options.operators]
-    chosen = _drawn([len(each) for each in found], options, case.id)
-    for operator, made, indexes in zip(options.operators, found, chosen, strict=True):
-        yield from ((operator, made[index]) for index in sorted(indexes))
+    chosen = _drawn([sum(1 for _ in mutants(each)) for each in options.operators], options, case.id)
+    for operator, indexes in zip(options.operators, chosen, strict=True):
+        again = enumerate(mutants(operator)) if indexes else ()
+        yield from ((operator, mutant) for index, mutant in again if index in indexes)
 
 
 def _check(mutant: Any) -> None:

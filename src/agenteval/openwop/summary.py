@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -163,18 +163,21 @@ class Scores:
     def summary(self) -> dict[str, Any]:
         """The EvalSummary."""
         suite, cost, score = self.suite, self._total_cost(), self._aggregate()
-        return {
+        summary = {
             "suiteId": suite.id,
             "suiteVersion": suite.version,
-            **({} if suite.model_class is None else {"evaluatedModelClass": suite.model_class}),
+            "evaluatedModelClass": suite.model_class,
             "aggregateScore": score,
             "passed": self.passed(),
             "taskCount": len(self.tasks),
             "passedCount": sum(task["passed"] for task in self.tasks),
-            **({} if cost is None else {"totalCostUsd": cost}),
+            "totalCostUsd": cost,
             "tasks": self.tasks,
-            **({} if self.baseline is None else {"regression": _regression(self.baseline, score)}),
         }
+        if baseline := self.baseline:
+            delta = score_delta(baseline.score, score)
+            summary["regression"] = {"baselineRunId": baseline.run_id, "scoreDelta": delta}
+        return {name: value for name, value in summary.items() if value is not None}
 
     def _aggregate(self) -> float:
         """The mean of the scores, added up as fractions: a mean of 0.9, 0.8 and 0.7 does meet a threshold of 0.8."""
@@ -209,10 +212,6 @@ def score_delta(before: float, after: float) -> float:
     from decimal import Decimal
 
     return float(Decimal(repr(after)) - Decimal(repr(before)))
-
-
-def _regression(baseline: Baseline, score: float) -> dict[str, Any]:
-    return {"baselineRunId": baseline.run_id, "scoreDelta": score_delta(baseline.score, score)}
 
 
 def _share(result: TestResult) -> tuple[int, int]:
@@ -265,46 +264,32 @@ def eval_events(scores: Scores, started_at: str, finished_at: str | None) -> lis
 
     Times are ISO 8601 in UTC.
     """
-    return [
-        {"sequence": number, "timestamp": timestamp, "type": kind, "payload": payload}
-        for number, (timestamp, kind, payload) in enumerate(_events(scores, started_at, finished_at), 1)
-    ]
-
-
-def _events(
-    scores: Scores, started_at: str, finished_at: str | None
-) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    yield started_at, "eval.started", _started(scores)
-    for task, timestamp in zip(scores.tasks, scores.scored_at, strict=True):
-        findings = task.get("safetyFindings")
-        yield timestamp, "eval.scored", _without_findings(task, len(findings)) if findings else task
-    if finished_at is not None:
-        yield max([finished_at, *scores.scored_at[-1:]]), "eval.completed", _completed(scores)
-
-
-def _started(scores: Scores) -> dict[str, Any]:
     suite, baseline = scores.suite, scores.baseline
-    modes = suite.modes if baseline is None else [*suite.modes, REGRESSION]
-    payload = {
+    started: dict[str, Any] = {
         "suiteId": suite.id,
         "suiteVersion": suite.version,
         "taskCount": len(scores.tasks),
-        "modes": list(dict.fromkeys(modes)),
+        "modes": list(suite.modes),
     }
-    return payload if baseline is None else {**payload, "baselineRunId": baseline.run_id}
-
-
-def _without_findings(task: dict[str, Any], count: int) -> dict[str, Any]:
-    told = {name: value for name, value in task.items() if name != "safetyFindings"}
-    return {**told, "safetyFindingCount": count}
-
-
-def _completed(scores: Scores) -> dict[str, Any]:
-    summary = scores.summary()
-    payload = {name: summary[name] for name in ("aggregateScore", "passed", "taskCount", "passedCount")}
-    if regression := summary.get("regression"):
-        payload["regressionVsBaseline"] = regression["scoreDelta"]
-    return payload
+    if baseline is not None:
+        started["modes"] = list(dict.fromkeys([*suite.modes, REGRESSION]))
+        started["baselineRunId"] = baseline.run_id
+    told = [(started_at, "eval.started", started)]
+    for task, at in zip(scores.tasks, scores.scored_at, strict=True):
+        payload = {name: value for name, value in task.items() if name != "safetyFindings"}
+        if findings := task.get("safetyFindings"):
+            payload["safetyFindingCount"] = len(findings)
+        told.append((at, "eval.scored", payload))
+    if finished_at is not None:
+        summary = scores.summary()
+        payload = {name: summary[name] for name in ("aggregateScore", "passed", "taskCount", "passedCount")}
+        if regression := summary.get("regression"):
+            payload["regressionVsBaseline"] = regression["scoreDelta"]
+        told.append((max([finished_at, *scores.scored_at[-1:]]), "eval.completed", payload))
+    return [
+        {"sequence": number, "timestamp": at, "type": kind, "payload": payload}
+        for number, (at, kind, payload) in enumerate(told, 1)
+    ]
 
 
 def eval_summary_of(run: StoredRun) -> "EvalSummary":
