@@ -26,7 +26,7 @@ SCORES = {
     "v2-api-retry": (2, 29, 5, 0),
     "v2-clarify": (1, 12, 2, 0),
     "v2-compact-manual": (4, 48, 8, 0),
-    "v2-cross-group-leak": (1, 26, 1, 2),
+    "v2-cross-group-leak": (1, 26, 1, 0),
     "v2-current-news": (1, 35, 1, 1),
     "v2-digest-graceful-failure": (1, 16, 8, 2),
     "v2-digest-timeout-retry": (1, 25, 6, 3),

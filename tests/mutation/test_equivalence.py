@@ -125,7 +125,6 @@ LABELLED: list[tuple[str, Trace, str, str, str | None]] = [
     ("the first of two equal searches fails", TWICE_THE_SAME, "fail-result", "the 1st call of web_search", "mended"),
     ("the last of two equal searches fails", TWICE_THE_SAME, "fail-result", "the 2nd call of web_search", None),
     ("the only answer fails", RETRIED, "fail-result", "the 2nd call of web_search", None),
-    ("memory that is read again", READ_TWICE, "skip-memory-read", "CLAUDE.md is not read", "read-again"),
     ("one of two memories", READ_OF_TWO, "skip-memory-read", "a.md is not read", None),
     ("an empty text", EMPTY_ARGUMENT, "drop-argument", "the call of web_search has no after", "empty-argument"),
     ("an empty list", EMPTY_ARGUMENT, "drop-argument", "the call of web_search has no tags", "empty-argument"),
@@ -141,9 +140,7 @@ LABELLED: list[tuple[str, Trace, str, str, str | None]] = [
     ("a part that is said once", SAID_ONCE, "drop-part", "the 1st part of the answer is missing", None),
     ("another group's memory", OWN_MEMORY, "read-other-group", "the memory of work is read", None),
     ("a third group's memory", READ_OF_THIRD, "read-other-group", "the memory of work is read", None),
-    ("what the run read already", READ_OF_OTHERS, "read-other-group", "the memory of work is read", "read-before"),
     ("what another group knows", OWN_MEMORY, "leak-other-group", "the answer reveals what only work", None),
-    ("what the answer told already", TOLD_OF_OTHERS, "leak-other-group", "the answer reveals what only work", "told-before"),
     ("a second search", searching(), "duplicate-call", "the call of web_search is made twice", None),
     ("the whole run again", searching(), "run-twice", "the whole run happens twice", None),
 ]  # fmt: skip
@@ -158,6 +155,19 @@ def test_the_rules_say_what_a_person_says(trace: Trace, operator: str, what: str
     first = next(each for each in mutants if each.what.startswith(what))
     assert first.rule == rule
     assert first.status == ("equivalent" if rule else "survived")
+
+
+@pytest.mark.parametrize(
+    ("trace", "operator"),
+    [
+        pytest.param(READ_TWICE, "skip-memory-read", id="memory that is read again"),
+        pytest.param(READ_OF_OTHERS, "read-other-group", id="what the run read already"),
+        pytest.param(TOLD_OF_OTHERS, "leak-other-group", id="what the answer told already"),
+    ],
+)
+def test_what_would_change_nothing_is_no_mutant(trace: Trace, operator: str) -> None:
+    """Memory that the run knows anyway: the agent would have what it has, and the answer what it says."""
+    assert mutated(trace, operator, BLIND, scenario=OTHERS).mutants == []
 
 
 def test_every_rule_is_labelled() -> None:

@@ -74,7 +74,7 @@ class Mutant:
     `+` as changed.
 
     `remedies` are assertions that may notice it, best first. `calls` are the calls of the original that it concerns;
-    `dropped` is the value or the text that is missing from the changed trace, `added` what only that has.
+    `dropped` is the value or the text that is missing from the changed trace.
     """
 
     what: str
@@ -83,7 +83,6 @@ class Mutant:
     remedies: Sequence[Remedy] = ()
     calls: tuple[ToolCall, ...] = ()
     dropped: Any = None
-    added: Any = None
 
 
 class Operator(ABC):

@@ -110,26 +110,6 @@ def _same_later(trace: Trace, call: ToolCall) -> Iterator[ToolCall]:
     )
 
 
-def read_again(change: Change) -> bool:
-    """The memory that is not read is read once more elsewhere in the run."""
-    place = {key: change.mutant.dropped.get(key) for key in ("group_id", "path", "content")}
-    reads = change.changed.of_type("memory_read")
-    return any(place == {key: event.data.get(key) for key in place} for event in reads)
-
-
-def read_before(change: Change) -> bool:
-    """The memory of the other group that is read once more was read by the recorded run already."""
-    group = change.mutant.added["group_id"]
-    return any(event.data.get("group_id") == group for event in change.original.of_type("memory_read"))
-
-
-def told_before(change: Change) -> bool:
-    """What the answer reveals of another group's memory was already in the recorded answer."""
-    from agenteval.text.leaks import Answer, Known, leaks
-
-    return any(leaks([change.mutant.added], Known([]), Answer(change.original.output)))
-
-
 RULES: dict[str, tuple[str, Callable[[Change], bool]]] = {
     "same-behaviour": ("", same_behaviour),
     "same-text": ("", same_text),
@@ -140,9 +120,6 @@ RULES: dict[str, tuple[str, Callable[[Change], bool]]] = {
     "empty-argument": ("drop-argument", empty_argument),
     "failed-attempt": ("drop-call", failed_attempt),
     "mended": ("fail-result", mended),
-    "read-again": ("skip-memory-read", read_again),
-    "read-before": ("read-other-group", read_before),
-    "told-before": ("leak-other-group", told_before),
 }
 """Every rule by its name, each with the operator whose mutants it is about; empty for those of all."""
 

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 from agenteval.contracts.testcase import Scenario, other_groups
 from agenteval.contracts.trace import Event
 from agenteval.operators.base import Mutant, Remedy, Subject, in_order, operator, shown
 from agenteval.operators.traces import before_output, inserted, without
+from agenteval.text.leaks import Answer, Known, leaks
 
 _FACT_WORDS = 24
 _ISOLATED: Remedy = ("no_cross_group_memory_use", {})
@@ -26,12 +28,14 @@ def _longest_line(text: str) -> str:
 
 @operator("read-other-group", "isolation", "groups that are meant to be apart see each other's memory")
 def read_other_group(subject: Subject) -> Iterator[Mutant]:
-    """The memory of another group is read before the answer."""
+    """The memory of another group, which the run does not read, is read before the answer."""
     trace = subject.trace
     if not trace.capabilities.supports_memory_events or not trace.events:
         return
     known = _lines_of_others(subject.case.scenario)
     group, line = next(iter(known.items()), ("another-group", ""))
+    if any(event.data.get("group_id") == group for event in trace.of_type("memory_read")):
+        return
     path = f"groups/{group}/CLAUDE.md"
     last = before_output(trace)
     read = replace(
@@ -45,9 +49,7 @@ def read_other_group(subject: Subject) -> Iterator[Mutant]:
     )
     lines = (f"+ memory_read {path} {shown(line)}".rstrip(),)
     events = inserted(trace.events, last, [read])
-    mutant = subject.mutant(f"the memory of {group} is read", events, lines, [_ISOLATED])
-    mutant.added = read.data
-    yield mutant
+    yield subject.mutant(f"the memory of {group} is read", events, lines, [_ISOLATED])
 
 
 @operator("leak-other-group", "isolation", "what one group said turns up in another")
@@ -55,17 +57,15 @@ def leak_other_group(subject: Subject) -> Iterator[Mutant]:
     """The answer reveals what only another group's memory holds."""
     output = subject.trace.output
     for group, line in _lines_of_others(subject.case.scenario).items() if output else ():
-        if line.casefold() not in output.casefold():
+        if not any(leaks([line], Known([]), Answer(output))):  # it is not told already
             what = f"the answer reveals what only {group} knows"
             omits = ("output_omits", {"patterns": [line]})
-            mutant = subject.saying(what, f"{output}\n\n{line}", (f"+ {shown(line)}",), _ISOLATED, omits)
-            mutant.added = line
-            yield mutant
+            yield subject.saying(what, f"{output}\n\n{line}", (f"+ {shown(line)}",), _ISOLATED, omits)
 
 
 @operator("skip-memory-read", "memory", "the agent no longer looks up what it was told to remember")
 def skip_memory_read(subject: Subject) -> Iterator[Mutant]:
-    """The group's memory is not read; the answer stays as it is."""
+    """The group's memory is not read, nor once more elsewhere in the run; the answer stays as it is."""
     yield from _skipped(subject, "memory_read", "is not read")
 
 
@@ -78,16 +78,20 @@ def skip_memory_write(subject: Subject) -> Iterator[Mutant]:
 def _skipped(subject: Subject, event_type: str, verb: str) -> Iterator[Mutant]:
     trace = subject.trace
     causes = {call.event.event_id: call for call in trace.calls()}
+    reads = [_place(event) for event in trace.of_type("memory_read")]
     for event in trace.of_type(event_type):
+        if reads.count(_place(event)) > 1:
+            continue
         call = causes.get(event.parent_event_id or "")
         left_out = [event, *([call.event, *call.results, *call.errors] if call else ())]
         place = event.data.get("path") or event.data.get("source") or "memory"
         text = str(event.data.get("content") or event.data.get("change_summary") or "")
         lines = (f"- {event_type} {place} {shown(text)}".rstrip(),)
-        events = without(trace, left_out)
-        mutant = subject.mutant(f"{place} {verb}", events, lines, _remembered(event, text))
-        mutant.dropped = event.data
-        yield mutant
+        yield subject.mutant(f"{place} {verb}", without(trace, left_out), lines, _remembered(event, text))
+
+
+def _place(event: Event) -> list[Any]:
+    return [event.type, *(event.data.get(key) for key in ("group_id", "path", "content"))]
 
 
 def _remembered(event: Event, text: str) -> list[Remedy]:
