@@ -73,25 +73,12 @@ class Groups:
             place = next(filter(self._begins_in, paths), None)
         return None if place is None else cut(place)
 
-    def listed(self, path: str, pattern: str) -> str | None:
-        """Where a search for names, by a glob below a path, tells of the files in a forbidden group's folder, or None.
-
-        The names of groups are no part of their memory.
-        """
-        place = join(path, pattern) if "/" in pattern or "**" in pattern or not path else ""
-        return place if self._leads_in(place, listed=True) else None
-
-    def searched(self, path: str, glob: str) -> str | None:
-        """The path of a search through files below it, by a glob or all, if it goes into a forbidden group's folder."""
-        below = "**/*" if not glob or glob[0] == "!" else glob if "/" in glob else f"**/{glob}"
-        return path if self._leads_in(join(path, below.lstrip("/"))) else None
-
     def _named_in(self, text: str) -> str | None:
         """The first path in a text that leads into a forbidden group's folder, or None."""
         paths = (
             path for reading in _path_readings(text) if "/" in reading for path in _PATH.findall(reading)
         )
-        return next(filter(self._leads_in, paths), None)
+        return next(filter(self.leads_in, paths), None)
 
     def _run(self, command: str, folder: str) -> str | None:
         """The first path that a command line reaches, run in a folder, in a forbidden group's folder, or None."""
@@ -104,7 +91,7 @@ class Groups:
         found, unclear = touches(command, folder)
         for touch in found:
             path = _UNKNOWN.sub("*", _HOME.sub("~/", touch.path))
-            if self._leads_in(join(path, touch.below), listed=touch.access == "names"):
+            if self.leads_in(join(path, touch.below), listed=touch.access == "names"):
                 return path
         told = [text.replace("=@", "= ") for text, _ in unclear]  # `curl -F file=@notes.md`
         told += [touch.written for touch in found if touch.written]
@@ -115,7 +102,7 @@ class Groups:
             for path in _PATH.findall(text)
             if place and ("/" in path or path in self.named)
         ]
-        places = chain(map(self._named_in, told), (path for path in inside if self._leads_in(path)))
+        places = chain(map(self._named_in, told), (path for path in inside if self.leads_in(path)))
         return next(filter(None, places), None) or self._put_together([text for text, _ in unclear])
 
     def _put_together(self, programs: Iterable[str]) -> str | None:
@@ -132,7 +119,7 @@ class Groups:
         names = first.strip("*") and inner and "://" not in path
         return bool(names) and any(_means(first, group) for group in self.named)
 
-    def _leads_in(self, path: str, *, listed: bool = False) -> bool:
+    def leads_in(self, path: str, *, listed: bool = False) -> bool:
         """Whether a path leads into a forbidden group's folder; `listed`: names are told, not what is in files."""
         if "/" not in path or _DOMAIN.match(path) or ("://" in path and not path.startswith("file:")):
             return False
@@ -156,7 +143,7 @@ class Groups:
                 )
             ):
                 return True
-        return not listed and any(map(self._leads_in, _through_globs(path, segments, self.named)))
+        return not listed and any(map(self.leads_in, _through_globs(path, segments, self.named)))
 
 
 def may_reach(args: dict[str, Any]) -> bool:
@@ -500,14 +487,21 @@ _FORBIDDEN_CONTENT = "forbidden_content"
 
 
 def _reached(groups: Groups, call: ToolCall) -> str | None:
-    """Where a call reaches into the folder of a forbidden group, or None."""
+    """Where a call reaches into the folder of a forbidden group, or None.
+
+    A search for names, by a glob below a path, tells of files; the names of groups are no part of their memory.
+    """
     args = _read_or_run(call)
-    tool = call.tool.lower()
-    if tool not in ("glob", "grep"):
-        return groups.reached(args)
     path, pattern, glob = (str(args.get(key) or "") for key in ("path", "pattern", "glob"))
-    place = groups.listed(path, pattern) if tool == "glob" else groups.searched(path, glob)
-    return place or groups.reached({key: value for key, value in args.items() if key != "pattern"})
+    told: str | None = None
+    if call.tool.lower() == "glob" and ("/" in pattern or "**" in pattern or not path):
+        told = place if groups.leads_in(place := join(path, pattern), listed=True) else None
+    elif call.tool.lower() == "grep":
+        below = "**/*" if not glob or glob[0] == "!" else glob if "/" in glob else f"**/{glob}"
+        told = path if groups.leads_in(join(path, below.lstrip("/"))) else None
+    elif call.tool.lower() != "glob":
+        return groups.reached(args)
+    return told or groups.reached({key: value for key, value in args.items() if key != "pattern"})
 
 
 def _read_or_run(call: ToolCall) -> dict[str, Any]:
