@@ -254,26 +254,3 @@ def test_the_json_schema_of_a_model() -> None:
         "title": "Scale",
         "type": "integer",
     }
-
-
-@pytest.mark.parametrize(
-    ("data", "step"),
-    [
-        ({"tags": "a 'b'"}, """put it in brackets: ["a 'b'"]"""),
-        ({"scale": "3"}, "write it without quotes: 3"),
-        ({"weight": "-0.5"}, "write it without quotes: -0.5"),
-        ({"visible": "true"}, "write it without quotes: true"),
-        ({"scale": "3.5"}, ""),
-        ({"weight": "1 kg"}, ""),
-        ({"visible": "yes"}, ""),
-        ({"tags": 3}, ""),
-        ({"tags": "a" * 61}, ""),
-        ({"limit": "3"}, "write it without quotes: 3"),
-        ({"groups": {"a": "x"}}, ""),
-    ],
-)
-def test_what_lacks_brackets_or_has_quotes_too_many(data: Any, step: str) -> None:
-    """The finding says how it is written; where that is not sure, it says nothing."""
-    with pytest.raises(Invalid) as caught:
-        parse(Drawing, data)
-    assert [finding.next_step for finding in caught.value.findings] == [step]

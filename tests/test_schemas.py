@@ -57,6 +57,11 @@ def complaints(name: str, data: Any) -> list[str]:
     return [f"{error.json_path}: {error.message}" for error in validator(name).iter_errors(data)]
 
 
+def fits(name: str, data: Any) -> bool:
+    """Whether the schema finds nothing wrong with the data."""
+    return bool(validator(name).is_valid(data))
+
+
 def controls() -> Iterator[Path]:
     """The invalid specs whose fault a schema can see."""
     for path in sorted(CASES.glob("invalid/*/*.yaml")):
@@ -94,9 +99,8 @@ def test_reference_tells_every_type_and_shape_once() -> None:
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_schema_is_a_schema(name: str) -> None:
-    """Each is valid under draft 2020-12, and made in the same bytes every time."""
-    Draft202012Validator.check_schema(build_schema(name))
-    assert schema_text(name) == schema_text(name)
+    """Each is valid under draft 2020-12."""
+    Draft202012Validator.check_schema(json.loads(schema_text(name)))
 
 
 @pytest.mark.parametrize("path", SPECS, ids=lambda path: path.parent.name)
@@ -158,16 +162,7 @@ def test_there_are_files_to_judge() -> None:
 @pytest.mark.parametrize("path", list(controls()), ids=lambda path: path.parent.name)
 def test_invalid_controls_are_rejected(path: Path) -> None:
     """What the loader refuses for its keys, types or parameters an editor marks too."""
-    assert complaints("test-case", yaml.safe_load(path.read_text(encoding="utf-8"))) != []
-
-
-@pytest.mark.parametrize("name", assertion_types())
-def test_parameters_are_checked_per_type(name: str) -> None:
-    """The example of each type fits; an unknown parameter, and params that are no mapping, do not."""
-    good = with_params(name, example(name))
-    assert complaints("test-case", good) == []
-    assert complaints("test-case", with_params(name, {**example(name), "nosuch": 1})) != []
-    assert complaints("test-case", with_params(name, "nosuch")) != []
+    assert not fits("test-case", yaml.safe_load(path.read_text(encoding="utf-8")))
 
 
 @pytest.mark.parametrize("name", assertion_types())
@@ -177,10 +172,11 @@ def test_required_parameters_are_required(name: str) -> None:
                 if parameter.required]  # fmt: skip
     for missing in required:
         given = {key: value for key, value in example(name).items() if key != missing}
-        assert complaints("test-case", with_params(name, given)) != []
+        assert not fits("test-case", with_params(name, given))
     spec = with_params(name, {})
     del spec["assertions"][0]["params"]
-    assert bool(complaints("test-case", spec)) is bool(required)
+    assert fits("test-case", spec) is not bool(required)
+    assert not fits("test-case", with_params(name, "nosuch"))
 
 
 def example(name: str) -> dict[str, Any]:
@@ -369,7 +365,7 @@ def test_mistakes_at_every_level_are_marked(name: str) -> None:
         for mistake in (MISSPELT, {"no": "such"}, None):
             mistaken = with_mistake(spec, path, mistake)
             if mistake is not None or path[-1] not in IN_PLACE_OF_EACH_OTHER:
-                assert (complaints("test-case", mistaken) == []) is loads(mistaken), (path, mistake)
+                assert fits("test-case", mistaken) is loads(mistaken), (path, mistake)
 
 
 MISSPELT = "misspelt"

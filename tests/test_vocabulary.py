@@ -301,22 +301,6 @@ def test_a_misspelt_group_is_an_error(
     assert told(found) == [("spec.unknown_group", pointer, f"did you mean {meant!r}?")]
 
 
-def test_the_scenarios_group_is_not_forbidden(tmp_path: Path) -> None:
-    """Unless the agent acts for another group."""
-    kind = "no_cross_group_memory_use"
-    (found,) = problems(tmp_path, **one(kind, forbidden_group_ids=["work", "family"]))
-    assert (found.reason_code, found.pointer) == (
-        "spec.wrong_parameter",
-        "/assertions/0/params/forbidden_group_ids/1",
-    )
-    assert found.message == (
-        "the scenario's group 'family' is among forbidden_group_ids: a group may use its own memory"
-    )
-    assert found.next_step == "remove it, or name the group that the agent acts for in current_group_id"
-    assert not problems(tmp_path, **one(kind, forbidden_group_ids=["family"], current_group_id="work"))
-    assert not problems(tmp_path, **one(kind, forbidden_group_ids=["work"]))
-
-
 @pytest.mark.parametrize("groups", [["work"], ["work", "ops"], ["team-a", "team-b"], ["house"]], ids=" ".join)
 def test_other_groups_may_be_named(tmp_path: Path, groups: list[str]) -> None:
     """A group need not be described to be forbidden."""

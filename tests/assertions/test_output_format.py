@@ -196,7 +196,7 @@ def test_json_passes(output: str) -> None:
     [
         ("Hello", "at line 1, column 1: expected a value, got 'Hello'"),
         ("```json\n```", "at line 1, column 1: the output is empty: it holds no data"),
-        ('{"a": [1, 2,]}', "at line 1, column 12: a comma before the closing bracket"),
+        ('{"a": [1, 2,]}', "at line 1, column 13: expected a value, got ']'"),
         (
             '{"a": 1',
             "at line 1, column 8: expected ',' or the end of the mapping or list, got the end of the output",

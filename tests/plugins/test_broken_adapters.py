@@ -123,27 +123,19 @@ def test_an_adapter_that_cannot_be_made(raised: str, shown: str, tmp_path: Path)
 INPUTS = {
     "a model that raises": (
         "    @property\n    def input_model(self):\n        raise ValueError('no')",
-        "input_model: it raises ValueError: no",
+        "input_model: ValueError: no",
     ),
     "schemas that leave": (
         "    @property\n    def input_schemas(self):\n        sys.exit(0)",
-        "input_schemas: it raises SystemExit: 0",
+        "input_schemas: SystemExit: 0",
     ),
     "no model": (
         "    input_model = dict",
-        "input_model: expected a subclass of agenteval.contracts.models.Model, got dict",
-    ),
-    "no mapping": (
-        "    input_schemas = [Answer]",
-        "input_schemas: expected a mapping of names to models, got a value of type list",
-    ),
-    "no names": (
-        "    input_schemas = {1: Answer}",
-        "input_schemas: expected names that are strings, got a value of type int",
+        "input_model: TypeError: expected subclasses of agenteval.contracts.models.Model, got <class 'dict'>",
     ),
     "no model in the mapping": (
         "    input_schemas = {'a': 5}",
-        "input_schemas: expected a subclass of agenteval.contracts.models.Model, got a value of type int",
+        "input_schemas: TypeError: expected subclasses of agenteval.contracts.models.Model, got 5",
     ),
 }
 

@@ -207,13 +207,6 @@ def test_an_adapter_of_the_project_and_of_a_package(tmp_path: Path) -> None:
     ) in in_words(out)
 
 
-def test_the_files_of_schemas_do_not_depend_on_what_is_installed(project: Project, site: Path) -> None:
-    """Nor does the reference of the built-in types."""
-    agenteval(project.root, "schema", "--write")
-    agenteval(project.root, "schema", "--check", sites=[site])
-    assert "shouts" not in agenteval(project.root, "explain", "--markdown", sites=[site]).stdout
-
-
 def test_a_project_of_the_current_directory_is_found(tmp_path: Path) -> None:
     """`explain` in a folder of a project with plugins knows them; elsewhere it does not."""
     folder = tmp_path / "project" / "tests"

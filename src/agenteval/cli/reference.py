@@ -77,7 +77,7 @@ def _all(registry: "Registry", room: int, *, as_json: bool, markdown: bool, plug
     tell(warnings_about(registry.plugins()))
     everything = [item for item in explain_all(registry) if item.plugin or not plugins]
     if markdown:
-        return reference_markdown(everything, plugins=plugins)
+        return reference_markdown(everything)
     return _json([item.as_json() for item in everything]) if as_json else _catalogue(everything, room)
 
 

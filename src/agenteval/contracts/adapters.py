@@ -152,29 +152,23 @@ def make_adapter(
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        raise _does_not_load(name, source, error, next_step) from error
+        raise AdapterError(
+            f"adapter {name!r} ({source}) failed to load: {type(error).__name__}: {saying(error)}",
+            reason_code="adapter.broken",
+            next_step=next_step,
+        ) from error
     return adapter
 
 
 def _load(name: str, target: str) -> Adapter:
-    from importlib import import_module
+    def made() -> Adapter:
+        from importlib import import_module
 
-    module, _, attribute = target.partition(":")
-    try:
-        factory: Callable[[], Adapter] = getattr(import_module(module), attribute)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:
-        raise _does_not_load(name, target, error, _REINSTALL) from error
-    return make_adapter(name, target, factory)
+        module, _, attribute = target.partition(":")
+        adapter: Adapter = getattr(import_module(module), attribute)()
+        return adapter
 
-
-def _does_not_load(name: str, source: str, error: BaseException, next_step: str) -> AdapterError:
-    return AdapterError(
-        f"adapter {name!r} ({source}) failed to load: {type(error).__name__}: {saying(error)}",
-        reason_code="adapter.broken",
-        next_step=next_step,
-    )
+    return make_adapter(name, target, made)
 
 
 def _own_entry_points() -> dict[str, str]:

@@ -1,7 +1,5 @@
 """Strict models in words, and in JSON Schema: why data does not fit one, and what it would have to be."""
 
-import json
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from itertools import islice
@@ -47,8 +45,6 @@ def findings(flaws: Sequence[Flaw]) -> list[Finding]:
     for flaw in islice(flaws, MAX_FINDINGS):
         finding = _finding(flaw, expected)
         key = finding.path, finding.message if finding.at_key else finding.code
-        if key in found and not finding.next_step:
-            finding = finding._replace(next_step=found[key].next_step)
         found[key] = finding
     outer = {finding.path[:length] for finding in found.values() for length in range(len(finding.path))}
     meant = {
@@ -88,7 +84,6 @@ def _finding(flaw: Flaw, expected: dict[DataPath, list[str]]) -> Finding:
         message,
         allowed=choices,
         suggestion=closest(str(flaw.value), choices) if choices and isinstance(flaw.value, str) else None,
-        next_step=_remedy(about, flaw.value),
     )
 
 
@@ -159,24 +154,6 @@ def _mismatch(value: Any, wanted: str) -> str:
     if isinstance(value, int | float) and not isinstance(value, bool) and "string" in wanted:
         return f"{message} (put it in quotes, as it is written)"  # not what it was read as: 010 is 8
     return message
-
-
-_BARE: dict[Any, str] = {
-    int: "-?[0-9]{1,18}",
-    float: r"-?[0-9]{1,18}(\.[0-9]{1,18})?",
-    bool: "true|false",
-}
-"""What a quoted text looks like that would be right without quotes, by the kind that is expected."""
-
-
-def _remedy(kind: Any, value: Any) -> str:
-    """What to write instead of a text that lacks brackets, or has quotes it should not have, in YAML and JSON alike."""
-    if not isinstance(value, str):
-        return ""
-    if get_origin(kind) is list and len(value) <= 60 and str in (item := get_args(kind)[0], *get_args(item)):
-        return f"put it in brackets: [{json.dumps(value, ensure_ascii=False)}]"
-    is_bare = isinstance(kind, type) and re.fullmatch(_BARE.get(kind, "(?!)"), value)
-    return f"write it without quotes: {value}" if is_bare else ""
 
 
 def json_schema(cls: Any, *, name: str, title: str, extensible: bool = True) -> dict[str, Any]:

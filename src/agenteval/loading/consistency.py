@@ -3,11 +3,9 @@
 An undeclared name may be right: a tool that the agent must not have, a group that must not leak. But one that
 differs from a declared name by a typing slip is refused as a misspelling: a check for a tool that does not exist
 would pass for ever. A tool that the agent need not have may be the twin of a declared one, as `set_reminder` is of
-`get_reminder`: there it is a warning. The scenario's own group is refused where the groups whose memory is
-forbidden are named.
+`get_reminder`: there it is a warning.
 """
 
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -19,6 +17,7 @@ from agenteval.contracts.trace import Trace, tool_names
 from agenteval.matching.patterns import shown
 from agenteval.matching.selectors import ArgsMatch, agents_of, is_named
 from agenteval.reading.places import Fault
+from agenteval.text.lazy_regexes import lazy
 from agenteval.text.names import (
     closest,
     glob_slip_of,
@@ -44,7 +43,7 @@ FEWEST_PARTS = 3
 """Of an id: with fewer, it cannot tell the adapter, what is tested and what is expected."""
 _VALUES = frozenset({"const", "enum", "default", "examples"})
 """Keywords of a JSON Schema that hold values, not schemas."""
-_SIGNS = re.compile(r"\\[bdsw](?![a-z])|\.[*+]")
+_SIGNS = lazy(r"\\[bdsw](?![a-z])|\.[*+]")
 """Signs of regular expressions that phrases hardly ever have: `\\b`, `\\d+`, `.*`; not `C:\\docs`."""
 
 
@@ -65,16 +64,6 @@ def misspelt_names(case: TestCase, checks: Checks) -> Iterator[Fault]:
         ("spec.unknown_group", "the scenario has no group {!r}"),
         "correct it; if that is really the group's name, add it to scenario.other_group_state",
     )
-    for index, check in checks:
-        forbidden = getattr(check, "forbidden_group_ids", None) or []
-        if scenario.group_id in forbidden and getattr(check, "current_group_id", scenario.group_id) is None:
-            at = forbidden.index(scenario.group_id)
-            yield Fault(
-                code="spec.wrong_parameter",
-                message=f"the scenario's group {scenario.group_id!r} is among forbidden_group_ids: a group may use its own memory",
-                data_path=("assertions", index, "params", "forbidden_group_ids", at),
-                next_step="remove it, or name the group that the agent acts for in current_group_id",
-            )
     scheduled = (scenario.scheduler_context or {}).get("task_id")
     yield from _slips(
         [(path, name) for path, where, name in named if where in TASKS],

@@ -11,6 +11,7 @@ from agenteval.contracts.errors import Problem, SpecError, UsageError
 from agenteval.loading.config import CONFIGURING, config_files, project_root
 from agenteval.reading.documents import opened
 from agenteval.text.fitting import counted
+from agenteval.text.lazy_regexes import lazy
 from agenteval.text.names import closest
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ _ENVIRONMENT_MARK = "pyvenv.cfg"
 
 _PATTERNS = "test.yaml, test.yml, *.test.yaml or *.test.yml"
 
-_NEARLY = re.compile(r"(?:[^_.].*[._-])?tests?(?:[._-].*)?\.ya?ml(?:\.txt)?", re.IGNORECASE)
+_NEARLY = lazy(r"(?:[^_.].*[._-])?tests?(?:[._-].*)?\.ya?ml(?:\.txt)?", re.IGNORECASE)
 """Names that are almost those of tests: tests.yml, Test.yaml, test_digest.yaml, test.yaml.txt."""
 _LOOKED_INTO = 100_000
 """How many bytes of a file with such a name are read to see whether it holds a test."""
@@ -168,7 +169,11 @@ class _Search:
                     if self.is_new(entry.path, self.files):
                         self.configured |= dict.fromkeys(filter(entry.path.startswith, self.configured), True)
                         yield Selected(Path(entry.path))
-                elif _NEARLY.fullmatch(entry.name) and _holds_a_test(entry.path):
+                elif (
+                    "test" in entry.name.lower()
+                    and _NEARLY.fullmatch(entry.name)
+                    and _holds_a_test(entry.path)
+                ):
                     self.nearly.append(entry.path)
                 elif entry.is_symlink() and "." not in entry.name and not os.path.exists(entry.path):  # noqa: PTH110 - False for what may not be looked up
                     self.dangling.append(entry.path)
@@ -285,8 +290,6 @@ MOST_TAGS = 20
 
 Predicate = Callable[[str], bool]
 
-_TOKEN = re.compile(r"\s*([()]|[^\s()]+)")
-
 
 class Choice(NamedTuple):
     """Whether a selection wants a test, with the test's tags and those words of the selection that match it."""
@@ -385,9 +388,13 @@ def _unknown_tag(tag: str, option: str, known: set[str]) -> Problem:
     )
 
 
+def _tokens(expression: str) -> list[str]:
+    return expression.replace("(", " ( ").replace(")", " ) ").split()
+
+
 def _words(expression: str) -> list[str]:
     """The words of an expression, without operators and parentheses."""
-    return [token for token in _TOKEN.findall(expression) if token not in _SHAPES]
+    return [token for token in _tokens(expression) if token not in _SHAPES]
 
 
 _SHAPES = {"and": "o", "or": "o", "not": "n", "(": "(", ")": ")"}
@@ -395,7 +402,7 @@ _SHAPES = {"and": "o", "or": "o", "not": "n", "(": "(", ")": ")"}
 
 def compile_expression(expression: str) -> Predicate:
     """A `-k` expression as a predicate over case-folded text: Python's own `and`, `or` and `not` over what is found."""
-    tokens, words = _TOKEN.findall(expression), [word.casefold() for word in _words(expression)]
+    tokens, words = _tokens(expression), [word.casefold() for word in _words(expression)]
     shape = "".join(_SHAPES.get(token, "w") for token in tokens)
     nested = shape.count("(") + shape.count("n") > MAX_DEPTH
     while not nested and shape != (shorter := re.sub(r"n+w|wow|\(w\)", "w", shape)):

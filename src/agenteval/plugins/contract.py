@@ -292,39 +292,23 @@ def input_models(
 
     Raises `AdapterError` (`adapter.broken`) when it raises, or holds something else.
     """
-    models: Any = {}
     try:
-        given: Any = getattr(adapter, attribute, None)
-        if given is not None:
-            models = given if attribute == "input_schemas" else {attribute: given}
-        wrong = _no_models(models)
+        given: Any = getattr(adapter, attribute, None) or {}
+        models: dict[str, type[Model]] = dict(given if attribute == "input_schemas" else {attribute: given})
+        for cls in filter(None, models.values()):
+            if not (isinstance(cls, type) and issubclass(cls, Model)):
+                raise TypeError(f"expected subclasses of {Model.__module__}.Model, got {cls!r}")  # noqa: TRY301
+            if breach := schema_breach(cls):
+                raise TypeError(breach)  # noqa: TRY301
     except KeyboardInterrupt:
         raise
-    except BaseException as error:  # noqa: BLE001 - whatever an adapter's own code raises
-        wrong = f"it raises {told(error)}"
-    if wrong:
+    except BaseException as error:
         raise AdapterError(
-            f"the adapter {adapter.name!r} has no usable {attribute}: {wrong}",
+            f"the adapter {adapter.name!r} has no usable {attribute}: {told(error)}",
             reason_code="adapter.broken",
             next_step="correct the adapter, or report it to its author",
-        )
-    found: Mapping[str, type[Model]] = models
-    return found
-
-
-def _no_models(models: Any) -> str:
-    """What keeps a value from being a mapping of names to models with a JSON Schema; empty when nothing does."""
-    if not isinstance(models, Mapping):
-        return f"expected a mapping of names to models, got {kind_of(models)}"
-    for name, cls in models.items():
-        if not isinstance(name, str):
-            return f"expected names that are strings, got {kind_of(name)}"
-        if not isinstance(cls, type) or not issubclass(cls, Model):
-            what = cls.__name__ if isinstance(cls, type) else kind_of(cls)
-            return f"expected a subclass of agenteval.contracts.models.Model, got {what}"
-        if breach := schema_breach(cls):
-            return breach
-    return ""
+        ) from error
+    return {str(name): cls for name, cls in models.items() if cls}
 
 
 def verdict_of(check: Assertion, trace: Trace, case: TestCase) -> Verdict:

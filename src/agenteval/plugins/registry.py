@@ -6,7 +6,7 @@ Reading the metadata of all packages takes longer than a test: see `registry.py`
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from importlib import import_module
@@ -61,19 +61,25 @@ _KINDS: dict[Kind, tuple[str, str, Callable[[Any], str]]] = {
 
 
 def load(plugin: Plugin) -> Plugin:
-    """The plugin with its class, or with what is wrong with it. Runs the package's code."""
+    """Give the plugin its class, or what is wrong with it, unless it has either. Runs the package's code."""
+    if plugin.error or plugin.cls is not None:
+        return plugin
     module, _, attribute = plugin.target.partition(":")
     word, _, breach_of = _KINDS[plugin.kind]
     try:
         cls = getattr(import_module(module.strip()), attribute.partition("[")[0].strip())
-        breach = breach_of(cls)
+        plugin.error = breach_of(cls)
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 - whatever a plugin raises, SystemExit included, is its error
-        return replace(plugin, error=f"{plugin.target} failed to load: {told(error)}")
-    if not breach and (own := getattr(cls, word)) != plugin.name:
-        breach = f"{cls.__name__} has the {word} {own!r}, but its package announces it as {plugin.name!r}"
-    return replace(plugin, error=breach) if breach else replace(plugin, cls=cls)
+        plugin.error = f"{plugin.target} failed to load: {told(error)}"
+        return plugin
+    if not plugin.error and (own := getattr(cls, word)) != plugin.name:
+        plugin.error = (
+            f"{cls.__name__} has the {word} {own!r}, but its package announces it as {plugin.name!r}"
+        )
+    plugin.cls = None if plugin.error else cls
+    return plugin
 
 
 LIST = "PLUGINS"
@@ -169,7 +175,6 @@ class Registry:
         self.installed = installed
         self.adapters: dict[str, Adapter] = {}
         """The adapters that were found: each is made once."""
-        self._resolved: dict[str, Plugin | None] = {}
 
     def assertion_class(self, name: str) -> type[Assertion] | None:
         """The class of a type, or None when there is no such type.
@@ -234,7 +239,7 @@ class Registry:
 
     def plugins(self) -> list[Plugin]:
         """All plugins, loaded and checked: those of the project as listed, then those of packages by name."""
-        return [_looked_into(plugin) for plugin in map(self._loaded, self._claims)]
+        return [_looked_into(plugin) for plugin in map(load, self._claims)]
 
     def plugin_types(self) -> list[tuple[Plugin, type[Assertion]]]:
         """The assertion types of plugins that are not broken, in the order of `plugins`, each with its class."""
@@ -247,7 +252,7 @@ class Registry:
         """
         from agenteval.operators.catalogue import OPERATORS
 
-        found = [self._loaded(each) for each in self._claims if each.kind == "operator"]
+        found = [load(each) for each in self._claims if each.kind == "operator"]
         for plugin in found:
             if plugin.error:
                 raise PluginError(plugin.complaint, next_step=plugin.next_step)
@@ -268,26 +273,19 @@ class Registry:
 
     @cached_property
     def _local(self) -> list[Plugin]:
-        return list(_rivals_marked(local_plugins(self.root, self.modules))) if self.modules else []
+        return _rivals_marked(local_plugins(self.root, self.modules)) if self.modules else []
 
     @cached_property
     def _claims(self) -> list[Plugin]:
         """All plugins by what they announce; those of packages are not loaded yet."""
         if not self.installed:
             return self._local
-        return list(_rivals_marked([*self._local, *installed_plugins()]))
+        return _rivals_marked([*map(replace, self._local), *installed_plugins()])  # marked further
 
     def _resolve(self, name: str) -> Plugin | None:
         """The plugin that brings a type, loaded or with its error; None when there is none."""
-        if name not in self._resolved:
-            claims = (each for each in self._claims if each.kind == "assertion" and each.name == name)
-            plugin = next(claims, None)
-            self._resolved[name] = self._loaded(plugin) if plugin else None
-        return self._resolved[name]
-
-    @staticmethod
-    def _loaded(plugin: Plugin) -> Plugin:
-        return plugin if plugin.error or plugin.cls is not None else load(plugin)
+        claims = (load(each) for each in self._claims if each.kind == "assertion" and each.name == name)
+        return next(claims, None)
 
 
 BUILT_IN = Registry(installed=False)
@@ -311,7 +309,7 @@ def warnings_about(plugins: Iterable[Plugin]) -> list[Problem]:
     ]
 
 
-def _rivals_marked(plugins: Sequence[Plugin]) -> Iterator[Plugin]:
+def _rivals_marked(plugins: list[Plugin]) -> list[Plugin]:
     """The plugins, of which those are broken whose name is built in, or taken by another one as well."""
     built_in: dict[tuple[str, str], str] = {
         ("assertion", name): f"agenteval.assertions.{module}.{class_name(name)}"
@@ -323,23 +321,19 @@ def _rivals_marked(plugins: Sequence[Plugin]) -> Iterator[Plugin]:
         from agenteval.operators.catalogue import OPERATORS
 
         built_in |= {("operator", each.name): f"{each.__module__}.{each.__name__}" for each in OPERATORS}
-    for plugin in plugins:
+    for plugin in (each for each in plugins if each.name and not each.error):
         key = plugin.kind, plugin.name
-        what = _KINDS[plugin.kind][1]
-        rivals = [each for each in plugins if each is not plugin and (each.kind, each.name) == key]
-        if plugin.error or not plugin.name:
-            yield plugin
-        elif key in built_in:
-            error = f"it claims the {what} {plugin.name!r}, which is built in ({built_in[key]})"
-            yield replace(plugin, error=error, cls=None)
+        rivals = [each.origin for each in plugins if each is not plugin and (each.kind, each.name) == key]
+        others = " and ".join(dict.fromkeys(origin for origin in rivals if origin != plugin.origin))
+        if key in built_in:
+            as_well = f", which is built in ({built_in[key]})"
         elif rivals:
-            others = " and ".join(
-                dict.fromkeys(each.origin for each in rivals if each.origin != plugin.origin)
-            )
-            as_others = f", as does the plugin {others}" if others else " twice"
-            yield replace(plugin, error=f"it claims the {what} {plugin.name!r}{as_others}", cls=None)
+            as_well = f", as does the plugin {others}" if others else " twice"
         else:
-            yield plugin
+            continue
+        plugin.error = f"it claims the {_KINDS[plugin.kind][1]} {plugin.name!r}{as_well}"
+        plugin.cls = None
+    return plugins
 
 
 def _looked_into(plugin: Plugin) -> Plugin:

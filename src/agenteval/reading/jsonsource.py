@@ -149,13 +149,6 @@ _SYNTAX = {
     "Expecting ',' delimiter": "expected ',' or the end of the mapping or list",
     "Extra data": "expected the end of {whole}",
 }
-_IN_STRINGS = {
-    "Unterminated string starting at": "this string does not end",
-    "Invalid control character at": "a control character must be written as an escape, such as \\n",
-    "Invalid \\escape": "this escape does not exist in JSON",
-    "Invalid \\uXXXX escape": "\\u needs four hexadecimal digits",
-    "Invalid \\u escape": "\\u needs four hexadecimal digits",
-}
 
 
 def in_words(error: ValueError, whole: str) -> str:
@@ -175,28 +168,13 @@ def syntax_error(text: str, error: json.JSONDecodeError, *, whole: str = "the fi
     if not text.strip(" \t\r\n"):
         return "json.empty", f"{whole} is empty: it holds no data", 0, 1
     offset = error.pos
-    comma = _trailing_comma(text, offset)
-    if comma is not None:
-        return "json.syntax", f"{_NOT_VALID}a comma before the closing bracket", comma, 1
     for beginning, message in _SYNTAX.items():
         if error.msg.startswith(beginning):
             word = _LITERAL.match(text, offset)
             found = repr(word.group()[:20] if word else text[offset : offset + 1])
             got = f", got {found}" if offset < len(text) else f", got the end of {whole}"
             return "json.syntax", f"{_NOT_VALID}{message.format(whole=whole)}{got}", offset, 1
-    message = next(
-        (message for start, message in _IN_STRINGS.items() if error.msg.startswith(start)), error.msg
-    )
-    return "json.syntax", f"{_NOT_VALID}{message}", offset, 1
-
-
-def _trailing_comma(text: str, offset: int) -> int | None:
-    """The offset of a comma right before a closing bracket, if the parser stopped at either; else None."""
-    if text[offset : offset + 1] == ",":
-        follows = text[offset + 1 :].lstrip(" \t\r\n")[:1]
-        return offset if follows and follows in "]}" else None
-    before = text[:offset].rstrip(" \t\r\n")
-    return len(before) - 1 if text[offset : offset + 1] in ("]", "}") and before.endswith(",") else None
+    return "json.syntax", f"{_NOT_VALID}{error.msg.removesuffix(' at')}", offset, 1
 
 
 M = TypeVar("M", bound=Model)

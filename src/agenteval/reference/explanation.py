@@ -308,17 +308,10 @@ Parameters that are neither required nor have a default may be left out. Example
 """
 
 
-_PLUGINS_HEAD = """\
-# Assertions of plugins
-
-Made by `agenteval explain --markdown --plugins` from the classes themselves. Examples are the `params`.
-"""
-
-
-def reference_markdown(explanations: list[Explanation], *, plugins: bool = False) -> str:
-    """docs/assertions.md: every type, by category; or the same page about types of `plugins`."""
+def reference_markdown(explanations: list[Explanation]) -> str:
+    """docs/assertions.md: every type, by category; or a page like it of other types."""
     groups = by_category(explanations)
-    lines = [_PLUGINS_HEAD if plugins else _REFERENCE_HEAD, "| category | types |", "| --- | --- |"]
+    lines = [_REFERENCE_HEAD, "| category | types |", "| --- | --- |"]
     for category, items in groups.items():
         lines.append(f"| {category} | {', '.join(f'[`{item.type}`](#{item.type})' for item in items)} |")
     for category, items in groups.items():
@@ -362,11 +355,14 @@ LONGEST_RULE = 200
 
 def _markdown_list(parameters: list[Parameter]) -> list[str]:
     """An item for each parameter; what is neither required nor has a default may be left out."""
-    rules = [
-        re.sub(r" \((required|default .*)\)$", r", \1", p.rule.removesuffix(" (optional)"))
-        for p in parameters
-    ]
-    rules = [rule if len(rule) <= LONGEST_RULE else rule.split(", default")[0] for rule in rules]
-    rules = [rule.removeprefix("true or false, ") for rule in rules]
-    items = [f"- `{p.name}` ({rule}): {p.description}" for p, rule in zip(parameters, rules, strict=True)]
+    items = []
+    for each in parameters:
+        default = f"default {each.default}" if each.default else ""
+        told = "required" if each.required else default
+        if each.type == "true or false" and told:
+            rule = told
+        else:
+            rule = f"{each.type}, {told}" if told else each.type
+        rule = rule if len(rule) <= LONGEST_RULE else each.type
+        items.append(f"- `{each.name}` ({rule}): {each.description}")
     return items or ["No parameters."]
