@@ -144,6 +144,5 @@ def test_markdown_stands_alone(other: str, named: str, capsys: pytest.CaptureFix
     """`--markdown` is the whole reference: it goes with neither a type nor `--json`."""
     assert main(["explain", "--markdown", other]) == 2
     assert capsys.readouterr().err == (
-        f"error[usage.invalid]: --markdown prints the whole reference: it cannot be combined with {named}\n"
-        "  next: use one or the other\n"
+        f"error[usage.invalid]: {named} does not go with --markdown\n  next: use one or the other\n"
     )

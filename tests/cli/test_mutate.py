@@ -140,8 +140,7 @@ def test_the_list_of_operators_is_no_report(report: list[str], capsys: pytest.Ca
     """Who asks for one would wait for it in vain."""
     assert main(["mutate", "--list-operators", *report]) == 2
     assert capsys.readouterr().err == (
-        "error[usage.invalid]: --list-operators mutates nothing: there is no report for --json or --html\n"
-        "  next: use one or the other\n"
+        f"error[usage.invalid]: {report[0]} does not go with --list-operators\n  next: use one or the other\n"
     )
 
 

@@ -657,9 +657,9 @@ def test_options_that_contradict_each_other(project: Logbooks, capsys: pytest.Ca
     record(book, "--update", "evals", "--xfail", code=2)
     record(book, "--turn", "1", code=2)
     assert [line for line in capsys.readouterr().err.splitlines() if line.startswith("error")] == [
-        "error[usage.invalid]: --list and --inspect write nothing: they cannot be combined with --turn, --out or --update",
-        "error[usage.invalid]: --out makes a new test, --update records into one",
-        "error[usage.invalid]: --name, --force and --xfail are for new tests: they cannot be combined with --update",
+        "error[usage.invalid]: --out does not go with --list",
+        "error[usage.invalid]: --out does not go with --update",
+        "error[usage.invalid]: --xfail does not go with --update",
         "error[usage.invalid]: --turn chooses a run to make a test from, but nothing says where to write it",
     ]
 

@@ -79,13 +79,18 @@ def test_write_then_check_then_drift(
     )
 
 
-@pytest.mark.parametrize("argv", [["--write", "--check"], ["trace", "--check"], ["trace", "--write"]])
-def test_one_thing_at_a_time(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    ("argv", "told"),
+    [
+        (["--write", "--check"], "--check does not go with --write"),
+        (["trace", "--check"], "NAME does not go with --check"),
+        (["trace", "--write"], "NAME does not go with --write"),
+    ],
+)
+def test_one_thing_at_a_time(argv: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
     """A name, `--write` and `--check` exclude each other."""
     assert main(["schema", *argv]) == 2
-    assert capsys.readouterr().err == (
-        "error[usage.invalid]: give only one of NAME, --write and --check\n  next: see `agenteval schema --help`\n"
-    )
+    assert capsys.readouterr().err == (f"error[usage.invalid]: {told}\n  next: use one or the other\n")
 
 
 def test_a_directory_that_cannot_be_written(

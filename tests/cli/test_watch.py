@@ -223,8 +223,7 @@ def test_a_baseline_is_of_all_tests(
     """A run of what a change affects would take all other tests out of it, or miss them."""
     assert main(["run", "tests", "--watch", *options]) == 2
     assert capsys.readouterr().err == (
-        f"error[usage.baseline]: --watch runs only part of the tests, but {options[0]} needs all\n"
-        "  next: use one or the other\n"
+        f"error[usage.baseline]: {options[0]} does not go with --watch\n  next: use one or the other\n"
     )
 
 
@@ -232,5 +231,5 @@ def test_a_run_id_names_one_run(project: Project, capsys: pytest.CaptureFixture[
     """`--watch` makes many runs."""
     assert main(["run", "tests", "--watch", "--run-id", "r"]) == 2
     assert capsys.readouterr().err == (
-        "error[usage.watch_run_id]: --watch makes many runs, but --run-id names one\n"
+        "error[usage.watch_run_id]: --run-id does not go with --watch\n  next: use one or the other\n"
     )

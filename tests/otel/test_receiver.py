@@ -256,7 +256,7 @@ def test_listening_in_vain(tmp_path: Path) -> None:
     [
         (["--listen", "soon"], "--listen soon: expected a port"),
         (["--listen", "70000"], "--listen 70000: expected a port"),
-        (["--listen", "--turn", "1"], "--listen keeps what comes, and lists the runs: it goes only with "),
+        (["--listen", "--turn", "1"], "--turn does not go with --listen"),
         (["--listen", "--adapter", "nanoclaw"], "adapter nanoclaw does not take what a running agent sends"),
     ],
 )

@@ -185,7 +185,7 @@ def test_explain_without_plugins(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert said(capsys, "explain", "--plugins") == "no plugin provides an assertion type\n"
     assert main(["explain", "--plugins", "shouts"]) == 2
     assert capsys.readouterr().err == (
-        "error[usage.invalid]: --plugins lists types: it cannot be combined with TYPE\n  next: use one or the other\n"
+        "error[usage.invalid]: TYPE does not go with --plugins\n  next: use one or the other\n"
     )
 
 

@@ -23,9 +23,10 @@ from agenteval.cli.options import (
     a_number,
     cluster_of,
     option,
+    refuse_beside,
     taking,
 )
-from agenteval.contracts.errors import ExitCode, UsageError
+from agenteval.contracts.errors import ExitCode
 from agenteval.operators.base import MOST_MUTANTS
 from agenteval.running.reports import prepare, write_report
 from agenteval.running.session import AUTO, processors
@@ -87,11 +88,8 @@ def command(asked: MutateRequest) -> ExitCode:
     from agenteval.reporters.console import Console
     from agenteval.running.collection import collect
 
-    if asked.list_operators and (asked.json_output or asked.html):
-        raise UsageError(
-            "--list-operators mutates nothing: there is no report for --json or --html",
-            next_step="use one or the other",
-        )
+    if asked.list_operators:
+        refuse_beside("--list-operators", {"--json": asked.json_output, "--html": asked.html})
     if asked.html:
         prepare({"html": asked.html})
     project = open_project(asked.paths)

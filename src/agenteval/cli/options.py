@@ -151,6 +151,17 @@ SharedRootOption = Annotated[
 ]
 
 
+def refuse_beside(option: str, others: Mapping[str, object], *, reason_code: str = "") -> None:
+    """Refuse the first of the other options that is given beside this one. Raises `UsageError`."""
+    for other, given in others.items():
+        if given:
+            raise UsageError(
+                f"{other} does not go with {option}",
+                reason_code=reason_code,
+                next_step="use one or the other",
+            )
+
+
 @contextmanager
 def cluster_of(
     asked: Any, project: "OpenProject", *, without: Mapping[str, bool], sandbox: str = "", live: bool = False
@@ -169,13 +180,7 @@ def cluster_of(
             f"--cluster {asked.cluster}: expected local:N, where N is a number of workers from 1 to 999",
             reason_code="usage.cluster",
         )
-    for name, given in {"-n": asked.workers != "auto", **without}.items():
-        if given:
-            raise UsageError(
-                f"{name} does not go with --cluster",
-                reason_code="usage.cluster",
-                next_step="use one or the other",
-            )
+    refuse_beside("--cluster", {"-n": asked.workers != "auto", **without}, reason_code="usage.cluster")
     from agenteval.running.cluster import Cluster
 
     with catch_warnings():

@@ -10,7 +10,7 @@ from shlex import quote
 from time import sleep
 from typing import TYPE_CHECKING, Annotated, Any
 
-from agenteval.cli.options import AdapterOption, Request, argument, option, taking
+from agenteval.cli.options import AdapterOption, Request, argument, option, refuse_beside, taking
 from agenteval.contracts.errors import AdapterError, ExitCode, UsageError
 from agenteval.contracts.models import plain
 from agenteval.redaction.redactor import redactor_in_force
@@ -214,32 +214,19 @@ class RecordRequest(Request):
         """Refuse contradictions that show before anything is read. Raises `UsageError`."""
         if self.path is None and not self.listening:
             raise UsageError("Missing argument 'SOURCE'.", next_step="agenteval record --help")
-        if self.listening and (
-            self.inspecting or self.into or self.turns or self.name or self.force or self.xfail
-        ):
-            raise UsageError(
-                "--listen keeps what comes, and lists the runs: it goes only with --out, --adapter, --list and --json",
-                next_step="make tests of the file that it writes",
-            )
-        if not self.listening and (self.listing or self.inspecting) and (self.out or self.into or self.turns):
-            raise UsageError(
-                "--list and --inspect write nothing: they cannot be combined with --turn, --out or --update",
-                next_step="use one or the other",
-            )
+        new = {"--name": self.name, "--force": self.force, "--xfail": self.xfail}
+        target = {"--turn": self.turns, "--update": self.into}
+        if self.listening:
+            refuse_beside("--listen", {"--inspect": self.inspecting, **target, **new})
+        elif self.listing or self.inspecting:
+            refuse_beside("--list" if self.listing else "--inspect", {**target, "--out": self.out})
         if self.turns and not (self.out or self.into):
             raise UsageError(
                 "--turn chooses a run to make a test from, but nothing says where to write it",
                 next_step="add --out DIR, or --update TEST; agenteval trace SOURCE --turn N shows what the run did",
             )
-        if self.out and self.into:
-            raise UsageError(
-                "--out makes a new test, --update records into one", next_step="use one or the other"
-            )
-        if self.into and (self.name or self.force or self.xfail):
-            raise UsageError(
-                "--name, --force and --xfail are for new tests: they cannot be combined with --update",
-                next_step="use one or the other",
-            )
+        if self.into:
+            refuse_beside("--update", {"--out": self.out, **new})
         if self.name:
             _check_name(self.name, self.turns or ())
 

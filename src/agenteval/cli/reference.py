@@ -5,8 +5,8 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from agenteval.cli.options import argument, option
-from agenteval.contracts.errors import ExitCode, UsageError
+from agenteval.cli.options import argument, option, refuse_beside
+from agenteval.contracts.errors import ExitCode
 
 if TYPE_CHECKING:
     from agenteval.plugins.registry import Registry
@@ -34,19 +34,13 @@ def explain_types(
 
     Exit codes: 0 shown, 2 there is no such type.
     """
-    if markdown and (name or as_json):
-        other = "--json" if as_json else "TYPE"
-        raise UsageError(
-            f"--markdown prints the whole reference: it cannot be combined with {other}",
-            next_step="use one or the other",
-        )
+    if markdown:
+        refuse_beside("--markdown", {"--json": as_json, "TYPE": name})
+    if plugins:
+        refuse_beside("--plugins", {"TYPE": name})
     from agenteval.reporters.terminal import Terminal, write
     from agenteval.text.fitting import visible, visible_in_json
 
-    if plugins and name:
-        raise UsageError(
-            "--plugins lists types: it cannot be combined with TYPE", next_step="use one or the other"
-        )
     room = Terminal(sys.stdout).room
     with redirect_stdout(sys.stderr):  # a plugin may print
         registry = _registry(name, built_in=markdown and not plugins)
@@ -184,10 +178,7 @@ def schema(
     Exit codes: 0 done, 1 --check found a file that is out of date, 2 there is no such schema.
     """
     if write or check:
-        if name or (write and check):
-            raise UsageError(
-                "give only one of NAME, --write and --check", next_step="see `agenteval schema --help`"
-            )
+        refuse_beside("--write" if write else "--check", {"NAME": name, "--check": write and check})
         where = folder or _default_folder()
         return _write_schemas(where) if write else _check_schemas(where)
     if name:

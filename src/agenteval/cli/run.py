@@ -35,6 +35,7 @@ from agenteval.cli.options import (
     cluster_of,
     one_of,
     option,
+    refuse_beside,
     shard_of,
     taking,
     with_reports,
@@ -211,24 +212,15 @@ class RunRequest(Request):
     def check(self) -> None:
         """Refuse contradictions that show before anything is read. Raises `UsageError`."""
         if self.collect_only:
-            outcomes = [f"--{name}" for name in self.reports]
-            outcomes += ["--json"] * self.json_output + ["--update-baseline"] * self.update_baseline
-            if outcomes:
-                raise UsageError(
-                    f"{outcomes[0]} writes the outcome of a run, and --collect-only makes none",
-                    next_step="use one or the other",
-                )
-        if self.no_artifacts and self.save_traces and not shows_traces(self.reports):
-            raise UsageError(
-                "--save-traces with --no-artifacts, which writes no files: no effect",
-                reason_code="usage.no_artifacts",
-                next_step="use one or the other",
+            outcomes = {f"--{name}": True for name in self.reports}
+            outcomes |= {"--json": self.json_output, "--update-baseline": self.update_baseline}
+            refuse_beside("--collect-only", outcomes)
+        if self.no_artifacts and not shows_traces(self.reports):
+            refuse_beside(
+                "--no-artifacts", {"--save-traces": self.save_traces}, reason_code="usage.no_artifacts"
             )
-        if self.stale == "mark" and self.live in ("record", "real"):
-            raise UsageError(
-                f"--stale mark is for played models, and with --live {self.live} none is played",
-                next_step="use one or the other",
-            )
+        if self.live in ("record", "real"):
+            refuse_beside(f"--live {self.live}", {"--stale mark": self.stale == "mark"})
 
     def live_options(self, config: "LiveConfig", root: Path, scratch: Path) -> "LiveOptions":
         """How agents are run again, by the project's configuration and these options."""
@@ -371,12 +363,7 @@ def command(asked: RunRequest) -> ExitCode:
     stream = sys.stderr if asked.json_output else sys.stdout
     console = Console(stream, verbosity=asked.verbose - asked.quiet, color=asked.color or config.color)
     if asked.watch:
-        if asked.cluster:
-            raise UsageError(
-                "--watch does not go with --cluster",
-                reason_code="usage.cluster",
-                next_step="use one or the other",
-            )
+        refuse_beside("--cluster", {"--watch": asked.cluster}, reason_code="usage.cluster")
         from agenteval.running.watching import watch
 
         options = options_of(asked.context)
@@ -524,15 +511,9 @@ def _reported(session: Session, asked: RunRequest, project: OpenProject, artifac
 
 def options_of(context: typer.Context) -> list[str]:
     """The options that a command line gave, but for --watch. Raises `UsageError` for one that does not go with it."""
-    if context.params["run_id"]:
-        raise UsageError("--watch makes many runs, but --run-id names one", reason_code="usage.watch_run_id")
-    for name in ("baseline", "update_baseline"):
-        if context.params[name]:  # of an update, tests that are not run again would be gone
-            raise UsageError(
-                f"--watch runs only part of the tests, but --{name.replace('_', '-')} needs all",
-                reason_code="usage.baseline",
-                next_step="use one or the other",
-            )
+    whole = {f"--{name.replace('_', '-')}": context.params[name] for name in ("baseline", "update_baseline")}
+    refuse_beside("--watch", whole, reason_code="usage.baseline")  # which runs only part of the tests again
+    refuse_beside("--watch", {"--run-id": context.params["run_id"]}, reason_code="usage.watch_run_id")
     given: list[str] = []
     for known in context.command.params:
         value = context.params.get(known.name or "")

@@ -28,7 +28,6 @@ from agenteval.running.reports import Reporting, keep_out, prepare
 
 if TYPE_CHECKING:
     from agenteval.comparing.comparison import Comparison, Side
-    from agenteval.judging.stored import StoredRun
     from agenteval.openwop.models import EvalSummary
     from agenteval.running.bookkeeping import Ledger
     from agenteval.running.shards import StoredShard
@@ -92,8 +91,6 @@ def compare_runs(
     Exit codes: 0 no regression, 1 at least one, 2 the two cannot be compared, or a test of B could not be judged.
     """
     from agenteval.comparing.comparison import compare, load_side
-    from agenteval.judging.stored import find_run
-    from agenteval.loading.project import open_project
     from agenteval.running.baselines import today
 
     project = open_project()
@@ -107,7 +104,6 @@ def compare_runs(
         )
     code, told = _verdict(comparison, other)
     if as_json:
-        from agenteval.redaction.redactor import Redactor
         from agenteval.redaction.sealing import sealed
         from agenteval.reporters.terminal import write_encoded
 
@@ -158,8 +154,6 @@ def gate(
 
     Exit codes: 0 it is, 1 it is not, 2 the summary is invalid, or that of a shard.
     """
-    from agenteval.judging.stored import StoredRun, find_run
-    from agenteval.loading.project import open_project
     from agenteval.running.gate import objection, verified_summary
 
     stored = StoredRun(find_run(run, open_project().runs))
@@ -230,10 +224,8 @@ def merge(
     Exit codes: those of the run; 2 if these are not all the shards of one run.
     """
     from agenteval.judging.runner import RunOptions
-    from agenteval.loading.project import open_project
     from agenteval.openwop.summary import Scores
     from agenteval.reporters.artifacts import RunDirectory, new_run_id
-    from agenteval.reporters.console import Console
     from agenteval.running.bookkeeping import Ledger
     from agenteval.running.shards import read_shards
 

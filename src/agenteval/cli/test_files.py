@@ -168,11 +168,9 @@ def suite(
         raise UsageError(
             f"agenteval suite {action}: the only action is new", next_step="agenteval suite new PATH"
         )
-    from agenteval.loading.project import open_project
     from agenteval.openwop.suite import carried_over, task_names
     from agenteval.reporters.console import Console
     from agenteval.reporters.terminal import write_json
-    from agenteval.running.collection import collect
 
     project = open_project(paths)
     paths = project.paths(paths, "suite")
@@ -216,8 +214,6 @@ def _suite_of(config: "Config", tasks: list[dict[str, Any]], folder: Path | None
 
 
 def _tell_carried(terminal: "Terminal", carried: Sequence[tuple[str, Any, list[str]]]) -> None:
-    from agenteval.text.fitting import counted
-
     made = sum(task is not None for _, task, _ in carried)
     terminal.emit(f"{made} of {counted(len(carried), 'test')} carried over")
     for test_id, task, lost in carried:
