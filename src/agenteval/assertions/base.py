@@ -89,9 +89,14 @@ def names_in(check: Model) -> Iterator[tuple[DataPath, str, str]]:
 def _models(check: Any, path: DataPath = ()) -> Iterator[tuple[DataPath, Any]]:
     """The check, and every model in its parameters, each with the path to it."""
     yield path, check
-    for steps, value in _values(check, check.__dataclass_fields__):
+    for name in check.__dataclass_fields__:
+        value = getattr(check, name)
         if isinstance(value, Model):
-            yield from _models(value, (*path, *steps))
+            yield from _models(value, (*path, name))
+        elif type(value) is list:
+            for index, item in enumerate(value):
+                if isinstance(item, Model):
+                    yield from _models(item, (*path, name, index))
 
 
 def _values(holder: Any, names: Collection[str]) -> Iterator[tuple[tuple[str] | tuple[str, int], Any]]:
