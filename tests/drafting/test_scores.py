@@ -34,7 +34,7 @@ SCORES = {
     "v2-memory-read": (1, 27, 0, 0),
     "v2-memory-write": (2, 75, 7, 1),
     "v2-outbound-tools": (1, 52, 18, 5),
-    "v2-parallel-tools": (1, 38, 9, 3),
+    "v2-parallel-tools": (1, 39, 8, 3),
     "v2-scheduled-task": (2, 48, 6, 0),
     "v2-subagent": (1, 25, 5, 1),
 }
