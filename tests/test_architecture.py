@@ -39,6 +39,7 @@ HEAVY = frozenset(
 ALLOWED = {
     "cli": {"typer"},
     "reading": {"yaml"},
+    "running/cluster.py": {"multiprocessing"},
     "running/workers.py": {"multiprocessing"},
     "serve/messages.py": {"pydantic"},
     "serve/workers.py": {"multiprocessing"},
