@@ -14,11 +14,11 @@ import typer
 
 from agenteval.contracts.errors import ExitCode, UsageError
 from agenteval.reporters.formats import FORMATS
-from agenteval.running.shards import Shard
 
 if TYPE_CHECKING:
     from agenteval.loading.project import OpenProject
     from agenteval.running.cluster import Cluster
+    from agenteval.running.shards import Shard
 
 Command = Callable[..., ExitCode]
 
@@ -197,10 +197,12 @@ def cluster_of(
 ShardOption = Annotated[str | None, option("--shard I/N", "Run part I of N; agenteval merge joins them.")]
 
 
-def shard_of(value: str | None) -> Shard | None:
+def shard_of(value: str | None) -> "Shard | None":
     """The shard that `--shard I/N` means. Raises `UsageError` (`usage.shard`)."""
     if value is None:
         return None
+    from agenteval.running.shards import Shard
+
     number, slash, of = value.partition("/")
     digits = slash and all(part.isascii() and part.isdigit() and len(part) <= 4 for part in (number, of))
     if not digits or not 1 <= int(number) <= int(of):

@@ -62,12 +62,12 @@ from agenteval.running.reports import (
     shows_traces,
 )
 from agenteval.running.session import AUTO, Flow, Session
-from agenteval.running.shards import Shard, ShardLog
 
 if TYPE_CHECKING:
     from agenteval.comparing.comparison import Comparer
     from agenteval.live.options import How, LiveOptions, Stale
     from agenteval.loading.config import LiveConfig
+    from agenteval.running.shards import Shard
 
 
 class RunRequest(Request):
@@ -283,7 +283,7 @@ class RunRequest(Request):
         return alone
 
     @property
-    def part(self) -> Shard | None:
+    def part(self) -> "Shard | None":
         """The shard. Raises `UsageError`."""
         return shard_of(self.shard)
 
@@ -443,7 +443,11 @@ def _ledger(asked: RunRequest, project: OpenProject, parts: Parts, console: Cons
     live = asked.live_options(config.live, project.root, scratch)
     live.shadow = parts.shadow
     live.tell = None if asked.no_progress else LiveProgress()
-    part, strict = asked.part, asked.strict or config.strict
+    part, strict, log = asked.part, asked.strict or config.strict, None
+    if part:
+        from agenteval.running.shards import ShardLog
+
+        log = ShardLog.of(part, asked.run_id, strict=strict, suite=parts.scores.suite)
     return Ledger(
         options=RunOptions(
             run_id=(asked.run_id or new_run_id()) + (f"-shard-{part.number}-of-{part.of}" if part else ""),
@@ -464,7 +468,7 @@ def _ledger(asked: RunRequest, project: OpenProject, parts: Parts, console: Cons
         ),
         console=console,
         scores=parts.scores,
-        log=ShardLog.of(part, asked.run_id, strict=strict, suite=parts.scores.suite) if part else None,
+        log=log,
         shows_files=not asked.no_artifacts,
         remembers=not (asked.no_artifacts or parts.tests),
     )

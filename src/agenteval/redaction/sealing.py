@@ -135,6 +135,8 @@ _PLAIN = bytes(range(ord(" "), 127)) + b"\n"
 
 def _harmless(content: bytes) -> bytes:
     """JSON that hides nothing from who reads it as a text."""
+    if content.isascii():
+        return content
     rest = content.translate(None, _PLAIN).decode()  # mostly little: looking through all of it is slow
     return content if visible_in_json(rest) == rest else visible_in_json(content.decode()).encode()
 

@@ -17,12 +17,12 @@ from agenteval.reporters.artifacts import ArtifactError, safe_stem
 from agenteval.running.bookkeeping import Ledger
 from agenteval.running.examiner import Candidate, Examiner, Judged, TaskIds
 from agenteval.running.history import keys, recall
-from agenteval.running.shards import Inputs, Shard, code_of, divided
 from agenteval.text.fitting import counted
 
 if TYPE_CHECKING:
     from agenteval.reporters.progress import Progress
     from agenteval.running.cluster import Cluster, Spread
+    from agenteval.running.shards import Shard
     from agenteval.running.workers import Job, Workers
 
 
@@ -40,7 +40,7 @@ class Flow:
 
     last_failed: bool = False
     failed_first: bool = False
-    shard: Shard | None = None
+    shard: "Shard | None" = None
     workers: str = AUTO
     progress: bool = True
     """Whether a terminal shows how far the run is."""
@@ -253,8 +253,10 @@ class Session:
         self.unread = len(rest)
         return first
 
-    def _of_shard(self, shard: Shard, files: Sequence[Found]) -> list[int]:
+    def _of_shard(self, shard: "Shard", files: Sequence[Found]) -> list[int]:
         """The tests of one shard. Only selected tests are divided, so that no shard is empty without need."""
+        from agenteval.running.shards import divided
+
         key = keys(self.ledger.options.root)
         if self.selection.everything:
             self.wanted = sum(isinstance(each, Selected) for each in files)
@@ -295,6 +297,8 @@ class Session:
         self, files: Sequence[Found], kept: Sequence[int], names: Mapping[int, str], shards: Sequence[int]
     ) -> dict[str, str]:
         """The digests of all that the verdicts of a run depend on: shards in which any differs are not of one run."""
+        from agenteval.running.shards import Inputs, code_of
+
         ledger, options = self.ledger, self.ledger.options
         inputs = Inputs(options.root, options.registry, anywhere=options.allow_outside)
         settings = [
