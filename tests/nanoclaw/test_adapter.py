@@ -64,7 +64,7 @@ def test_an_unknown_key_of_adapter_input_is_an_error(tmp_path: Path) -> None:
     assert error.reason_code == "adapter.unknown_input"
     assert error.message == (
         "unknown key 'replay_fil' in adapter_input, did you mean 'replay_file'? "
-        "(allowed: replay_file, session, turn, message, task_id, tool_aliases)"
+        "(allowed: replay_file, session, turn, message, task_id, time, tool_aliases)"
     )
     assert error.next_step == "correct the key in the test; keys that begin with x- are your own"
 

@@ -34,6 +34,8 @@ def test_they_have_the_same_keys() -> None:
         ({"message": ""}, False),
         ({"message": True}, False),
         ({"task_id": ""}, False),
+        ({"time": "2026-11-21T20:00:00Z"}, True),
+        ({"time": 7}, False),
         ({"tool_aliases": {"mcp__home__*": "heating"}}, True),
         ({"tool_aliases": {"mcp__home__*": ""}}, False),
         ({"tool_aliases": ["heating"]}, False),

@@ -161,11 +161,16 @@ def test_a_store_that_was_copied_out_with_its_transcripts(tmp_path: Path) -> Non
         ({"message": "5550100:41:ag-1763740800000-main01"}, 1),
         ({"message": "task-1795294527407-6whzfn"}, 2),
         ({"task_id": "task-1795294527407-6whzfn"}, 2),
+        ({"time": "2026-11-21T20:55:27.303Z"}, 1),
+        ({"time": "2026-11-21T20:55:27.400Z"}, 1),
+        ({"time": "2026-11-21T20:55:29Z"}, 1),
+        ({"time": "2026-11-21T21:55:30.2+01:00"}, 2),
+        ({"time": "2027-01-01"}, 2),
         ({"turn": 2, "task_id": "task-1795294527407-6whzfn"}, 2),
     ],
 )
 def test_choosing_a_run(install: Path, given: dict[str, Any], turn: int) -> None:
-    """By number, message, or task; several choices must all fit."""
+    """By number, message, task, or time; several choices must all fit."""
     first = "Every weekday at 9 send me an AI news digest."
     assert (replayed(install, ".", **given).input_messages[0].content == first) is (turn == 1)
 
@@ -176,7 +181,7 @@ def test_without_a_choice_the_runs_are_listed(install: Path) -> None:
     assert error.reason_code == "adapter.several_runs"
     assert error.message == f"the recording has 2 runs:\n{RUNS}"
     assert error.next_step == (
-        "choose one in the test: adapter_input: {session: …, turn: N}; message and task_id choose one, too"
+        "choose one in the test: adapter_input: {session: …, turn: N}; message, task_id and time choose one, too"
     )
 
 
@@ -186,10 +191,12 @@ def test_without_a_choice_the_runs_are_listed(install: Path) -> None:
         ({"turn": 3}, "turn: 3"),
         ({"message": 99}, "message: 99"),
         ({"task_id": "task-x"}, "task_id: 'task-x'"),
+        ({"time": "2020-01-01"}, "time: '2020-01-01'"),
         (
             {"turn": 1, "task_id": "task-1795294527407-6whzfn"},
             "turn: 1, task_id: 'task-1795294527407-6whzfn'",
         ),
+        ({"turn": 2, "time": "2026-11-21T20:55:29Z"}, "turn: 2, time: '2026-11-21T20:55:29Z'"),
     ],
 )
 def test_a_choice_that_no_run_fits(install: Path, given: dict[str, Any], asked: str) -> None:
@@ -200,7 +207,7 @@ def test_a_choice_that_no_run_fits(install: Path, given: dict[str, Any], asked: 
 
 
 def test_choosing_a_run_without_a_database(tmp_path: Path) -> None:
-    """By the number of its message."""
+    """By the number of its message, or by a time: of runs that interleave, the one that was under way."""
     script = Script()
     one = script.chat("First?", 2)
     script.chat("Second?", 4, parent=None)
@@ -212,9 +219,13 @@ def test_choosing_a_run_without_a_database(tmp_path: Path) -> None:
         for given in (
             {"message": 4},
             {"message": 2},
+            {"time": "2026-11-21T20:00:01Z"},
+            {"time": "2026-11-21T20:00:03Z"},
+            {"time": "2026-11-21T20:00:04Z"},
+            {"time": "2026-11-21T20:00:05Z"},
         )
     ]
-    assert chosen == ["Second.", "First."]
+    assert chosen == ["Second.", "First.", "First.", "Second.", "First.", "Second."]
 
 
 def test_a_task_that_recurs_is_known_by_its_series(install: Path) -> None:
@@ -270,6 +281,7 @@ def test_a_choice_that_several_runs_fit(tmp_path: Path, count: int, last: str, l
         ({"message": ""}, "message: expected a non-empty value, got ''"),
         ({"message": [2]}, "message: expected a string or an integer, got a list"),
         ({"task_id": 7}, "task_id: expected a string, got the number 7 (put it in quotes, as it is written)"),
+        ({"time": "noon"}, "time: 'noon' is not an ISO 8601 date and time, such as '2026-01-31T08:00:00Z'"),
         ({"tool_aliases": ["a"]}, "tool_aliases: expected a mapping, got a list"),
         (
             {"tool_aliases": {"a": 1}},
@@ -291,7 +303,7 @@ def test_unknown_keys_get_the_key_that_was_meant(install: Path) -> None:
     assert error.reason_code == "adapter.unknown_input"
     assert error.message == (
         "unknown key 'tern' in adapter_input, did you mean 'turn'? "
-        "(allowed: replay_file, session, turn, message, task_id, tool_aliases)"
+        "(allowed: replay_file, session, turn, message, task_id, time, tool_aliases)"
     )
 
 

@@ -212,6 +212,13 @@ def test_each_turn_is_a_run(tmp_path: Path) -> None:
     assert [run.metrics.timing_ms_total for run in runs] == [1, 2, 3]
 
 
+def test_a_time_chooses_no_turn_without_times(tmp_path: Path) -> None:
+    """When it was under way is not known."""
+    with pytest.raises(AdapterError) as refused:
+        trace_of(tmp_path, *SUCCESS, time="2026-11-21T20:00:00Z")
+    assert refused.value.reason_code == "adapter.no_such_run"
+
+
 def test_turns_of_releases_that_begin_once(tmp_path: Path) -> None:
     """A run ends with its result."""
     lines = [init("Bash"), says("One."), result("One."), says("Two."), result("Two.")]

@@ -19,7 +19,7 @@ VERSION = "0.1.0"
 INFO = AdapterInfo(name=NAME, version=VERSION)
 INPUTS = ("replay_file", "session")
 """The keys of `adapter_input` that name a recording."""
-OF_SESSION = ("turn", "message", "task_id", "tool_aliases")
+OF_SESSION = ("turn", "message", "task_id", "time", "tool_aliases")
 """The other keys, which go with `session`."""
 
 

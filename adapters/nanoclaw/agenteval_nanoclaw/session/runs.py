@@ -17,6 +17,7 @@ from agenteval.contracts.adapters import AdapterContext
 from agenteval.contracts.errors import AdapterError
 from agenteval.contracts.models import Between, Invalid, Model, NotEmpty, NotNull, model, parse
 from agenteval.text.fitting import cut
+from agenteval_nanoclaw.bundle import Timestamp
 from agenteval_nanoclaw.session.prompts import Message, Prompt, parse_prompt
 from agenteval_nanoclaw.session.source import STREAM, TRANSCRIPT, Source, Transcript, find_source
 from agenteval_nanoclaw.session.store import Group, Inbound, Session, Store, read_store
@@ -297,6 +298,8 @@ class NanoClawInput(Model):
     """With `session`: the run that received this message, by its number in the session or its id."""
     task_id: Annotated[Text | None, NotNull()] = None
     """With `session`: the run of this task, or of a task of this series."""
+    time: Annotated[Timestamp | None, NotNull()] = None
+    """With `session`: the run that was under way at this time (ISO 8601), else the last that began before it."""
     tool_aliases: Annotated[dict[str, Text] | None, NotNull()] = None
     """With `session`: recorded names of tools, or globs, with the names that the test uses."""
 
@@ -314,14 +317,15 @@ def check_options(given: Mapping[str, Any]) -> None:
 
 
 def choose(runs: Sequence[Run], given: Mapping[str, Any]) -> Run:
-    """The run that all of `turn`, `message` and `task_id` mean that are given; the only one, when none is.
+    """The run that all of `turn`, `message`, `task_id` and `time` mean that are given; the only one, when none is.
 
     Raises `AdapterError` that lists the runs: `adapter.no_such_run`, `adapter.several_runs`.
     """
-    found = [run for run in runs if _fits(run, given)]
+    found = [run for run in _at(given.get("time"), runs) if _fits(run, given)]
     if len(found) == 1:
         return found[0]
-    asked = ", ".join(f"{key}: {given[key]!r}" for key in ("turn", "message", "task_id") if key in given)
+    keys = ("turn", "message", "task_id", "time")
+    asked = ", ".join(f"{key}: {given[key]!r}" for key in keys if key in given)
     listed = [
         f"\n  turn {run.number}  {iso(run.started)}  {'scheduler' if run.by_scheduler else 'user_message'}  {run.first_words}"
         for run in found or runs
@@ -342,8 +346,17 @@ def choose(runs: Sequence[Run], given: Mapping[str, Any]) -> Run:
     raise AdapterError(
         f"{what}:{''.join(listed)}",
         reason_code="adapter.several_runs",
-        next_step="choose one in the test: adapter_input: {session: …, turn: N}; message and task_id choose one, too",
+        next_step="choose one in the test: adapter_input: {session: …, turn: N}; message, task_id and time choose one, too",
     )
+
+
+def _at(moment: str | None, runs: Sequence[Run]) -> Sequence[Run]:
+    """The run that a time means, if any; all without one. A run without times is never meant."""
+    if moment is None:
+        return runs
+    time = milliseconds(moment) or 0
+    begun = [run for run in runs if run.index.timed and run.started <= time]
+    return ([run for run in begun if run.ended >= time] or begun)[-1:]
 
 
 def _fits(run: Run, given: Mapping[str, Any]) -> bool:
