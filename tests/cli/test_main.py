@@ -79,6 +79,17 @@ def test_help_cuts_no_option(
 
 
 @pytest.mark.parametrize("command", COMMANDS)
+def test_help_shows_every_word(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Rich takes a word in brackets, such as the name of an extra, for markup, and leaves it out."""
+    app: Any = typer.main.get_command(_app([command, "doctor"]))
+    known = app.commands[command]
+    assert main([command, "--help"]) == 0
+    shown = set(capsys.readouterr().out.split())
+    texts = [known.help, *(getattr(param, "help", None) for param in known.params)]
+    assert set(" ".join(filter(None, texts)).split()) - shown == set()
+
+
+@pytest.mark.parametrize("command", COMMANDS)
 def test_help_is_for_every_encoding(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Rich, which writes the help, crashes on what the encoding of stdout lacks: our words are ASCII."""
     monkeypatch.setattr(sys, "stdout", TextIOWrapper(BytesIO(), encoding="ascii"))

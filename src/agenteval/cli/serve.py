@@ -31,7 +31,7 @@ def command(
 ) -> ExitCode:
     """Serve an OpenWOP eval host: suites are run on request, by recordings or live.
 
-    What it offers stands in agenteval.yaml, under serve. Needs the extra: pip install 'agenteval[serve]'.
+    What it offers stands in agenteval.yaml, under serve. Needs the extra `serve`.
     Exit codes: 0 stopped, 2 it cannot run, 3 a file is invalid.
     """
     from agenteval.loading.project import open_project
