@@ -181,6 +181,11 @@ def test_unique_items(items: list[Any], unique: bool) -> None:
     assert schema_differences({"uniqueItems": False}, items) == []
 
 
+def test_unique_items_of_a_long_list() -> None:
+    """In one pass over it."""
+    assert schema_differences({"uniqueItems": True}, [{"k": number} for number in range(50_000)]) == []
+
+
 def test_a_schema_that_goes_in_circles_is_stopped() -> None:
     """When it is not seen at load time."""
     with pytest.raises(AssertionCrashError) as caught:
