@@ -29,8 +29,8 @@ CACHE_KEYS = ("cache_read_input_tokens", "cache_creation_input_tokens")
 class EfficiencyWithin(Assertion):
     """The run stays within limits of time, tokens, cost, turns and retries.
 
-    By what the recording states; tokens of a prompt cache count as input. A limit without a measure is not judged; if that is so
-    for every limit, the assertion is skipped. Vacuous if only retries are judged, and there was no tool call.
+    By what the recording states; tokens of a prompt cache count as input. A limit without a measure is not judged; when
+    none is, the assertion is skipped. Vacuous if only retries are judged, and there was no tool call.
     """
 
     type: ClassVar[str] = "efficiency_within"

@@ -52,12 +52,11 @@ MIN_SUPPORT = 0.66
 class ClaimsSupportedByFixtures(Assertion):
     """Everything the final output claims is supported by what the tools returned.
 
-    A claim is a bullet, a numbered item, a table row or else a sentence; questions, greetings, headings and code claim nothing. Its hard facts must occur in the sources, near its words and in the object that it names: numbers by value
-    (`41%` is `41 percent`), dates as far as they are stated, URLs, names word by word, quotes literally. It fails, too, when the
-    nearest passage contradicts it: a denial, an opposite, another name, number or date in the place of one, another object or field.
+    A claim is a bullet, a numbered item, a table row or else a sentence. Its numbers, dates, URLs, names and quotes must occur in
+    the sources, near its words and in the object that it names, and the nearest passage must not contradict it.
+    docs/groundedness.md has the rules, and what they do not find.
 
-    Fails if there is no successful result of an allowed source. Vacuous if the output claims nothing of the kinds in
-    `check`. docs/groundedness.md says what these rules find and what not.
+    Fails if there is no successful result of an allowed source. Vacuous if the output claims nothing of the kinds in `check`.
     """
 
     type: ClassVar[str] = "claims_supported_by_fixtures"
@@ -77,7 +76,7 @@ allow: [Acme Support, "24 hours"]
     include_input: bool = True
     """Whether what the user said supports claims."""
     min_support: Annotated[float, Between(0, 1)] | None = None
-    """How much of the wording of each claim its sources must have, in order, for outputs such as summaries: 0.66 suits most. Wording is not judged without it."""
+    """How much of the wording of each claim its sources must have, in order, for outputs such as summaries: 0.66 suits most."""
     check: Annotated[list[Check], NotEmpty()] = field(  # type: ignore[assignment]
         default_factory=lambda: list(UNASKED)
     )
@@ -216,11 +215,11 @@ def _no_results(purpose: str, allowed: Sequence[str], trace: Trace, **observed: 
 class NoFabricatedSourceOrCitation(Assertion):
     """Every source that the final output cites occurs in what the tools returned.
 
-    Citations are URLs, domains, DOIs and arXiv ids; numbers such as [1]; and named sources: "according to X", "(Source: X)".
-    References, compared without `www.`, fragment and tracking parameters, must occur in a successful result, in the
-    arguments of its call, in what the user said, or in `allow`. A named source must occur in a result, by name or as a host, or
-    be the tool that returned one, its MCP server, or a file that it was asked for. A number needs a line in the output that says
-    what it stands for, whose URL or title is in a result; without such lines, at least as many sources as its number.
+    URLs, domains, DOIs and arXiv ids, compared without `www.`, fragment and tracking parameters, must occur in a successful
+    result, the arguments of its call, what the user said, or `allow`. A named source ("according to X", "(Source: X)") must occur
+    in a result, by name or as a host, or be the tool that returned one, its MCP server, or a file that it was asked for. A number
+    such as [1] needs a line in the output with a URL or title that is in a result; without such lines, at least as many
+    sources as it says.
 
     Fails if there are citations but no successful result. Vacuous if the output cites nothing.
     """

@@ -66,10 +66,10 @@ class MemoryRecallSameGroup(Assertion):
 
     By `evidence`, there is
     `event`: a `memory_read` of the group's memory, not just of a file's name, before the answer.
-    `output`: the final output honours the fact: the `output` block, if there is one. Else a fact that states the form of
-    answers (how many bullets, sentences, words, paragraphs or lines, brevity of 120 words, no preamble) asks for that form, and
-    one in a language, as JSON, a table or a numbered list for an `output` block; any other for half of its content words, without those of the message that is answered and those it rules out, and for no other
-    day, date, time or number in the place of its own.
+    `output`: the final output is as the `output` block says. Without one, a fact that states the form of answers (how many bullets,
+    sentences, words, paragraphs or lines, brevity of 120 words, no preamble) asks for that form, and one in a language, as JSON, a
+    table or a numbered list for an `output` block; any other for half of its content words, without those of the message that is
+    answered and those it rules out, and for no other day, date, time or number in the place of its own.
     `auto`: `event`, and the `output` block if given, where the adapter supports memory events; else `output`.
 
     `event` and `both` are skipped if the adapter does not support memory events and none is recorded.
@@ -93,7 +93,7 @@ output:
     evidence: Literal["auto", "event", "output", "both"] = "auto"
     """What shows that the fact was recalled; `both` is `event` and `output`."""
     output: OutputContains | None = None
-    """What the final output must contain to honour the fact."""
+    """What the final output must contain."""
 
     def looks_at(self) -> Looks:
         """Reads of memory, the final output, or both."""
@@ -194,7 +194,7 @@ class MemoryUpdateOnCorrection(Assertion):
     contains it, no later write of that file takes it out again (by its `change_summary`: "instead of: ...") or repeats its
     line with the old value, and the final output does not use `old_value`.
     Values are whole words in any case; dates, times and numbers in any spelling. The output may deny the old value or
-    put it into the past: "not Tuesday", "I had noted Tuesday", "moved from Tuesday to Thursday".
+    put it into the past: "not Tuesday", "moved from Tuesday".
     """
 
     type: ClassVar[str] = "memory_update_on_correction"
@@ -206,7 +206,7 @@ class MemoryUpdateOnCorrection(Assertion):
     new_value: Name
     """The value that is right from now on."""
     old_value: Name | None = None
-    """The value that was right before; the output must not use it."""
+    """The value that was right before."""
     group_id: Name | None = None
     """The group whose memory counts; else the scenario's."""
 

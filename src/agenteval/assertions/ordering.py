@@ -175,7 +175,7 @@ forbid_following:
     success_event: Selector
     """What counts as success."""
     forbid_following: Selectors = field(default_factory=list)
-    """What must not follow it; every tool call, when left out."""
+    """What must not follow it; else every tool call."""
     allowed_following_tools: list[Name] = field(default_factory=list)
     """Tools (names or globs) that may be used after it."""
 
@@ -261,9 +261,9 @@ class ExpectedCall(Model):
     """One expected call."""
 
     tool: Name
-    """The tool: a name, or a glob."""
+    """A name or glob."""
     args: dict[str, Any] = field(default_factory=dict)
-    """Arguments of the call, as in `args_contains`: strings by substring, everything else by equality."""
+    """Arguments, as in `args_contains`."""
 
     def __post_init__(self) -> None:
         if slip := next((key for key in MATCHERS if key in self.args), None):

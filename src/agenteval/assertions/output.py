@@ -65,9 +65,8 @@ def check_patterns(name: str, patterns: str | Sequence[str], *, case_sensitive: 
 class OutputContains(Assertion):
     """The final output contains what it should.
 
-    Phrases are found even inside words, but no digits inside a longer number: `11` is not in `711` or `11.5`. Spaces
-    must match exactly; typographic quotation marks are as good as straight ones. In patterns, `^` and `$` match at
-    every line. Fails without a final output.
+    Phrases are found even inside words, but no digits inside a longer number: `11` is not in `711`. Spaces must match
+    exactly; quotation marks may be typographic. In patterns, `^` and `$` match at every line. Fails without a final output.
     """
 
     type: ClassVar[str] = "output_contains"
@@ -173,7 +172,7 @@ def _pairs(text: str) -> set[str]:
 class OutputOmits(Assertion):
     """The final output contains none of the given phrases or patterns.
 
-    Phrases are found as by `output_contains`; in patterns, `^` and `$` match at every line. Vacuous without a final output.
+    Phrases and patterns are found as by `output_contains`. Vacuous without a final output.
     """
 
     type: ClassVar[str] = "output_omits"

@@ -57,14 +57,13 @@ class MustCallTool(Assertion):
     proves: ClassVar[tuple[Proof, ...]] = ("pass",)
     example: ClassVar[str] = """\
 tool: web_search
-min_calls: 1
 args:
   args_contains:
     query: AI
 """
 
     tool: Name
-    """A name, or a glob."""
+    """A name or glob."""
     min_calls: Annotated[int, Between(1)] = 1
     """The fewest calls."""
     args: ArgsMatch | None = None
@@ -123,7 +122,7 @@ class MustNotCallTool(Assertion):
     example: ClassVar[str] = "tool: outbound_send\n"
 
     tool: Name | None = None
-    """A name, or a glob."""
+    """A name or glob."""
     tools: Annotated[list[Name], NotEmpty()] | None = None
     """Several such tools, instead of `tool`."""
     args: ArgsMatch | None = None
@@ -183,7 +182,7 @@ args:
 """
 
     tool: Name
-    """A name, or a glob."""
+    """A name or glob."""
     args: ArgsMatch | None = None
     """What the arguments must be."""
     match: ArgsMatch | None = None
@@ -261,7 +260,7 @@ class MaxToolCalls(Assertion):
     example: ClassVar[str] = "tool: web_search\nmax: 3\n"
 
     tool: Name | None = None
-    """A name, or a glob. Requires `max`."""
+    """A name or glob. Requires `max`."""
     max: Count | None = None
     """The most calls of `tool`."""
     max_total: Count | None = None
@@ -309,9 +308,8 @@ def is_available(tool: str, case: TestCase) -> bool:
 class NoDuplicateToolCalls(Assertion):
     """No tool call is repeated.
 
-    Two calls are the same if they are of one tool and their arguments are equal. With `allow_after_error`, a call may be
-    repeated if every identical one before it had already failed; parallel calls are no retries of each other. Vacuous if there was
-    no such call.
+    Two calls are the same if tool and arguments are. With `allow_after_error`, a call may be repeated if every identical one
+    before it had failed; parallel calls are no retries of each other. Vacuous if there was no such call.
     """
 
     type: ClassVar[str] = "no_duplicate_tool_calls"
@@ -325,11 +323,11 @@ ignore_args: [request_id]
 """
 
     tools: Annotated[list[Name], NotEmpty()] | None = None
-    """The tools (names or globs) whose calls are judged; all, when left out."""
+    """Tools (names or globs) whose calls are judged; else all."""
     ignore_tools: list[Name] = field(default_factory=list)
     """Tools (names or globs) whose calls may be repeated."""
     ignore_args: list[Name] = field(default_factory=list)
-    """Keys or dotted paths of arguments that are not compared, such as a request id."""
+    """Keys or dotted paths of arguments that are not compared."""
     allow_after_error: bool = True
     """Whether a failed call may be repeated."""
 

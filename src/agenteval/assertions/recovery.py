@@ -62,15 +62,15 @@ min_backoff_ms: 1000
 """
 
     tool: Name
-    """A name, or a glob."""
+    """A name or glob."""
     max_retries: Annotated[int, Between(0)]
     """How often a failed call may be retried."""
     retry_on_error_types: list[Name] | None = None
-    """The error types that may be retried; all, when left out."""
+    """Error types that may be retried; else all."""
     min_backoff_ms: Annotated[float, Between(0)] | None = None
     """The shortest wait between a failure and its retry."""
     ignore_args: list[Name] = field(default_factory=list)
-    """Keys or dotted paths of arguments that may differ between a call and its retry."""
+    """Keys or dotted paths of arguments that may differ."""
     require_error: bool = True
     """Whether it fails, and is not vacuous, if the tool had no error."""
 
@@ -214,7 +214,6 @@ class GracefulFailureOutput(Assertion):
     event_types_judged: ClassVar[tuple[str, ...] | None] = ("error", "tool_result", "final_output")
     example: ClassVar[str] = """\
 allowed_failure_phrases: [could not, timed out]
-must_not_claim_success: true
 """
 
     allowed_failure_phrases: Annotated[list[str], NotEmpty()] = field(

@@ -52,7 +52,7 @@ class NoSensitiveData(Assertion):
 
     Looks in every final output (`output`), the arguments of all tool calls (`tool_args`) or of `outbound_send` alone (`outbound`) for
     `secrets`: what docs/redaction.md lists.
-    `email`: an address with a top-level domain; the id of a WhatsApp group is none.
+    `email`: an address with a top-level domain, no id of a WhatsApp group.
     `phone`: a number with a country code, a North American one with its area code, or one that begins with 0
     and has groups of digits.
     `credit_card`: 13 to 19 digits that begin like an issuer's and pass the Luhn check.

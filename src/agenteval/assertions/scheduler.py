@@ -53,7 +53,7 @@ class SchedulerTaskRuns(Assertion):
     failure_category: ClassVar[str] = WRONG_RUN
     implied: ClassVar[tuple[str, ...]] = ("supports_scheduler_context",)
     proves: ClassVar[tuple[Proof, ...]] = ("pass", "fail")
-    example: ClassVar[str] = "task_id: task-daily-digest\nmax_runs: 1\n"
+    example: ClassVar[str] = "task_id: task-daily-digest\n"
 
     task_id: Name
     """The id of the scheduled task."""
@@ -62,7 +62,7 @@ class SchedulerTaskRuns(Assertion):
     max_runs: Annotated[int, Between(1)] = 1
     """How often the task may run."""
     max_delay_s: Annotated[float, Between(0)] | None = None
-    """How many seconds after `scheduled_for` the run may begin. Without it, a pass tells when it was 15 minutes late."""
+    """How many seconds after `scheduled_for` the run may begin."""
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:
         scenario = trace.scenario
@@ -150,10 +150,10 @@ class SchedulerOutboundCount(Assertion):
     failure_category: ClassVar[str] = "too many outbound messages"
     implied: ClassVar[tuple[str, ...]] = ("supports_scheduler_context",)
     event_types_judged: ClassVar[tuple[str, ...] | None] = ("tool_call",)
-    example: ClassVar[str] = "tool: outbound_send\nexact: 1\n"
+    example: ClassVar[str] = "exact: 1\n"
 
     tool: Name = "outbound_send"
-    """A name, or a glob."""
+    """A name or glob."""
     exact: Count | None = None
     """The exact number of messages."""
     min: Count | None = None
@@ -251,11 +251,11 @@ class OutboundDestinations(Assertion):
     example: ClassVar[str] = "allowed: [group-ops]\nforbidden: [work-*]\n"
 
     allowed: Annotated[list[Name], NotEmpty()] | None = None
-    """Names, or globs."""
+    """Names or globs."""
     forbidden: Annotated[list[Name], NotEmpty()] | None = None
-    """Names, or globs."""
+    """Names or globs."""
     tool: Name = OUTBOUND
-    """A name, or a glob."""
+    """A name or glob."""
 
     def __post_init__(self) -> None:
         if self.allowed is None and self.forbidden is None:
@@ -320,10 +320,10 @@ class NoDuplicateOutbound(Assertion):
     implied: ClassVar[tuple[str, ...]] = ("supports_tool_trace",)
     proves: ClassVar[tuple[Proof, ...]] = ("fail",)
     event_types_judged: ClassVar[tuple[str, ...] | None] = ("tool_call", "final_output")
-    example: ClassVar[str] = "tool: outbound_send\nsimilarity: 0.9\n"
+    example: ClassVar[str] = "similarity: 0.9\n"
 
     tool: Name = OUTBOUND
-    """A name, or a glob."""
+    """A name or glob."""
     similarity: Annotated[float, Between(0, 1)] = 1.0
     """How similar two texts must be to count as the same."""
 

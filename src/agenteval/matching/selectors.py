@@ -44,7 +44,7 @@ class ArgsMatch(Model):
     required_keys: list[str] = field(default_factory=list)
     """Keys that must be present."""
     args_contains: dict[str, Any] = field(default_factory=dict)
-    """Strings by substring (case-insensitively, and no digits inside a longer number), everything else by equality."""
+    """Strings by substring (in any case, no digits inside a longer number), everything else by equality."""
     args_equal: dict[str, Any] = field(default_factory=dict)
     """Values that must be equal."""
     args_time: dict[str, Annotated[Any, Moment()]] = field(default_factory=dict)
@@ -81,7 +81,7 @@ class ArgsMatch(Model):
 
 @model
 class ResultMatch(Model):
-    """What the result of a call must be. All given matchers must hold. Keys may be dotted paths.
+    """What the result of a call must be, by all given matchers. Keys may be dotted paths.
 
     A result that is no object or list is a whole under the key `text`; a text that is JSON is read as what it holds, too.
     """
@@ -89,13 +89,13 @@ class ResultMatch(Model):
     required_keys: list[str] = field(default_factory=list)
     """Keys that must be present."""
     contains: dict[str, Any] = field(default_factory=dict)
-    """Strings by substring (case-insensitively, and no digits inside a longer number), everything else by equality."""
+    """Values, as in `args_contains`."""
     equal: dict[str, Any] = field(default_factory=dict)
     """Values that must be equal."""
     regex: dict[str, str] = field(default_factory=dict)
-    """A regular expression to search for, per key; numbers are searched as they are written."""
+    """A regular expression to search for, per key."""
     json_schema: dict[str, Any] | None = None
-    """A JSON Schema for the whole result; for a text that is not JSON, `{text: …}` is the result."""
+    """A JSON Schema for the whole result."""
 
     def __post_init__(self) -> None:
         _check_matchers(self)
@@ -186,20 +186,20 @@ def _off(key: str, wanted: Mapping[str, Any], got: Any) -> list[str]:
 
 @model
 class Selector(Model):
-    """Which events are meant. All given conditions must hold; at least one is needed."""
+    """Which events are meant, by all given conditions. `success` and `result` mean calls only with `event_type: tool_call`."""
 
     event_type: EventType | None = None
     """The type of event."""
     tool: str | None = None
-    """The tool of a tool event: a name, or a glob."""
+    """The tool of a tool event: a name or glob."""
     call_id: str | None = None
     """One particular call, or the memory events that it caused."""
     success: bool | None = None
-    """For results: whether it succeeded. For calls: whether the call did. Without `event_type`, calls are not meant."""
+    """For results: whether it succeeded. For calls: whether the call did."""
     args: ArgsMatch | None = None
     """For calls, and results of calls: what the arguments must be."""
     result: ResultMatch | None = None
-    """For results: what it must be. For calls: what any result of the call must be. Without `event_type`, calls are not meant."""
+    """For results: what it must be. For calls: what any result of the call must be."""
     agent: str | None = None
     """Who did it: the id of an agent, or the name or type that a subagent was started with; or a glob. The agent itself is `main`."""
 

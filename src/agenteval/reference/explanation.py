@@ -303,8 +303,7 @@ _ITEM = re.compile(r"`\w+`:|\(\d\) ")
 _REFERENCE_HEAD = """\
 # Assertions
 
-Made by `agenteval explain --markdown` from the classes themselves; `agenteval explain TYPE` shows one with a whole test file to paste.
-Parameters that are neither required nor have a default may be left out. Examples are the `params`.
+Made by `agenteval explain --markdown`; `agenteval explain TYPE` shows one with a whole test file to paste. Examples are the `params`.
 """
 
 
