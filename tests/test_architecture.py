@@ -166,7 +166,10 @@ def test_a_room_imports_only_from_rooms_before_it() -> None:
     ("importer", "forbidden"),
     [
         (r"agenteval(\..*)?", r"agenteval_.*"),
-        (r"agenteval_.*", r"agenteval\.(assertions|judging|recording|running|reporters|cli)"),
+        (
+            r"agenteval_.*",
+            r"agenteval\.(assertions|judging|openwop|comparing|mutation|recording|reference|reporters|running|pytest_plugin|serve|cli)",
+        ),
         (r"agenteval_nanoclaw(\..*)?", r"agenteval_otel"),
         (r"agenteval_otel(\..*)?", r"agenteval_nanoclaw"),
     ],

@@ -1,1 +1,1 @@
-"""Assertion types and adapters from elsewhere: finding them, checking them, one lookup with the built-in ones."""
+"""Assertion types, adapters and operators from elsewhere: finding them, checking them, one lookup with the built-in ones."""

@@ -1,6 +1,7 @@
-"""The plugins of installed packages: entry points of GROUPS, each named for its type or operator.
+"""The one lookup of types, adapters and operators: built in, of installed packages, of the project.
 
-Reading the metadata of all packages takes longer than a test: see `registry.py` for when it is done.
+Plugins of packages are entry points of GROUPS, each named for its type or operator. Reading the metadata of all packages
+takes longer than a test: it is done when something is asked for that is not built in.
 """
 
 import os

@@ -1,1 +1,1 @@
-"""One run: in which order, in which process, what is written, and the exit code."""
+"""One run: in which order, in which process, and what is written."""

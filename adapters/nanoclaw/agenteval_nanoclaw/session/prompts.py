@@ -1,4 +1,4 @@
-"""The types of line in transcripts and streams that are known. Each release of the CLI adds some."""
+"""What the texts of users' lines say, and what the harness wrote among them; the types of line that are known."""
 
 import re
 from dataclasses import dataclass
