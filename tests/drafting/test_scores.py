@@ -78,10 +78,8 @@ def test_the_score_of_all_drafts() -> None:
     assert f"The {runs} runs of seventeen real recordings" in page
     told = f"{killed} mutants were killed, {survived} survived, {equivalent} were equivalent: {int(score * 100)} %"
     assert told in page
-    of_each = [100 * killed // (killed + survived) for _, killed, survived, _ in SCORES.values()]
-    assert (
-        f"by recording from {min(of_each)} % (the agent was killed amid its work) to {max(of_each)} %" in page
-    )
+    for name, counts in SCORES.items():
+        assert f"| {name} | {' | '.join(map(str, counts))} |" in page
     assert score >= 0.8
 
 
