@@ -17,7 +17,7 @@ import tempfile
 import threading
 import time
 import weakref
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from mmap import mmap
@@ -167,6 +167,8 @@ def _hush() -> None:
 class _Share(NamedTuple):
     indexes: list[int]
     asked: list[Asked]
+    worker: str = ""
+    """The one that it is meant for."""
 
 
 class Spread:
@@ -178,7 +180,8 @@ class Spread:
         self._done: dict[int, bytes] = {}
         self._next = self._bytes = 0
         self._size = 1
-        self._threads = 0
+        self._threads: dict[str, int] = {}
+        """Of each worker."""
         self._shares: dict[Any, _Share] = {}
         """What each future stands for."""
         self._looked = self._seen = 0.0
@@ -226,7 +229,7 @@ class Spread:
             return
         client = self.cluster.client
         try:
-            self._threads = sum(client.sync(client.scheduler.ncores, callback_timeout=30).values())
+            self._threads = client.sync(client.scheduler.ncores, callback_timeout=30)
         except Exception as error:
             raise ClusterError(
                 f"the scheduler at {self.cluster.address} is gone: {self._next} of {counted(len(self.items), 'file')} came back",
@@ -241,21 +244,37 @@ class Spread:
             )
 
     def _hand_out(self) -> None:
-        """A share ahead for each worker: it never waits for the next."""
-        while self._waiting and len(self._shares) < self._threads * (2 if self._size > 1 else 1):
+        """A share ahead for each worker: it never waits for the next.
+
+        Each is meant for the worker that has the fewest: left to itself, Dask would give all to the one that had the project first.
+        """
+        ahead, every = 2 if self._size > 1 else 1, sum(self._threads.values())
+        while self._waiting:
+            given = Counter(share.worker for share in self._shares.values())
+            free = [(given[each] / n, each) for each, n in self._threads.items() if given[each] < n * ahead]
+            if not free:
+                return
+            _, worker = min(free)
             share = self._waiting.popleft()
             if self._bytes > MOST_WAITING and share.indexes[0] != self._next:
                 self._waiting.appendleft(share)
                 return
-            most = max(1, min(self._size, len(self._waiting) // (2 * self._threads)))
+            most = max(1, min(self._size, len(self._waiting) // (2 * every)))
             while len(share.indexes) < most and not share.asked[0][2] and not self._waiting[0].asked[0][2]:
                 more = self._waiting.popleft()
                 share = _Share(share.indexes + more.indexes, share.asked + more.asked)
             key = f"{self._name}-{os.urandom(6).hex()}"
             future = self.cluster.client.submit(
-                _work, self._copy, share.asked, key if self.cluster.live else "", key=key, pure=False
+                _work,
+                self._copy,
+                share.asked,
+                key if self.cluster.live else "",
+                key=key,
+                pure=False,
+                workers=[worker],
+                allow_other_workers=True,
             )
-            self._shares[future] = share
+            self._shares[future] = share._replace(worker=worker)
 
     def _receive(self) -> None:
         """Take what has come back, when there is something within a moment."""
