@@ -439,3 +439,27 @@ def test_a_result_that_died_with_its_worker_is_made_again(
         own.end()
     assert killed
     assert written("run-b") == written("run-a")
+
+
+TWICE = """
+import gc, sys
+import distributed
+from agenteval.cli import main
+
+start = distributed.utils.LoopRunner._start_unlocked
+
+def collecting(runner):
+    gc.collect()
+    return start(runner)
+
+assert main(["run", "tests", "--cluster", "nonsense://x"]) == 2
+distributed.utils.LoopRunner._start_unlocked = collecting
+assert main(["run", "tests", "--cluster", sys.argv[1]]) == 0
+"""
+
+
+def test_a_connection_that_failed_does_not_stop_the_next(project: Project, apart: Apart) -> None:
+    """Whatever is collected while it is made."""
+    project.add("pass")
+    command = [sys.executable, "-c", TWICE, apart.address]
+    subprocess.run(command, cwd=project.root, timeout=60, check=True, capture_output=True)

@@ -6,6 +6,7 @@ one test with it. The project travels once to each worker, as data of the cluste
 every worker removes its copy. Dask chooses workers, and runs what is lost with one on another.
 """
 
+import gc
 import io
 import os
 import pickle
@@ -108,6 +109,7 @@ class Cluster:
         connect: Any = Client  # untyped
         try:
             address = self._started() if self.address.startswith("local:") else self.address
+            gc.collect()  # a client that never connected is closed when it is collected: amid the start of another, that waits for ever
             self.client = connect(address, timeout=CONNECT_SECONDS, set_as_default=False, name="agenteval")
         except (OSError, ValueError, TypeError, ImportError, RuntimeError) as error:
             why = next(iter(str(error).splitlines()), type(error).__name__)
