@@ -272,43 +272,40 @@ def test_unreachable(
         assert len(said.splitlines()) == 2
 
 
-def test_an_adapter_is_missing(
+@pytest.mark.parametrize(
+    ("name", "version", "entry_points", "told"),
+    [
+        (
+            "extra",
+            "1.0",
+            "[agenteval.adapters]\nextra = extra:Extra\n",
+            "the adapter extra is extra 1.0 here and missing there",
+        ),
+        ("agenteval", "9.0", "", "agenteval is 9.0 here and 0.1.0 there"),
+    ],
+)
+def test_what_differs_on_a_worker(
+    name: str,
+    version: str,
+    entry_points: str,
+    told: str,
     project: Project,
     tmp_path: Path,
     apart: Apart,
     capfd: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """An adapter, or a version of it, that only this side has."""
+    """An adapter that only this side has; another agenteval, which judges otherwise."""
     project.add("pass")
-    there = tmp_path / "site" / "extra-1.0.dist-info"
+    there = tmp_path / "site" / f"{name}-{version}.dist-info"
     there.mkdir(parents=True)
-    (there / "METADATA").write_text("Metadata-Version: 2.1\nName: extra\nVersion: 1.0\n", encoding="utf-8")
-    (there / "entry_points.txt").write_text("[agenteval.adapters]\nextra = extra:Extra\n", encoding="utf-8")
-    monkeypatch.syspath_prepend(str(there.parent))
-    said = refused(capfd, "run", "tests", "--cluster", apart.address)
-    assert "the adapter extra is extra 1.0 here and missing there" in said
-    assert "worker tcp://" in said
-
-
-def test_another_version(
-    project: Project,
-    tmp_path: Path,
-    apart: Apart,
-    capfd: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """A worker with another agenteval judges otherwise."""
-    project.add("pass")
-    there = tmp_path / "site" / "agenteval-9.0.dist-info"
-    there.mkdir(parents=True)
-    (there / "METADATA").write_text(
-        "Metadata-Version: 2.1\nName: agenteval\nVersion: 9.0\n", encoding="utf-8"
-    )
+    about = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
+    (there / "METADATA").write_text(about, encoding="utf-8")
+    (there / "entry_points.txt").write_text(entry_points, encoding="utf-8")
     monkeypatch.syspath_prepend(str(there.parent))
     said = refused(capfd, "run", "tests", "--cluster", apart.address)
     assert said.startswith("error[cluster.differs]: worker tcp://")
-    assert "agenteval is 9.0 here and 0.1.0 there" in said
+    assert told in said
 
 
 @needs_sandbox

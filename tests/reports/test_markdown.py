@@ -72,8 +72,9 @@ def failures(number: int) -> list[TestResult]:
 
 
 def test_a_comment_is_never_too_long(tmp_path: Path) -> None:
-    """What does not fit is counted, and the scorecard is there all the same."""
-    text = rendered("markdown", store(tmp_path, *failures(40)))
+    """What does not fit is counted, not what has nothing to tell; and the scorecard is there all the same."""
+    plain = [make_result("pass", judged("pass", "a"), test_case_id=f"nanoclaw.p.{each}") for each in range(9)]
+    text = rendered("markdown", store(tmp_path, *failures(40), *plain))
     assert len(text.encode()) <= LONGEST_COMMENT
     shown = text.count("<details>")
     assert f"\n{40 - shown} more did not fit here; `agenteval report` shows all of them.\n" in text

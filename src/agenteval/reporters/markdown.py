@@ -47,8 +47,8 @@ def within(run: StoredRun, longest: int) -> str:
     room = longest - _RESERVE - _size(head) - _size(tail)
     body: list[str] = []
     left_out = 0
-    for entry in _urgent_first(run):
-        section = _section(entry) if entry.text else []
+    for entry in (each for each in _urgent_first(run) if each.text):
+        section = _section(entry)
         size = _size(section)
         if left_out or size > room:
             left_out += 1
