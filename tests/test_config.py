@@ -131,6 +131,12 @@ def test_an_empty_yaml_file(tmp_path: Path, text: str) -> None:
     assert load_config(tmp_path, {}) == Config()
 
 
+def test_a_table_in_pyproject(tmp_path: Path) -> None:
+    """The same settings, in TOML."""
+    toml_file(tmp_path, '[tool.agenteval]\nartifacts_dir = "out"\n[tool.agenteval.limits]\nmax_events = 5\n')
+    assert load_config(tmp_path, {}) == Config(artifacts_dir="out", limits=LimitsConfig(max_events=5))
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -142,7 +148,7 @@ def test_an_empty_yaml_file(tmp_path: Path, text: str) -> None:
     ],
 )
 def test_a_pyproject_without_the_table(tmp_path: Path, text: str) -> None:
-    """It is nobody's configuration."""
+    """It is nobody's configuration, and no second one beside agenteval.yaml."""
     toml_file(tmp_path, text)
     yaml_file(tmp_path, "strict: true")
     assert load_config(tmp_path, {}) == Config(strict=True)
@@ -151,48 +157,13 @@ def test_a_pyproject_without_the_table(tmp_path: Path, text: str) -> None:
 def test_two_files(tmp_path: Path) -> None:
     """Which of them counts would be a guess."""
     yaml_file(tmp_path, "strict: true")
-    toml_file(tmp_path, "[tool.agenteval]\nstrict = true")
-    assert told(tmp_path) == [
-        (
-            "agenteval.yaml: error[config.two_files]: the project is configured twice: here, and in [tool.agenteval] "
-            "of pyproject.toml\n   next: keep one of them"
-        )
-    ]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "[tool.agenteval]\nstrict = true\n",
-        "[ tool . agenteval ]\nstrict = true\n",
-        '["tool"."agenteval"]\nstrict = true\n',
-        "tool.agenteval.strict = true\n",
-        "[tool]\nagenteval = {strict = true}\n",
-        "tool = {agenteval = {strict = true}}\n",
-        "[tool]\nx = 1\nagenteval.strict = true\n",
-        "[project]\nname = 'x'\n\t[tool.'agenteval']\nstrict = true\n",
-    ],
-)
-def test_a_table_in_pyproject(tmp_path: Path, text: str) -> None:
-    """What TOML takes for the same table is the same table: no setting is passed over."""
-    toml_file(tmp_path, text)
-    assert load_config(tmp_path, {}).strict
-
-
-def test_what_is_wrong_in_pyproject(tmp_path: Path) -> None:
-    """All of it, by the names of the settings; of a text that is no TOML, what its parser says."""
-    toml_file(tmp_path, "[tool.agenteval]\nstrict = 1\nsuite = {pass_score = nan}\ncolour = 'never'\n")
-    assert [text.split("\n")[0] for text in told(tmp_path)] == [
-        "pyproject.toml: error[config.wrong_type]: strict: expected true or false, got the number 1",
-        "pyproject.toml: error[config.wrong_value]: suite.pass_score: expected at least 0, got the number nan",
-        "pyproject.toml: error[config.unknown_key]: unknown key 'colour'",
-    ]
-    toml_file(tmp_path, "[[tool.agenteval]]\nstrict = true\n")
-    assert told(tmp_path) == ["pyproject.toml: error[config.wrong_type]: expected a mapping, got a list"]
-    toml_file(tmp_path, "[tool.agenteval]\nstrict = maybe\n")
-    assert told(tmp_path) == [
-        "pyproject.toml: error[config.syntax]: not valid TOML: Invalid value (at line 2, column 10)"
-    ]
+    toml_file(tmp_path, "[tool.agenteval]\n")
+    (text,) = told(tmp_path)
+    assert text == (
+        "agenteval.yaml: error[config.two_files]: the project is configured twice: here, and in [tool.agenteval] "
+        "of pyproject.toml\n"
+        "   next: move the settings of pyproject.toml to agenteval.yaml and remove the table there, or remove this file"
+    )
 
 
 def test_a_file_with_the_other_ending(tmp_path: Path) -> None:
@@ -257,6 +228,48 @@ def test_a_yaml_file_that_is_no_yaml(tmp_path: Path) -> None:
     assert "error[yaml.syntax]" in told(tmp_path)[0]
 
 
+def test_what_is_wrong_in_pyproject(tmp_path: Path) -> None:
+    """All of it, located in the right table, though another tool has the same keys."""
+    toml_file(
+        tmp_path,
+        "[tool.other]\nstrict = 1\n"
+        "[tool.agenteval]\nstrict = 1 # no\ncolour = 'never'\nlimits.max_events = 0\n"
+        "[tool.agenteval.suite]\n'version' = 2026-01-01\npass_score = nan\n",
+    )
+    found = told(tmp_path)
+    assert found[0] == (
+        "pyproject.toml:4:10: error[config.wrong_type]: strict: expected true or false, got the number 1\n"
+        "   2 | strict = 1\n"
+        "   3 | [tool.agenteval]\n"
+        "   4 | strict = 1 # no\n"
+        "     |          ^"
+    )
+    assert [text.split("\n")[0] for text in found[1:]] == [
+        "pyproject.toml:5:1: error[config.unknown_key]: unknown key 'colour'",
+        "pyproject.toml:6:21: error[config.wrong_value]: limits.max_events: expected at least 1, got the number 0",
+        f"pyproject.toml:8:13: error[config.wrong_value]: suite.version: {VERSION}, got '2026-01-01'",
+        "pyproject.toml:9:14: error[config.wrong_type]: suite.pass_score: expected a number, got 'nan'",
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[ tool . agenteval ]\nstrict = true\n",
+        '["tool"."agenteval"]\nstrict = true\n',
+        "tool.agenteval.strict = true\n",
+        "[tool]\nagenteval = {strict = true}\n",
+        "tool = {agenteval = {strict = true}}\n",
+        "[tool]\nagenteval.strict = true\n",
+        "[project]\nname = 'x'\n\t[tool.'agenteval']\nstrict = true\n",
+    ],
+)
+def test_the_table_may_be_spelt_in_any_way(tmp_path: Path, text: str) -> None:
+    """What TOML takes for the same table is the same table: no setting is passed over."""
+    toml_file(tmp_path, text)
+    assert load_config(tmp_path, {}).strict
+
+
 @pytest.mark.parametrize(
     ("text", "where"),
     [
@@ -273,6 +286,46 @@ def test_what_no_path_can_hold(tmp_path: Path, text: str, where: str) -> None:
     assert line.endswith("' is no path: it has a NUL character")
     yaml_file(tmp_path, 'artifacts_dir: "a\\tb ü"')
     assert load_config(tmp_path, {}).artifacts_dir == "a\tb ü"
+
+
+def test_an_array_of_tables_is_no_table(tmp_path: Path) -> None:
+    """Brackets too many do not switch all settings off in silence; of other tools they are nobody's business here."""
+    toml_file(tmp_path, "[[tool.agenteval]]\nstrict = true\n")
+    (text,) = told(tmp_path)
+    assert text == (
+        "pyproject.toml:1:3: error[config.wrong_type]: expected a mapping, got a list\n"
+        "   1 | [[tool.agenteval]]\n"
+        "     |   ^^^^^^^^^^^^^^"
+    )
+    toml_file(tmp_path, "[[tool.agenteval.limits]]\nmax_events = 1\n")
+    (text,) = told(tmp_path)
+    assert text.startswith(
+        "pyproject.toml:1:3: error[config.wrong_type]: limits: expected a mapping, got a list\n"
+    )
+    toml_file(tmp_path, "[[tool.other]]\nname = 'agenteval'\n[[tool.agenteval-more]]\na = 1\n")
+    assert load_config(tmp_path, {}) == Config()
+
+
+def test_an_inline_table_is_pointed_at(tmp_path: Path) -> None:
+    """The line is right, if not the column."""
+    toml_file(tmp_path, "[tool.agenteval]\nsuite = {pass = 1}\n")
+    assert told(tmp_path)[0].startswith(
+        "pyproject.toml:2:1: error[config.unknown_key]: unknown key 'pass' in suite"
+    )
+
+
+def test_a_pyproject_that_is_no_toml(tmp_path: Path) -> None:
+    """The line and column are those of the problem."""
+    toml_file(tmp_path, "[tool.agenteval]\r\nstrict = maybe\n")
+    (text,) = told(tmp_path)
+    assert text == (
+        "pyproject.toml:2:10: error[config.syntax]: not valid TOML: Invalid value\n"
+        "   1 | [tool.agenteval]\n"
+        "   2 | strict = maybe\n"
+        "     |          ^"
+    )
+    toml_file(tmp_path, "[tool.agenteval]\nstrict = ")
+    assert told(tmp_path) == ["pyproject.toml: error[config.syntax]: not valid TOML: Invalid value"]
 
 
 def test_the_environment_overrides_the_file(tmp_path: Path) -> None:

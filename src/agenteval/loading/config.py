@@ -1,7 +1,6 @@
 """What a project can set, with the values in force when it does not."""
 
 import os
-import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from copy import deepcopy
@@ -21,7 +20,7 @@ from agenteval.contracts.models import (
     parse,
 )
 from agenteval.reading.documents import MAX_FILE_BYTES, MAX_YAML_NODES, keep_inside, read_text
-from agenteval.reading.places import Fault, fault_of, problem_at, problems_at
+from agenteval.reading.places import Fault, Places, fault_of, problem_at, problems_at
 from agenteval.redaction.occurrences import SHORTEST_TEXT
 from agenteval.redaction.redactor import RedactionRules
 from agenteval.redaction.secrets import detect
@@ -269,11 +268,14 @@ PREFIX = "AGENTEVAL_"
 
 _MISNAMED = "agenteval.yml"
 _PYPROJECT = "pyproject.toml"
+_TABLES = ("\n[tool.agenteval", "\n[[tool.agenteval", "\ntool.agenteval", "\n[tool]", "\ntool={")
+"""How the table may begin, once blanks and quotes are removed."""
 _PATHS = ("artifacts_dir", "baseline")
 """The settings that name a file or folder; plugins have a rule of their own."""
 CONFIGURING = (SETTINGS_FILE, _PYPROJECT)
 """The names of files that may hold settings."""
 _CHECKOUT = ".git"
+_ROOT_MARKS = (*CONFIGURING, _CHECKOUT)
 _SHARED = 2
 """The parts of a path to a folder at the top of the file system, such as /tmp, which belongs to nobody."""
 
@@ -288,7 +290,7 @@ def project_root(paths: Sequence[str] = ()) -> Path:
     current = Path.cwd()
     common = _common_directory([current / path.partition("::")[0] for path in paths] or [current])
     for folder in (common, *common.parents):
-        if any((folder / mark).exists() for mark in (*CONFIGURING, _CHECKOUT)):
+        if any((folder / mark).exists() for mark in _ROOT_MARKS):
             return folder
     return current if common.is_relative_to(current) else common
 
@@ -335,8 +337,8 @@ def load_config(root: Path, environment: Mapping[str, str] | None = None) -> Con
     From now on no link is followed out of the project's checkout.
 
     Raises `SpecError` with everything that is wrong: `config.unknown_key`, `config.wrong_type`,
-    `config.wrong_value`, `config.outside_root`, `config.two_files`, `config.misnamed`,
-    `config.syntax`, `config.unknown_variable`, `config.wrong_variable`, and what reading a file raises. A variable that is empty counts as not set.
+    `config.wrong_value`, `config.outside_root`, `config.two_files`, `config.misnamed`, `config.syntax`,
+    `config.unknown_variable`, `config.wrong_variable`, and what reading a file raises. A variable that is empty counts as not set.
     """
     environment = os.environ if environment is None else environment
     keep_inside(checkout_of(root))
@@ -389,94 +391,92 @@ _NAME = lazy(r"[A-Z_][A-Z0-9_]*")
 
 def config_files(root: Path) -> list[Path]:
     """The files that configure the project, whether or not they are valid; loading two of them is an error."""
-    files = [root / SETTINGS_FILE] if os.path.lexists(root / SETTINGS_FILE) else []
-    with suppress(FileError):
-        files += [root / _PYPROJECT] if _toml_of(root) else []
-    return files
+    own, shared = root / SETTINGS_FILE, root / _PYPROJECT
+    files = [own] if os.path.lexists(own) else []
+    try:
+        in_shared = shared.is_file() and _may_configure(read_text(shared))
+    except FileError:
+        in_shared = False
+    return [*files, shared] if in_shared else files
 
 
 def refuse_misnamed(root: Path) -> None:
     """Raises `SpecError` (`config.misnamed`) for a file that is meant to configure the project, and does not."""
     if os.path.lexists(root / _MISNAMED):
         message = f"the configuration is read from {SETTINGS_FILE}, not from this file"
-        raise SpecError(
-            [_problem(root / _MISNAMED, "config.misnamed", message, f"rename it to {SETTINGS_FILE}")]
-        )
-
-
-def _problem(path: Path, code: str, message: str, step: str = "") -> Problem:
-    return problem_at(None, Fault(code, message, next_step=step), path)
+        fault = Fault("config.misnamed", message, next_step=f"rename it to {SETTINGS_FILE}")
+        raise SpecError([problem_at(None, fault, root / _MISNAMED)])
 
 
 def _from_file(root: Path) -> Any:
     """The data of the project's file, known to be valid; empty without one."""
+    own, shared = root / SETTINGS_FILE, root / _PYPROJECT
     refuse_misnamed(root)
-    path = root / SETTINGS_FILE
-    table = _from_toml(root)
-    if not os.path.lexists(path):
-        return table
-    if table:
+    table = _from_toml(shared) if shared.is_file() else None
+    if not os.path.lexists(own):
+        return table or {}
+    if table is not None:
         message = f"the project is configured twice: here, and in [tool.agenteval] of {_PYPROJECT}"
-        raise FileError([_problem(path, "config.two_files", message, "keep one of them")])
+        step = f"move the settings of {_PYPROJECT} to {SETTINGS_FILE} and remove the table there, or remove this file"
+        raise FileError([problem_at(None, Fault("config.two_files", message, next_step=step), own)])
     from agenteval.reading.yamlsource import load_yaml, places
 
-    text = read_text(path)
+    text = read_text(own)
     try:
-        data = load_yaml(text, path)
+        return _checked(load_yaml(text, own), text, own, places)
     except FileError as error:
         if error.reason_code == "yaml.empty":  # a file in which everything is commented out
             return {}
         raise
-    if faults := _faults_of(data, root):
-        raise FileError(problems_at(faults, text=text, places=places, path=path))
-    return data
 
 
-_TABLE = lazy(r"""^[\s\["']*tool(?:\W+agenteval(?![\w-])|["'\s]*\])""", re.MULTILINE)
-"""How the table may begin: parsing all of a pyproject.toml takes longer than a small run."""
-
-
-def _toml_of(root: Path) -> str:
-    """The text of a pyproject.toml that may have the table, or nothing."""
-    path = root / _PYPROJECT
-    text = read_text(path) if path.is_file() else ""
-    return text if "agenteval" in text and _TABLE.search(text) else ""
-
-
-def _from_toml(root: Path) -> Any:
-    """What [tool.agenteval] of pyproject.toml says; empty when there is none."""
-    if not (text := _toml_of(root)):
-        return {}
+def _from_toml(path: Path) -> Any:
+    """What the table in pyproject.toml says, or None when there is no such table."""
+    text = read_text(path)
+    if not _may_configure(text):
+        return None
     import tomllib
 
-    path = root / _PYPROJECT
+    from agenteval.reading.places import as_json, toml_places, toml_syntax
+
     try:
         tool = tomllib.loads(text).get("tool")
     except tomllib.TOMLDecodeError as error:
-        raise FileError([_problem(path, "config.syntax", f"not valid TOML: {error}")]) from None
-    table = tool.get("agenteval", {}) if isinstance(tool, dict) else {}
-    if faults := _faults_of(table, root):
-        raise FileError([problem_at(None, fault, path) for fault in faults])
-    return table
+        message, place = toml_syntax(text, str(error))
+        raise FileError([problem_at(place, Fault("config.syntax", message), path)]) from None
+    table = tool.get("agenteval") if isinstance(tool, dict) else None
+    return None if table is None else _checked(as_json(table), text, path, toml_places)
 
 
-def _faults_of(data: Any, root: Path) -> list[Fault]:
-    """A project names only what is in it: whoever runs its tests may not know what its files say."""
+def _may_configure(text: str) -> bool:
+    """Whether a pyproject.toml may have the table; parsing it as TOML takes longer than a small run."""
+    if "agenteval" not in text:
+        return False
+    bare = "\n" + text.translate({ord(sign): None for sign in " \t\"'"})
+    return any(table in bare for table in _TABLES)
+
+
+def _checked(data: Any, text: str, path: Path, places: Places) -> Any:
+    """The data, when it is valid. A project names only what is in it: whoever runs its tests may not know what its files say."""
     try:
         config = parse(Config, data)
     except Invalid as invalid:
-        return [fault_of(finding, "config") for finding in invalid.findings]
-    inside = checkout_of(root.absolute())
-    return [
-        Fault(
-            "config.outside_root",
-            f"{name} names a place outside the project",
-            (name,),
-            next_step=f"name one inside, or give --{name.replace('_', '-')} or {PREFIX}{name.upper()} where it is to be elsewhere",
-        )
-        for name in _PATHS
-        if not Path(os.path.abspath(root / getattr(config, name))).is_relative_to(inside)  # noqa: PTH100 - without `..`
-    ]
+        faults = [fault_of(finding, "config") for finding in invalid.findings]
+    else:
+        inside = checkout_of(path.parent.absolute())
+        faults = [
+            Fault(
+                "config.outside_root",
+                f"{name} names a place outside the project",
+                (name,),
+                next_step=f"name one inside, or give --{name.replace('_', '-')} or {PREFIX}{name.upper()} where it is to be elsewhere",
+            )
+            for name in _PATHS
+            if not Path(os.path.abspath(path.parent / getattr(config, name))).is_relative_to(inside)  # noqa: PTH100 - without `..`
+        ]
+    if faults:
+        raise FileError(problems_at(faults, text=text, places=places, path=path))
+    return data
 
 
 def _with_variables(data: Any, given: Mapping[str, str]) -> Config:
