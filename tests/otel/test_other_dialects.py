@@ -374,6 +374,32 @@ def test_a_schema_is_not_the_arguments(tmp_path: Path) -> None:
     assert [(call.call_id, call.event.data["args"]) for call in calls] == [("s10", None), ("c7", ARGS)]
 
 
+@pytest.mark.parametrize("kind", ["task", "unknown", "llm"])
+def test_a_kind_of_span_hides_no_numbered_call(kind: str, tmp_path: Path) -> None:
+    """OpenLLMetry writes what a model asked for into any of its spans."""
+    call = {"name": "rm_all", "id": "c1", "arguments": "{}"}
+    asked = {f"gen_ai.completion.0.tool_calls.0.{key}": value for key, value in call.items()}
+    agent = made(0, 900, "w", parent=None, **{"traceloop.span.kind": "workflow"})
+    span = made(
+        10, 100, "c", **{"traceloop.span.kind": kind, "gen_ai.completion.0.role": "assistant", **asked}
+    )
+    told = trace_in(tmp_path, agent, span)
+    assert [call.tool for call in told.calls()] == ["rm_all"] or told.unseen
+
+
+def test_names_of_tools_are_as_recorded(tmp_path: Path) -> None:
+    """Only OpenLLMetry ends the names of its spans in `.tool`."""
+    kinds = [
+        {"openinference.span.kind": "TOOL"},
+        {"openinference.span.kind": "TOOL", "tool.name": "", "tool_call.function.name": "rm_all"},
+        {"langsmith.span.kind": "tool"},
+        {"traceloop.span.kind": "tool"},
+    ]
+    spans = [made(10 * at, 10 * at + 5, "foo.tool", parent=None, **kind) for at, kind in enumerate(kinds, 1)]
+    names = [call.tool for call in trace_in(tmp_path, *spans).calls()]
+    assert names == ["foo.tool", "rm_all", "foo.tool", "foo"]
+
+
 WITHHELD: dict[str, list[dict[str, Any]]] = {
     "OpenLLMetry": [
         {

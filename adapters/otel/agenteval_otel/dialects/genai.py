@@ -99,19 +99,20 @@ def _choice(content: dict[str, Any]) -> list[Any]:
     return [{"role": "assistant", **said, **reason}] if said else []
 
 
-_traceloop = reader(
-    "traceloop.span.kind; traceloop.entity.input; traceloop.entity.output; traceloop.entity.name"
-)
+KIND = "traceloop.span.kind"
+_traceloop = reader(f"{KIND}; traceloop.entity.input; traceloop.entity.output; traceloop.entity.name")
 
 
 def openllmetry(span: Span) -> dict[str, Any] | None:
     """What a span of OpenLLMetry says, or one with its numbered attributes; None for any other."""
-    if (told := _traceloop(span)) is not None:
+    given, told = span.attributes, _traceloop(span) or {}
+    if told.get(gen_ai.TOOL_NAME) == span.name:
+        told[gen_ai.TOOL_NAME] = span.name.removesuffix(".tool")
+    if told.get(gen_ai.OPERATION) in (gen_ai.TOOL, *gen_ai.AGENTS):
         return told
-    given = span.attributes
     asked, answers = indexed(given, "gen_ai.prompt"), mappings(indexed(given, "gen_ai.completion"))
     answered = [each for each in answers if not SAYING.isdisjoint(each)]  # else it was not captured
-    if REQUEST not in given and not (asked or answered):
+    if KIND not in given and REQUEST not in given and not (asked or answered):
         return None
     called = REQUESTS.get(str(given.get(REQUEST))) or ("chat" if asked or answered else None)
     return {

@@ -68,7 +68,7 @@ def _complete(told: dict[str, Any], span: Span) -> None:
         told[gen_ai.TOOL_NAME] = "transfer_to_" + span.name.removeprefix(HANDOFF).lower().replace(" ", "_")
         told[gen_ai.ARGUMENTS] = told[gen_ai.RESULT] = None
         return
-    if "tool.name" not in given and (name := given.get("tool_call.function.name")):
+    if not given.get("tool.name") and (name := given.get("tool_call.function.name")):
         told[gen_ai.TOOL_NAME] = name
     parameters = data_of(given.get("tool.parameters"))
     is_schema = isinstance(parameters, dict) and "properties" in parameters

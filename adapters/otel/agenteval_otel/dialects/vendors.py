@@ -79,7 +79,7 @@ def reader(attributes: str) -> Callable[[Span], dict[str, Any] | None]:
         asked, answered = first(given, went_in), first(given, came_out)
         name = next((given[key] for key in names if given.get(key)), None)
         if operation == gen_ai.TOOL:
-            name = name or given.get(gen_ai.TOOL_NAME) or span.name.removesuffix(".tool")
+            name = name or given.get(gen_ai.TOOL_NAME) or span.name
             called = tool_told(name, asked, None if span.failed and answered == "{}" else answered)
             return told | called | {gen_ai.CALL_ID: given.get(gen_ai.CALL_ID) or called[gen_ai.CALL_ID]}
         if operation in gen_ai.AGENTS:
