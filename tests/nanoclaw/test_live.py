@@ -310,6 +310,15 @@ def test_a_runner_that_takes_several_turns_is_an_error(
     )
 
 
+def test_groups_have_the_names_that_the_test_has_for_them(project: ForkProject) -> None:
+    """Whatever their folders are called."""
+    memory = [{"group_id": "chat:Family", "source": "CLAUDE.local.md", "content": MEMORY}]
+    project.test("Give me my brief", scenario={"group_id": "chat:Family", "memory_snapshot": memory})
+    trace = trace_of(project.recorded(BRIEF, "--save-traces"))
+    groups = {each["data"]["group_id"] for each in trace["events"] if each["type"] == "memory_read"}
+    assert (trace["scenario"]["group_id"], groups) == ("chat:Family", {"chat:Family"})
+
+
 def test_a_suite_runs_the_agent_of_a_fork(
     project: ForkProject, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -328,11 +328,15 @@ def _others(workspace: Workspace, case: TestCase, context: AdapterContext) -> No
         ours = workspace.root / ("groups" if of_group else "extra") / name
         ours.mkdir(parents=True, exist_ok=True)
         workspace.mounts[inside] = (ours, bool(mount.get("readonly", True)))
-    for group, told in other_memories(case.scenario):
+    for group, told in _told_of_others(case):
         folder = workspace.root / "groups" / _folder_name(group)
         folder.mkdir(exist_ok=True)
         keys = [key for key in ("memory_snapshot", "memory") if isinstance(told, dict) and key in told]
         _fill_memory(workspace, group, told[keys[0]] if keys else told, folder)
+
+
+def _told_of_others(case: TestCase) -> list[tuple[str, Any]]:
+    return [(group, told) for group, told in other_memories(case.scenario) if group]
 
 
 def _fill_memory(workspace: Workspace, group: str, memory: Any, folder: Path) -> None:
@@ -413,10 +417,11 @@ def _central(
     database.execute(
         "CREATE TABLE IF NOT EXISTS container_configs (agent_group_id TEXT PRIMARY KEY, additional_mounts TEXT)"
     )
-    folders = {_folder_name(group): group for group, _ in reversed(other_memories(case.scenario))}
-    folders |= {workspace.group.name: container["assistantName"]}
-    for name, named in folders.items():
-        put(database, "agent_groups", id=f"ag-{name}", name=named, folder=name, created_at=_HOST_CREATED)
+    groups = {_folder_name(group): group for group, _ in reversed(_told_of_others(case))}
+    groups |= {workspace.group.name: case.scenario.group_id}
+    for name, group in groups.items():  # the trace has groups by the names that the test has for them
+        named = container["assistantName"] if name == workspace.group.name else group
+        put(database, "agent_groups", id=f"ag-{name}", name=named, folder=group, created_at=_HOST_CREATED)
     mounted = json.dumps(
         [
             {"hostPath": str(ours), "containerPath": inside.removeprefix(EXTRA), "readonly": readonly}
