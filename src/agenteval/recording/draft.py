@@ -13,6 +13,7 @@ from textwrap import wrap
 from typing import Any, NamedTuple
 
 from agenteval.assertions import assertion_class
+from agenteval.assertions.memory import MEMORY_EVENTS
 from agenteval.contracts.adapters import REPLAY_FILE, RecordedRun, RecordedTest
 from agenteval.contracts.errors import AdapterError, SpecError, UsageError
 from agenteval.contracts.models import parse
@@ -512,7 +513,10 @@ def _nothing_to_assert(run: RecordedRun, trace: Trace, draft: Draft | None = Non
         why = f"gives no assertion that would notice a regression; it passes only {names}"
     else:
         tools = ", ".join(trace.tool_counts())
-        why = f"shows nothing that a test could check: no tool call{f' but {tools}' if tools else ''}, no answer, no memory"
+        lacks = [f"no tool call but {tools}" if tools else "no tool call"]
+        lacks += ["no answer"] if not trace.output else []
+        lacks += ["no memory"] if not trace.of_type(*MEMORY_EVENTS) else []
+        why = f"shows nothing that a test could check: {', '.join(lacks)}"
     return AdapterError(
         f"run {run.number} {why}", reason_code="record.nothing_to_assert", next_step=next_step
     )
