@@ -251,6 +251,11 @@ def test_refused(
     assert "--live record without --shared-root" in refused(capfd, *on, "--live", "record")
     assert "which is not given" in refused(capfd, "run", "tests", "--shared-root", "x")
     assert "expected local:N" in refused(capfd, "run", "tests", "--cluster", "local:none")
+    (project.root.parent / "beside").mkdir()
+    with monkeypatch.context() as patch:
+        patch.chdir(project.root.parent / "beside")
+        elsewhere = ["run", "../project/tests/pass", "--cluster", apart.address, "--shared-root", "x"]
+        assert "the current directory is outside of it" in refused(capfd, *elsewhere)
     absolute = str(project.root / "tests")
     assert "named by paths that lead from" in refused(capfd, "run", absolute, "--cluster", apart.address)
     monkeypatch.setattr(clusters, "MOST_BYTES", 10)
@@ -399,8 +404,8 @@ def test_live(
 
 def test_files_of_secrets_stay_here(tmp_path: Path) -> None:
     """`.env` and its like do not travel; what only looks like it does."""
-    for name in (".env", ".env.local", ".envrc", "sub/.env", "environment.yaml", "a.env"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
+    for name in (".env", ".env.local", ".envrc", "sub/.env", "sub/.env.d/prod", "environment.yaml", "a.env"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("KEY=1", encoding="utf-8")
     packed = clusters._packed(tmp_path, tmp_path / "artifacts", with_git=False)
     with tarfile.open(fileobj=io.BytesIO(packed)) as archive:

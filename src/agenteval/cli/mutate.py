@@ -152,13 +152,14 @@ def _mutated(
         cluster_of(asked, project, without=outside) as cluster,
         ExitStack() as stack,
     ):
-        if not cluster:
-            job.mutator = mutator = Mutator(settings, project.registry)
+        mutator = Mutator(settings, project.registry)
+        job.mutator = None if cluster else mutator
         if cluster or (number > 1 and hasattr(os, "fork")):
             workers = cluster.each(job, parts) if cluster else Workers(parts, number, forks(job))
             stack.callback(workers.stop)
             answers: Iterator[TestMutation] = (
-                told(job, part, content) for part, content in zip(parts, workers, strict=True)
+                told(job, part, content) or mutator.mutate(test)
+                for test, part, content in zip(tests, parts, workers, strict=True)
             )
         else:
             answers = map(mutator.mutate, tests)

@@ -59,7 +59,7 @@ _LEFT_OUT = frozenset(
 """Folders that stay here, beside virtual environments and the runs."""
 _ENVIRONMENT = lazy(r"\.env(?:\..*|rc)?")
 """Files of secrets for this machine's environment, which stay here, too."""
-_LIVE = lazy(r"mode[\"']?\s*:\s*[\"']?live\b")
+_LIVE = lazy(r"(?m)^[^#\n]*mode[\"']?\s*:\s*[\"']?live\b")
 _PYTHON = (sys.executable, "-P", "-c")
 """A program in a process of its own, which does not import from the current directory."""
 
@@ -364,6 +364,12 @@ def _home(
                 next_step="run the command in the project",
             )
     if shared_root:
+        if not current.is_relative_to(root):
+            raise UsageError(
+                f"--shared-root stands for the project {root}, and the current directory is outside of it",
+                reason_code="usage.cluster",
+                next_step="run the command in the project",
+            )
         return Home(str(shared_root), "", "", os.path.relpath(current, root)), b""
     common = Path(os.path.commonpath((files, current)))
     below = [os.path.relpath(each, common) for each in (files, root, current)]
@@ -381,23 +387,21 @@ def _packed(folder: Path, runs: Path, *, with_git: bool) -> bytes:
     """The files of a folder, as a tar archive. Raises `UsageError` when they are too large to travel."""
     made, total = io.BytesIO(), 0
     with tarfile.open(fileobj=made, mode="w:gz", compresslevel=1) as archive:
-        if os.path.lexists(folder / ".git"):
-            if with_git and (folder / ".git").is_dir():  # an agent is shown what git tracks
-                archive.add(folder / ".git", ".git")
-                total += sum(each.size for each in archive.getmembers())
-            else:
-                archive.addfile(tarfile.TarInfo(".git"))  # marks how far a test may reach
+        git = folder / ".git"
+        goes = with_git and git.is_dir()  # an agent is shown what git tracks
+        if os.path.lexists(git) and not goes:
+            archive.addfile(tarfile.TarInfo(git.name))  # marks how far a test may reach
+
+        def stays(path: Path) -> bool:
+            if path == git:
+                return not goes
+            left_out = path.name in _LEFT_OUT or path == runs or _ENVIRONMENT.fullmatch(path.name)
+            return bool(left_out) or (path / "pyvenv.cfg").exists()
+
         for base, folders, names in os.walk(folder):
-            folders[:] = sorted(
-                name
-                for name in folders
-                if not (
-                    name in _LEFT_OUT or Path(base, name) == runs or Path(base, name, "pyvenv.cfg").exists()
-                )
-            )
-            for name in sorted(each for each in [*names, *folders] if not _ENVIRONMENT.fullmatch(each)):
-                path = Path(base, name)
-                if name == ".git" and base == str(folder):
+            folders[:] = sorted(name for name in folders if not stays(Path(base, name)))
+            for path in sorted(Path(base, name) for name in [*names, *folders]):
+                if path == git or _ENVIRONMENT.fullmatch(path.name):
                     continue
                 total += path.lstat().st_size
                 if total > MOST_BYTES:
@@ -560,8 +564,15 @@ class _Started:
         if self.ended:  # what is interrupted may have gone on
             raise KeyboardInterrupt
         if self.job is None:
-            job: Job = pickle.loads(self.content)  # noqa: S301 - from the worker that started us
-            job.start(self.root)
+            try:
+                job: Job = pickle.loads(self.content)  # noqa: S301 - from the worker that started us
+                job.start(self.root)
+            except AgentEvalError:
+                raise
+            except Exception as error:
+                raise ClusterError(
+                    f"a worker cannot begin: {type(error).__name__}: {error}", reason_code="cluster.failed"
+                ) from error
             self.job = job
         return self.job.answer(item, blame, lost)
 

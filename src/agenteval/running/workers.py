@@ -370,13 +370,15 @@ def work(conduit: Conduit, mark: mmap, answer: Callable[[Any, str, int], Any]) -
 
 
 def _answered(answer: Callable[[Any, str, int], Any], asked: Asked) -> bytes:
+    """The pickled answer; that of None where there is none that could be sent: it is made again where the command is."""
     value: Any
     try:
         value = answer(*asked)
     except AgentEvalError as error:
         value = AgentEvalError(error.message, reason_code=error.reason_code, next_step=error.next_step)
-    except Exception as error:  # noqa: BLE001 - told where the command is
-        value = AgentEvalError(f"{type(error).__name__}: {error}", reason_code="cluster.failed")
+        value.exit_code, value.problems = error.exit_code, error.problems
+    except Exception:  # noqa: BLE001 - a bug, which is told where the command is
+        value = None
     with suppress(OSError, ValueError):  # what a plugin has printed
         sys.stdout.flush()
     try:
