@@ -136,7 +136,8 @@ def _played(paths: Sequence[Path], terminal: "Terminal", *, drift: bool, allow_o
     """Run the agents of tests with the model played; say of each cassette how it stands."""
     from agenteval.contracts.adapters import runs_live
     from agenteval.judging.runner import RunOptions, run_test
-    from agenteval.live.options import LiveOptions, scratch_folder
+    from agenteval.live.options import LiveOptions
+    from agenteval.live.scratch import scratch_folder
     from agenteval.loading.project import open_project
     from agenteval.reporters.console import Console
     from agenteval.running.collection import collect

@@ -44,7 +44,7 @@ from agenteval.contracts import time_limits
 from agenteval.contracts.errors import ExitCode, UsageError
 from agenteval.judging.runner import RunOptions
 from agenteval.judging.verdicts import JudgingRules
-from agenteval.live.options import scratch_folder
+from agenteval.live.scratch import scratch_folder
 from agenteval.loading.config import SuiteConfig, from_here
 from agenteval.loading.discovery import Selection
 from agenteval.loading.project import OpenProject, open_project

@@ -7,7 +7,6 @@ the same for every adapter: who answers for the model, what tools get, when a ru
 import json
 import os
 import re
-import shutil
 import subprocess
 import tempfile
 import time
@@ -26,9 +25,10 @@ from agenteval.live import cassette as cassettes
 from agenteval.live.cassette import Cassette
 from agenteval.live.fixtures import Fixtures, own_answers, recorded_answers, suite_answers
 from agenteval.live.model import Model, load_script, played, real, recording, scripted
-from agenteval.live.options import RECORD_AGAIN, LiveOptions, live_error, remove_leftovers
+from agenteval.live.options import RECORD_AGAIN, LiveOptions, live_error
 from agenteval.live.proxy import HOOK_PATH, Proxy
 from agenteval.live.sandbox import PORT, Sandbox, chosen, free_port, running
+from agenteval.live.scratch import remove_leftovers, remove_tree
 from agenteval.loading.config import LiveConfig
 from agenteval.loading.testfile import LoadedTest
 from agenteval.reading.documents import read_bytes, read_text
@@ -312,7 +312,10 @@ class _Live:
             if self.options.keep:
                 self.context.warn(f"the scratch folder is kept: {folder}")
             else:
-                shutil.rmtree(folder, ignore_errors=True)
+                try:
+                    remove_tree(folder)
+                except OSError as error:
+                    self.context.warn(f"the scratch folder {folder} cannot be removed: {error.strerror}")
                 with suppress(OSError):  # others may be at work in it
                     within.rmdir()
 

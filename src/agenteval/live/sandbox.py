@@ -19,7 +19,8 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from agenteval.live.options import CONTAINER, live_error
+from agenteval.live.options import live_error
+from agenteval.live.scratch import CONTAINER
 from agenteval.reading.documents import read_bytes
 
 Runtime = Literal["auto", "bwrap", "docker", "podman"]

@@ -84,7 +84,7 @@ class Examining:
     def start(self, root: Path) -> None:
         """Rebuild the examiner, with the plugins as they are here."""
         from agenteval.contracts import time_limits
-        from agenteval.live.options import scratch_name
+        from agenteval.live.scratch import scratch_name
         from agenteval.plugins.registry import Registry
         from agenteval.redaction.redactor import Redactor, redact_with
 

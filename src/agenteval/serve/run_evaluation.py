@@ -8,7 +8,8 @@ from typing import Any
 from agenteval.contracts.errors import SpecError, UsageError
 from agenteval.judging.runner import Outcome, RunOptions, run_test
 from agenteval.judging.verdicts import JudgingRules
-from agenteval.live.options import LiveOptions, scratch_folder
+from agenteval.live.options import LiveOptions
+from agenteval.live.scratch import scratch_folder
 from agenteval.loading.config import ServeConfig, from_here
 from agenteval.loading.project import OpenProject
 from agenteval.loading.testfile import LoadedTest
