@@ -1,11 +1,20 @@
 """How tests are divided into shards, and what a shard takes down of itself."""
 
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agenteval.contracts.results import InvalidSpec
+from agenteval.judging.runner import RunOptions
+from agenteval.live.options import Budget, LiveOptions
+from agenteval.loading.config import LiveCommand, LiveConfig, LiveNanoClaw
 from agenteval.openwop.summary import Suite
-from agenteval.running.shards import Shard, ShardLog, ShardNote, ShardTest, divided
+from agenteval.redaction.redactor import Redactor
+from agenteval.running.shards import Plan, Shard, ShardLog, ShardNote, ShardTest, divided
 
 DURATIONS = st.lists(st.none() | st.floats(0, 1e6), max_size=60)
 
@@ -63,3 +72,81 @@ def test_a_shard_takes_down_where_each_thing_stands() -> None:
         ShardNote(position=4, invalid=True, problems=[said, said]),
         ShardNote(position=6, invalid=False, problems=[said]),
     ]
+
+
+LIVE_TEST = "adapter: command\nmode: live\nlive: {script: turns.yaml}\n"
+
+
+@pytest.mark.parametrize(
+    ("change", "found"),
+    [
+        ("agent.py", "agent.py"),
+        ("lib/tools.py", "lib/tools.py"),
+        ("evals/a/turns.yaml", "evals/a/turns.yaml"),
+        ("evals/a/cassette.json", "evals/a/cassette.json"),
+        ("evals/a/other.json", ""),
+        ("data/orders.csv", "data/orders.csv"),
+        ("data/__pycache__/x.pyc", ""),
+        ("groups/family/container.json", "groups/family/container.json"),
+        ("claw/src/index.ts", "claw/src/index.ts"),
+        ("claw/.env", ""),
+        ("node_modules/@x/sdk/package.json", "node_modules/@x/sdk/package.json"),
+        ("node_modules/@x/sdk/.cache", ""),
+        (".env", ""),
+        ("artifacts/run/summary.json", ""),
+    ],
+)
+def test_a_plan_of_live_tests_has_what_the_agent_is_run_from(change: str, found: str, tmp_path: Path) -> None:
+    """Tracked files, changed or not, and all that the test or the configuration names; not what a machine adds."""
+    written = ["agent.py", "lib/tools.py", "evals/a/turns.yaml", "data/orders.csv", "claw/src/index.ts"]
+    written += ["groups/family/container.json", "node_modules/@x/sdk/package.json", "agenteval.yaml"]
+    for name in written:
+        _write(tmp_path / name, "1")
+    test = _write(tmp_path / "evals/a/test.yaml", LIVE_TEST)
+    for folder, names in ((tmp_path / "claw", ["src"]), (tmp_path, ["agent.py", "lib", "evals"])):
+        subprocess.run(["git", "init", "-q", str(folder)], check=True)
+        subprocess.run(["git", "-C", str(folder), "add", *names], check=True)
+    before = planned(tmp_path, test)
+    _write(tmp_path / change, "2")
+    after = planned(tmp_path, test)
+    assert [name for name in after if after[name] != before.get(name)] == [found] * bool(found)
+
+
+def planned(root: Path, test: Path, **asked: Any) -> dict[str, str]:
+    """The plan of one test of a project whose agents are configured."""
+    config = LiveConfig(
+        command=LiveCommand(run=["python3", "agent.py"], mounts=["data", "/usr"]),
+        nanoclaw=LiveNanoClaw(checkout="claw", groups="groups", node_modules="node_modules"),
+    )
+    options = RunOptions(run_id="r", root=root, live=LiveOptions(config=config, root=root), **asked)
+    plan = Plan(options, Redactor())
+    plan.test(test, None)
+    return plan.digests
+
+
+def _write(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("asked", "decides"),
+    [
+        ({"trials": 2}, True),
+        ({"early_stop": True}, True),
+        ({"live": LiveOptions(every=True)}, True),
+        ({"live": LiveOptions(stale="mark")}, True),
+        ({"live": LiveOptions(budget=Budget(1))}, True),
+        ({"live": LiveOptions(config=LiveConfig(command=LiveCommand(image="x")))}, True),
+        ({"live": LiveOptions(keep=True, tell=print)}, False),
+        ({"run_id": "other"}, False),
+    ],
+    ids=str,
+)
+def test_a_plan_has_all_options_that_decide(asked: dict[str, Any], decides: bool) -> None:
+    """Each field of the options counts by itself; folders and names of one run do not."""
+    plans = [
+        Plan(RunOptions(**{"run_id": "r", "live": LiveOptions(), **each}), Redactor()) for each in ({}, asked)
+    ]
+    assert (plans[0].digests != plans[1].digests) is decides

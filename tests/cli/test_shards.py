@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 
 from agenteval.cli import main
+from agenteval.judging.runner import RunOptions
 from agenteval.plugins.registry import Registry
+from agenteval.redaction.redactor import Redactor
 from agenteval.reporters.formats import FORMATS
-from agenteval.running.shards import Inputs
+from agenteval.running.shards import PLUGINS, SETTINGS, Plan
 from projects import FETCHES, NEEDS_LIVE, SEARCHES, VACUOUS, Project, make_replay
 from runs import EXAMPLES, settled, written
 
@@ -223,7 +225,7 @@ def test_a_shard_without_a_failure_runs_all_its_tests(
     assert "\nshard 2/2: 2 of 4 tests\n--lf: no failed test is on record; running all tests\nPASS " in out
     shutil.rmtree(folders(2)[1])
     shard(2, 2)
-    assert "settings or options differ" in told(capsys, *folders(2))
+    assert "they differ in settings or options" in told(capsys, *folders(2))
 
 
 def test_an_empty_shard_is_no_success(four: Project, capsys: pytest.CaptureFixture[str]) -> None:
@@ -323,8 +325,8 @@ def test_merging_twice(four: Project, capsys: pytest.CaptureFixture[str]) -> Non
     [
         (("2/2", "s", []), "one run has 3 shards, the other 2"),
         (("2/3", "t", []), "--run-id is 's' and 't'"),
-        (("2/3", "s", ["--strict"]), "settings or options differ"),
-        (("2/3", "s", ["-k", "not a"]), "settings or options differ"),
+        (("2/3", "s", ["--strict"]), "they differ in settings or options"),
+        (("2/3", "s", ["-k", "not a"]), "they differ in settings or options"),
     ],
 )
 def test_shards_of_different_runs(
@@ -547,27 +549,42 @@ def appended(name: str, text: str = "\n") -> None:
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        (lambda: appended("tests/a/test.yaml"), "test files differ"),
-        (lambda: appended("tests/d/test.yaml"), "test files differ"),
-        (lambda: shutil.copytree("tests/d", "tests/e"), "test files differ"),
-        (lambda: shutil.rmtree("tests/d"), "test files differ"),
-        (lambda: appended("tests/a/replay.json"), "recordings, fixtures or databases differ"),
-        (lambda: appended("tests/d/replay.json"), "recordings, fixtures or databases differ"),
-        (lambda: Path("tests/d/replay.json").unlink(), "recordings, fixtures or databases differ"),
-        (lambda: appended("tests/d/replay.json-wal", "x"), "recordings, fixtures or databases differ"),
-        (lambda: appended("shared/fx.json"), "recordings, fixtures or databases differ"),
-        (lambda: appended("plugin.py"), "plugins or adapters differ"),
-        (lambda: appended("helper.py"), "plugins or adapters differ"),
-        (lambda: Path("agenteval.yaml").write_text("plugins: [plugin.py]\n"), "settings or options differ"),
+        (lambda: appended("tests/a/test.yaml"), "they differ in tests/a/test.yaml"),
+        (lambda: appended("tests/d/test.yaml"), "they differ in tests/d/test.yaml"),
+        (lambda: shutil.copytree("tests/d", "tests/e"), "they differ in tests/e/test.yaml"),
+        (lambda: shutil.rmtree("tests/d"), "they differ in tests/d/test.yaml"),
+        (lambda: appended("tests/a/replay.json"), "they differ in tests/a/replay.json"),
+        (lambda: appended("tests/d/replay.json"), "they differ in tests/d/replay.json"),
+        (lambda: Path("tests/d/replay.json").unlink(), "they differ in tests/d/replay.json"),
+        (lambda: appended("tests/d/replay.json-wal", "x"), "they differ in tests/d/replay.json-wal"),
+        (lambda: appended("shared/fx.json"), "they differ in shared/fx.json"),
+        (lambda: appended("plugin.py"), "they differ in plugins or adapters"),
+        (lambda: appended("helper.py"), "they differ in plugins or adapters"),
+        (
+            lambda: Path("agenteval.yaml").write_text("plugins: [plugin.py]\n"),
+            "they differ in settings or options",
+        ),
         (
             lambda: Path("agenteval.yaml").write_text("limits: {max_events: 1000}\n"),
-            "plugins or adapters differ",
+            "they differ in plugins or adapters",
         ),
-        (lambda: appended("agenteval.yaml", "strict_capabilities: true\n"), "settings or options differ"),
-        (lambda: appended("agenteval.yaml", "fail_on_vacuous: true\n"), "settings or options differ"),
-        (lambda: appended("agenteval.yaml", "suite: {pass_score: 0.5}\n"), "settings or options differ"),
-        (lambda: appended("agenteval.yaml", "redaction: {kinds: []}\n"), "settings or options differ"),
-        (lambda: Path(".agenteval_cache/last-run.json").unlink(), "recorded durations differ"),
+        (
+            lambda: appended("agenteval.yaml", "strict_capabilities: true\n"),
+            "they differ in settings or options",
+        ),
+        (lambda: appended("agenteval.yaml", "fail_on_vacuous: true\n"), "they differ in settings or options"),
+        (
+            lambda: appended("agenteval.yaml", "suite: {pass_score: 0.5}\n"),
+            "they differ in settings or options",
+        ),
+        (
+            lambda: appended("agenteval.yaml", "redaction: {kinds: []}\n"),
+            "they differ in settings or options",
+        ),
+        (
+            lambda: Path(".agenteval_cache/last-run.json").unlink(),
+            "they differ in recorded durations or the order of tests",
+        ),
         (lambda: appended("shared/notes.md"), ""),
         (lambda: appended("README.md", "x"), ""),
         (lambda: appended("tests/a/notes.md", "x"), ""),
@@ -608,12 +625,12 @@ def test_shards_agree_in_all_that_decides(
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        (["--allow-outside"], "settings or options differ"),
-        (["--fail-on-vacuous"], "settings or options differ"),
-        (["--strict-capabilities"], "settings or options differ"),
-        (["--pass-score", "0.1"], "settings or options differ"),
-        (["--tag", "x"], "settings or options differ"),
-        (["--ff"], "settings or options differ"),
+        (["--allow-outside"], "they differ in settings or options"),
+        (["--fail-on-vacuous"], "they differ in settings or options"),
+        (["--strict-capabilities"], "they differ in settings or options"),
+        (["--pass-score", "0.1"], "they differ in settings or options"),
+        (["--tag", "x"], "they differ in settings or options"),
+        (["--ff"], "they differ in settings or options"),
         (["tests/a"], ""),
         (["--save-traces"], ""),
         (["-n", "2"], ""),
@@ -636,7 +653,7 @@ def test_shards_agree_in_selected_assertions(four: Project, capsys: pytest.Captu
     paths = [f"tests/{name}/test.yaml" for name in "abcd"]
     main(["run", *paths, "--shard", "1/2", "--run-id", "s"])
     main(["run", *paths[:-1], "tests/d/test.yaml::searches", "--shard", "2/2", "--run-id", "s"])
-    assert "settings or options differ" in told(capsys, *folders(2))
+    assert "they differ in settings or options" in told(capsys, *folders(2))
 
 
 def test_a_link_to_another_recording_is_another_recording(
@@ -652,7 +669,7 @@ def test_a_link_to_another_recording_is_another_recording(
     Path("tests/d/replay.json").unlink()
     Path("tests/d/replay.json").symlink_to(four.root / "other.json")
     shard(2, 2)
-    assert "recordings, fixtures or databases differ" in told(capsys, *folders(2))
+    assert "they differ in one.json" in told(capsys, *folders(2))
 
 
 def replaced(name: str, edit: Callable[[Any], object]) -> str:
@@ -724,10 +741,15 @@ def test_all_that_belongs_to_a_recording_is_in_the_plan(tmp_path: Path) -> None:
         test = tmp_path / f"{at}.test.yaml"
         given = {"adapter": "nanoclaw", "adapter_input": {"session": str(name.relative_to(tmp_path))}}
         test.write_text(json.dumps(given), encoding="utf-8")
-        inputs = Inputs(tmp_path, Registry(), anywhere=False)
-        inputs.add(test)
-        found |= inputs.digests.keys()
+        found |= planned(tmp_path, test) - {test.name}
     assert found == {str(file.relative_to(tmp_path)) for file in beside}
+
+
+def planned(root: Path, test: Path) -> set[str]:
+    """The files in the plan of one test."""
+    plan = Plan(RunOptions(run_id="r", root=root, registry=Registry()), Redactor())
+    plan.test(test, None)
+    return plan.digests.keys() - {SETTINGS, PLUGINS}
 
 
 @pytest.mark.parametrize(
@@ -755,9 +777,7 @@ def test_a_plan_of_odd_files(text: str, tmp_path: Path) -> None:
     (root / "agenteval.yaml").touch()
     test = root / "x.test.yaml"
     test.write_text(text, encoding="latin-1")
-    inputs = Inputs(root, Registry(), anywhere=False)
-    assert inputs.add(test)
-    assert inputs.digests == {}
+    assert planned(root, test) == {test.name}
 
 
 def test_a_recording_elsewhere_in_the_checkout_is_in_the_plan(
@@ -776,4 +796,4 @@ def test_a_recording_elsewhere_in_the_checkout_is_in_the_plan(
     assert shard(1, 2) == 0
     appended("../recordings/b.json")
     assert shard(2, 2) == 0
-    assert "recordings, fixtures or databases differ" in told(capsys, *folders(2))
+    assert "they differ in ../recordings/b.json" in told(capsys, *folders(2))

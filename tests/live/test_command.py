@@ -434,6 +434,23 @@ def test_shards_of_live_runs_are_merged_whole(project: LiveProject) -> None:
     assert len(replays(whole.folder)) == 2
 
 
+@pytest.mark.parametrize("change", ["agent.py", "evals/order/cassette.json"])
+def test_a_shard_of_another_agent_is_not_merged(
+    change: str, project: LiveProject, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The verdicts of its tests are of an agent, or of a model, that is there no more."""
+    project.test(name="other")
+    project.recorded(LOOKED_UP * 2, "-n", "1")
+    evals, artifacts = project.root / "evals", project.root / "artifacts"
+    for number in (1, 2):
+        run_command([evals], artifacts, "--live", "--shard", f"{number}/2", run_id="s")
+        text = (project.root / change).read_text(encoding="utf-8")
+        project.write(change, f"{text}\n")
+    folders = [str(artifacts / f"s-shard-{number}-of-2") for number in (1, 2)]
+    assert main(["merge", *folders, "--artifacts-dir", str(artifacts), "--run-id", "merged"]) == 2
+    assert f"they differ in {change}\n" in capsys.readouterr().err
+
+
 def test_nothing_is_left_behind(project: LiveProject) -> None:
     """No scratch folder, no process; the project is what it was."""
     with tempfile.TemporaryDirectory() as folder:

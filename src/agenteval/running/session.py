@@ -1,18 +1,15 @@
 """One run: its tests chosen, ordered, spread over processes, judged and told, one file after the other."""
 
-import json
 import os
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from agenteval.contracts.errors import ClusterError, ExitCode, Problem, SpecError
-from agenteval.contracts.models import plain
 from agenteval.loading.discovery import Found, Selected, Selection, discover
 from agenteval.loading.testfile import LoadedTest
-from agenteval.reading.documents import sha256
 from agenteval.reporters.artifacts import ArtifactError, safe_stem
 from agenteval.running.bookkeeping import Ledger
 from agenteval.running.examiner import Candidate, Examiner, Judged, TaskIds
@@ -255,7 +252,7 @@ class Session:
 
     def _of_shard(self, shard: "Shard", files: Sequence[Found]) -> list[int]:
         """The tests of one shard. Only selected tests are divided, so that no shard is empty without need."""
-        from agenteval.running.shards import divided
+        from agenteval.running.shards import Plan, divided
 
         key = keys(self.ledger.options.root)
         if self.selection.everything:
@@ -269,7 +266,19 @@ class Session:
         if self.ledger.log:
             record = self.ledger.log.record
             record.deselected = self.ledger.tally.counts.deselected
-            record.plan = self._plan(files, kept, names, shards)
+            plan = Plan(
+                self.ledger.options,
+                self.ledger.redactor,
+                self.ledger.scores.suite,
+                self.ledger.tally.selection,
+                [self.flow.last_failed, self.flow.failed_first],
+            )
+            for index in kept:
+                if isinstance(each := files[index], Selected):
+                    plan.test(each.path, each.only)
+            named = (names.get(index, "") for index in kept)
+            plan.divide(list(zip(kept, named, shards, strict=True)))
+            record.plan = plan.digests
         mine = [index for index, number in zip(kept, shards, strict=True) if number == shard.number]
         self._say(f"shard {shard.number}/{shard.of}: {len(mine)} of {counted(len(shards), 'test')}")
         if shards and not mine:
@@ -292,37 +301,6 @@ class Session:
         self.wanted += candidate.choice.wanted
         self.ledger.tally.counts.deselected += not candidate.choice.wanted
         return candidate.choice.wanted
-
-    def _plan(
-        self, files: Sequence[Found], kept: Sequence[int], names: Mapping[int, str], shards: Sequence[int]
-    ) -> dict[str, str]:
-        """The digests of all that the verdicts of a run depend on: shards in which any differs are not of one run."""
-        from agenteval.running.shards import Inputs, code_of
-
-        ledger, options = self.ledger, self.ledger.options
-        inputs = Inputs(options.root, options.registry, anywhere=options.allow_outside)
-        settings = [
-            options.strict,
-            options.rules,
-            options.limits,
-            sorted(options.redaction.kinds),
-            options.allow_outside,
-            ledger.scores.suite,
-            sorted(ledger.tally.selection),
-        ]
-        planned = {
-            "tests": [
-                [index, names[index], sorted(each.only or ()), inputs.add(each.path)]
-                if isinstance(each := files[index], Selected)
-                else index
-                for index in kept
-            ],
-            "recordings": inputs.digests,
-            "settings": [plain(settings), self.flow.last_failed, self.flow.failed_first],
-            "plugins": code_of(options.root, options.registry),
-            "division": shards,
-        }
-        return {kind: sha256(json.dumps(data, sort_keys=True).encode()) for kind, data in planned.items()}
 
     def _say(self, line: str) -> None:
         if self.ledger.console.verbosity >= 0:

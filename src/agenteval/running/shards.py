@@ -1,21 +1,24 @@
 """Which tests belong to which shard of a divided run, and what all its shards have to share."""
 
 import heapq
+import json
 import os
 import stat
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 from agenteval import __version__
 from agenteval.contracts.errors import AgentEvalError, FileError, Problem
-from agenteval.contracts.models import Between, Model, WrongPart, model
+from agenteval.contracts.models import Between, Model, WrongPart, model, plain
 from agenteval.contracts.results import InvalidSpec, TestResult
+from agenteval.contracts.testcase import LiveSpec
 from agenteval.contracts.trace import Metrics
+from agenteval.judging.runner import RunOptions
 from agenteval.judging.scorecard import CoverageTally
 from agenteval.judging.stored import (
     REPLAY_ENDING,
@@ -26,12 +29,12 @@ from agenteval.judging.stored import (
     StoredRun,
     stored_problem,
 )
+from agenteval.live.options import Budget
 from agenteval.loading.adapter_input import names_in
 from agenteval.loading.config import reach_of
 from agenteval.openwop.summary import Suite
 from agenteval.plugins.registry import Registry
 from agenteval.reading.documents import (
-    admit,
     is_inside,
     looked_up,
     opened,
@@ -42,19 +45,19 @@ from agenteval.reading.documents import (
 )
 from agenteval.reading.jsonsource import load_model
 from agenteval.reading.places import problem_at
-from agenteval.redaction.redactor import Redactor
+from agenteval.redaction.redactor import RedactionRules, Redactor
 from agenteval.redaction.sealing import sealed, sealed_result
 from agenteval.reporters.artifacts import Filed, safe_stem
 from agenteval.running.examiner import Examiner, Judged, TaskIds
 
-PLANNED = {
-    "settings": "settings or options",
-    "plugins": "plugins or adapters",
-    "tests": "test files",
-    "recordings": "recordings, fixtures or databases",
-    "division": "recorded durations",
-}
-"""The parts of a plan, and what differs when they do; a part may differ because one above it does."""
+SETTINGS, PLUGINS, DIVISION = (
+    "settings or options",
+    "plugins or adapters",
+    "recorded durations or the order of tests",
+)
+"""What a plan has beside files."""
+_NOT_JUDGED_BY = frozenset(("run_id", "root", "registry", "progress", "scratch", "tell", "keep"))
+"""The options of a run that decide no verdict; the registry stands in a plan by its code."""
 
 
 class Shard(NamedTuple):
@@ -83,70 +86,124 @@ def divided(durations: Sequence[float | None], of: int) -> list[int]:
     return shards
 
 
-class Inputs:
-    """Digests of the files that tests are judged by: all that they name, and what their adapters read with it.
+class Plan:
+    """Digests of all that decides the verdicts of a run: settings, code and files, each under what it is called.
 
-    A folder stands for everything in it. `anywhere` lets files be out of the reach of a test.
+    A file belongs to it when a test names it anywhere, so that a new key of test files is no gap; of a run of agents so
+    does each that git tracks, or that the configuration of live runs names. A folder stands for everything in it.
     """
 
-    def __init__(self, root: Path, registry: Registry, *, anywhere: bool) -> None:
-        self.registry = registry
-        self.anywhere = anywhere
+    def __init__(self, options: RunOptions, redactor: Redactor, *others: Any) -> None:
         self.digests: dict[str, str] = {}
-        """By path from the root."""
-        self._top = real_folder(str(root))
+        self._options = options
+        self._redactor = redactor
+        self._top = real_folder(str(options.root))
         self._reach = self._top
         self._met: set[str] = set()
+        self._add(SETTINGS, [_settings(options), *others])
+        self._add(PLUGINS, code_of(options.root, options.registry))
 
-    def add(self, test: Path) -> str:
-        """Add what a test names; the digest of the test file itself, empty when it cannot be read."""
+    def divide(self, shards: Sequence[tuple[int, str, int]]) -> None:
+        """Add the place of each test among all that was found, its name, and its shard."""
+        self._add(DIVISION, shards)
+
+    def test(self, test: Path, only: Iterable[str] | None) -> None:
+        """Add a test file, the ids of those of its assertions that are judged alone, and the files that it names."""
         from agenteval.reading.yamlsource import load_yaml
 
         try:
             content = read_data(test, a_test=True)
-        except FileError:
-            return ""
-        self._reach = real_folder(str(reach_of(test)))
+        except FileError:  # the run says what is wrong with it
+            content = b""
+        place = os.path.relpath(os.path.realpath(test), self._top)
+        self._add(place, [sha256(content), sorted(only or ())])
+        self._reach = "" if self._options.allow_outside else real_folder(str(reach_of(test)))
         with suppress(FileError, UnicodeDecodeError):
-            self._named(load_yaml(content.decode("utf-8-sig"), test), test.parent)
-        return sha256(content)
+            data = load_yaml(content.decode("utf-8-sig"), test)
+            if isinstance(data, dict):
+                self._named(data, test.parent)
 
-    def _named(self, data: Any, folder: Path) -> None:
-        if not isinstance(data, dict):
-            return
-        given, tools = data.get("adapter_input"), data.get("tools")
-        fixtures = tools.get("fixtures") if isinstance(tools, dict) else None
-        for name in names_in(
-            [given, [each.get("file") for each in fixtures or () if isinstance(each, dict)]]
-        ):
+    def _named(self, data: Mapping[str, Any], folder: Path) -> None:
+        given = data.get("adapter_input")
+        for name in names_in([LiveSpec().cassette, data]):
+            self._file(folder / name, folders=False)
+        for name in names_in(given):
             for beside in ("", "-wal", "-journal"):  # a database is more than one file
                 self._file(folder / f"{name}{beside}")
-        for path in self._read_too(str(data.get("adapter")), given, folder):
-            self._file(path)
-
-    def _read_too(self, adapter: str, given: Any, folder: Path) -> Sequence[Path]:
         with suppress(Exception):  # the run tells what is wrong with it
-            reads = getattr(self.registry.find_adapter(adapter), "reads_with", None)
-            return list(reads(given, folder)) if reads and isinstance(given, Mapping) else ()
-        return ()
+            adapter = self._options.registry.find_adapter(str(data.get("adapter")))
+            reads = getattr(adapter, "reads_with", None)
+            for path in reads(given, folder) if reads and isinstance(given, Mapping) else ():
+                self._file(path)
+        live = self._options.live
+        if data.get("mode") == "live" or (live and live.every):
+            self._agent()
 
-    def _file(self, path: Path) -> None:
-        """Add a file, or all files in a folder, each once; nothing for what is not there."""
+    def _agent(self) -> None:
+        """Add what agents are run from, once."""
+        from agenteval.live.command import git
+        from agenteval.live.sandbox import is_of_system
+
+        live = self._options.live
+        if live is None or "" in self._met:
+            return
+        self._met.add("")
+        for path in [live.root, *(live.root / name for name in names_in(plain(live.config)))]:
+            self._reach = real_folder(str(path))
+            if path == live.root or (path / ".git").exists():
+                for name in (git(path, "ls-files", "-z") or "").split("\0"):
+                    self._file(path / name, folders=False)
+            elif not is_of_system(str(path)):
+                self._file(path)
+
+    def _file(self, path: Path, *, folders: bool = True) -> None:
+        """Add a file, or all files in a folder, each once; nothing for what is not there, or out of reach."""
         try:
             real, status = looked_up(*os.path.split(path))
-            if not (real.startswith(self._reach) or self.anywhere) or real in self._met:
+            if real in self._met or not os.path.join(real, "").startswith(self._reach):  # noqa: PTH118
                 return
-            status = status or os.stat(real)  # noqa: PTH116 - once per file of a test
-            self._met.add(real)
-            admit(path, real)
-            if stat.S_ISDIR(status.st_mode):
-                for name in sorted(os.listdir(real)):  # noqa: PTH208
+            mode = (status or os.stat(real)).st_mode  # noqa: PTH116 - once per file of a test
+            if stat.S_ISDIR(mode) and folders:
+                self._met.add(real)
+                for name in _in_folder(path):
                     self._file(path / name)
-                return
-            with opened(path) as file:
-                self.digests[os.path.relpath(real, self._top)] = sha256_of(file)
+            elif stat.S_ISREG(mode):
+                self._met.add(real)
+                with open(real, "rb") as file:  # noqa: PTH123 - nothing of it is shown
+                    self._add(os.path.relpath(real, self._top), sha256_of(file))
         except (OSError, ValueError):  # no file can have this name, or it cannot be read: the run tells
             return
+
+    def _add(self, name: str, fact: Any) -> None:
+        name = self._redactor.unseen(name)  # as it will stand in the file, where two may have become one
+        told = [self.digests.get(name), fact]
+        self.digests[name] = sha256(json.dumps(told, sort_keys=True, default=_plainly).encode())
+
+
+def _settings(options: Any) -> dict[str, Any]:
+    """All fields of options, so that no new one is forgotten, but for those that decide nothing."""
+    told = {each.name: getattr(options, each.name) for each in fields(options)}
+    return {name: value for name, value in told.items() if name not in _NOT_JUDGED_BY}
+
+
+def _plainly(value: Any) -> Any:
+    """A value of the settings for JSON."""
+    if isinstance(value, RedactionRules):
+        return sorted(value.kinds)
+    if isinstance(value, Budget):
+        return value.most
+    return _settings(value) if is_dataclass(value) else sorted(value)
+
+
+def _in_folder(folder: Path) -> list[str]:
+    """The names in a folder that count. What a machine adds by itself to the same files does not.
+
+    Of installed packages of JavaScript the versions count: what else is there differs from one installation to the next.
+    """
+    if folder.name == "node_modules":
+        found = (*folder.glob("*/package.json"), *folder.glob("@*/*/package.json"))
+        return sorted(str(each.relative_to(folder)) for each in found)
+    return sorted(name for name in os.listdir(folder) if name not in (".git", "__pycache__"))  # noqa: PTH208
 
 
 def code_of(root: Path, registry: Registry) -> list[Any]:
@@ -210,7 +267,7 @@ class ShardNote(Model):
 class ShardRecord(Model):
     """`shard.json`: what a shard writes beside its results.
 
-    `plan` is the same for all shards of a run: digests of everything that its verdicts depend on, by kind. `run_id` is
+    `plan` is the same for all shards of a run: digests of everything that decides its verdicts. `run_id` is
     the one that the user gave; `total` counts the files found, `files` those of the shard; `deselected` those that no
     shard has, `unread` those of the shard that --lf left out. `written` has the digest of each file about a test.
     """
@@ -405,10 +462,12 @@ def _same_run(one: StoredShard, other: StoredShard) -> None:
     elif a.agenteval_version != b.agenteval_version:
         why = f"agenteval {a.agenteval_version} and {b.agenteval_version}"
     else:
-        differing = [what for kind, what in PLANNED.items() if a.plan.get(kind) != b.plan.get(kind)]
-        if not differing and (a.plan, a.total, a.suite) == (b.plan, b.total, b.suite):
+        names = [name for name in [*a.plan, *b.plan] if a.plan.get(name) != b.plan.get(name)]
+        if not names and (a.total, a.suite) == (b.total, b.suite):
             return
-        why = f"{differing[0] if differing else 'tests or settings'} differ"
+        # what changes other entries comes first: options that select, then files that only one of them has
+        names.sort(key=lambda name: (name != SETTINGS, name in a.plan and name in b.plan))
+        why = f"they differ in {names[0] if names else 'tests'}"
     raise MergeError(
         f"shards of different runs: {one.folder} and {other.folder}: {why}",
         reason_code="merge.different_runs",
