@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from agenteval.cli import main
+from agenteval.judging.runner import Outcome, RunOptions, run_test
+from agenteval.loading.testfile import LoadedTest
 from live_projects import LOOKED_UP, LiveProject, Service, needs_sandbox, service, tool_use
 from runs import Run
 
@@ -63,10 +65,12 @@ def test_every_trial_is_told(project: LiveProject, capsys: pytest.CaptureFixture
         "variant": None,
         "cost_usd": 0,
         "shown": True,
+        "vacuous": [],
+        "skipped": [],
     }
     assert trials["assertions"] == [
-        {"id": "looked-up", "passed": 4, "judged": 4},
-        {"id": "tells", "passed": 3, "judged": 4},
+        {"id": "looked-up", "passed": 4, "judged": 4, "vacuous": 0, "skipped": 0},
+        {"id": "tells", "passed": 3, "judged": 4, "vacuous": 0, "skipped": 0},
     ]
     assert [each["trials"] for each in trials["trajectories"]] == [[1, 2, 4], [3]]
     assert "lookup" in trials["trajectories"][1]["difference"][0]
@@ -78,6 +82,98 @@ def test_every_trial_is_told(project: LiveProject, capsys: pytest.CaptureFixture
     assert 'name="trials" value="3 of 4 trials passed' in Path("junit.xml").read_text()
     assert "3 of 4 trials passed" in Path("report.html").read_text()
     assert run.summary["tests"][0]["trials"] == [3, 4]
+
+
+CALLS = {"id": "calls", "type": "must_call_tool", "params": {"tool": "lookup"}}
+GROUNDED = {"id": "grounded", "type": "claims_supported_by_fixtures"}
+EMPTY = [tool_use("lookup", order="42"), ""]
+REPORTS = ("markdown", "html", "sarif", "junit-xml")
+
+
+@pytest.mark.parametrize("turns", [[*LOOKED_UP, *EMPTY, *LOOKED_UP], [*EMPTY, *LOOKED_UP, *LOOKED_UP]])
+def test_a_trial_that_judged_nothing_is_not_hidden_by_the_others(
+    turns: list[Any], project: LiveProject, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whichever trial is shown, an assertion with nothing to judge in one of them is told as vacuous, everywhere."""
+    order(project, assertions=[CALLS, GROUNDED])
+    flags = [part for name in REPORTS for part in (f"--{name}", name)]
+    run, _ = tried(project, turns, "--trials", "3", *flags)
+    result = run.only_result()
+    assert run.exit_code == 0
+    assert result["trials"]["assertions"][1] == {
+        "id": "grounded", "passed": 3, "judged": 3, "vacuous": 1, "skipped": 0,
+    }  # fmt: skip
+    assert sorted(each["vacuous"] for each in result["trials"]["trials"]) == [[], [], ["grounded"]]
+    assert run.summary["counts"]["vacuous_passes"] == run.summary["tests"][0]["vacuous"] == 1
+    assert "3 of 3 trials passed (44% to 100%) · 1 vacuous" in capsys.readouterr().out
+    told = {name: Path(name).read_text(encoding="utf-8") for name in REPORTS}
+    assert "grounded had nothing to judge in 1 of 3" in told["markdown"]
+    assert "nothing to judge: grounded" in told["html"]
+    assert 'name="trials: grounded" value="3 of 3, 1 of them vacuous"' in told["junit-xml"]
+    run, _ = tried(project, turns, "--trials", "3", "--fail-on-vacuous")
+    assert (run.exit_code, run.only_result()["trials"]["passed"]) == (1, 2)
+
+
+def test_reports_tell_of_trials(project: LiveProject) -> None:
+    """A test that fails sometimes looks like no test that always fails: each report has the rate and the trials."""
+    order(project, live={"pass_at_least": 0.5})
+    for turns in ([*LOOKED_UP, *WRONG, *LOOKED_UP], [*LOOKED_UP, *WRONG, *WRONG]):
+        tried(project, turns, "--trials", "3", *(part for name in REPORTS for part in (f"--{name}", name)))
+        passed = 4 - len([each for each in turns if each == WRONG[1]]) - 1
+        for name in REPORTS:
+            told = Path(name).read_text(encoding="utf-8")
+            if name != "sarif" or passed < 2:  # which has no test that passed
+                assert f"{passed} of 3 trials passed" in told, name
+                assert "trial 2" in told, name
+                assert "tells passed in" in told, name
+                assert "model " in told, name
+
+
+@pytest.mark.parametrize(
+    ("states", "status"),
+    [
+        (["pass", "skip", "pass"], "fail"),
+        (["skip", "fail", "skip"], "fail"),
+        (["skip", "skip", "skip"], "skipped"),
+    ],
+)
+def test_a_trial_that_was_skipped_is_none_that_passed(
+    states: list[str], status: str, project: LiveProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A test of which only some trials could be judged does not end as skipped, which fails no run."""
+    waiting = iter(states)
+
+    def judged(test: LoadedTest, options: RunOptions) -> Outcome:
+        outcome, state = run_test(test, options), next(waiting)
+        if state != "pass":
+            for each in outcome.result.assertions:
+                each.status = "skip" if state == "skip" else "fail"
+            outcome.result.status = "skipped" if state == "skip" else "fail"
+        return outcome
+
+    monkeypatch.setattr("agenteval.running.trials.run_test", judged)
+    run, _ = tried(project, LOOKED_UP * 3, "--trials", "3", "-n", "1")
+    assert run.only_result()["status"] == status
+
+
+def test_an_assertion_that_some_trials_skip_is_told_as_skipped(
+    project: LiveProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where each assertion is skipped in some trial, and the bar is met."""
+    waiting = iter(range(2))
+
+    def judged(test: LoadedTest, options: RunOptions) -> Outcome:
+        outcome = run_test(test, options)
+        skipped = outcome.result.assertions[next(waiting)]
+        skipped.status, skipped.exercised, skipped.message = "skip", False, "skipped: it needs more"
+        return outcome
+
+    monkeypatch.setattr("agenteval.running.trials.run_test", judged)
+    run, _ = tried(project, LOOKED_UP * 2, "--trials", "2", "-n", "1")
+    result = run.only_result()
+    assert result["summary"]["assertions_skipped"] == 2
+    assert result["assertions"][0]["message"] == "skipped: it needs more (in 1 of 2 trials)"
+    assert main(["gate", str(run.folder)]) == 0
 
 
 def test_the_bar_of_a_test(project: LiveProject) -> None:

@@ -1,5 +1,6 @@
 """Results (SPEC 17): the only source of every report, file and exit code."""
 
+from collections.abc import Iterator
 from dataclasses import field
 from typing import Any, ClassVar, Literal
 
@@ -188,10 +189,17 @@ class LiveResult(Model):
     approximate: list[str] = field(default_factory=list)
     changes: list[str] = field(default_factory=list)
 
+    def words(self) -> list[str]:
+        """Who answered for the model, and what of the run was not as recorded, each in a few words."""
+        told = ["model played" if self.how == "play" else f"model {self.model}"]
+        told += [f"{len(self.stale)} stale"] * bool(self.stale)
+        return told + [f"{len(self.approximate)} approximate"] * bool(self.approximate)
+
 
 @model
 class Trial(Model):
-    """One run of a test that was run several times. `failed` are the ids of its failed assertions.
+    """One run of a test that was run several times. `failed` are the ids of its failed assertions, `vacuous` of those
+    that passed with nothing to judge, `skipped` of those that could not be judged.
 
     `variant` is the phrasing that the agent got, where the test has several. `shown` is true of the trial whose
     assertions, evidence and trace are those of the result.
@@ -206,15 +214,39 @@ class Trial(Model):
     variant: str | None = None
     cost_usd: float | None = None
     shown: bool = False
+    vacuous: list[str] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)
+
+    @property
+    def why(self) -> str:
+        """Why the trial did not pass; empty for one that did."""
+        if self.status == "pass":
+            return ""
+        return ", ".join(self.failed) or self.message or self.reason_code or self.status
 
 
 @model
 class AssertionTrials(Model):
-    """In how many trials an assertion passed, of how many that judged it."""
+    """In how many trials an assertion passed, of how many that judged it.
+
+    `vacuous` counts those that passed with nothing to judge, which are among the passed; `skipped` those that could not
+    judge it.
+    """
 
     id: str
     passed: int
     judged: int
+    vacuous: int = 0
+    skipped: int = 0
+
+    def lines(self) -> Iterator[str]:
+        """What there is to say unless it passed in every trial, with something to judge."""
+        if self.passed < self.judged:
+            yield f"{self.id} passed in {self.passed} of {self.judged}"
+        if self.vacuous:
+            yield f"{self.id} had nothing to judge in {self.vacuous} of {self.judged}"
+        if self.skipped:
+            yield f"{self.id} was skipped in {self.skipped} of {self.judged + self.skipped}"
 
 
 @model
@@ -262,6 +294,17 @@ class TrialsResult(Model):
         told += f", {self.pass_at_least:.0%} needed" if self.pass_at_least < 1 else ""
         return told + (", passes sometimes" if self.sometimes else "")
 
+    def lines(self) -> Iterator[str]:
+        """Which trials failed and by what, how often each assertion passed or judged nothing, and what was run again."""
+        for each in self.trials:
+            if each.why:
+                phrased = f" ({each.variant!r})" if each.variant else ""
+                yield f"trial {each.number}{phrased}: {each.why}"
+        for assertion in self.assertions:
+            yield from assertion.lines()
+        for reason in self.invalid:
+            yield f"run again: {reason}"
+
 
 @model
 class TestResult(Model):
@@ -305,6 +348,11 @@ class TestResult(Model):
     column: int | None = None
     live: LiveResult | None = None
     trials: TrialsResult | None = None
+
+    @property
+    def conditions(self) -> list[str]:
+        """How a live test was run, and how often it passed: `model played`, `7 of 10 trials passed (40% to 89%)`."""
+        return [*(self.live.words() if self.live else ()), *([self.trials.words()] if self.trials else ())]
 
 
 @model

@@ -136,12 +136,7 @@ class Console(Terminal):
         word, style = _XFAIL if result.xfail else _STATUS[result.status]
         version = "" if result.adapter.version == "unknown" else f" {result.adapter.version}"
         facts = [f"{result.duration_ms:.0f} ms", f"{result.adapter.name}{version}", result.mode]
-        if result.live:
-            facts.append("model played" if result.live.how == "play" else f"model {result.live.model}")
-            facts += [f"{len(result.live.stale)} stale"] * bool(result.live.stale)
-            facts += [f"{len(result.live.approximate)} approximate"] * bool(result.live.approximate)
-        if result.trials:
-            facts.append(result.trials.words())
+        facts += result.conditions
         if result.summary.vacuous:
             facts.append(f"{result.summary.vacuous} vacuous")
         if result.summary.assertions_skipped and result.status == "pass":
@@ -218,16 +213,8 @@ class Console(Terminal):
 
     def _trials(self, trials: TrialsResult) -> None:
         """Which trials failed and by what, how often each assertion passed, and where the agent went other ways."""
-        for each in trials.trials:
-            if each.status != "pass":
-                why = ", ".join(each.failed) or each.message or each.reason_code or each.status
-                phrased = f" ({each.variant!r})" if each.variant else ""
-                self.clipped(f"  trial {each.number}{phrased}: {why}")
-        for assertion in trials.assertions:
-            if assertion.passed < assertion.judged:
-                self.emit(f"  {assertion.id} passed in {assertion.passed} of {assertion.judged}")
-        for reason in trials.invalid:
-            self.clipped(f"  run again: {reason}")
+        for line in trials.lines():
+            self.clipped(f"  {line}")
         for way in trials.trajectories[1:]:
             numbers = ", ".join(map(str, way.trials))
             self.emit(f"  {plural(len(way.trials), 'trial')} {numbers} went another way:")

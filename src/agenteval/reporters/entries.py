@@ -105,6 +105,12 @@ def evidence_of(each: AssertionResult) -> Iterator[str]:
         yield others
 
 
+def conditions_of(result: TestResult) -> list[str]:
+    """How a live test was run and how often it passed, then what went otherwise in its trials, line by line."""
+    told = [", ".join(result.conditions)] if result.conditions else []
+    return told + [f"  {line}" for line in (result.trials.lines() if result.trials else ())]
+
+
 def problem_text(problem: InvalidSpec) -> str:
     """What is wrong with a file, and what to do about it."""
     return problem.message + (f"\nnext: {problem.next_step}" if problem.next_step else "")
@@ -127,6 +133,10 @@ def _test(result: TestResult, known: str = "", *, is_kept: bool = True) -> Entry
         lines += [f"  {line}" for line in (*each.message.split("\n"), *evidence_of(each))]
     remarks = [f"warning: {warning}" for warning in result.warnings]
     lines += remarks
+    if kind != "pass" or (
+        result.trials and any(result.trials.lines())
+    ):  # one that passes sometimes is to be seen
+        lines += conditions_of(result)
     if kind == "pass":
         reasons = [*reasons, *remarks]
     if result.next_step and result.next_step not in "\n".join(lines):

@@ -80,9 +80,16 @@ def _properties(entry: Entry, run: StoredRun) -> dict[str, str]:
         skipped = f", {counts.assertions_skipped} skipped" if counts.assertions_skipped else ""
         passed = f"{counts.assertions_passed} of {counts.assertions_total} passed"
         found["assertions"] = f"{passed}, {counts.vacuous} of them vacuous{skipped}"
+        if result.live:
+            found["live"] = ", ".join(result.live.words())
         if trials := result.trials:
             found["trials"] = trials.words()
-            found |= {f"trials: {each.id}": f"{each.passed} of {each.judged}" for each in trials.assertions}
+            found |= {
+                f"trials: {each.id}": f"{each.passed} of {each.judged}"
+                + f", {each.vacuous} of them vacuous" * bool(each.vacuous)
+                + f", {each.skipped} skipped" * bool(each.skipped)
+                for each in trials.assertions
+            }
         if result.failure_categories:
             found["failure_categories"] = ", ".join(result.failure_categories)
     return found

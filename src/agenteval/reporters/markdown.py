@@ -70,7 +70,14 @@ def _urgent_first(run: StoredRun) -> list[Entry]:
 def _section(entry: Entry) -> list[str]:
     """A fold with the evidence. Nothing of it is Markdown or HTML, and nobody named in it is notified."""
     message = ends(entry.message, LONGEST_HEADLINE)
-    headline = f"<b>{_WORDS[entry.kind]}</b> {_code(entry.name)} {_code(message)}"
+    result, facts = entry.result, ""
+    word = _WORDS[entry.kind]
+    if result and result.conditions:
+        facts = f" {_code(' · '.join(result.conditions), '')}"
+        word = (
+            "PASS" if word == "WARN" and not (result.warnings or result.summary.assertions_warned) else word
+        )
+    headline = f"<b>{word}</b> {_code(entry.name)}{facts}" + (f" {_code(message)}" if message else "")
     lines = [f"<details><summary>{headline}</summary>", ""]
     if entry.path:
         lines += [f"<p>{_code(located(entry.path, entry.line, None))}</p>", ""]

@@ -10,7 +10,7 @@ from agenteval.judging.stored import StoredRun
 from agenteval.loading.config import SETTINGS_FILE
 from agenteval.redaction.redactor import Redactor
 from agenteval.redaction.sealing import sealed
-from agenteval.reporters.entries import RUN, Entry, entries, evidence_of, problem_text
+from agenteval.reporters.entries import RUN, Entry, conditions_of, entries, evidence_of, problem_text
 from agenteval.text.fitting import visible
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -109,7 +109,7 @@ def _suppressed(made: Json, entry: Entry) -> Json:
 
 def _of_assertion(result: TestResult, each: AssertionResult) -> Json:
     level = "error" if each.status == "fail" else "warning"
-    text = "\n".join((f"{each.id}: {each.message}", *evidence_of(each)))
+    text = "\n".join((f"{each.id}: {each.message}", *evidence_of(each), *conditions_of(result)))
     place = _place(result.path, each.line, each.column)
     made = _result(each.type, level, text, place, test=result.test_case_id)
     made["properties"] |= {"assertion": each.id, "category": each.category, "severity": each.severity}

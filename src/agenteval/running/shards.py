@@ -35,6 +35,7 @@ from agenteval.loading.config import reach_of
 from agenteval.openwop.summary import Suite
 from agenteval.plugins.registry import Registry
 from agenteval.reading.documents import (
+    digest_of,
     is_inside,
     looked_up,
     opened,
@@ -169,8 +170,7 @@ class Plan:
                     self._file(path / name)
             elif stat.S_ISREG(mode):
                 self._met.add(real)
-                with open(real, "rb") as file:  # noqa: PTH123 - nothing of it is shown
-                    self._add(os.path.relpath(real, self._top), sha256_of(file))
+                self._add(os.path.relpath(real, self._top), digest_of(real))
         except (OSError, ValueError):  # no file can have this name, or it cannot be read: the run tells
             return
 

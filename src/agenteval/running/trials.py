@@ -6,8 +6,11 @@ from dataclasses import replace
 
 from agenteval.comparing.behaviour import Trajectory, call_changes, recorded
 from agenteval.contracts.results import (
+    AssertionResult,
+    AssertionState,
     AssertionTrials,
     ErrorInfo,
+    Evidence,
     LiveResult,
     TrajectoryTrials,
     Trial,
@@ -110,8 +113,10 @@ def _told(
     passes = whole and passed >= needed
     outcomes = [outcome for outcome, _ in valid]
     unjudged = next((each for each in outcomes if each.result.status == "error"), None)
+    wanted = ("pass",) if passes else ("fail", "skipped")
     chosen = unjudged or next(
-        (each for each in outcomes if (each.result.status == "pass") is passes), (outcomes or invalid)[0]
+        (each for status in wanted for each in outcomes if each.result.status == status),
+        (outcomes or invalid)[0],
     )
     result = chosen.result
     if not whole:
@@ -145,6 +150,10 @@ def _told(
         invalid=[each.result.error.message for each in invalid if each.result.error],
         trajectories=_trajectories(outcomes),
     )
+    if passed and result.status == "skipped":  # trials that judge nothing are missing from the passed ones
+        result.status = "fail"
+    result.assertions = [_weakest(each, outcomes) for each in result.assertions]
+    result.summary = counts_of(result.assertions)
     result.duration_ms = round(sum(each.result.duration_ms for each in [*outcomes, *invalid]), 3)
     result.started_at = min(each.result.started_at for each in [*outcomes, *invalid])
     result.warnings = list(
@@ -155,8 +164,29 @@ def _told(
     return chosen
 
 
+def _weakest(shown: AssertionResult, outcomes: Sequence[Outcome]) -> AssertionResult:
+    """An assertion's result, or that of a trial in which it was skipped or had nothing to judge.
+
+    An answer may be empty in two of six trials. The four others must not hide that nothing was checked there.
+    """
+    all_of_it = [each for outcome in outcomes for each in outcome.result.assertions if each.id == shown.id]
+    for state in ("skip", "vacuous"):
+        found = [each for each in all_of_it if each.state == state]
+        if found and shown.status in ("pass", "skip"):
+            if len(found) == len(all_of_it):
+                return shown
+            where = f" (in {len(found)} of {len(all_of_it)} trials)"
+            first = shown if shown.state == state else replace(found[0], evidence=Evidence())
+            return replace(first, message=first.message + where, reason=f"{first.reason}{where}".strip())
+    return shown
+
+
 def _trial(number: int, outcome: Outcome, variant: str | None, chosen: Outcome) -> Trial:
     result = outcome.result
+
+    def in_state(state: AssertionState) -> list[str]:
+        return [each.id for each in result.assertions if each.state == state]
+
     return Trial(
         number=number,
         status=result.status,
@@ -167,20 +197,26 @@ def _trial(number: int, outcome: Outcome, variant: str | None, chosen: Outcome) 
         variant=outcome.redactor.text(variant) if variant else None,
         cost_usd=result.live.cost_usd if result.live else None,
         shown=outcome is chosen,
+        vacuous=in_state("vacuous"),
+        skipped=in_state("skip"),
     )
 
 
 def _assertions(outcomes: Sequence[Outcome]) -> list[AssertionTrials]:
-    """Of each assertion how many trials passed, of how many that judged it."""
-    counts: dict[str, list[int]] = {}
+    """Of each assertion how many trials passed, of how many that judged it, and how many judged nothing."""
+    states: dict[str, list[AssertionResult]] = {}
     for outcome in outcomes:
         for each in outcome.result.assertions:
-            found = counts.setdefault(each.id, [0, 0])
-            if each.status != "skip":
-                found[0] += each.status == "pass"
-                found[1] += 1
+            states.setdefault(each.id, []).append(each)
     return [
-        AssertionTrials(id=name, passed=passed, judged=judged) for name, (passed, judged) in counts.items()
+        AssertionTrials(
+            id=name,
+            passed=sum(each.status == "pass" for each in found),
+            judged=sum(each.status != "skip" for each in found),
+            vacuous=sum(each.vacuous for each in found),
+            skipped=sum(each.status == "skip" for each in found),
+        )
+        for name, found in states.items()
     ]
 
 
@@ -211,7 +247,7 @@ def _trajectories(outcomes: Sequence[Outcome]) -> list[TrajectoryTrials]:
 
 
 def _add_up(whole: LiveResult, parts: Sequence[LiveResult]) -> None:
-    """All requests, tokens and costs of the trials."""
+    """All requests, tokens, costs and remarks of the trials."""
     tokens: dict[str, int] = {}
     for part in parts:
         for kind, count in part.tokens.items():
@@ -219,3 +255,5 @@ def _add_up(whole: LiveResult, parts: Sequence[LiveResult]) -> None:
     costs = [part.cost_usd for part in parts if part.cost_usd is not None]
     whole.requests, whole.tokens = sum(part.requests for part in parts), tokens
     whole.cost_usd = math.fsum(costs) if costs else None
+    for name in ("offered", "ran", "stale", "drift", "approximate"):
+        setattr(whole, name, list(dict.fromkeys(each for part in parts for each in getattr(part, name))))
