@@ -490,3 +490,31 @@ def test_containers_get_a_bridge_and_the_images_own_programs(
     assert line[-5:] == ["/run/agenteval/proxy.sock", "8089", "bun", "run", "/app/src/index.ts"]
     assert "nanoclaw-agent:latest" in line
     assert not [word for word in line if "/pnpm/bun" in word or "/app/node_modules" in word]
+
+
+LINKS = {
+    "inbound.db": 'os.replace("/workspace/inbound.db", "/tmp/x.db"); os.symlink(F, "/workspace/inbound.db")',
+    "inbound.db-wal": 'os.symlink(F, "/workspace/inbound.db-wal")',
+    "outbound.db-journal": 'os.symlink(F, "/workspace/outbound.db-journal")',
+    "projects": 'shutil.rmtree(HOME / "projects"); os.symlink(os.path.dirname(F), HOME / "projects")',
+    "CLAUDE.local.md": 'os.remove("CLAUDE.local.md"); os.symlink(F, "CLAUDE.local.md")',
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LINKS)
+def test_links_of_an_agent_lead_nowhere(
+    project: ForkProject, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    """In place of a database, of a file beside one, of transcripts, of memory: no verdict, and nothing changes."""
+    foreign = write(project.root, "foreign/p/s.jsonl", '{"type": "user"}\n\n')
+    runner = project.fork / "container/agent-runner/src/index.ts"
+    code = f'    import os, shutil; os.chdir("/workspace/agent"); F = {str(foreign)!r}; {LINKS[name]}\n'
+    text = runner.read_text(encoding="utf-8").replace("    while True:\n", f"{code}    while True:\n")
+    runner.write_text(text, encoding="utf-8")
+    track(project.fork)
+    project.test("Brief", live={"script": "turns.yaml", "timeout_s": 30})
+    write(project.root, "evals/brief/turns.yaml", json.dumps([SAYS]))
+    message = told(project, capsys)
+    assert message.startswith("live.no_replay: what the agent left is not read: "), message
+    assert f"{name} is a symbolic link" in message
+    assert foreign.read_text() == '{"type": "user"}\n\n'

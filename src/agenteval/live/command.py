@@ -21,7 +21,7 @@ from agenteval.live.proxy import Proxy
 from agenteval.live.run import LiveAgent, LiveSetup, standalone
 from agenteval.live.sandbox import Sandbox, is_of_system
 from agenteval.loading.adapter_input import find_file, unknown_key
-from agenteval.reading.documents import opened, read_bytes
+from agenteval.reading.documents import opened, read_bytes, read_data
 
 NAME = "command"
 VERSION = "0.1.0"
@@ -32,6 +32,7 @@ CONFIG_FOLDER = ".claude"
 BUNDLE = "replay.json"
 """How an agent's own recording is called there."""
 _SPANS = "resourceSpans"
+_SPAN_FILES = "*.otlp.json*"
 
 
 @model
@@ -153,6 +154,7 @@ def _prepared(setup: LiveSetup) -> "CommandAgent":
         stdin=json.dumps(asked, ensure_ascii=False).encode(),
         provenance={"command": " ".join(config.run), **git_state(root)},
         skills=frozenset(path.parent.name for path in folder.glob(".claude/skills/*/SKILL.md")),
+        leaves={FOLDER: (), OUT: (BUNDLE, _SPAN_FILES), HOME: (f"{CONFIG_FOLDER}/projects/**/*",)},
         root=root,
         scratch=setup.scratch,
         case=setup.case,
@@ -246,12 +248,12 @@ class CommandAgent(LiveAgent):
     def replay(self, proxy: Proxy, context: AdapterContext) -> dict[str, Any]:
         """The one thing that the run left, by what it is. Raises `AdapterError`."""
         out = self.scratch / "out"
-        left = [*out.glob(BUNDLE), *out.glob("*.otlp.json*")] or [
+        left = [*out.glob(BUNDLE), *sorted(out.glob(_SPAN_FILES))] or [
             *self._transcripts(proxy),
             *self._received(proxy, context),
         ]
         if not left:
-            return self._given(self._of_stdout())
+            return self._given(self._of_stdout(context))
         if len(left) > 1:
             raise _several(f"{len(left)} recordings of what it did, {left[0].name} and {left[1].name}")
         replay = self._given(
@@ -283,9 +285,10 @@ class CommandAgent(LiveAgent):
                     connection.getresponse().read()
         return [file]
 
-    def _of_stdout(self) -> dict[str, Any]:
+    def _of_stdout(self, context: AdapterContext) -> dict[str, Any]:
         """The output alone: nothing tells which tools were called."""
-        text = read_bytes(self.scratch.parent / "stdout.txt").decode(errors="replace").strip()
+        printed = read_data(self.scratch.parent / "stdout.txt", context.max_file_bytes)
+        text = printed.decode(errors="replace").strip()
         if not text:
             raise live_error(
                 "live.nothing_left",

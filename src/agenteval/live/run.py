@@ -24,6 +24,7 @@ from agenteval.contracts.trace import AdapterInfo, Trace
 from agenteval.live import cassette as cassettes
 from agenteval.live.cassette import Cassette
 from agenteval.live.fixtures import Fixtures, own_answers, recorded_answers, suite_answers
+from agenteval.live.left import ALL, take_over
 from agenteval.live.model import Model, load_script, played, real, recording, scripted
 from agenteval.live.options import RECORD_AGAIN, LiveOptions, live_error
 from agenteval.live.proxy import HOOK_PATH, Proxy
@@ -31,13 +32,14 @@ from agenteval.live.sandbox import PORT, Sandbox, chosen, free_port, running
 from agenteval.live.scratch import remove_leftovers, remove_tree
 from agenteval.loading.config import LiveConfig
 from agenteval.loading.testfile import LoadedTest
-from agenteval.reading.documents import read_bytes, read_text
+from agenteval.reading.documents import opened, read_text
 from agenteval.redaction.redactor import RedactionRules
 
 KEY = "sk-ant-agenteval-stands-in-for-the-key"
 """What agents get for a key: the real one never enters the sandbox."""
 LOG_LINES = 12
 """The last lines of an agent's log that an error shows."""
+_LOG_BYTES = 64 * 2**10
 _POLL_SECONDS = 0.02
 _MANAGED = "/etc/claude-code"
 
@@ -70,7 +72,9 @@ class LiveAgent:
     """An agent that is ready to run once: what an adapter's `live_agent` returns. Adapters derive from it.
 
     `runs` are tools (names or globs) that really run, beside those of the harness; `provenance` says which code and
-    which versions ran; `skills` are the names of the author's own skills, to tell them from the vendor's.
+    which versions ran; `skills` are the names of the author's own skills, to tell them from the vendor's. `leaves` are
+    patterns of the files that `replay` reads (see `live.left`), by the paths in the sandbox of folders that the agent
+    can write; all files but hidden ones where it names no folder.
     """
 
     sandbox: Sandbox
@@ -78,6 +82,7 @@ class LiveAgent:
     runs: Sequence[str] = ()
     provenance: Mapping[str, str] = field(default_factory=dict)
     skills: frozenset[str] = frozenset()
+    leaves: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def names(self, tool: str) -> Sequence[str]:
         """All names of a tool: as the agent calls it, and those that tests and recordings have for it.
@@ -289,6 +294,7 @@ class _Live:
                     if budget:
                         budget.pay(proxy.accounts.cost_usd or 0.0)
             self._must_be_good(exit_code, proxy, scratch)
+            self._take_over(agent, scratch)
             replay = agent.replay(proxy, self.context)
             if "script" in replay:
                 replay[LIVE_KEY] = {"adapter": self.adapter.name, "test_id": case.id, **agent.provenance}
@@ -355,6 +361,18 @@ class _Live:
                 f"the agent made no request to its model{log}",
                 "have it use ANTHROPIC_BASE_URL (or OPENAI_BASE_URL) of its environment",
             )
+
+    def _take_over(self, agent: LiveAgent, scratch: Path) -> None:
+        """Put what the agent wrote out of its reach. Raises `AdapterError` for what cannot be read."""
+        aside, wanted = scratch / "left", dict[Path, tuple[str, list[str]]]()
+        aside.mkdir()
+        for inside, folder in agent.sandbox.writable.items():  # a folder may be mounted more than once
+            wanted.setdefault(folder, (inside, []))[1].extend(agent.leaves.get(inside, ALL))
+        for folder, (inside, patterns) in wanted.items():
+            if folder.is_relative_to(scratch):
+                name = inside.strip("/").replace("/", "-")
+                most = self.context.max_file_bytes
+                take_over(folder, patterns, aside / name, inside=inside, max_file_bytes=most)
 
     def _trace(self, replay: dict[str, Any], proxy: Proxy, scratch: Path) -> Trace:
         """The trace of what the run left behind, read as a replay of it would be."""
@@ -450,8 +468,9 @@ def last_lines(scratch: Path) -> str:
     """The end of the log of an agent with this scratch folder, to be added to a message; empty when it said nothing."""
     lines: list[str] = []
     for name in ("log.txt", "stdout.txt"):
-        with suppress(OSError):
-            lines = lines or read_bytes(scratch / name).decode(errors="replace").strip().splitlines()
+        with suppress(OSError), opened(scratch / name) as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - _LOG_BYTES))
+            lines = lines or file.read(_LOG_BYTES).decode(errors="replace").strip().splitlines()
     shown = "".join(f"\n    {line}" for line in lines[-LOG_LINES:])
     return f"; the last lines of its log:{shown}" if lines else ""
 

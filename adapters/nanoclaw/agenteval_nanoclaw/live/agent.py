@@ -1,5 +1,6 @@
 """One run of NanoClaw's agent-runner: its sandbox, its end, and what it leaves as a recording of a test."""
 
+import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,6 +12,7 @@ from agenteval.contracts.models import EXTENSION_PREFIX
 from agenteval.contracts.testcase import TestCase
 from agenteval.contracts.trace import AdapterInfo, Trace
 from agenteval.live.fixtures import FILE_TOOLS
+from agenteval.live.left import refused
 from agenteval.live.options import live_error
 from agenteval.live.proxy import Proxy
 from agenteval.live.run import LiveAgent, LiveSetup, api_error, last_lines, standalone
@@ -21,7 +23,7 @@ from agenteval_nanoclaw.live.workspace import Workspace, build, far_from_today
 from agenteval_nanoclaw.session.answers import RUNNER_FAILED
 from agenteval_nanoclaw.session.memory import MAIN
 from agenteval_nanoclaw.session.results import canonical
-from agenteval_nanoclaw.session.store import json_of
+from agenteval_nanoclaw.session.store import BESIDE, json_of
 from agenteval_nanoclaw.session.values import record_of
 
 HOME = "/home/node"
@@ -31,6 +33,8 @@ FAR_DAYS = 2
 """Days from today after which a real model is told of two times that do not fit each other."""
 RUNS = (*FILE_TOOLS, "mcp__nanoclaw__*")
 """Tools that really run: those for files, on scratch files, and NanoClaw's own."""
+_MEMORY = ("**/*.md", "**/*.txt", "**/*.json")
+"""The files of a group that may be its memory, or say how it is set up."""
 _SILENT = "Query completed after 0 SDK messages"
 _OURS = Path(__file__).parent
 _BRIDGE = ("sh", "-c", 'bun /agenteval/bridge.mjs "$0" "$1" & shift; exec "$@"')
@@ -70,6 +74,7 @@ def prepared(setup: LiveSetup, adapter: Adapter) -> LiveAgent:
         runs=RUNS,
         provenance=checkout.provenance(),
         skills=frozenset(checkout.skills),
+        leaves=_leaves(workspace),
         workspace=workspace,
         case=setup.case,
         log=setup.scratch.parent,
@@ -113,6 +118,13 @@ def _writable(workspace: Workspace) -> dict[str, Path]:
         f"{HOME}/.claude": workspace.shared,
         **{inside: ours for inside, (ours, readonly) in workspace.mounts.items() if not readonly},
     }
+
+
+def _leaves(workspace: Workspace) -> dict[str, Sequence[str]]:
+    """What is read of the folders that the agent can write."""
+    databases = [file.name + suffix for file in (workspace.inbound, workspace.outbound) for suffix in BESIDE]
+    groups = ("/workspace/agent", *workspace.mounts)
+    return {"/workspace": databases, f"{HOME}/.claude": ("projects/**/*",), **dict.fromkeys(groups, _MEMORY)}
 
 
 @dataclass(kw_only=True)
@@ -167,7 +179,10 @@ class NanoClawAgent(LiveAgent):
 
         for transcript in (self.workspace.shared / "projects").rglob("*.jsonl"):
             proxy.fixtures.correct(transcript)
-        self.workspace.deliver()
+        try:
+            self.workspace.deliver()
+        except sqlite3.Error as error:
+            raise refused("/workspace/inbound.db", f"is no database to write to: {error}") from error
         if self.real and (told := far_from_today(self.case, FAR_DAYS)):
             context.warn(f"the model was told of {told[0]}, which is not near today, and also what day it is")
         recorder = SessionRecorder(self.adapter)

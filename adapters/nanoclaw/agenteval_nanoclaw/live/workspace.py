@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from posixpath import normpath
+from tempfile import TemporaryDirectory
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -18,11 +19,12 @@ from agenteval.contracts.errors import AdapterError, FileError
 from agenteval.contracts.testcase import TestCase, memory_text, other_memories
 from agenteval.contracts.trace import Trace
 from agenteval.live.command import copy_files, tracked_files
+from agenteval.live.left import copy_left
 from agenteval.live.options import live_error
 from agenteval.reading.documents import read_text
 from agenteval_nanoclaw.live.checkout import Checkout, unsupported_table
 from agenteval_nanoclaw.session.memory import LOCAL, MAIN
-from agenteval_nanoclaw.session.store import CONTINUATION, json_of
+from agenteval_nanoclaw.session.store import BESIDE, CONTINUATION, json_of
 from agenteval_nanoclaw.session.values import iso, milliseconds, record_of
 
 CHANNEL = "chat"
@@ -33,6 +35,8 @@ SESSION = "sess-live"
 BEFORE = "0be40e00-0000-4000-8000-000000000000"
 """The id of the SDK's session in which the conversation before was led."""
 EXTRA = "/workspace/extra/"
+_MOST_STEPS = 5_000_000
+"""How many steps of SQLite's machine a query may take: some tenths of a second."""
 _HOST_CREATED = "2026-01-01T00:00:00.000Z"
 _SETTINGS = {
     "env": {
@@ -135,18 +139,30 @@ class Workspace:
 
 
 def rows(path: Path, query: str) -> list[Any]:
-    """What a query finds; nothing while the other side is writing."""
-    try:
-        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=1)) as database:
-            return database.execute(query).fetchall()
-    except sqlite3.OperationalError:
-        return []
+    """What a query finds in a copy of a database; nothing while the other side is writing.
+
+    SQLite follows links, also in place of the files beside a database, and writes to some of them. Raises `AdapterError`
+    (`live.no_replay`) for a link.
+    """
+    names = [path.name + suffix for suffix in BESIDE]
+    with TemporaryDirectory(prefix="agenteval-") as folder:
+        copied = [
+            copy_left(path.parent, Path(folder, number), names, inside="/workspace") for number in ("1", "2")
+        ]
+        if copied[0] != copied[1] or f"/{path.name}" not in copied[0]:
+            return []
+        try:
+            with _writing(Path(folder, "1", path.name)) as database:
+                return database.execute(query).fetchall()
+        except sqlite3.DatabaseError:
+            return []
 
 
 @contextmanager
 def _writing(path: Path) -> Iterator[sqlite3.Connection]:
     """A database of the scratch install; what is written counts once the context ends without an error."""
     with closing(sqlite3.connect(path)) as database, database:
+        database.set_progress_handler(lambda: True, _MOST_STEPS)  # an agent can make a view that never ends
         yield database
 
 
