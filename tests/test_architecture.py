@@ -307,9 +307,10 @@ def test_all_that_is_read_goes_through_one_door() -> None:
         # the project as it travels to a cluster, links as links; and what a worker makes of it
         ("cluster.py", "tarfile.open(fileobj=made, mode='w:gz', compresslevel=1)"),
         ("cluster.py", "tarfile.open(fileobj=io.BytesIO(self.made_of[2]))"),
-        # databases of a scratch install, which the run has made
+        # databases of a scratch install that the run has made or taken over, and copies
         ("workspace.py", "sqlite3.connect(path)"),
-        ("workspace.py", "sqlite3.connect(f'file:{path}?mode=ro', uri=True, timeout=1)"),
+        # what an agent has left, from folder to folder without following links
+        ("left.py", "os.open(name, how | os.O_CLOEXEC, dir_fd=folder)"),
         # what git tracks, copied for an agent without following links; the input of an agent
         ("command.py", "shutil.copy2(source, target, follow_symlinks=False)"),
         ("sandbox.py", "(folder / 'stdin').open('rb')"),
@@ -320,3 +321,51 @@ def test_all_that_is_read_goes_through_one_door() -> None:
         ("scratch.py", "os.open(here, os.O_RDONLY | os.O_DIRECTORY)"),
     }
     assert sum(name == "documents.py" for name, _ in found) == 3
+
+
+def test_nothing_that_an_agent_can_write_is_opened_by_its_path() -> None:
+    """What lists, reads or writes files in live modules is known: all of it stays out of agents' folders until they are taken over."""
+    reading = (
+        r"(?:.*\.)?(?:r?glob|iterdir|read_text|read_data|read_bytes|opened|load_json|take_over|copy_left)"
+    )
+    others = r"os\.(?:listdir|scandir|walk|fwalk)|.*\.(?:write_text|write_bytes|correct)"
+    found = {
+        (file.name, name)
+        for file in (SRC / "live").glob("*.py")
+        for name in calls(file)
+        if re.fullmatch(f"{reading}|{others}", name)
+    }
+    assert found == {
+        # the door
+        ("left.py", "os.scandir"),
+        ("left.py", "copy_left"),
+        ("run.py", "take_over"),
+        # in folders that were taken over
+        ("command.py", "out.glob"),
+        ("command.py", "self.scratch.glob"),
+        ("command.py", "file.with_suffix('').rglob"),
+        ("command.py", "proxy.fixtures.correct"),
+        ("command.py", "load_json"),
+        ("fixtures.py", "read_text"),
+        ("fixtures.py", "transcript.write_text"),
+        # what belongs to the author, and what was copied of it, before a run
+        ("command.py", "folder.glob"),
+        ("command.py", "opened"),
+        ("command.py", "read_bytes"),
+        ("fixtures.py", "load_json"),
+        ("model.py", "read_text"),
+        ("run.py", "read_text"),
+        ("run.py", "part.write_text"),
+        # scratch folders outside of those that the agent can write: settings, its standard input and output
+        ("command.py", "read_data"),
+        ("run.py", "opened"),
+        ("run.py", "(folder / 'managed-settings.json').write_text"),
+        ("run.py", "(folder / 'replay.json').write_text"),
+        ("sandbox.py", "(folder / 'stdin').write_bytes"),
+        ("sandbox.py", "note.write_text"),
+        ("sandbox.py", "read_bytes"),  # of /proc
+        ("scratch.py", "read_bytes"),
+        ("scratch.py", "folder.glob"),
+        ("scratch.py", "Path(_temporary_folder()).glob"),
+        ("scratch.py", "os.listdir"),  # by an open folder
+    }

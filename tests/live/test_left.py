@@ -177,8 +177,22 @@ def test_no_hard_link_leads_out_of_a_folder(tmp_path: Path) -> None:
     """The sandbox shows nothing of the user's on the same mount: a hard link from elsewhere is refused by the system."""
     (tmp_path / "own.txt").write_text("own")
     (tmp_path / "out").mkdir()
-    line = ["bwrap", "--ro-bind", "/", "/", "--ro-bind", tmp_path / "own.txt", tmp_path / "own.txt"]
-    line += ["--bind", tmp_path / "out", tmp_path / "out", "--", sys.executable, "-c"]
-    code = f"import os; os.link({str(tmp_path / 'own.txt')!r}, {str(tmp_path / 'out/replay.json')!r})"
+    own, out = str(tmp_path / "own.txt"), str(tmp_path / "out")
+    line = [
+        "bwrap",
+        "--ro-bind",
+        "/",
+        "/",
+        "--ro-bind",
+        own,
+        own,
+        "--bind",
+        out,
+        out,
+        "--",
+        sys.executable,
+        "-c",
+    ]
+    code = f"import os; os.link({own!r}, {out!r} + '/replay.json')"
     done = subprocess.run([*line, code], capture_output=True, text=True, check=False)
     assert "Invalid cross-device link" in done.stderr

@@ -493,7 +493,7 @@ def test_containers_get_a_bridge_and_the_images_own_programs(
 
 
 LINKS = {
-    "inbound.db": 'os.replace("/workspace/inbound.db", "/tmp/x.db"); os.symlink(F, "/workspace/inbound.db")',
+    "inbound.db": 'os.remove("/workspace/inbound.db"); os.symlink(F, "/workspace/inbound.db")',
     "inbound.db-wal": 'os.symlink(F, "/workspace/inbound.db-wal")',
     "outbound.db-journal": 'os.symlink(F, "/workspace/outbound.db-journal")',
     "projects": 'shutil.rmtree(HOME / "projects"); os.symlink(os.path.dirname(F), HOME / "projects")',
