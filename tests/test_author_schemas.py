@@ -7,7 +7,7 @@ import pytest
 
 from agenteval.contracts import time_limits
 from agenteval.contracts.errors import AssertionCrashError
-from agenteval.matching.patterns import schema_differences, schema_error
+from agenteval.matching.patterns import schema_differences, schema_error, schema_fault
 
 GOOD: list[dict[str, Any]] = [
     {},
@@ -216,3 +216,51 @@ def test_differences_are_few_and_short() -> None:
     lines = schema_differences({"items": {"type": "string"}}, [{"k": "v" * 1000}] * 20)
     assert len(lines) == 10
     assert all(len(line) < 330 for line in lines)
+
+
+ALLOWS_ALL = "json_schema allows every value: say what must be there, such as type, required or properties"
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {},
+        {"title": "An answer", "$defs": {"x": {"type": "string"}}},
+        {"properties": {"a": {}, "b": True}},
+        {"additionalProperties": True, "items": {}, "required": [], "minLength": 0},
+        {"anyOf": [{}, {"type": "string"}]},
+        {"allOf": [{}], "not": False},
+        {"type": ["object", "array", "string", "number", "boolean", "null"]},
+        {"format": "date"},
+        {"pattern": ".*"},
+        {"$ref": "#/$defs/x", "$defs": {"x": {}}},
+        {"if": {"type": "object"}},
+    ],
+)
+def test_a_schema_that_every_value_fits_is_refused(schema: dict[str, Any]) -> None:
+    """Its keywords ask for nothing; `format` is a remark."""
+    assert schema_fault(schema) == ALLOWS_ALL
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "object"},
+        {"properties": {"a": {"type": "string"}}},
+        {"required": ["a"]},
+        {"enum": [1]},
+        {"const": None},
+        {"not": {}},
+        {"additionalProperties": False},
+        {"maxProperties": 0},
+        {"contains": {}},
+        {"$ref": "#/$defs/x", "$defs": {"x": {"type": "string"}}},
+        {"if": {"type": "object"}, "else": False},
+        {"oneOf": [{}, {"type": "string"}]},
+        {"unevaluatedProperties": False},
+    ],
+)
+def test_a_schema_that_some_value_does_not_fit_is_usable(schema: dict[str, Any]) -> None:
+    """One keyword that asks for something is enough; of what is always an object, its type asks for nothing."""
+    assert schema_fault(schema) is None
+    assert (schema_fault(schema, kinds=("object",)) is None) is (schema != {"type": "object"})

@@ -1,7 +1,6 @@
 """What is valid in a test file and worth a warning all the same, with the real catalogue of types."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -48,53 +47,6 @@ def test_where_a_phrase_that_reads_like_a_pattern_stands(tmp_path: Path) -> None
     path.write_text(text)
     (warning,) = load_test(path).warnings
     assert warning.line == 1 + text.split("\n").index("    - a.*b")
-
-
-@pytest.mark.parametrize(
-    ("kind", "params", "pointers"),
-    [
-        (
-            "tool_args_match",
-            {"tool": "web_search", "match": {"args_contains": {"query": "", "limit": 5}}},
-            ["match/args_contains/query"],
-        ),
-        (
-            "tool_call_order",
-            {"sequence": [{"tool": "web_search", "args": {"args_contains": {"query": ""}}}] * 2},
-            ["sequence/0/args/args_contains/query", "sequence/1/args/args_contains/query"],
-        ),
-        (
-            "trajectory_matches",
-            {"expected": [{"tool": "web_search", "args": {"query": ""}}]},
-            ["expected/0/args/query"],
-        ),
-        (
-            "must_call_tool",
-            {
-                "tool": "web_search",
-                "args": {"args_equal": {"query": ""}, "args_contains": {"filters": {"lang": ""}}},
-            },
-            [],
-        ),
-    ],
-)
-def test_an_empty_text_that_an_argument_has_to_contain(
-    tmp_path: Path, kind: str, params: dict[str, Any], pointers: list[str]
-) -> None:
-    """It accepts any text: a warning. What is compared for equality may be empty."""
-    path = tmp_path / "test.yaml"
-    path.write_text(yaml.safe_dump(make_spec(assertions=[{"id": "a", "type": kind, "params": params}])))
-    assert [
-        (each.reason_code, each.pointer, each.message, each.next_step) for each in load_test(path).warnings
-    ] == [
-        (
-            "spec.empty_text",
-            f"/assertions/0/params/{pointer}",
-            "every text contains '', so query may be any text",
-            "say what it has to contain; args_equal requires an empty text, required_keys any value",
-        )
-        for pointer in pointers
-    ]
 
 
 def test_a_format_in_a_schema(tmp_path: Path) -> None:

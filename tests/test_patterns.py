@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from agenteval.contracts import time_limits
 from agenteval.contracts.errors import AssertionCrashError
-from agenteval.matching.patterns import _compiled, pattern_error, search, shown
+from agenteval.matching.patterns import _compiled, pattern_error, pattern_fault, search, shown
 from agenteval.text.names import is_glob, name_matches
 
 RUNAWAY = "(?:a|aa)+$"
@@ -164,9 +164,128 @@ def test_a_pattern_is_compiled_once(case_sensitive: bool) -> None:
     assert _compiled.cache_info().misses == before + 1
 
 
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        *(
+            "42|forty-two|",
+            "(42)?",
+            ".*",
+            "x*",
+            "(?!42)",
+            "(?<!x)",
+            "(?=)",
+            "^",
+            "$",
+            "^.*$",
+            r"\A[\s\S]*\Z",
+            "(?i)",
+        ),
+        *(
+            "(?:a|)",
+            "|a",
+            "a||b",
+            "a?b?",
+            "(?=.*)",
+            "(?s).*",
+            r"\s*\Z",
+            "(?!(a|b))",
+            ".{0,}",
+            "(.|\n)*",
+            "[^x]*",
+        ),
+    ],
+)
+def test_a_pattern_that_every_text_matches_is_refused(pattern: str) -> None:
+    """No output could fail it; an alternative too many is the common slip."""
+    told = f"the pattern {shown(pattern)} matches every text, the empty one too"
+    assert (pattern_fault(pattern) or "").startswith(told)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        *(
+            "(?!)",
+            r"[^\s\S]",
+            "a^",
+            "$x",
+            r"\Zx",
+            r"x\A",
+            r"\b\B",
+            "(?<!)",
+            "foo$bar",
+            r"[^\d\D]+",
+            "(?!)foo",
+            "foo(?!)",
+        ),
+    ],
+)
+def test_a_pattern_that_no_text_matches_is_refused(pattern: str) -> None:
+    """No output could hold what it forbids."""
+    assert pattern_fault(pattern) == f"the pattern {shown(pattern)} can match no text"
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        *(
+            r"\A(?!.*error)",
+            "^(?!.*error)",
+            r"(?s)\A(?!.*\d{4}-\d\d)",
+            "^$",
+            r"^\s*$",
+            r"\A\s*\Z",
+            ".",
+            r"\S",
+            r"\$x",
+        ),
+        *(
+            "[$x^]",
+            "^a$\n^b",
+            r"(?<!\A)x",
+            r"\Bfoo",
+            r"(?<=\n)foo",
+            "^[^{}]*$",
+            r"\A[^\n]*\Z",
+            r"^[\x00-\x7f]*$",
+        ),
+        *(
+            r"\A.{0,500}\Z",
+            r"(?s)\A(?=.*a)(?!.*b)",
+            r"(a)\1",
+            "^(?:ok)?$",
+            r"(?<![\d.])42(?![\d.])",
+            r"^-?\d*$",
+        ),
+        *(
+            r"[^\s\S]*x",
+            "(a(?=b)|c)",
+            r"x$\n?y",
+            r"\A(?:\d+|none)?\Z",
+            r"(?s)(?=.*\ba\b)(?=.*\bb\b)",
+            r"\A\Z",
+        ),
+    ],
+)
+def test_a_pattern_that_some_texts_match_is_usable(pattern: str) -> None:
+    """The empty text may be one of them: `^$` is an empty line, and what must not occur is not in it."""
+    assert pattern_fault(pattern) is None
+
+
+def test_words_in_any_order_are_looked_for_once() -> None:
+    """The time for a text that lacks one of the words is linear: it was tried at every character."""
+    pattern = r"(?s)(?=.*\bZephyr\b)(?=.*\bQuillon\b)"
+    started = process_time()
+    assert not search(pattern, "Zephyr " + "word\n" * 100_000)
+    assert search(pattern, "a\nQuillon\nthe zephyr")
+    assert process_time() - started < 1
+
+
 @given(st.text(max_size=40))
 def test_no_pattern_crashes_the_check(pattern: str) -> None:
     """Whatever an author writes is either usable or told to be wrong."""
+    pattern_fault(pattern)
     if pattern_error(pattern) is None:
         search(pattern, "some text\n- with lines")
 

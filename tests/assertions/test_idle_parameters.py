@@ -52,6 +52,18 @@ NOT_ONE_BY_ONE = "but groups are named one by one: leave the parameter out to fo
             "old_value is blank: no output could be found to use it",
         ),
         (
+            "memory_update_on_correction",
+            {"new_value": "\u200b"},
+            "new_value is blank, and every memory holds it",
+        ),
+        (
+            "memory_recall_same_group",
+            {"expected_memory_fact": " "},
+            "expected_memory_fact is blank: no answer could be held to it",
+        ),
+        ("ask_clarifying_when_ambiguous", {"topics": ["\u00ad"]}, f"topics {EMPTY}"),
+        ("no_cross_group_memory_use", {"forbidden_content": ["\u2060 "]}, f"forbidden_content {EMPTY}"),
+        (
             "no_cross_group_memory_use",
             {"forbidden_group_ids": ["family", "work-*"]},
             f"forbidden_group_ids holds 'work-*', {NOT_ONE_BY_ONE}",

@@ -125,10 +125,16 @@ def test_contains_takes_one_pattern_without_a_list() -> None:
     assert of(CONTAINS, {"all_of": ["OK"], "case_sensitive": True}, "It is OK").passed
 
 
-def test_blanks_are_looked_for_as_they_are() -> None:
-    """A phrase of one blank or line break is a phrase, and what looks like a pattern is none."""
-    assert of(CONTAINS, {"any_of": [" "], "all_of": ["\n"]}, "a b\nc").passed
-    assert of(OMITS, {"patterns": ["\n", "("]}, "a b").passed
+@pytest.mark.parametrize(
+    "blank", [" ", "\n", "\u00a0", "\u200b", "\u00ad\u00ad", "\ufeff \t", "\u2060", "\u3164"]
+)
+def test_a_blank_phrase_is_refused(blank: str) -> None:
+    """Nobody sees it, and nearly every text has it: it asks for nothing. What looks like a pattern is a phrase."""
+    for kind, name in ((CONTAINS, "any_of"), (CONTAINS, "all_of"), (OMITS, "patterns")):
+        assert spec_error(kind, {name: ["a", blank]}) == (
+            f"{name} holds an empty phrase, which every output contains: remove it"
+        )
+    assert of(OMITS, {"patterns": ["("]}, "a b").passed
 
 
 def test_of_many_phrases_the_first_are_named() -> None:
@@ -185,6 +191,11 @@ def test_contains_fails_without_output(output: str | None, got: str) -> None:
         ({"any_of": ["a", ""]}, "any_of holds an empty phrase, which every output contains: remove it"),
         ({"all_of": ["a", ""]}, "all_of holds an empty phrase, which every output contains: remove it"),
         ({"regex": ["a", ""]}, "regex holds an empty pattern, which every output matches: remove it"),
+        (
+            {"regex": "42|"},
+            "the pattern '42|' matches every text, the empty one too; it ends in an empty alternative",
+        ),
+        ({"regex": ["a^b"]}, "the pattern 'a^b' can match no text"),
         ({"regex": ["("]}, "the pattern '(' is not a regular expression: missing ) at position 1"),
     ],
 )
@@ -297,6 +308,8 @@ def test_omits_is_vacuous_without_output(output: str | None, reason: str) -> Non
     ("params", "error"),
     [
         ({"patterns": []}, "patterns is empty: give at least one thing that must not occur"),
+        ({"patterns": ["(?!)"], "regex": True}, "the pattern '(?!)' can match no text"),
+        ({"patterns": [".*"], "regex": True}, "the pattern '.*' matches every text, the empty one too"),
         ({"patterns": [""]}, "patterns holds an empty phrase, which every output contains: remove it"),
         (
             {"patterns": ["["], "regex": True},

@@ -289,7 +289,10 @@ class TestToolArgsMatch:
     def test_refuses_an_empty_match(self) -> None:
         """It would match every call."""
         assert refused("tool_args_match", {"tool": "a", "match": {}}) == [
-            "nothing to match: give at least one of required_keys, args_contains, args_equal, args_time, regex, json_schema"
+            (
+                "nothing to match: give at least one of required_keys, args_contains, args_equal, args_time, regex, json_schema; "
+                "args_equal: {} means a call without arguments"
+            )
         ]
 
 

@@ -252,6 +252,43 @@ def test_args_take_no_matchers() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("expected", "given", "matches"),
+    [
+        ({}, {}, True),
+        ({}, {"delete": True}, False),
+        (None, {"delete": True}, True),
+        ({"note": ""}, {"note": ""}, True),
+        ({"note": ""}, {"note": "all of it"}, False),
+        ({"note": "", "to": "a"}, {"note": "", "to": "ab", "more": 1}, True),
+    ],
+)
+def test_empty_arguments_are_expected_as_such(
+    expected: dict[str, Any] | None, given: dict[str, Any], matches: bool
+) -> None:
+    """`args: {}` asks for a call without arguments, and an empty text for an empty text; no `args` for any."""
+    params = {"expected": [{"tool": "list_stalls", **({} if expected is None else {"args": expected})}]}
+    trace = make_trace(call("list_stalls", "c1", **given))
+    assert judge("trajectory_matches", params, trace).passed is matches
+    if expected == {}:
+        for kind in ("must_call_tool", "tool_args_match"):
+            same = {"tool": "list_stalls", "args": {"args_equal": {}}}
+            assert judge(kind, same, trace).passed is matches
+
+
+def test_a_call_with_arguments_is_not_the_one_without() -> None:
+    """The message shows the arguments that nobody asked for."""
+    verdict = compare(
+        "strict",
+        {"tool": "list_stalls", "args": {}},
+        trace=make_trace(call("list_stalls", "c1", delete=True)),
+    )
+    assert verdict.message.splitlines()[1] == (
+        "  missing: list_stalls without arguments, expected as step 1; "
+        'closest is evt-2: args: expected none, got {"delete": true}'
+    )
+
+
 def test_too_many_pairs_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     """Over the limit there is no verdict, rather than one that was guessed."""
     monkeypatch.setattr(ordering, "MOST_PAIRS", 5)

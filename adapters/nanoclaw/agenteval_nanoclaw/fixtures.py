@@ -170,9 +170,9 @@ def _unsuitable(fixture: Fixture, call: ToolCallStep) -> Iterator[Fault]:
         advice = "name a fixture of the tool, or correct `tool` of the fixture"
         yield Fault("adapter.fixture_tool", message, next_step=advice)
     match = fixture.match
-    if match is None or not (match.args_contains or match.args_equal):
+    if match is None or (not match.args_contains and match.args_equal is None):
         return
-    wanted = ArgsMatch(args_contains=match.args_contains or {}, args_equal=match.args_equal or {})
+    wanted = ArgsMatch(args_contains=match.args_contains or {}, args_equal=match.args_equal)
     if lines := wanted.differences(call.args):
         message = f"the arguments of call {call.call_id!r} are not those of the fixture {fixture.id!r}: "
         advice = "name the fixture that belongs to these arguments, or correct its `match`"

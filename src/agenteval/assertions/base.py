@@ -14,6 +14,7 @@ from agenteval.contracts.testcase import TestCase
 from agenteval.contracts.trace import Event, ToolCall, Trace
 from agenteval.matching.selectors import ResultMatch, Selector
 from agenteval.text.fitting import counted
+from agenteval.text.parts import is_blank
 
 LOOKED_AT = frozenset({"tool", "tools", "forbidden_tools", "allowed_sources"})
 """Parameters with names or globs of tools that the check looks at."""
@@ -338,10 +339,10 @@ def _lack(trace: Trace) -> str:
     return "the final output is empty" if trace.final_output else "the trace has no final output"
 
 
-def check_phrases(name: str, phrases: Sequence[str], *, blanks_count: bool = False) -> None:
-    """Refuse a phrase that every text contains, such as one of blanks, unless they count. Raises ValueError."""
+def check_phrases(name: str, phrases: Sequence[str]) -> None:
+    """Refuse a phrase that every text contains, such as one of blanks or of signs that nobody sees. Raises ValueError."""
     for index, phrase in enumerate(phrases):
-        if not (phrase if blanks_count else phrase.strip()):
+        if is_blank(phrase):
             raise WrongPart(
                 f"{name} holds an empty phrase, which every output contains: remove it", name, index
             )

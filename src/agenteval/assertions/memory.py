@@ -36,6 +36,7 @@ from agenteval.text.parts import (
     blocks,
     bullets,
     composed,
+    is_blank,
     paragraphs,
     sentences,
     texts,
@@ -94,6 +95,12 @@ output:
     """What shows that the fact was recalled; `both` is `event` and `output`."""
     output: OutputContains | None = None
     """What the final output must contain."""
+
+    def __post_init__(self) -> None:
+        if is_blank(self.expected_memory_fact):
+            raise WrongPart(
+                "expected_memory_fact is blank: no answer could be held to it", "expected_memory_fact"
+            )
 
     def looks_at(self) -> Looks:
         """Reads of memory, the final output, or both."""
@@ -211,7 +218,9 @@ class MemoryUpdateOnCorrection(Assertion):
     """The group whose memory counts; else the scenario's."""
 
     def __post_init__(self) -> None:
-        if self.old_value is not None and not self.old_value.strip():
+        if is_blank(self.new_value):
+            raise WrongPart("new_value is blank, and every memory holds it", "new_value")
+        if self.old_value is not None and is_blank(self.old_value):
             raise WrongPart("old_value is blank: no output could be found to use it", "old_value")
         if self.old_value is not None and self.old_value.casefold() == self.new_value.casefold():
             raise ValueError(

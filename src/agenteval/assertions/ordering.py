@@ -29,6 +29,7 @@ from agenteval.contracts.trace import Event, ToolCall, Trace
 from agenteval.matching.alignment import Alignment, align_in_any_order, align_in_order
 from agenteval.matching.selectors import ArgsMatch, Selector, Selectors, is_event_of, is_of
 from agenteval.text.fitting import counted, cut
+from agenteval.text.parts import is_blank
 
 
 @model
@@ -262,20 +263,27 @@ class ExpectedCall(Model):
 
     tool: Name
     """A name or glob."""
-    args: dict[str, Any] = field(default_factory=dict)
-    """Arguments, as in `args_contains`."""
+    args: dict[str, Any] | None = None
+    """Arguments, as in `args_contains`; a blank text by equality. `{}`: there are none."""
 
     def __post_init__(self) -> None:
-        if slip := next((key for key in MATCHERS if key in self.args), None):
+        if slip := next((key for key in MATCHERS if self.args and key in self.args), None):
             message = f"args holds the arguments themselves, compared as args_contains does; leave out {slip}"
             raise WrongPart(message, "args", slip)
 
     def __str__(self) -> str:
+        if self.args == {}:
+            return f"{self.tool} without arguments"
         return f"{self.tool} with {cut(show(self.args))}" if self.args else self.tool
 
     def differences(self, call: ToolCall) -> list[str]:
         """What keeps the arguments of a call of the tool from being the expected ones."""
-        return ArgsMatch(args_contains=self.args).differences_of(call) if self.args else []
+        if self.args is None:
+            return []
+        blank = {key: value for key, value in self.args.items() if isinstance(value, str) and is_blank(value)}
+        rest = {key: value for key, value in self.args.items() if key not in blank}
+        match = ArgsMatch(args_contains=rest, args_equal=blank or (None if rest else {}))
+        return match.differences_of(call)
 
 
 Mode = Literal["strict", "in_order", "unordered", "subset", "superset"]
@@ -388,7 +396,7 @@ expected:
         missing: list[dict[str, Any]] = []
         for step in found.missing:
             wanted = self.expected[step]
-            missing.append({"step": step + 1, "tool": wanted.tool, "args": wanted.args})
+            missing.append({"step": step + 1, "tool": wanted.tool, "args": wanted.args or {}})
             if step in near:
                 at, note = near[step]
                 missing[-1] |= {"closest": calls[at].event.event_id, "difference": note}

@@ -29,7 +29,7 @@ from agenteval.contracts.json_values import MISSING, lookup, show
 from agenteval.contracts.models import Between, WrongPart, model
 from agenteval.contracts.testcase import TestCase
 from agenteval.contracts.trace import ToolCall, Trace
-from agenteval.matching.patterns import pattern_error, schema_differences, schema_error, search, shown
+from agenteval.matching.patterns import pattern_fault, schema_differences, schema_fault, search
 from agenteval.matching.selectors import is_any_of
 from agenteval.text.fitting import around, around_words, counted, cut
 from agenteval.text.lazy_regexes import lazy
@@ -52,13 +52,13 @@ from agenteval.text.questions import questions
 
 
 def check_patterns(name: str, patterns: str | Sequence[str], *, case_sensitive: bool) -> None:
-    """Refuse a pattern that every text matches, and what is not a regular expression. Raises ValueError."""
+    """Refuse a pattern that every text matches or none can, and what is not a regular expression. Raises ValueError."""
     for index, pattern in enumerate([patterns] if isinstance(patterns, str) else patterns):
         path = (name,) if isinstance(patterns, str) else (name, index)
         if not pattern:
             raise WrongPart(f"{name} holds an empty pattern, which every output matches: remove it", *path)
-        if error := pattern_error(pattern, case_sensitive=case_sensitive):
-            raise WrongPart(f"the pattern {shown(pattern)} is not a regular expression: {error}", *path)
+        if fault := pattern_fault(pattern, case_sensitive=case_sensitive):
+            raise WrongPart(fault, *path)
 
 
 @model
@@ -91,8 +91,8 @@ regex: ['\\b1[0-9]:[0-5][0-9]\\b']
     def __post_init__(self) -> None:
         if not (self.any_of or self.all_of or self.regex):
             raise ValueError("nothing to look for: give at least one of any_of, all_of and regex")
-        check_phrases("any_of", self.any_of, blanks_count=True)
-        check_phrases("all_of", self.all_of, blanks_count=True)
+        check_phrases("any_of", self.any_of)
+        check_phrases("all_of", self.all_of)
         check_patterns("regex", self.regex, case_sensitive=self.case_sensitive)
 
     @property
@@ -193,7 +193,7 @@ patterns: [as an AI language model, I cannot browse]
     def __post_init__(self) -> None:
         if not self.patterns:
             raise ValueError("patterns is empty: give at least one thing that must not occur")
-        check_phrases("patterns", self.patterns, blanks_count=True)
+        check_phrases("patterns", self.patterns)
         if self.regex:
             check_patterns("patterns", self.patterns, case_sensitive=self.case_sensitive)
 
@@ -397,8 +397,8 @@ max_sentences_per_bullet: 1
             least, most = getattr(self, low), getattr(self, high)
             if least is not None and most is not None and least > most:
                 raise WrongPart(f"{low} is {least}, which is more than {high}, {most}", low)
-        if self.json_schema is not None and (error := schema_error(self.json_schema)):
-            raise WrongPart(f"json_schema is not a JSON Schema: {error}", "json_schema")
+        if self.json_schema is not None and (fault := schema_fault(self.json_schema)):
+            raise WrongPart(fault, "json_schema")
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:
         name = _NAMES[self.format]

@@ -286,7 +286,7 @@ def own_answers(
             tool=fixture.tool, text=text, source=f"fixture {fixture.id!r}", failed=error is not None
         )
         if match:
-            wanted = ArgsMatch(args_contains=match.args_contains or {}, args_equal=match.args_equal or {})
+            wanted = ArgsMatch(args_contains=match.args_contains or {}, args_equal=match.args_equal)
             answer.matches = partial(_fits, wanted)
         answers.append(answer)
     return answers

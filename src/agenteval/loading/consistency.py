@@ -259,7 +259,7 @@ def _group_ids(state: Any, path: DataPath) -> list[tuple[DataPath, str]]:
 def remarks(case: TestCase) -> Iterator[Fault]:
     """What to warn of: checks that judge less than they seem to, and ids that do not follow the convention.
 
-    `spec.id_convention`, `spec.policy_not_judged`, `spec.phrase_like_pattern`, `spec.empty_text`, `spec.format_not_judged`.
+    `spec.id_convention`, `spec.policy_not_judged`, `spec.phrase_like_pattern`, `spec.format_not_judged`.
     """
     if unconventional := _unconventional(case):
         message, example = unconventional
@@ -286,16 +286,10 @@ def remarks(case: TestCase) -> Iterator[Fault]:
 
 def _remark(kind: str, params: dict[str, Any], path: DataPath, text: str) -> tuple[str, str, str] | None:
     """What to warn of in a text of the parameters: reason code, message, next step."""
-    key, above = path[-1], path[-2:-1]
     if kind == "output_omits" and path[0] == "patterns" and not params.get("regex") and _SIGNS.search(text):
         message = f"{shown(text)} looks like a regular expression, but is matched literally"
         return "spec.phrase_like_pattern", message, "set `regex: true` next to patterns"
-    of_result = path[-3:-1] == ("result", "contains")
-    contains = above == ("args_contains",) or (kind, *above) == ("trajectory_matches", "args")
-    if not text and (of_result or contains):
-        step = f"say what it has to contain; {'' if of_result else 'args_'}equal requires an empty text, required_keys any value"
-        return "spec.empty_text", f"every text contains '', so {key} may be any text", step
-    if key == "format" and "json_schema" in path and _VALUES.isdisjoint(path):
+    if path[-1] == "format" and "json_schema" in path and _VALUES.isdisjoint(path):
         message = f"format only describes in a JSON Schema: a value of another form than {text!r} passes"
         return "spec.format_not_judged", message, "use pattern to require a form"
     return None

@@ -6,7 +6,7 @@ that has a time limit, and every keyword first checks whether there is time left
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import lru_cache
 from math import prod
 from typing import TYPE_CHECKING, Any, cast
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 from agenteval.contracts import time_limits
 from agenteval.contracts.errors import AssertionCrashError
 from agenteval.text.fitting import clipped, head
+from agenteval.text.lazy_regexes import lazy
 from agenteval.text.names import slip_of
 
 if TYPE_CHECKING:
@@ -48,11 +49,83 @@ def pattern_error(pattern: str, *, case_sensitive: bool = False) -> str | None:
     return None
 
 
+def pattern_fault(pattern: str, *, case_sensitive: bool = False) -> str | None:
+    """Why nothing could be asserted by a regular expression, in a sentence about it; None when something could.
+
+    It does not compile, every text matches it, or none can. What every text matches is tried out on `_ANY_TEXTS`,
+    and on the words of the pattern itself.
+    """
+    if not pattern:
+        return "the pattern is empty, and matches every text"
+    if error := pattern_error(pattern, case_sensitive=case_sensitive):
+        return f"the pattern {shown(pattern)} is not a regular expression: {error}"
+    try:
+        if _matches_all(pattern, case_sensitive=case_sensitive):
+            hint = "; it ends in an empty alternative" if pattern.endswith(("|", "|)")) else ""
+            return f"the pattern {shown(pattern)} matches every text, the empty one too{hint}"
+        if _matches_none(pattern, case_sensitive=case_sensitive):
+            return f"the pattern {shown(pattern)} can match no text"
+    except (TimeoutError, MemoryError):  # it does match something, and not at once
+        pass
+    return None
+
+
+_TRIAL_SECONDS = 0.2
+"""How long a pattern is tried on one text: one that matches all of them does so at once."""
+_ANY_TEXTS = (
+    *("", " ", "x", "7", "\n", "a b\n\nC. 1\n"),
+    "".join(map(chr, range(32, 127))) + "\t\x00\u00e9\u6f22\U0001f600",  # no class leaves all of these out
+    "x" * 100_000,
+)
+_NEGATIVE = lazy(r"(?<!\\)((?:\\\\)*)\(\?(<?)!")
+_ESCAPE_OF_KIND = lazy(r"\\[A-Za-z0-9]")
+_WORDS_OF_PATTERN = lazy(r"[^\\^$.|?*+(){}\[\]]+")
+
+
+def _matches_all(pattern: str, *, case_sensitive: bool) -> bool:
+    """Whether a pattern finds something in every text."""
+    compiled = _compiled(pattern, case_sensitive=case_sensitive)
+    if not compiled.search("", timeout=_TRIAL_SECONDS):
+        return False
+    # What must not follow, or precede, is surely not there only at an end: `\A(?!.*error)` does say something, `(?!error)` does not.
+    pessimist = _NEGATIVE.sub(lambda m: m[1] + (r"\A(?<!" if m[2] else r"\Z(?!"), pattern)
+    if pessimist != pattern and not pattern_error(pessimist, case_sensitive=case_sensitive):
+        compiled = _compiled(pessimist, case_sensitive=case_sensitive)
+    own = _WORDS_OF_PATTERN.findall(_ESCAPE_OF_KIND.sub("|", pattern))
+    return all(
+        compiled.search(text, timeout=_TRIAL_SECONDS) for text in (*_ANY_TEXTS, *own[:50], "".join(own))
+    )
+
+
+_IN_CLASS = lazy(r"\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
+_EMPTY_CLASS = lazy(r"\[\^(?:\\s\\S|\\S\\s|\\w\\W|\\W\\w|\\d\\D|\\D\\d)\](?![?*{])|\\b\\B|\\B\\b")
+_OUT_OF_PLACE = lazy(r"(?:\$|\\[Zz])\w(?![?*{])|\w(?:\^|\\A)")
+"""A letter after the end of a line or text, or before the beginning of one."""
+_NEVER = lazy(r"\(\?<?!\)(?![?*{])")
+
+
+def _matches_none(pattern: str, *, case_sensitive: bool) -> bool:
+    r"""Whether it is plain that a pattern can match no text: `(?!)`, `[^\\s\\S]`, `$x`."""
+    if _EMPTY_CLASS.search(pattern):
+        return True
+    plain = _IN_CLASS.sub(".", re.sub(r"\\([^AZz])", "-", pattern))
+    if "(?" not in plain and _OUT_OF_PLACE.search(plain):
+        return True
+    if "|" not in plain and _NEVER.search(plain):
+        return True
+    compiled = _compiled(pattern, case_sensitive=case_sensitive)
+    begun = ("", "x", "7 ", "a-\n", "x.\n\n")
+    return not any(compiled.search(text, partial=True, timeout=_TRIAL_SECONDS) for text in begun)
+
+
 def _repeats(pattern: str) -> int:
     """The repetitions that nested groups demand, at worst: `((a{9}){9}){9}` is 729 of `a`."""
     of_groups = [int(count) for count in re.findall(r"\)\{([0-9]{1,9})", pattern)]
     of_others = [int(count) for count in re.findall(r"(?<!\))\{([0-9]{1,9})", pattern)]
     return prod(max(count, 1) for count in of_groups) * max(sum(of_others), 1)
+
+
+_ALL_AHEAD = lazy(r"\(\?s\)((?:\(\?=\.\*(?![?+])(?:\\.|[^()|\\])*\))+)", re.DOTALL)
 
 
 @lru_cache(maxsize=512)
@@ -64,6 +137,10 @@ def _compiled(pattern: str, *, case_sensitive: bool) -> "regex.Pattern[str]":
     flags = regex.MULTILINE if case_sensitive else regex.MULTILINE | regex.IGNORECASE
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about what a later version may read differently
+        # `(?s)(?=.*a)(?=.*b)` matches at the beginning, or nowhere. Trying it at every character made a text of 30,000
+        # characters without `b` end in a time-out instead of a failure.
+        if ahead := _ALL_AHEAD.fullmatch(pattern):
+            pattern = r"(?s)\A" + ahead[1].replace("(?=.*", "(?=.*?")
         return regex.compile(pattern, flags)
 
 
@@ -129,6 +206,101 @@ def schema_error(schema: dict[str, Any]) -> str | None:
     except RecursionError:
         return "it is nested too deeply, or refers to itself endlessly"
     return problem
+
+
+def schema_fault(schema: dict[str, Any], *, kinds: Collection[str] = ()) -> str | None:
+    """Why nothing could be asserted by a JSON Schema, in a sentence about it; None when something could.
+
+    `kinds` are the JSON types that the judged values always have.
+    """
+    if error := schema_error(schema):
+        return f"json_schema is not a JSON Schema: {error}"
+    if _allows_all(schema, schema, frozenset(kinds)):
+        return "json_schema allows every value: say what must be there, such as type, required or properties"
+    return None
+
+
+_TYPES = frozenset({"array", "boolean", "null", "number", "object", "string"})
+_DEEPEST = 50
+_EACH = ("properties", "patternProperties", "dependentSchemas")
+_INNER = (
+    *("items", "additionalItems", "additionalProperties", "unevaluatedItems", "unevaluatedProperties"),
+    *("propertyNames", "then", "else"),
+)
+_LEAST = ("minLength", "minItems", "minProperties")
+_ALWAYS = frozenset(
+    [
+        "$schema",
+        "$id",
+        "id",
+        "$anchor",
+        "$comment",
+        "$defs",
+        "definitions",
+        "title",
+        "description",
+        "default",
+        "examples",
+    ]
+)
+
+
+def _allows_all(schema: Any, root: Any, kinds: frozenset[str] = frozenset(), depth: int = 0) -> bool:
+    """Whether every value fits a schema, as far as its keywords tell; `format` is a remark, which nothing judges."""
+    if not isinstance(schema, dict):
+        return schema is not False
+    if depth > _DEEPEST:
+        return False
+
+    def idle(inner: Any) -> bool:
+        return _allows_all(inner, root, depth=depth + 1)
+
+    def same(inner: Any) -> bool:
+        return _allows_all(inner, root, kinds, depth + 1)
+
+    for keyword, rule in schema.items():
+        if keyword == "type":
+            named = {rule} if isinstance(rule, str) else set(rule)
+            fits = named >= (kinds or _TYPES)
+        elif keyword in _EACH:
+            fits = all(map(idle, rule.values()))
+        elif keyword in ("then", "else"):
+            fits = "if" not in schema or same(rule)
+        elif keyword in _INNER:
+            fits = all(map(idle, rule if isinstance(rule, list) else [rule]))
+        elif keyword == "prefixItems":
+            fits = all(map(idle, rule))
+        elif keyword == "allOf":
+            fits = all(map(same, rule))
+        elif keyword in ("anyOf", "oneOf"):
+            fits = any(map(same, rule)) and (keyword == "anyOf" or len(rule) == 1)
+        elif keyword == "not":
+            fits = rule is False or (isinstance(rule, dict) and rule.get("not") in (True, {}))
+        elif keyword in _LEAST:
+            fits = rule <= 0
+        elif keyword == "pattern":
+            fits = not rule or _matches_all(rule, case_sensitive=True)
+        elif keyword in ("required", "dependentRequired", "dependencies", "uniqueItems"):
+            fits = not rule
+        elif keyword == "$ref":
+            fits = isinstance(rule, str) and rule[:2] == "#/" and same(_at(root, rule[2:]))
+        else:
+            fits = keyword not in _draft(
+                schema.get("$schema") or root.get("$schema")
+            ).VALIDATORS or keyword in (
+                *("if", "format", "minContains", "maxContains"),
+                *_ALWAYS,
+            )
+        if not fits:
+            return False
+    return True
+
+
+def _at(root: Any, pointer: str) -> Any:
+    """What a local reference leads to; False, which allows nothing, where that is no plain path."""
+    for step in pointer.split("/"):
+        root = root.get(step, False) if isinstance(root, dict) else False
+    return root
 
 
 def schema_differences(schema: dict[str, Any], value: Any) -> list[str]:

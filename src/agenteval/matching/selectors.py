@@ -8,10 +8,10 @@ from typing import Annotated, Any, ClassVar
 from agenteval.contracts.json_values import MISSING, equal, held_in, lookup, moment, seconds_between, show
 from agenteval.contracts.models import Model, OneOrMore, Rule, WrongPart, describe, model
 from agenteval.contracts.trace import ALWAYS_RECORDED, Event, EventType, ToolCall, Trace, tool_names
-from agenteval.matching.patterns import pattern_error, schema_differences, schema_error, search, shown
+from agenteval.matching.patterns import pattern_fault, schema_differences, schema_fault, search
 from agenteval.text.fitting import clipped
 from agenteval.text.names import is_glob, name_matches
-from agenteval.text.parts import composed, fold, holds, readings
+from agenteval.text.parts import composed, fold, holds, is_blank, readings
 
 
 class Moment(Rule):
@@ -45,8 +45,8 @@ class ArgsMatch(Model):
     """Keys that must be present."""
     args_contains: dict[str, Any] = field(default_factory=dict)
     """Strings by substring (in any case, no digits inside a longer number), everything else by equality."""
-    args_equal: dict[str, Any] = field(default_factory=dict)
-    """Values that must be equal."""
+    args_equal: dict[str, Any] | None = None
+    """Values that must be equal. `{}`: there are no arguments."""
     args_time: dict[str, Annotated[Any, Moment()]] = field(default_factory=dict)
     """Moments in ISO 8601, whatever their offset. `{is: …, within_s: 60}` allows for a minute more or less."""
     regex: dict[str, str] = field(default_factory=dict)
@@ -61,12 +61,14 @@ class ArgsMatch(Model):
         """The keys that it names, each with the steps to where it stands."""
         yield from ((("required_keys", number), key) for number, key in enumerate(self.required_keys))
         for name in ("args_contains", "args_equal", "args_time", "regex"):
-            yield from (((name, key), key) for key in getattr(self, name))
+            yield from (((name, key), key) for key in getattr(self, name) or ())
 
     def differences(self, args: dict[str, Any]) -> list[str]:
         """What keeps the arguments from matching, one line each; empty when they match."""
         find = partial(lookup, args)
-        found = _differing(self, find, contains=self.args_contains, same=self.args_equal)
+        found = _differing(self, find, contains=self.args_contains, same=self.args_equal or {})
+        if self.args_equal == {} and args:
+            found.append(f"args: expected none, got {_brief(args)}")
         for key, wanted in self.args_time.items():
             found += _off(key, wanted if isinstance(wanted, dict) else {"is": wanted}, find(key))
         if self.json_schema is not None:
@@ -123,19 +125,32 @@ class ResultMatch(Model):
 def _check_matchers(match: ArgsMatch | ResultMatch) -> None:
     """Refuse a match without any matcher, and patterns and schemas that are none. Raises ValueError."""
     matchers: tuple[str, ...] = tuple(type(match).__slots__)
-    if not any(getattr(match, name) for name in matchers):
-        raise ValueError(f"nothing to match: give at least one of {', '.join(matchers)}")
+    is_of_args = isinstance(match, ArgsMatch)
+    contains, same = ("args_contains", "args_equal") if is_of_args else ("contains", "equal")
+    given = [name for name in matchers if getattr(match, name)]
+    given += ["json_schema"] if match.json_schema == {} else []
+    if is_of_args and getattr(match, same) == {}:
+        if given:
+            raise WrongPart(f"{same}: {{}} means no arguments, and leaves nothing for {given[0]}", same)
+        return
+    if not given:
+        hint = f"; {same}: {{}} means a call without arguments" if is_of_args else ""
+        raise ValueError(f"nothing to match: give at least one of {', '.join(matchers)}{hint}")
+    for key, phrase in getattr(match, contains).items():
+        if isinstance(phrase, str) and is_blank(phrase):
+            message = f"the phrase of {key} is blank, and asks for nothing: use {same} for a blank text"
+            raise WrongPart(f"{message}, or required_keys to accept any", contains, key)
     for key, pattern in match.regex.items():
         if not pattern:
             message = (
                 f"the pattern of {key} is empty, and matches every text: use required_keys to accept any"
             )
             raise WrongPart(message, "regex", key)
-        if error := pattern_error(pattern):
-            message = f"the pattern {shown(pattern)} is not a regular expression: {error}"
-            raise WrongPart(message, "regex", key)
-    if match.json_schema is not None and (error := schema_error(match.json_schema)):
-        raise WrongPart(f"json_schema is not a JSON Schema: {error}", "json_schema")
+        if fault := pattern_fault(pattern):
+            raise WrongPart(fault, "regex", key)
+    kinds = ("object",) if is_of_args else ("array", "object")
+    if match.json_schema is not None and (fault := schema_fault(match.json_schema, kinds=kinds)):
+        raise WrongPart(fault, "json_schema")
 
 
 def _differing(

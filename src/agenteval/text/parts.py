@@ -75,6 +75,17 @@ def composed(text: str) -> str:
     return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
+def is_blank(text: str) -> bool:
+    """Whether nobody sees anything of a text: it holds blanks, and signs without a form, such as soft hyphens."""
+    return not text.strip() or all(
+        sign.isspace() or sign in _UNSEEN or unicodedata.category(sign) in ("Cf", "Cc") for sign in text
+    )
+
+
+_UNSEEN = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0" + "".join(map(chr, range(0xFE00, 0xFE10)))
+"""Fillers and selectors of variants, which Unicode counts among letters and marks."""
+
+
 _SUBSCRIPTS = "₀₁₂₃₄₅₆₇₈₉"
 _ON_LINE = str.maketrans(_SUBSCRIPTS, "0123456789")
 
