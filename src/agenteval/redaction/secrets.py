@@ -38,134 +38,218 @@ class Found(NamedTuple):
 Key = tuple[str, int, int]
 """A key of some kind, from a place up to another in the text."""
 
-_PREFIXES = tuple(
-    """
-    AGE-SECRET-KEY- ATATT3 GOCSPX- PMAK- dapi dckr_pat_ dop_v1_ figd_ glsa_ gsk_ hf_ lin_api_ lsv2_pt_
-    lsv2_sk_ nfp_ ntn_ pplx- r8_ rk_test_ sbp_ shpat_ shpca_ shppa_ shpss_ sk-lf- sk-or-v1- sk_test_
-    tvly- whsec_ xai- xapp-
-    """.split()  # noqa: SIM905 - a list of them would be six times as long
-)
-"""How the keys of many services begin; a key begins a word."""
-_COMMON_PREFIX = "sk-"
-"""How the keys of several services begin; it begins other things, too, so that a longer row has to follow."""
+
+class Form:
+    """One way in which services write keys. The quick look for it is made of the same words and pattern."""
+
+    def __init__(self, kind: str, words: str, source: str, *, begins: bool = False) -> None:
+        self.kind = kind
+        self.words = tuple(filter(None, words.split(",")))
+        """One of them stands in every key, or right before it; a form of any service has none."""
+        self.source = source
+        self.pattern = lazy(source)
+        """A match without the group that the pattern has is no key."""
+        self.begins = begins
+        """Whether one of the words begins the key, and the key a word: this is the quickest to look for."""
+
+
+_KEY_SIGNS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
 _KEY = "[A-Za-z0-9_-]"
-_FORMS = {
-    "anthropic-key": rf"sk-ant-{_KEY}{{16,}}",
-    "aws-access-key": rf"A(?:3T[A-Z0-9]|BIA|CCA|KIA|SIA)[0-9A-Z]{{16}}{_KEY}*",
-    "azure-storage-key": r"AccountKey=[A-Za-z0-9+/=]{88}",
-    "bearer-token": r"(?<=earer )(?=[A-Za-z._~+/-]{0,40}(?:[0-9]|(?<=[a-z])[A-Z]))[A-Za-z0-9._~+/-]{19,}[A-Za-z0-9_-]=*",
-    "discord-token": rf"[MNO]{_KEY}{{23,25}}\.{_KEY}{{6}}\.{_KEY}{{27,}}|(?<=/webhooks/)[0-9]{{15,20}}/{_KEY}{{60,}}",
-    "github-token": rf"gh[oprsu]_[A-Za-z0-9_]{{36}}{_KEY}*|github_pat_[A-Za-z0-9_]{{20,}}",
-    "gitlab-token": rf"(?:gl(?:agent|cbt|dt|ft|imt|oas|pat|ptt|rt|soat)-|GR1348941){_KEY}{{20,}}",
-    "google-key": rf"AIza{_KEY}{{35,}}",
-    "jwt": r"eyJ[A-Za-z0-9_=-]{13,}+(\.[A-Za-z0-9_=-]+(?:\.[A-Za-z0-9_=+/-]+)*)?",  # of one part it is none
-    "mailchimp-key": rf"[0-9a-z]{{32}}-us[0-9]{{1,2}}{_KEY}*",
-    "npm-token": r"npm_[A-Za-z0-9]{30,}|(?<=_authToken=)[^\s\"'\\]{16,}",
-    "password-hash": r"\$(?:apr1|argon2id?|argon2d|2[abxy]?|[1567y]|gy|scrypt|pbkdf2[a-z0-9-]*)\$[A-Za-z0-9./$=+,_-]{19,}[A-Za-z0-9/]"
-    r"|\{S{1,2}HA\}[A-Za-z0-9+/]{20,}={0,2}",
-    "openai-key": rf"sk-(?:(?:proj|svcacct|admin)-{_KEY}{{20,}}|{_KEY}{{20,160}}?T3BlbkFJ{_KEY}{{20,}})",
-    "private-key": r"(?s)-{0,5}(?:BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY|PuTTY-User-Key-File-[0-9])(?=.{0,160}[A-Za-z0-9+/]{20})"
-    r"(?:.*?-----END [A-Z0-9 ]{1,40}-----|.*)",  # without a last line, to the end of the text
-    "pypi-token": rf"pypi-AgE{_KEY}{{80,}}",
-    "sendgrid-key": rf"SG\.{_KEY}{{22}}\.{_KEY}{{43,}}",
-    "service-key": rf"""(?x)
-        (?: (?<![A-Za-z0-9_-]) | (?<=\\[nrt]) )  # or after an escape
-        (?: (?:{"|".join(_PREFIXES)})
+_START = r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt]))"
+"""Where a word begins, also after an escaped line break."""
+_MIXED_ROW = "(?=[A-Za-z]*[0-9]+[A-Za-z]+[0-9])(?=[A-Z0-9]*[a-z])(?=[a-z0-9]*[A-Z])[A-Za-z0-9]{30,}"
+"""A long row of digits, in two places at least, and of letters of both cases."""
+_MARKS = tuple(
+    """
+    AGE-SECRET-KEY- APP_USR- ATATT3 ATCTT3 BSA- CFPAT- CLOJARS_ FLWSECK- FLWSECK_TEST- GOCSPX- HRKU- NRAK- NRJS- PMAK-
+    apify_api_ bkua_ cfat_ cfk_ cfut_ csk- dapi dckr_oat_ dckr_pat_ dop_v1_ dor_v1_ doo_v1_ duffel_test_ duffel_live_
+    e2b_ figd_ figu_ fo1_ fw_ glc_ glsa_ gsk_ hf_ jina_ lin_api_ lin_oauth_ lsv2_pt_ lsv2_sk_ nfc_ nfp_ ntn_ nvapi-
+    pat-na1- pat-eu1- pcsk_ phs_ phx_ pplx- pscale_oauth_ pscale_pw_ pscale_tkn_ pul- r8_ rk_test_ rnd_ rpa_ rubygems_
+    rzp_live_ sbp_ secret_ sgp_ shpat_ shpca_ shppa_ shpss_ sk-lf- sk-or-v1- sk_ sk_test_ sntrys_ sntryu_ tfp_ tgp_v1_
+    tvly- vca_ vci_ vck_ vcp_ vcr_ vercel_blob_rw_ whsec_ xai- xapp- xkeysib-
+""".split()  # noqa: SIM905 - a list of them would be ten times as long
+)
+"""How the keys of many services begin."""
+FORMS = (
+    Form("anthropic-key", "sk-ant-", rf"sk-ant-{_KEY}{{16,}}"),
+    Form(
+        "aws-access-key",
+        "A3T,ABIA,ACCA,AKIA,ASIA,ABSK",
+        rf"A(?:3T[A-Z0-9]|BIA|CCA|KIA|SIA)[0-9A-Z]{{16}}{_KEY}*|ABSK(?=[A-Za-z0-9]{{20}})[A-Za-z0-9+/]{{100,}}={{0,2}}",
+    ),
+    Form("azure-storage-key", "AccountKey=", r"AccountKey=[A-Za-z0-9+/=]{88}"),
+    Form(
+        "bearer-token",
+        "earer ",
+        r"(?<=earer )(?=[A-Za-z._~+/-]{0,40}(?:[0-9]|(?<=[a-z])[A-Z]))[A-Za-z0-9._~+/-]{19,}[A-Za-z0-9_-]=*",
+    ),
+    Form(
+        "discord-token",
+        ".,/webhooks/",
+        rf"[MNO]{_KEY}{{23,25}}\.{_KEY}{{6}}\.{_KEY}{{27,}}|(?<=/webhooks/)[0-9]{{15,20}}/{_KEY}{{60,}}",
+    ),
+    Form(
+        "github-token",
+        "gho_,ghp_,ghr_,ghs_,ghu_,github_pat_",
+        rf"gh[oprsu]_[A-Za-z0-9_]{{36}}{_KEY}*|github_pat_[A-Za-z0-9_]{{20,}}",
+    ),
+    Form(
+        "gitlab-token",
+        "glagent-,glcbt-,gldt-,glffct-,glft-,glimt-,gloas-,glpat-,glptt-,glrt-,glrtr-,glsoat-,glwt-,GR1348941",
+        rf"(?:gl(?:agent|cbt|dt|ffct|ft|imt|oas|pat|ptt|rtr?|soat|wt)-|GR1348941){_KEY}{{20,}}",
+    ),
+    Form("google-key", "AIza,AQ.", rf"AIza{_KEY}{{35,}}|{_START}AQ\.Ab[A-Za-z0-9]{_KEY}{{30,}}"),
+    # Of one part it is none.
+    Form("jwt", "eyJ", r"eyJ[A-Za-z0-9_=-]{13,}+(\.[A-Za-z0-9_=-]+(?:\.[A-Za-z0-9_=+/-]+)*)?"),
+    Form(
+        "mailchimp-key",
+        ",".join(f"-us{digit}" for digit in range(10)),
+        rf"[0-9a-z]{{32}}-us[0-9]{{1,2}}{_KEY}*",
+    ),
+    Form("npm-token", "npm_,_authToken=", r"npm_[A-Za-z0-9]{30,}|(?<=_authToken=)[^\s\"'\\]{16,}"),
+    Form(
+        "password-hash",
+        "$,{SHA},{SSHA}",
+        r"\$(?:apr1|argon2id?|argon2d|2[abxy]?|[1567y]|gy|scrypt|pbkdf2[a-z0-9-]*)\$[A-Za-z0-9./$=+,_-]{19,}[A-Za-z0-9/]"
+        r"|\{S{1,2}HA\}[A-Za-z0-9+/]{20,}={0,2}",
+    ),
+    Form(
+        "openai-key",
+        "sk-admin-,sk-proj-,sk-svcacct-,T3BlbkFJ",
+        rf"sk-(?:(?:proj|svcacct|admin)-{_KEY}{{20,}}|{_KEY}{{20,160}}?T3BlbkFJ{_KEY}{{20,}})",
+    ),
+    Form(  # without a last line, to the end of the text
+        "private-key",
+        "PRIVATE KEY,PuTTY-User-Key-File-",
+        r"(?s)-{0,5}(?:BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY|PuTTY-User-Key-File-[0-9])(?=.{0,160}[A-Za-z0-9+/]{20})"
+        r"(?:.*?-----END [A-Z0-9 ]{1,40}-----|.*)",
+    ),
+    Form("pypi-token", "pypi-AgE", rf"pypi-AgE{_KEY}{{80,}}"),
+    Form("sendgrid-key", "SG.", rf"SG\.{_KEY}{{22}}\.{_KEY}{{43,}}"),
+    Form(
+        "service-key",
+        ",".join(_MARKS),
+        rf"""(?x) {_START} (?:{"|".join(_MARKS)})
             (?=[A-Za-z_-]{{0,40}}[0-9])  # a name of words has none
-            (?:[a-z]{{3,4}}-|[0-9A-Z-]{{1,32}}-)?  # of what kind the key is
-            (?:[A-Za-z0-9]{{20,}}|[0-9a-f]{{8}}(?:-[0-9a-f]{{4}}){{3}}-[0-9a-f]{{12}})
-          | {_COMMON_PREFIX}(?=[A-Za-z]{{0,40}}[0-9])[A-Za-z0-9]{{32,}}
-        )
-        [A-Za-z0-9_=-]*
-      | (?:ya29|hvs)\.{_KEY}{{20,}}""",
-    "slack-token": rf"(?i)xox[a-z]-(?:[0-9]+-)+{_KEY}+|https://hooks\.slack\.com/services/T\w+/B\w+/{_KEY}+",
-    "square-secret": rf"sq0csp-[A-Za-z0-9_\\-]{{43}}{_KEY}*",
-    "stripe-key": rf"[rs]k_live_[A-Za-z0-9]{{24}}{_KEY}*",
-    "telegram-token": rf"[0-9]{{8,10}}:{_KEY}{{35,}}",
-    "twilio-key": rf"(?:AC|SK)[a-z0-9]{{32}}{_KEY}*",
-}
-FORMS = {kind: lazy(form) for kind, form in _FORMS.items()}
-"""The kinds that are told apart, each with its form. A match without the group that its form has is none."""
+            (?:[a-z]{{3,4}}-|[0-9A-Z-]{{1,32}}-|[A-Za-z0-9]{{4,8}}_)?  # of what kind the key is
+            (?:[A-Za-z0-9]{{20,}}|[0-9a-f]{{8}}(?:-[0-9a-f]{{4}}){{3}}-[0-9a-f]{{12}}) [A-Za-z0-9_=-]*""",
+        begins=True,
+    ),
+    Form(  # how they begin is how other things do, too: a longer row has to follow, or one of a certain length
+        "service-key",
+        "fc-,key-,nvapi-,re_,sb_secret_,sk-,tskey-,ya29.,hvb.,hvs.,hvr.,dp.st.,dp.pt.,dp.sa.,dp.ct.,sl.A,sl.B,sl.u.,mlsn.,dt0c01.,.atlasv1.",
+        rf"""(?x) {_START} (?:
+            sk-(?=[A-Za-z]{{0,40}}[0-9])[A-Za-z0-9]{{32,}}[A-Za-z0-9_=-]*
+          | (?:fc|key)-[0-9a-f]{{32}}(?!{_KEY})
+          | nvapi-(?={_KEY}{{0,60}}[0-9]){_KEY}{{60,}}
+          | re_(?=[A-Za-z0-9]*[0-9A-Z])[A-Za-z0-9]{{8}}_(?=[A-Za-z]{{0,23}}[0-9])[A-Za-z0-9]{{20,}}
+          | sb_secret_{_KEY}{{20,}}
+          | tskey-[a-z]{{2,10}}-[A-Za-z0-9]{{8,}}-[A-Za-z0-9]{{16,}}
+          | dp\.(?:st|pt|sa|ct)\.(?:[a-z0-9_-]{{2,35}}\.)?[A-Za-z0-9]{{40,}}
+          | sl\.(?:u\.|(?=[AB]))(?={_KEY}{{0,60}}[0-9]){_KEY}{{100,}}
+          | mlsn\.[0-9a-f]{{60,}} | dt0c01\.[A-Z0-9]{{24}}\.[A-Z0-9]{{60,}}
+          | [A-Za-z0-9]{{14}}\.atlasv1\.{_KEY}{{60,}} )
+          | (?:ya29|hv[bsr])\.{_KEY}{{20,}}""",
+        begins=True,
+    ),
+    # The form of most keys to come: a mark, and a long row with digits in two places and letters of both cases.
+    # Ids of calls and messages have at most 29 signs (`toolu_`, `chatcmpl-`), or are hexadecimal (`resp_`, digests);
+    # names in code have digits in one place (`this.handleSocks5FinalHandshakeResponse`).
+    Form(
+        "service-key",
+        "",
+        rf"""(?x) (?:(?<![A-Za-z0-9_.+/\\-])|(?<=\\[nrt]))
+            (?!sha[0-9]{{1,3}}-|wamid\.|cs_(?:test|live)_)  # digests, messages of WhatsApp, and checkouts of Stripe
+            (?:[a-z][a-z0-9]{{1,11}}[_.-]|[A-Z][A-Z0-9]{{1,11}}[_.-]){{1,3}}
+            {_MIXED_ROW} [A-Za-z0-9_=-]*""",
+    ),
+    Form(
+        "slack-token",
+        "xox,//hooks.slack",
+        rf"xox[a-z]-(?={_KEY}{{15}})(?:[0-9]+-)+{_KEY}+|https://hooks\.slack\.com/services/[Tt]\w+/[Bb]\w+/{_KEY}+",
+    ),
+    Form("square-secret", "sq0csp-", rf"sq0csp-[A-Za-z0-9_\\-]{{43}}{_KEY}*"),
+    Form("stripe-key", "rk_live_,sk_live_", rf"[rs]k_live_[A-Za-z0-9]{{24}}{_KEY}*"),
+    Form("telegram-token", ":", rf"[0-9]{{8,10}}:{_KEY}{{35,}}"),
+    Form("twilio-key", "AC,SK", rf"(?:AC|SK)[a-z0-9]{{32}}{_KEY}*"),
+)
+"""Each line is one way to write a key; several lines may be of one kind. A new kind of key is a new line, or a new mark."""
 
 
-def keys_in(text: str) -> Iterator[Key]:
-    """All keys of known forms; they may overlap."""
-    for kind, form in FORMS.items():
-        for match in form.finditer(text):
-            if match.lastindex or not match.re.groups:
-                yield kind, *match.span()
+def keys_in(text: str, *, of_any_service: bool = True) -> Iterator[Key]:
+    """All keys of known forms; they may overlap. The form of any service is known from no word of the table."""
+    for form in FORMS:
+        if any(word in text for word in form.words) or (of_any_service and not form.words):
+            for match in form.pattern.finditer(text):
+                if match.lastindex or not match.re.groups:
+                    yield form.kind, *match.span()
 
 
 _LONG_WORD = b"a" * 20
-_WORD_SIGNS = bytes(
-    ord("a") if chr(code).isascii() and (chr(code).isalnum() or chr(code) in "_-\\\n") else ord(" ")
-    for code in range(256)
-)
-"""Maps every character that keys are made of to `a`, and ends of lines, which may break one; all others to a blank."""
-_DIGIT = lazy(rb"[0-9]")
+_WORD_SIGNS = bytes(ord("a") if code in _KEY_SIGNS + b"\\\n" else ord(" ") for code in range(256))
+"""Maps every sign that keys are made of to `a`, and ends of lines, which may break one; all others to a blank."""
 _ENDS = lazy(rb"\\+[nrt]?|\n")
-_SIGN = lazy(
-    rb"A3T|A[KSB]IA|ACCA|AIza|gh[pousr]_|github_pat_|gl(?:pat|dt|ft|soat|rt|cbt|imt|ptt|agent)-|gloas-|GR1348941"
-    rb"|eyJ|T3BlbkFJ|sk-(?:ant|proj|svcacct|admin)-|pypi-AgE|npm_|_authToken=|SG\.|xox[a-z]-|sq0csp-"
-    rb"|sk_live_|rk_live_|AccountKey=|-us[0-9]|:(?<=[0-9]{8}:)[\w-]{35}|\.(?<=[\w-]{24}\.)[\w-]{6}\.[\w-]{27}"
-    rb"|AC[a-z0-9]{32}|SK[a-z0-9]{32}|earer |ya29\.|hvs\.|webhooks/[0-9]{15}|\{S{1,2}HA\}"
-)
-"""What a word that could be a key begins with, or has beside it.
-
-Each alternative begins with a plain character, and is tried only where that stands: this takes a quarter of the time.
-"""
-_HEADED = tuple(prefix.encode() for prefix in (*_PREFIXES, _COMMON_PREFIX))
-_HEADS = frozenset(prefix[:2] for prefix in _HEADED)
-_BEFORE, _AFTER = 36, 36
-_LINE_BEFORE = lazy(rb"PRIVATE KEY|PuTTY-User|hooks\.slack")
+_DIGIT = lazy(rb"[0-9]")
+_IN_ROW, _ROW_SIGNS = (b"+", b"/"), _KEY_SIGNS + b"+/"
 _FAR_BEFORE = 128
-_IN_ROW = (b"+", b"/")
-_ROW_SIGNS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_-"
-_HASH = lazy(rb"\$(?:apr1|argon2|2|[1567y]|gy|scrypt|pbkdf2)[\w-]*\$[A-Za-z0-9./=]")
+_BEFORE = 8
+"""How far before a long word a word of the table with dots begins: `hvs.`."""
+_WORDS = {word.encode(): form for form in FORMS for word in form.words}
+_BEGINNINGS = tuple(word for word, form in _WORDS.items() if form.begins and b"." not in word)
+_HEADS = frozenset(word[:2] for word in _BEGINNINGS)
+_SHORT = {word: lazy(form.source.encode()) for word, form in _WORDS.items() if len(word) <= 2}
+"""Words that are everywhere: the pattern of the form has to match, too."""
+_AROUND = tuple(word for word in _WORDS if word not in _SHORT and word.strip(_KEY_SIGNS + b"."))
+"""Words with signs that neither a long word has nor what stands right before it: they are looked for in all of a text."""
+_WITHIN = tuple(word for word in _WORDS if word not in (*_SHORT, *_AROUND, *_BEGINNINGS))
+_MIXED = lazy(rb"(?<![A-Za-z0-9])" + _MIXED_ROW.encode())
+_OF_ANY_SERVICE = tuple(lazy(form.source.encode()) for form in FORMS if not form.words)
 
 
 def has_form(data: bytes) -> bool:
-    """Whether a text, or JSON, has a long word that could be a key, broken over lines or not, or that encodes a text."""
-    if b"$" in data and _HASH.search(data):
+    """Return whether a text, or JSON, may hold a key of a known form, or a part of one, or encodes a text.
+
+    Every key has a long word, perhaps broken over lines. So the words of the table are looked for in long words alone.
+    """
+    if any(word in data for word in _AROUND):
         return True
-    words = data.translate(_WORD_SIGNS) + b" "
-    start = words.find(_LONG_WORD)
+    found = {b"$"} if b"$" in data else set()
+    is_mixed = False
+    places = data.translate(_WORD_SIGNS) + b" "
+    start = places.find(_LONG_WORD)
     while start >= 0:
-        end = words.find(b" ", start)
-        word = data[start:end]
-        if word[:2] in _HEADS and word.startswith(_HEADED):
+        end = places.find(b" ", start)
+        word, before = data[start:end], data[max(0, start - _BEFORE) : start]
+        parts: Sequence[bytes] = (word,)
+        if b"\n" in word or b"\\" in word:
+            pieces = _ENDS.split(word)
+            parts = (*pieces, b"".join(pieces))
+        elif before[-1:] in _IN_ROW and encodes_text(data, _row_of(data, start)):
             return True
-        if (b"\n" in word or b"\\" in word) and _DIGIT.search(word) and _is_broken(word):
-            return True
-        before = max(0, start - _BEFORE)
-        if (
-            not word.islower()
-            or word.find(b"-us") >= 0  # half the time of `in`
-            or word.find(b"xox") >= 0
-            or data.find(b"earer ", before, start) >= 0
-        ):
-            if _SIGN.search(data, before, end + _AFTER) or encodes_text(data, start):
+        for part in parts:
+            if part[:2] in _HEADS and part.startswith(_BEGINNINGS) and _DIGIT.search(parts[-1]):
                 return True
-            if data[start - 1 : start] in _IN_ROW and encodes_text(data, _row_of(data, start)):
-                return True
-            if _LINE_BEFORE.search(data, max(0, start - _FAR_BEFORE), end):
-                return True
-        start = words.find(_LONG_WORD, end)
-    return False
+            if not part.islower():
+                if encodes_text(part):
+                    return True
+                is_mixed = is_mixed or _MIXED.search(part) is not None
+        found.update((before[-1:], before + word, parts[-1]))
+        start = places.find(_LONG_WORD, end)
+    words = b" ".join(found)
+    return (
+        any(word in words for word in _WITHIN)
+        or any(
+            word in (words if len(word) > 1 else found) and pattern.search(data)
+            for word, pattern in _SHORT.items()
+        )
+        or (is_mixed and any(pattern.search(data) for pattern in _OF_ANY_SERVICE))
+    )
 
 
 def _row_of(data: bytes, start: int) -> int:
-    """Where the row of base64 begins that a word is a part of: such rows have signs that no word has."""
+    """Return the place where the row of base64 begins that a word is a part of: such rows have signs that no word has."""
     before = data[max(0, start - _FAR_BEFORE) : start]
     return start - len(before) + len(before.rstrip(_ROW_SIGNS))
-
-
-def _is_broken(word: bytes) -> bool:
-    """Whether ends of lines in a word stand before a key, or in one."""
-    parts = _ENDS.split(word)
-    return _SIGN.search(b"".join(parts)) is not None or any(
-        part.startswith(_HEADED) or encodes_text(part) for part in parts
-    )
 
 
 # Values beside the name of a secret ----------------------------------------------------------------------------
@@ -176,7 +260,7 @@ COOKIE = "cookie"
 """What a browser has kept of a site: in a header, `Cookie: name=value`."""
 CREDENTIAL = "credential"
 """The value beside a name such as `password`, `api_key` or `token`."""
-KINDS = tuple(sorted({BASIC_AUTH, COOKIE, CREDENTIAL, *FORMS}))
+KINDS = tuple(sorted({BASIC_AUTH, COOKIE, CREDENTIAL, *(form.kind for form in FORMS)}))
 """All kinds that are told apart."""
 SHORTEST = 4
 _SHORTEST_COOKIE = 16
@@ -622,7 +706,8 @@ def might_hold(data: bytes, layers: int = _LAYERS) -> bool:
 def _broken(text: str) -> Iterator[Found]:
     """Keys of a known form that go on in the next lines."""
     lines = joined(text)
-    for kind, start, end in keys_in(lines.text):
+    # Joined to the word before it, every key has a mark.
+    for kind, start, end in keys_in(lines.text, of_any_service=False):
         breaks = sorted({*lines.starts[bisect_right(lines.starts, start) : bisect_left(lines.starts, end)]})
         if not breaks or kind == "private-key":
             continue
@@ -636,10 +721,14 @@ def _broken(text: str) -> Iterator[Found]:
             yield Found(kind, *lines.span(start, end), key)
 
 
+_LEAST = frozenset((CREDENTIAL, BASIC_AUTH, "service-key"))
+"""Kinds that say least: of what is found as one of them and as another, the other one is shown."""
+
+
 def _joined(found: Iterable[Found]) -> list[Found]:
     """In order, with overlaps joined into the outermost; of equal ones, that with the more specific form."""
     made: list[Found] = []
-    for each in sorted(found, key=lambda one: (one.start, -one.end, one.kind in (CREDENTIAL, BASIC_AUTH))):
+    for each in sorted(found, key=lambda one: (one.start, -one.end, one.kind in _LEAST)):
         if made and each.start < made[-1].end:
             made[-1] = made[-1]._replace(end=max(made[-1].end, each.end))
         else:
