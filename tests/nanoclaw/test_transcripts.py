@@ -13,9 +13,10 @@ from agenteval.contracts.trace import Trace
 from agenteval_nanoclaw import NanoClawAdapter
 from agenteval_nanoclaw.session.results import canonical
 from nanoclaw.recordings import PROJECT, case_of, context_of, converted, inspected, replayed
-from nanoclaw.transcripts import Script, greeted, prompt
+from nanoclaw.transcripts import Script, asked, greeted, prompt
 from planted import ANTHROPIC, GITHUB, PASSWORD
 
+CALL = "(a call)"
 ALONE = [
     "what was delivered is not recorded: sends are known by their calls, the answer by its text",
     "mounts are not recorded: memory under /workspace/extra belongs to the group that the folder is named for",
@@ -837,7 +838,7 @@ def test_fixtures_are_not_named_after_what_is_sensitive(tmp_path: Path) -> None:
     """Neither after a key in a path, a password, nor a person's folder: of two keys that are cut, one name may be left."""
     script = Script()
     script.chat("Look")
-    for number, asked in enumerate(
+    for number, given in enumerate(
         (
             {"path": ANTHROPIC},
             {"path": GITHUB},
@@ -845,7 +846,7 @@ def test_fixtures_are_not_named_after_what_is_sensitive(tmp_path: Path) -> None:
             {"path": "/" + "home/dana/notes.md"},
         )
     ):
-        script.calls("Fetch", f"c-{number}", **asked)
+        script.calls("Fetch", f"c-{number}", **given)
         script.answers(f"{number}", f"c-{number}")
     script.sends("Done.")
     script.write(tmp_path)
@@ -879,3 +880,35 @@ def test_a_result_may_say_itself_that_it_failed(
     script.sends("Done.")
     (call, *_) = script.trace(tmp_path).calls()
     assert (call.succeeded, call.failed) == (success, not success)
+
+
+@pytest.mark.parametrize(
+    ("blocks", "output"),
+    [
+        ([[CALL], "result", ["4 lamps."]], "4 lamps."),
+        ([["I look."], [CALL], "result", ["4 lamps."]], "4 lamps."),
+        ([["I look."], [CALL], "result"], None),
+        ([[CALL], ["4 lamps."]], "4 lamps."),
+        ([["I look.", CALL], "result", ["3 lamps."], ["No, 4."]], "No, 4."),
+    ],
+)
+def test_lines_without_ids_are_answers_of_their_own(
+    blocks: list[Any], output: str | None, tmp_path: Path
+) -> None:
+    """Converters leave ids out: then a call belongs to the text right before it, and nothing else belongs together."""
+    script = asked("How many lamps?")
+    call = {"type": "tool_use", "id": "c-1", "name": "Bash", "input": {"command": "lamps"}}
+    for each in blocks:
+        if each == "result":
+            script.answers("4")
+            continue
+        content = [call if part == CALL else {"type": "text", "text": part} for part in each]
+        script.line(
+            "assistant", message={"role": "assistant", "content": content, "usage": {"input_tokens": 3}}
+        )
+    for line in script.lines:
+        line.pop("uuid")
+    trace = script.trace(tmp_path)
+    assert (trace.final_output.content if trace.final_output else None) == output
+    assert trace.metrics.token_usage is not None
+    assert trace.metrics.token_usage["input_tokens"] == 3 * sum(each != "result" for each in blocks)

@@ -22,7 +22,7 @@ class Script:
         """One line; returns its uuid."""
         number = len(self.lines) + 1
         uuid = f"{self.session}-{number}"
-        before = self.lines[-1]["uuid"] if self.lines else None
+        before = self.lines[-1].get("uuid") if self.lines else None
         second = number if second is None else second
         envelope = {
             "parentUuid": before if parent == "" else parent,

@@ -51,7 +51,11 @@ def final_answers(lines: Iterable[Said]) -> list[Answer]:
     found: dict[str, Answer] = {}
     parts: dict[str, list[str]] = {}
     calling: set[str] = set()
+    spoken: list[str] = []
+    """The answers without an id since anybody else spoke: a call right after a text belongs to the same answer."""
     for said in lines:
+        if said.line.type == "user" and said.agent == MAIN_AGENT:
+            spoken.clear()
         if said.line.type == "result":
             name, text = f"result-{said.line.number}", told_by(said.record)
             if text and [each.text.strip() for each in found.values()][-1:] != [text.strip()]:
@@ -59,10 +63,10 @@ def final_answers(lines: Iterable[Said]) -> list[Answer]:
             continue
         if said.line.type != "assistant" or said.agent != MAIN_AGENT or said.is_made_up:
             continue
-        name = text_of(said.message.get("id")) or text_of(said.record.get("uuid"))
-        reason = text_of(said.message.get("stop_reason"))
+        name, reason = said.answer_id, text_of(said.message.get("stop_reason"))
+        spoken += [] if said.has_id else [name]
         if reason == "tool_use" or any(said.blocks("tool_use")):
-            calling.add(name)
+            calling.update([name] if said.has_id else spoken)
         answer = found.setdefault(name, Answer(name, "", said.line))
         answer.stop_reason = reason
         if texts := [text for text in said.texts() if text]:
@@ -314,12 +318,12 @@ class Usage:
         """Whether a line of each answer says how it ended: one that had only begun does not tell its length."""
         return bool(self._totals) or len(self._ended) == len(self._by_answer)
 
-    def add(self, message: Record) -> None:
+    def add(self, said: Said) -> None:
         """Take in one line of an answer."""
-        if isinstance(usage := message.get("usage"), dict):
-            self._by_answer[str(message.get("id"))] = usage
-            if message.get("stop_reason") is not None:
-                self._ended.add(str(message.get("id")))
+        if isinstance(usage := said.message.get("usage"), dict):
+            self._by_answer[said.answer_id] = usage
+            if said.message.get("stop_reason") is not None:
+                self._ended.add(said.answer_id)
 
     def add_total(self, usage: Any) -> None:
         """Take in what a stream says that a turn took: it is whole, where its lines are only beginnings."""

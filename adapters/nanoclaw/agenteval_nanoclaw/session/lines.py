@@ -54,6 +54,17 @@ class Said:
         """The message of the API that it holds."""
         return record_of(self.record.get("message"))
 
+    @property
+    def has_id(self) -> bool:
+        """Whether it tells which answer it is of. Lines that a converter or a person wrote may not."""
+        return bool(text_of(self.message.get("id")) or text_of(self.record.get("uuid")))
+
+    @property
+    def answer_id(self) -> str:
+        """The answer that it is a part of. A line without an id is an answer of its own."""
+        own = text_of(self.message.get("id")) or text_of(self.record.get("uuid"))
+        return own or f"line {self.line.number} of {self.agent}"
+
     def blocks(self, kind: str) -> Iterator[Record]:
         """The content blocks of a kind. A plain text is a block."""
         content = content_of(self.record)

@@ -166,7 +166,7 @@ class Teller:
         elif not said.is_made_up:
             if said.agent == MAIN_AGENT:
                 self.ending = Ending(working=any(said.blocks("tool_use")), told=self.ending.told)
-            self.usage.add(said.message)
+            self.usage.add(said)
             for block in said.blocks("tool_use"):
                 self._call(said, block)
             blocks = records_in(said.message.get("content"))
