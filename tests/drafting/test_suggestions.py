@@ -467,8 +467,8 @@ def test_a_question_is_held_to_come_first() -> None:
     assert "ask_clarifying_when_ambiguous" not in suggested(output=TEN)
 
 
-ANY = r"(?s)(?=.*\bone\b)(?=.*\btwo\b)(?=.*\bthree\b)"
-CUPS = {"required_keys": ["old_string"], "regex": {"new_string": r"(?s)(?=.*\b4\b)(?=.*\bcups\b)"}}
+ANY = r"(?s)\A(?=.*\bone\b)(?=.*\btwo\b)(?=.*\bthree\b)"
+CUPS = {"required_keys": ["old_string"], "regex": {"new_string": r"(?s)\A(?=.*\b4\b)(?=.*\bcups\b)"}}
 SEND = (call("outbound_send", to="dana", text="x"), result("outbound_send"))
 
 
@@ -487,7 +487,7 @@ def step(*steps: Any, asked: str = "Hello?", output: str = "Done.") -> Any:
         (
             {"query": "AI news today"},
             "News of today, on AI?",
-            {"regex": {"query": r"(?s)(?=.*\bAI\b)(?=.*\bnews\b)(?=.*\btoday\b)"}},
+            {"regex": {"query": r"(?s)\A(?=.*\bAI\b)(?=.*\bnews\b)(?=.*\btoday\b)"}},
         ),
         ({"query": "AI", "filter.topic": "AI"}, "AI?", {"args_contains": {"query": "AI"}}),
         ({"query": "AI AI"}, "AI?", {"args_contains": {"query": "AI"}}),

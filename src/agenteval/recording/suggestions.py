@@ -440,7 +440,7 @@ class _Wanted:
                 continue
             parts = self._parts(key, value)
             if len(parts) > 1:
-                match.setdefault("regex", {})[key] = "(?s)" + "".join(map(_anywhere, parts))
+                match.setdefault("regex", {})[key] = _SOMEWHERE + "".join(map(_anywhere, parts))
             elif parts and isinstance(value, str):
                 match.setdefault("args_contains", {})[key] = parts[0]
             elif parts:
@@ -468,6 +468,10 @@ class _Wanted:
         said = [word for word in raw_words(value) if plain_form(word) in self.forms]
         said = [word for word in said if not any(word in name for name in files)]
         return list(dict.fromkeys([*files, *said]))[:MOST_PARTS]
+
+
+_SOMEWHERE = r"(?s)\A"
+"""How a pattern of lookaheads begins. Without the anchor, each is tried anew at every character of a text that lacks one."""
 
 
 def _anywhere(part: str) -> str:
