@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from agenteval.contracts.errors import FileError
-from agenteval.reading.jsonsource import parse_json
+from agenteval.reading.jsonsource import parse_json, whole_characters
 from agenteval.text.lazy_regexes import lazy
 
 UNNAMED = "(unnamed)"
@@ -109,9 +109,9 @@ def data_of(value: Any) -> Any:
     """
     if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "["):
         return value
-    texts = [value]
+    texts = [whole_characters(value)]
     if "NaN" in value or "Infinity" in value:
-        texts.append(_CONSTANT.sub(lambda found: f'"{found[1]}"' if found[1] else found[0], value))
+        texts.append(_CONSTANT.sub(lambda found: f'"{found[1]}"' if found[1] else found[0], texts[0]))
     for text in texts:
         try:
             return parse_json(text, IN_A_SPAN)

@@ -16,7 +16,7 @@ from typing import Self
 
 from agenteval.contracts.adapters import Received
 from agenteval.contracts.errors import AdapterError, FileError
-from agenteval.reading.jsonsource import parse_json
+from agenteval.reading.jsonsource import parse_json, whole_characters
 from agenteval_otel.spans import Reader, Spans, decode
 
 SIGNALS = ("/v1/traces", "/v1/logs", "/v1/metrics")
@@ -83,7 +83,8 @@ class Receiver:
         found = Spans()
         try:
             signal = "logs" if path.endswith("/v1/logs") else "traces"
-            document = decode(body, signal) if kind == PROTOBUF else parse_json(body.decode(), SENT)
+            is_json = kind != PROTOBUF
+            document = parse_json(whole_characters(body.decode()), SENT) if is_json else decode(body, signal)
             Reader(str(SENT), found).read(document)
         except FileError as error:
             raise _RefusedError(400, f"the request is {error.problems[0].message}") from error

@@ -21,7 +21,7 @@ from typing import Any, NoReturn
 
 from agenteval.contracts.errors import AdapterError, FileError
 from agenteval.reading.documents import MAX_DEPTH, opened, read_data, read_text
-from agenteval.reading.jsonsource import parse_json
+from agenteval.reading.jsonsource import parse_json, whole_characters
 from agenteval_otel.messages import Message
 
 STATUS_ERROR = 2
@@ -158,7 +158,9 @@ def read_spans(path: Path, *, max_bytes: int) -> Spans:
         for document in decode_file(data, path):
             Reader(str(path), found).read(document)
         return found
-    for where, document in _documents(read_text(path, max_bytes=max_bytes), path, found):
+    # SDKs cut attributes at a limit, be it within an emoji
+    text = whole_characters(read_text(path, max_bytes=max_bytes))
+    for where, document in _documents(text, path, found):
         _read(document, f"{path}{where}", "", found)
     return found
 

@@ -120,6 +120,13 @@ def lone_surrogate(text: str) -> Refusal | None:
     return None
 
 
+def whole_characters(text: str) -> str:
+    """A JSON text with U+FFFD for each escape that is half a character, as programs leave it that cut texts."""
+    if "\\ud" not in text and "\\uD" not in text:
+        return text
+    return _SURROGATE.sub(lambda found: r"\ufffd" if found["lone"] else found[0], text)
+
+
 def places(text: str, wanted: Sequence[tuple[DataPath, bool]]) -> list[Place]:
     """Where in a JSON text values, or with `at_key` their keys, are, by (path, at_key); else what is nearest above."""
     missing = {path for path, _ in wanted}
