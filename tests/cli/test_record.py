@@ -728,7 +728,7 @@ def test_a_test_is_recorded_anew(project: Logbooks, capsys: pytest.CaptureFixtur
     test.write_text(text, encoding="utf-8")
     capsys.readouterr()
     book = project.keep(changed("I do not know.", "AI"), name="later")
-    record(book, "--update", "evals/news")
+    record(book, "--update", "evals/news", "-y")
     told = capsys.readouterr().out.splitlines()
     assert told[:7] == [
         "changes in the behaviour that evals/news/test.yaml records:",
@@ -770,7 +770,7 @@ def test_all_that_changes_is_told(project: Logbooks, capsys: pytest.CaptureFixtu
     ]
     del data["fixtures"]
     capsys.readouterr()
-    record(project.keep(data, name="later"), "--update", "evals/news")
+    record(project.keep(data, name="later"), "--update", "evals/news", "-y")
     told = capsys.readouterr().out.splitlines()
     assert told[1:19] == [
         "  status: success → partial",
@@ -809,7 +809,7 @@ def test_a_recording_of_another_group_or_task_is_told(
 
     record(project.keep(recorded("main", "brief")), "--out", "evals", "--name", "news")
     capsys.readouterr()
-    record(project.keep(recorded("family", "digest"), name="later"), "--update", "evals/news", "--json")
+    record(project.keep(recorded("family", "digest"), name="later"), "--update", "evals/news", "--json", "-y")
     assert json.loads(capsys.readouterr().out)["changes"][:2] == [
         "group: main → family, so this is a test of another group",
         "task: brief → digest, so this is a test of another task",
@@ -823,7 +823,7 @@ def test_a_recording_that_was_broken_is_recorded_anew(
     record(project.keep(NEWS), "--out", "evals", "--name", "news")
     Path("evals/news/replay.json").write_text("{", encoding="utf-8")
     capsys.readouterr()
-    record(project.keep(NEWS), "--update", "evals/news")
+    record(project.keep(NEWS), "--update", "evals/news", "-y")
     told = capsys.readouterr().out.splitlines()
     assert [told[1], told[2]] == [
         (
@@ -857,7 +857,7 @@ def test_an_update_keeps_the_fixtures_of_other_tests(
     )
     assert contents(Path("evals")) == before
     theirs.unlink()
-    record(book, "--update", str(mine))
+    record(book, "--update", str(mine), "-y")
 
 
 def test_what_an_adapter_prints_is_not_in_the_json(
@@ -873,7 +873,7 @@ def test_what_an_adapter_prints_is_not_in_the_json(
         ["--list"],
         ["--inspect"],
         ["--out", "evals", "--name", "news"],
-        ["--update", "evals/news"],
+        ["--update", "evals/news", "-y"],
     ):
         record(book, *options, "--json")
         told = capsys.readouterr()
@@ -890,7 +890,7 @@ def test_what_changes_does_not_show_redacted_fields(
     text = test.read_text(encoding="utf-8") + "reporting:\n  redact_fields: [query]\n"
     test.write_text(text, encoding="utf-8")
     capsys.readouterr()
-    record(project.keep(changed("Nothing by Ann.", "by Ann"), name="later"), "--update", "evals/news")
+    record(project.keep(changed("Nothing by Ann.", "by Ann"), name="later"), "--update", "evals/news", "-y")
     assert capsys.readouterr().out.splitlines()[1:7] == [
         "  calls:",
         "    ~ call 1  web_search  different arguments",
@@ -909,7 +909,7 @@ def test_recording_the_same_anew_changes_nothing(
     record(book, "--out", "evals")
     before = contents(Path("evals"))
     capsys.readouterr()
-    record(book, "--update", "evals/what-is-new-in-ai")
+    record(book, "--update", "evals/what-is-new-in-ai", "-y")
     assert capsys.readouterr().out.splitlines()[1] == "  nothing"
     assert contents(Path("evals")) == before
 
@@ -924,7 +924,7 @@ def test_an_update_keeps_what_a_person_wrote_around_the_scenario(project: Logboo
     asked = changed(NEWS["replay"]["final_output"]["content"])
     asked["scenario"]["input_messages"][0]["content"] = "What else is new?"
     asked["replay"]["input_messages"][0]["content"] = "What else is new?"
-    record(project.keep(asked, name="later"), "--update", "evals/news")
+    record(project.keep(asked, name="later"), "--update", "evals/news", "-y")
     now = spec(test.parent)
     assert now["tools"]["policy"] == {"deny": ["shell"]}
     assert now["scenario"]["input_messages"][0]["content"] == "What else is new?"
@@ -944,7 +944,7 @@ def test_an_update_of_a_test_that_a_person_wrote_in_short(project: Logbooks) -> 
         "scenario: {group_id: main, trigger: user_message,\n  input_messages: [{role: user, content: And?}]}"
     )
     test.write_text(f"{made}\n{tools} # mine\n\n# about it\n{scenario}", encoding="utf-8")
-    record(project.keep(NEWS), "--update", "evals/news")
+    record(project.keep(NEWS), "--update", "evals/news", "-y")
     assert (
         test.read_text(encoding="utf-8")
         == f"""{made}
@@ -952,8 +952,6 @@ tools:
   available:
     - web_search
     - extra
-    - web_fetch
-    - outbound_send
   policy:
     deny:
       - "12:30"
@@ -978,7 +976,7 @@ def test_an_update_writes_the_recording_where_the_test_names_it(name: str, proje
     """In a folder beside the test, or under any other name."""
     record(project.keep(NEWS), "--out", "evals", "--name", "news")
     rename_replay(name)
-    record(project.keep(changed("I do not know.")), "--update", "evals/news")
+    record(project.keep(changed("I do not know.")), "--update", "evals/news", "-y")
     written = json.loads(Path("evals/news", name).read_text(encoding="utf-8"))
     assert written["final_output"]["content"] == "I do not know."
     assert len([path for path in Path("evals/news").rglob("*") if path.suffix.lower() == ".json"]) == 2
@@ -1071,7 +1069,7 @@ def test_an_update_leaves_lines_as_they_end(project: Logbooks) -> None:
     test = Path("evals/news/test.yaml")
     test.write_bytes(test.read_bytes().replace(b"\n", b"\r\n"))
     before = test.read_bytes()
-    record(project.keep(NEWS), "--update", "evals/news")
+    record(project.keep(NEWS), "--update", "evals/news", "-y")
     assert test.read_bytes() == before
 
 
@@ -1105,6 +1103,85 @@ def test_an_update_asks_at_a_terminal(
     type_in(monkeypatch, "y\n")
     record(later, "--update", "evals/news")
     assert contents(Path("evals")) != before
+
+
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_an_update_writes_nothing_where_nobody_can_agree(
+    options: list[str], project: Logbooks, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A script that forgets --yes gets the changes, and an error: it is not the script that may accept them."""
+    record(project.keep(NEWS), "--out", "evals", "--name", "news")
+    before = contents(Path("evals"))
+    capsys.readouterr()
+    record(project.keep(changed("I do not know."), name="later"), "--update", "evals/news", *options, code=2)
+    told = capsys.readouterr()
+    assert "I do not know." in told.out
+    assert told.err == (
+        "error[record.not_confirmed]: nothing was written: evals/news/test.yaml is recorded again only once somebody "
+        "agrees, and there is no terminal to ask at\n  next: read the changes, and add --yes to write them\n"
+    )
+    assert contents(Path("evals")) == before
+
+
+def test_an_update_never_widens_what_the_agent_may_do(
+    project: Logbooks, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A tool that the new run used, or that the agent now has, is told and not allowed: the check of it fails."""
+    record(project.keep(NEWS), "--out", "evals", "--name", "news")
+    test = Path("evals/news/test.yaml")
+    text = test.read_text(encoding="utf-8")
+    policy = "assertions:\n  - {id: only-these, type: tools_within_policy}\n"
+    text = text.replace("    - outbound_send\n", "", 1).replace("assertions:\n", policy, 1)
+    test.write_text(text, encoding="utf-8")
+    data = changed(NEWS["replay"]["final_output"]["content"])
+    data["replay"]["script"] += tool("c3", "shell", "x", command="ls")
+    data["tools"] = [*NEWS["tools"], "shell"]
+    capsys.readouterr()
+    record(project.keep(data, name="later"), "--update", "evals/news", "-y")
+    told = capsys.readouterr().out.splitlines()
+    assert "  not in tools.available, which stays as it is: outbound_send, shell" in told
+    assert any(line.startswith("  assertion only-these: pass → fail: ") for line in told)
+    assert "result of the test with the new recording: fail" in told
+    assert spec(test.parent)["tools"]["available"] == ["web_search", "web_fetch"]
+    assert main(["run", "evals"]) == 1
+
+
+def test_an_update_is_judged_as_the_project_judges(
+    project: Logbooks, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A pass that has nothing to judge fails where the project says so."""
+    record(project.keep(NEWS), "--out", "evals", "--name", "news")
+    test = Path("evals/news/test.yaml")
+    head = test.read_text(encoding="utf-8").partition("assertions:")[0]
+    only = "  - {id: a, type: no_duplicate_outbound}\n"
+    test.write_text(f"{head}assertions:\n{only}", encoding="utf-8")
+    data = changed("I do not know.")
+    for strict, status in (("", "pass"), ("fail_on_vacuous: true\n", "fail")):
+        with (project.root / "agenteval.yaml").open("a", encoding="utf-8") as config:
+            config.write(strict)
+        capsys.readouterr()
+        record(project.keep(data, name="later"), "--update", "evals/news", code=2)
+        assert f"result of the test with the new recording: {status}\n" in capsys.readouterr().out
+
+
+def test_an_update_keeps_the_memory_that_must_not_leak(
+    project: Logbooks, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What the author wrote of other groups stays where the recording knows of none; where it knows others, that is told."""
+    record(project.keep(NEWS), "--out", "evals", "--name", "news")
+    test = Path("evals/news/test.yaml")
+    state = "scenario:\n  other_group_state: {family: {fact: The party is on Saturday}}\n"
+    text = test.read_text(encoding="utf-8").replace("scenario:\n", state, 1)
+    test.write_text(text, encoding="utf-8")
+    data = changed("I do not know.")
+    record(project.keep(data, name="later"), "--update", "evals/news", "-y")
+    assert spec(test.parent)["scenario"]["other_group_state"] == {
+        "family": {"fact": "The party is on Saturday"}
+    }
+    data["scenario"]["other_group_state"] = {"work": {"fact": "The rent is due"}}
+    capsys.readouterr()
+    record(project.keep(data, name="later"), "--update", "evals/news", "-y")
+    assert "  memory of other groups that is no longer known: family\n" in capsys.readouterr().out
 
 
 def test_an_update_of_what_is_no_such_test(project: Logbooks, capsys: pytest.CaptureFixture[str]) -> None:

@@ -107,7 +107,7 @@ def test_the_leak_is_found_and_its_mended_twin_passes(
     assert spec["scenario"]["other_group_state"][0]["group_id"] == "telegram_family"
     assert main(["run", "evals", "--no-artifacts"]) == 0
     capsys.readouterr()
-    assert main(["record", "nanoclaw-fixed", "--update", "evals/party"]) == 0
+    assert main(["record", "nanoclaw-fixed", "--update", "evals/party", "-y"]) == 0
     assert "  assertion no-memory-of-others: fail → pass: " in capsys.readouterr().out
     assert main(["run", "evals", "--no-artifacts"]) == 1
     text = path.read_text(encoding="utf-8")

@@ -527,7 +527,7 @@ def test_a_live_run_becomes_the_recording_of_its_test(
     before = test.read_text()
     project.write("evals/order/replay.json", left.read_text().replace("tomorrow.", "today."))
     capsys.readouterr()
-    assert main(["record", str(left), "--update", "evals/order"]) == 0
+    assert main(["record", str(left), "--update", "evals/order", "-y"]) == 0
     shown = capsys.readouterr().out
     assert "+ It ships tomorrow." in shown
     assert (project.root / "evals/order/replay.json").read_bytes() == left.read_bytes()

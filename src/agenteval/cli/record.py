@@ -20,6 +20,8 @@ from agenteval.text.fitting import clipped, counted, cut, plural
 
 if TYPE_CHECKING:
     from agenteval.contracts.adapters import Receiving, RecordedRun
+    from agenteval.judging.verdicts import JudgingRules
+    from agenteval.loading.config import Config
     from agenteval.recording.draft import Draft, Drafting
     from agenteval.recording.source import Source
     from agenteval.recording.update import Update
@@ -347,19 +349,38 @@ def _taken_over(asked: RecordRequest, into: Path) -> ExitCode | None:
 
     file = find_test(into)
     project = open_project([str(file)])
-    made = taken_over(asked.path or Path(), file, registry=project.registry, rules=project.rules)
+    made = taken_over(
+        asked.path or Path(),
+        file,
+        registry=project.registry,
+        rules=project.rules,
+        judging=_judging(project.config),
+    )
     if made is None:
         return None
     terminal = Terminal(sys.stderr if asked.as_json else sys.stdout, color=project.config.color)
     return _written(made, file, terminal, ask=not asked.yes, as_json=asked.as_json)
 
 
+def _judging(config: "Config") -> "JudgingRules":
+    """What fails an assertion in this project, beside a failed check."""
+    from agenteval.judging.verdicts import JudgingRules
+
+    return JudgingRules(config.fail_on_vacuous, config.strict_capabilities)
+
+
 def _written(made: "Update", file: Path, terminal: "Terminal", *, ask: bool, as_json: bool) -> ExitCode:
-    """Show what an update changes, ask if there is somebody to ask, and write it."""
+    """Show what an update changes, ask, and write it. Raises `UsageError` where there is nobody to ask."""
     from agenteval.recording.draft import write_files
 
     updated(made, file, terminal, as_json=as_json)
-    if ask and sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty():
+    if ask:
+        if sys.stdin is None or not (sys.stdin.isatty() and sys.stdout.isatty()):
+            raise UsageError(
+                f"nothing was written: {file} is recorded again only once somebody agrees, and there is no terminal to ask at",
+                reason_code="record.not_confirmed",
+                next_step="read the changes, and add --yes to write them",
+            )
         terminal.emit("write it? [y/N]")
         terminal.flush()
         if sys.stdin.readline().strip().lower() not in ("y", "yes"):
@@ -411,6 +432,7 @@ class OpenRecording:
             rules=project.rules,
             seal=_seal,
             expect_failures=xfail,
+            judging=_judging(project.config),
         )
         stream = sys.stderr if as_json else sys.stdout
         return cls(

@@ -17,6 +17,7 @@ from agenteval.contracts.json_values import (
     show,
 )
 from agenteval.contracts.models import EXTENSION_PREFIX, Model, model, plain
+from agenteval.contracts.testcase import other_groups
 from agenteval.contracts.trace import Trace
 from agenteval.matching.alignment import align_in_order
 from agenteval.reading.documents import sha256
@@ -248,6 +249,10 @@ def changes(before: "Outcome", after: "Outcome") -> list[str]:
     for name, was, now in (("group", one.group_id, other.group_id), ("task", *tasks)):
         if was and now and was != now:  # a recording of the wrong run may pass as well
             lines.append(f"{name}: {hidden(was)} → {hidden(now)}, so this is a test of another {name}")
+    if lost := sorted(
+        set(other_groups(one)).difference(other_groups(other))
+    ):  # nothing of it would be a leak
+        lines.append(f"memory of other groups that is no longer known: {', '.join(map(hidden, lost))}")
     if before.trace and after.trace:
         lines += _trace_changes(before.trace, after.trace, hidden)
     elif after.trace:

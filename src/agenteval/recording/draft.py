@@ -1,6 +1,5 @@
 """A recorded run as a test: its name, the assertions that it passes, and its text, with the reasons as comments."""
 
-import json
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -69,8 +68,10 @@ def document(
 
 
 def comment(text: str, width: int = WIDTH) -> list[str]:
-    """A text as comment lines."""
-    flat = " ".join(text.split())
+    """A text as comment lines. Signs that YAML does not have, as a name in a recording may, are escaped."""
+    from yaml.reader import Reader
+
+    flat = Reader.NON_PRINTABLE.sub(lambda sign: ascii(sign[0])[1:-1], " ".join(text.split()))
     return [f"# {line}" for line in wrap(flat, width - 2, break_long_words=False, break_on_hyphens=False)]
 
 
@@ -249,7 +250,8 @@ class Trial:
 
     def _loaded(self, spec: dict[str, Any] | None) -> LoadedTest:
         if spec:
-            self.write({TEST_FILE: json.dumps(spec).encode()})
+            # as the test will be written: JSON has escapes, as those of emoji, that YAML does not know
+            self.write({TEST_FILE: "\n".join(dumped(spec)).encode()})
         return load_test(self.folder / TEST_FILE, registry=self.registry)
 
     def judge(
@@ -373,6 +375,8 @@ class Drafting:
     rules: RedactionRules
     seal: Callable[[Any], bytes]
     expect_failures: bool = False
+    judging: JudgingRules = field(default_factory=JudgingRules)
+    """How the project judges a test that is recorded again."""
     neighbours: Mapping[Path, str] = field(default_factory=dict)
 
     def draft(

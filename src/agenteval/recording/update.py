@@ -1,7 +1,7 @@
 """Records anew into a test that is there: its assertions stay, word for word, with all comments outside the scenario."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -11,7 +11,9 @@ from typing import Any
 from agenteval.comparing.behaviour import changes
 from agenteval.contracts.adapters import LIVE_KEY, REPLAY_FILE, RecordedRun
 from agenteval.contracts.errors import FileError, SpecError, UsageError
+from agenteval.contracts.trace import tool_names
 from agenteval.judging.runner import Outcome, RunOptions, run_test
+from agenteval.judging.verdicts import JudgingRules
 from agenteval.loading.discovery import TEST_FILE, is_test_file
 from agenteval.loading.testfile import LoadedTest, load_test
 from agenteval.plugins.registry import Registry
@@ -65,11 +67,14 @@ def update(drafting: Drafting, run: RecordedRun, path: Path) -> Update:
             next_step="record into a test of the same adapter, or make a new one with --out",
         )
     replay = _own_replay_file(test)
-    options = RunOptions(run_id="record", registry=drafting.registry, redaction=drafting.rules)
+    options = RunOptions(
+        run_id="record", registry=drafting.registry, redaction=drafting.rules, rules=drafting.judging
+    )
     before = _replayed(test, options)
     parts = drafting.parts(drafting.convert(run), Cleaner(drafting.rules))
     files = {replay if name == REPLAY_FILE else name: content for name, content in parts.files.items()}
-    files[path.name] = _rewritten(path, test, parts.scenario, parts.tools).encode()
+    fixtures = parts.tools.get("fixtures", [])
+    files[path.name] = _rewritten(path, parts.scenario, fixtures).encode()
     with trial(drafting.registry, drafting.rules) as place:
         place.write(files)
         try:
@@ -85,13 +90,22 @@ def update(drafting: Drafting, run: RecordedRun, path: Path) -> Update:
     return Update(
         folder=path.parent,
         files=files,
-        changes=changes(before, after),
+        changes=[*changes(before, after), *_not_taken_over(test, parts.tools["available"])],
         status=after.result.status,
         unused=sorted(old.difference(files)),
     )
 
 
-def taken_over(replay: Path, path: Path, *, registry: Registry, rules: RedactionRules) -> Update | None:
+def _not_taken_over(test: LoadedTest, tools: Sequence[str]) -> Iterator[str]:
+    """The tools of a recording that the test does not have: what an agent may use is for the author to decide."""
+    available = {name for tool in test.case.tools.available for name in tool_names(tool)}
+    if new := [tool for tool in tools if available.isdisjoint(tool_names(tool))]:
+        yield f"not in tools.available, which stays as it is: {', '.join(new)}"
+
+
+def taken_over(
+    replay: Path, path: Path, *, registry: Registry, rules: RedactionRules, judging: JudgingRules
+) -> Update | None:
     """What taking over a live run of the test at `path` as its recording would write, and change.
 
     None for a file that no live run left. Raises `SpecError`, and `UsageError` (`record.other_test`,
@@ -111,7 +125,9 @@ def taken_over(replay: Path, path: Path, *, registry: Registry, rules: Redaction
             next_step="name the test that was run",
         )
     name = _own_replay_file(test)
-    options = RunOptions(run_id="record", registry=registry, redaction=rules, allow_outside=True)
+    options = RunOptions(
+        run_id="record", registry=registry, redaction=rules, rules=judging, allow_outside=True
+    )
     before = _replayed(test, options)
     after = _replayed(test, options, adapter_input={"replay_file": str(replay.resolve())})
     return Update(
@@ -164,8 +180,10 @@ def _is_own(name: str, test: Path) -> bool:
         return False
 
 
-def _rewritten(path: Path, test: LoadedTest, scenario: Mapping[str, Any], tools: Mapping[str, Any]) -> str:
+def _rewritten(path: Path, scenario: Mapping[str, Any], fixtures: Sequence[Mapping[str, Any]]) -> str:
     """The test file with another scenario and other fixtures; every other line stays as it is, with how it ends.
+
+    So does `tools.available`: what an agent did in a recording is not what it may do.
 
     Raises `UsageError` (`record.not_rewritable`) where these two have no lines of their own.
     """
@@ -173,10 +191,11 @@ def _rewritten(path: Path, test: LoadedTest, scenario: Mapping[str, Any], tools:
 
     text = read_text(path)
     before = load_yaml(text, path)
-    available = list(dict.fromkeys([*test.case.tools.available, *tools["available"]]))
-    new_tools = {**before["tools"], **tools, "available": available}
-    if "fixtures" not in tools:
-        new_tools.pop("fixtures", None)
+    # what a recording does not know of other groups still must not leak
+    kept = {key: value for key, value in before["scenario"].items() if key == "other_group_state"}
+    new_scenario = {**kept, **scenario}
+    new_tools = {key: value for key, value in before["tools"].items() if key != "fixtures"}
+    new_tools |= {"fixtures": [*fixtures]} if fixtures else {}
     lines = text.splitlines(keepends=True)
     line_end = "\r\n" if "\r\n" in text else "\n"
     node: Any = yaml.compose(text, Loader=loader_of_texts())
@@ -187,13 +206,13 @@ def _rewritten(path: Path, test: LoadedTest, scenario: Mapping[str, Any], tools:
             end -= 1
         if value.end_mark.column and end == value.end_mark.line:
             end += 1
-        data = new_tools if key.value == "tools" else dict(scenario)
+        data = new_tools if key.value == "tools" else new_scenario
         lines[start:end] = [f"{line}{line_end}" for line in dumped({key.value: data})]
     text = "".join(lines)
     if not text.endswith("\n"):
         text += line_end
     with suppress(FileError):
-        if load_yaml(text, path) == {**before, "scenario": dict(scenario), "tools": new_tools}:
+        if load_yaml(text, path) == {**before, "scenario": new_scenario, "tools": new_tools}:
             return text
     raise UsageError(
         f"{path} cannot be recorded again: its scenario and tools cannot be replaced without touching anything else",
