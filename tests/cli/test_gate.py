@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from agenteval.cli import main
-from projects import SEARCHES, Project
+from projects import SEARCHES, VACUOUS, Project
 
 RUN = Path("artifacts/r1")
 SUMMARY, EVAL_SUMMARY = RUN / "summary.json", RUN / "eval-summary.json"
@@ -77,12 +77,46 @@ def test_a_run_that_did_not_pass_keeps_it_shut(project: Project, capsys: pytest.
 
 
 @pytest.mark.parametrize(
-    ("required", "code"), [("0.74", 0), ("0.75", 0), ("0.7500001", 1), ("1", 1), ("0", 0)]
+    ("required", "code"), [("0.74", 0), ("0.75", 0), ("0.7500001", 1), ("1", 1), ("0", 1), ("0.01", 0)]
 )
 def test_a_required_score_decides_instead(project: Project, required: str, code: int) -> None:
     """At the bar is enough; just under it is not, whatever rounding shows."""
     stored(project, "pass", "fail")
     assert gate("--required-pass-score", required) == code
+
+
+@pytest.mark.parametrize("flag", [[], ["--pass-score", "0"]])
+def test_a_bar_of_nothing_opens_nothing(
+    flag: list[str], project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Any run reaches a score of 0, set on the command line or in the configuration; a run that passed is open."""
+    if not flag:
+        Path("agenteval.yaml").write_text("suite: {pass_score: 0}\n", encoding="utf-8")
+    project.add("pass", "t0")
+    assert main(["run", "tests", "--run-id", "r1", "-q", *flag]) == 0
+    assert gate() == 0
+    project.add("fail", "t1")
+    assert main(["run", "tests", "--run-id", "r2", "-q", *flag]) == 1
+    capsys.readouterr()
+    assert main(["gate", "artifacts/r2"]) == 1
+    assert (
+        "any run reaches a required score of 0, and nanoclaw-t-t1-x did not pass" in capsys.readouterr().out
+    )
+
+
+@pytest.mark.parametrize("options", [[], ["--required-pass-score", "0.5"], ["--allow-partial"]])
+def test_a_test_that_judged_nothing_opens_no_gate(
+    options: list[str], project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its pass says nothing of the agent, whatever its score; an assertion beside it that judged something is enough."""
+    project.add("vacuous", "t0", assertions=[SEARCHES, VACUOUS], tools={"available": ["a"]})
+    assert main(["run", "tests", "--run-id", "r1", "-q"]) == 0
+    assert gate(*options) == 0
+    project.add("vacuous", "t1", assertions=[VACUOUS], tools={"available": ["a"]})
+    assert main(["run", "tests", "--run-id", "r2", "-q"]) == 0
+    capsys.readouterr()
+    assert main(["gate", "artifacts/r2", *options]) == 1
+    assert "exit 1: a test passed with nothing to judge: nanoclaw.t.t1.x; see why" in capsys.readouterr().out
 
 
 def test_the_decision_as_json(project: Project, capsys: pytest.CaptureFixture[str]) -> None:

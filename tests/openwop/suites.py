@@ -1,5 +1,6 @@
 """An AgentEvalSuite in a directory, with the recordings of its tasks, and runs of it."""
 
+import hashlib
 import json
 from functools import cache
 from pathlib import Path
@@ -76,9 +77,16 @@ class SuiteProject:
         return path
 
     def decide(self, name: str, *met: bool, **overrides: Any) -> Path:
-        """Write verdicts on file for c1, c2 …"""
+        """Write verdicts on file for c1, c2 …, of the output that is recorded."""
         verdicts = [{"criterion": f"c{n}", "met": yes, "reason": f"r{n}"} for n, yes in enumerate(met, 1)]
-        return self.put(f"replays/{name}/verdicts.json", {"verdicts": verdicts, **overrides})
+        recorded = self.root / f"replays/{name}/replay.json"
+        output = ""
+        if recorded.is_file():
+            output = (
+                json.loads(recorded.read_text(encoding="utf-8")).get("final_output", {}).get("content", "")
+            )
+        told = {"verdicts": verdicts, "output_sha256": hashlib.sha256(output.encode()).hexdigest()}
+        return self.put(f"replays/{name}/verdicts.json", told | overrides)
 
     def run(self, *flags: str, run_id: str = "run-1") -> int:
         """`agenteval run suite.json` with these flags; the exit code."""

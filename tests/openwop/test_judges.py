@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agenteval.cli import main
 from agenteval.openwop import judges
 from agenteval.openwop.models import Criterion
 from agenteval.openwop.tasks import share
@@ -156,6 +157,13 @@ def test_verdicts_that_are_not_there(suite: SuiteProject) -> None:
             "judge.stale",
             "the verdicts in replays/judged/verdicts.json are for another output (output_sha256 differs)",
         ),
+        (
+            (True, True),
+            {"output_sha256": None},
+            "judge.stale",
+            ("the verdicts in replays/judged/verdicts.json do not say of which output they are: "
+            "output_sha256 is missing"),
+        ),
     ],
 )  # fmt: skip
 def test_stale_verdicts(
@@ -172,6 +180,25 @@ def test_verdicts_on_this_output(suite: SuiteProject) -> None:
     suite.write(make_task("judged", rubric(1)))
     suite.decide("judged", True, output_sha256=hashlib.sha256(b"Cats.").hexdigest())
     assert suite.run("--judge", "recorded") == 0
+
+
+def test_verdicts_without_a_digest_name_the_one_to_add(suite: SuiteProject) -> None:
+    """Files that were written before digests were asked for are mended by one line, once somebody has looked."""
+    suite.write(make_task("judged", rubric(1)))
+    suite.decide("judged", True, output_sha256=None)
+    suite.run("--judge", "recorded")
+    digest = hashlib.sha256(b"Cats.").hexdigest()
+    assert f'add "output_sha256": "{digest}"' in suite.result("judged")["next_step"]
+
+
+def test_a_rubric_for_which_a_score_of_0_is_enough_judges_nothing(suite: SuiteProject) -> None:
+    """Any output reaches it: the pass is vacuous, and opens no gate."""
+    suite.write(make_task("judged", rubric(1)), thresholds={"passScore": 0})
+    suite.decide("judged", False)
+    assert suite.run("--judge", "recorded") == 0
+    assert suite.result("judged")["summary"]["vacuous"] == 1
+    assert main(["gate", "artifacts/run-1"]) == 1
+    assert suite.run("--judge", "recorded", "--fail-on-vacuous", run_id="run-2") == 1
 
 
 def test_misspelt_verdicts(suite: SuiteProject) -> None:

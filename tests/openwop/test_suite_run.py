@@ -690,7 +690,7 @@ def test_nothing_of_the_content_is_in_summary_and_events(
             ],
         )
     verdict = {"criterion": MARKERS["rubric"], "met": False, "reason": MARKERS["reason"]}
-    suite.put("replays/judged/verdicts.json", {"verdicts": [verdict]})
+    suite.decide("judged", verdicts=[verdict])
     assert suite.run("--judge", "recorded", "-v", "--save-traces") == 1
     assert suite.run("--judge", "recorded", "--update-baseline", run_id="run-2") == 0
     folder = suite.root / "artifacts" / "run-2"

@@ -466,6 +466,8 @@ class RunSummary(Model):
     """After how many failures `-x` or `--maxfail` ended the run; 0 when neither did."""
     forbidden_warnings: int = 0
     """Warnings for which a strict run exits 1 though they fail no test."""
+    pass_score: float | None = None
+    """The score that the run had to reach, where one was set."""
     eval_summary_sha256: str | None = None
     """The SHA-256 of `eval-summary.json`, by which a gate knows that it is this run's."""
 

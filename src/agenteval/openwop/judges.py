@@ -40,7 +40,7 @@ class RubricVerdicts(Model):
     verdicts: list[RubricVerdict] = field(default_factory=list)
     """One for each criterion of the task, in their order."""
     output_sha256: str | None = None
-    """The SHA-256 of the output that was judged, in hexadecimal: verdicts on another output are then refused."""
+    """The SHA-256 of the output that was judged, in hexadecimal. Verdicts on file need it: without it, or for another output, they are refused."""
 
 
 def find_judge(name: str, run: SuiteRun) -> Judge:
@@ -67,8 +67,12 @@ def _recorded(question: Question, run: SuiteRun) -> Sequence[RubricVerdict]:
     except FileError as error:
         step = f"put the judge's decisions into {path}, or have them made: {HOW}"
         raise _error("judge.no_verdicts", error.message, step) from None
-    digest = told.output_sha256
-    if digest is not None and digest != sha256(question.output.encode(errors="surrogatepass")):
+    expected = sha256(question.output.encode(errors="surrogatepass"))
+    if told.output_sha256 is None:
+        message = f"the verdicts in {path} do not say of which output they are: output_sha256 is missing"
+        step = f'once somebody has compared them with the recorded output, add "output_sha256": "{expected}"'
+        raise _error("judge.stale", message, step)
+    if told.output_sha256 != expected:
         message = f"the verdicts in {path} are for another output (output_sha256 differs)"
         raise _error("judge.stale", message, "have the new output judged, and put the new verdicts there")
     return _fitting(told.verdicts, question, f"the verdicts in {path}", "judge.stale")

@@ -187,7 +187,7 @@ class RubricMet(_Decided):
     """The final output meets the suite's criteria, by their weight.
 
     The score is the weight of the criteria that are met, of the weight of all; 0 when they weigh nothing. Passes when it
-    is at least `pass_score`. A run without a final output meets none.
+    is at least `pass_score`; vacuous when that is 0. A run without a final output meets none.
     """
 
     type: ClassVar[str] = "rubric"
@@ -223,6 +223,8 @@ class RubricMet(_Decided):
             return failed(
                 f"expected a score of at least {self.pass_score:g}, got {got}", events=events, **observed
             )
+        if not self.pass_score:
+            return vacuous(f"any output reaches a score of 0; {got}", **observed)
         return passed(got, events=events, **observed)
 
 

@@ -158,6 +158,7 @@ class Ledger:
             finished_at=finished,
             duration_ms=duration_ms,
         )
+        summary.pass_score = self.scores.suite.pass_score
         if self.directory:
             summary.eval_summary_sha256 = self.directory.eval_summary_sha256
             self.directory.finish(summary)

@@ -8,6 +8,7 @@ from typing import Any
 
 from agenteval.comparing.baseline import contradiction, facts_of
 from agenteval.contracts.errors import AgentEvalError, ExitCode
+from agenteval.contracts.results import TestResult
 from agenteval.judging.stored import EVAL_SUMMARY, SHARD, SUMMARY, StoredRun
 from agenteval.openwop.models import EvalSummary
 from agenteval.openwop.summary import Scores, Suite, eval_summary_of, is_unscored, task_id
@@ -117,6 +118,9 @@ def objection(
     What was left out of a run may be what fails: its score says nothing of the whole, and counts only when that is
     allowed.
 
+    A test that passed without anything to judge is no reason to deploy, and a threshold of 0 excuses no
+    failure.
+
     Without a required score the summary's `passed` decides, and neither may a test have failed with a full score, nor
     the run for a warning, as under `--strict`. With one, the aggregate score decides, unrounded.
     """
@@ -126,6 +130,13 @@ def objection(
         return "no task was scored"
     if (left_out := run.summary.left_out) and not allow_partial:
         return f"the run is not whole: {left_out}; --allow-partial decides by what was run"
+    if idle := [each.test_case_id for each in run.results() if _judged_nothing(each)]:
+        more = f" and {len(idle) - 1} more" * (len(idle) > 1)
+        return f"a test passed with nothing to judge: {idle[0]}{more}; see why with agenteval report {run.path} -v"
+    least = run.summary.pass_score if required is None else required
+    failed = [task.taskId for task in summary.tasks if not task.passed]
+    if least == 0 and failed:
+        return f"any run reaches a required score of 0, and {failed[0]} did not pass; --required-pass-score X decides by another"
     if required is None:
         why = f"the score is {summary.aggregateScore:.4g}; {run.summary.exit_reason}"
         if not summary.passed:
@@ -139,3 +150,8 @@ def objection(
     if summary.aggregateScore < required:
         return f"the score {summary.aggregateScore!r} is below {required!r}"
     return ""
+
+
+def _judged_nothing(result: TestResult) -> bool:
+    """Whether a test passed by vacuous passes alone."""
+    return result.status == "pass" and all(each.state in ("vacuous", "skip") for each in result.assertions)
