@@ -25,6 +25,7 @@ from agenteval.grounding.claims import claims
 from agenteval.grounding.facts import references
 from agenteval.grounding.links import Link, links
 from agenteval.grounding.marking import marked
+from agenteval.grounding.outcomes import admits, outcomes
 from agenteval.grounding.sources import (
     call_sources,
     input_sources,
@@ -32,6 +33,7 @@ from agenteval.grounding.sources import (
     result_sources,
     successful_results,
     texts_of,
+    tool_results,
 )
 from agenteval.grounding.support import Basis, Check, Support, corpus_of, score, supports
 from agenteval.matching.selectors import is_any_of
@@ -107,8 +109,16 @@ allow: [Acme Support, "24 hours"]
             sources=[*result_sources(results), *(memory_sources(trace, case) if self.include_memory else ())],
             said=input_sources(trace) if self.include_input else (),
             called=list(call_sources(results, trace)),
+            counted=outcomes(tool_results(trace, self.allowed_sources), trace),
         )
         judged = supports(trace.output, basis, self._checks, self.allow)
+        failing = [each for each in basis.counted[-1:] if each.failing and not admits(trace.output)]
+        if failing and all(self._holds(each) and not each.is_stated for each in judged):
+            observed = [self._observed(each) for each in judged]
+            return vacuous(
+                f'no claim states anything to hold against "{failing[0].failing}" ({failing[0].event_id})',
+                claims=observed,
+            )
         if any(each.judged or not self._holds(each) for each in judged):
             return self._verdict(judged, trace)
         checks, observed = ", ".join(self._checks), [self._observed(each) for each in judged]

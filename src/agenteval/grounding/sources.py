@@ -39,11 +39,15 @@ def source_of(event: Event, key: str) -> Source:
 
 def successful_results(trace: Trace, allowed: Sequence[str]) -> list[Event]:
     """The successful results of the allowed tools (names or globs; none given: all tools), in order."""
+    return [event for event in tool_results(trace, allowed) if event.data.get("success")]
+
+
+def tool_results(trace: Trace, allowed: Sequence[str]) -> list[Event]:
+    """The results of the allowed tools, successful or not."""
     return [
         event
         for event in trace.of_type("tool_result")
-        if event.data.get("success")
-        and (not allowed or any(is_event_of(name, event, trace) for name in allowed))
+        if not allowed or any(is_event_of(name, event, trace) for name in allowed)
     ]
 
 

@@ -13,6 +13,7 @@ from agenteval.grounding.corpus import Corpus, Said, squash
 from agenteval.grounding.facts import Facts, Name, quote_pieces, quotes
 from agenteval.grounding.fields import against_fields
 from agenteval.grounding.objects import Part, may_be_about
+from agenteval.grounding.outcomes import Outcome, admits, against_outcomes
 from agenteval.grounding.prose import against_prose
 from agenteval.grounding.sources import Passage, Source, values_of
 from agenteval.grounding.stems import END, content, forms, light, row, words
@@ -61,7 +62,9 @@ class Support:
         "unsupported",
     )
 
-    def __init__(self, claim: Claim, read: "_Reading", checks: Sequence[Check]) -> None:
+    def __init__(
+        self, claim: Claim, read: "_Reading", checks: Sequence[Check], counted: Sequence[Outcome] = ()
+    ) -> None:
         self.claim = claim
         facts = list(read.facts(checks))
         self.unsupported = tuple(dict.fromkeys(text for text, known in facts if not known))
@@ -80,6 +83,10 @@ class Support:
         )
         self.judged = self.is_stated or (held and read.best is not None)
         self.span = read.span
+        if "contradictions" in checks:
+            for part, outcome in against_outcomes(claim.text, counted):
+                self.contradicted += (part,)
+                self.judged, self.span = True, Span(outcome.event_id, outcome.failing, None)
 
     def holds(self, min_support: float) -> bool:
         """Whether the claim is supported."""
@@ -87,15 +94,23 @@ class Support:
 
 
 class Basis:
-    """What an output may rest on: what tools returned, what the user said, and the arguments of the calls."""
+    """What an output may rest on: what tools returned, what the user said, and the arguments of the calls.
 
-    __slots__ = ("_key", "called", "said", "sources")
+    `counted` is what results count as failed, of calls that failed, too.
+    """
+
+    __slots__ = ("_key", "called", "counted", "said", "sources")
 
     def __init__(
-        self, sources: Sequence[Source], said: Sequence[Source] = (), called: Sequence[Source] = ()
+        self,
+        sources: Sequence[Source],
+        said: Sequence[Source] = (),
+        called: Sequence[Source] = (),
+        counted: Sequence[Outcome] = (),
     ) -> None:
-        self.sources, self.said, self.called = sources, said, called
-        self._key = repr([[(each.event_id, each.value) for each in part] for part in (sources, said, called)])
+        self.sources, self.said, self.called, self.counted = sources, said, called, counted
+        parts = [[(each.event_id, each.value) for each in part] for part in (sources, said, called)]
+        self._key = repr((parts, counted))
 
     @property
     def size(self) -> int:
@@ -126,7 +141,11 @@ def _supports(
     found, corpus = claims(output), corpus_of(basis.sources)
     corpus.looks = 0
     said = Said([*basis.said, *(Source("", text) for text in allow)], basis.called)
-    judged = {claim: Support(claim, _Reading(claim, corpus, said), checks) for claim in dict.fromkeys(found)}
+    counted = () if admits(output) else basis.counted
+    judged = {
+        claim: Support(claim, _Reading(claim, corpus, said), checks, counted)
+        for claim in dict.fromkeys(found)
+    }
     return tuple([judged[claim] for claim in found])
 
 
