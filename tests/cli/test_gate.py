@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from agenteval.cli import main
-from projects import SEARCHES, VACUOUS, Project
+from projects import SEARCHES, VACUOUS, Project, make_replay
 
 RUN = Path("artifacts/r1")
 SUMMARY, EVAL_SUMMARY = RUN / "summary.json", RUN / "eval-summary.json"
@@ -109,10 +109,12 @@ def test_a_test_that_judged_nothing_opens_no_gate(
     options: list[str], project: Project, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Its pass says nothing of the agent, whatever its score; an assertion beside it that judged something is enough."""
-    project.add("vacuous", "t0", assertions=[SEARCHES, VACUOUS], tools={"available": ["a"]})
+    idle: dict[str, Any] = {"replay": make_replay(script=[]), "tools": {"available": ["a"]}}
+    said = {"id": "said", "type": "output_contains", "params": {"all_of": ["Cats"]}}
+    project.add("vacuous", "t0", assertions=[said, VACUOUS], **idle)
     assert main(["run", "tests", "--run-id", "r1", "-q"]) == 0
     assert gate(*options) == 0
-    project.add("vacuous", "t1", assertions=[VACUOUS], tools={"available": ["a"]})
+    project.add("vacuous", "t1", assertions=[VACUOUS], **idle)
     assert main(["run", "tests", "--run-id", "r2", "-q"]) == 0
     capsys.readouterr()
     assert main(["gate", "artifacts/r2", *options]) == 1
