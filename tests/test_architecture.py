@@ -314,6 +314,8 @@ def test_all_that_is_read_goes_through_one_door() -> None:
         # what git tracks, copied for an agent without following links; the input of an agent
         ("command.py", "shutil.copy2(source, target, follow_symlinks=False)"),
         ("sandbox.py", "(folder / 'stdin').open('rb')"),
+        ("sandbox.py", "os.fdopen(told, 'rb')"),
+        ("sandbox.py", "os.pidfd_open(first)"),
         # no files
         ("terminal.py", "os.open(os.devnull, os.O_WRONLY)"),
         ("scratch.py", "os.open(folder.parent, os.O_RDONLY | os.O_DIRECTORY)"),
@@ -364,6 +366,10 @@ def test_nothing_that_an_agent_can_write_is_opened_by_its_path() -> None:
         ("sandbox.py", "(folder / 'stdin').write_bytes"),
         ("sandbox.py", "note.write_text"),
         ("sandbox.py", "read_bytes"),  # of /proc
+        ("sandbox.py", "os.scandir"),  # before the agent starts
+        ("limits.py", "read_bytes"),  # of /proc
+        ("limits.py", "os.listdir"),
+        ("limits.py", "os.scandir"),  # sizes are added up, and nothing is opened
         ("scratch.py", "read_bytes"),
         ("scratch.py", "folder.glob"),
         ("scratch.py", "Path(_temporary_folder()).glob"),

@@ -5,7 +5,6 @@ is worth a verdict goes by what it saw, not by what the agent made of it.
 """
 
 import json
-import os
 import platform
 import threading
 import time
@@ -20,6 +19,7 @@ from agenteval.live.cassette import Difference
 from agenteval.live.fixtures import Fixtures
 from agenteval.live.model import Model, ModelAnswer, ModelRequest, price_of
 from agenteval.live.options import RECORD_AGAIN, live_error
+from agenteval.live.sandbox import agent_user
 from agenteval.live.wires import (
     APIS,
     WIRES,
@@ -260,7 +260,7 @@ class Proxy:
 def _day_and_machine() -> dict[str, str]:
     """What an agent's harness tells of this day and this machine, in its own words, with what stands for it."""
     known = {f"OS Version: {platform.system()} {platform.release()}": "OS Version: <this>"}
-    known[f"/tmp/claude-{os.getuid()}/"] = "/tmp/claude-<user>/"  # noqa: S108
+    known[f"/tmp/claude-{agent_user()[0]}/"] = "/tmp/claude-<user>/"  # noqa: S108
     for now in (time.localtime(), time.gmtime()):
         known[f"Today's date is {time.strftime('%Y-%m-%d', now)}"] = "Today's date is <today>"
         known[f"The current month is {time.strftime('%B %Y', now)}"] = "The current month is <this month>"

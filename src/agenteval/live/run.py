@@ -453,8 +453,16 @@ def _wait(agent: LiveAgent, proxy: Proxy, scratch: Path, timeout_s: float) -> in
     The exit code: 0 for one that was stopped because its run was over, None for one that took too long.
     """
     deadline = time.monotonic() + timeout_s
-    with running(agent.sandbox, agent.stdin, scratch) as process:
+    with running(agent.sandbox, agent.stdin, scratch) as sandbox:
+        process = sandbox.process
         while (code := process.poll()) is None:
+            if exceeded := sandbox.watch.exceeded():
+                sandbox.kill()
+                raise live_error(
+                    "live.over_limits",
+                    f"the agent {exceeded}",
+                    "look at what it started or wrote: a sandbox may use no more",
+                )
             if proxy.fixtures.trouble or agent.finished(proxy):
                 return 0
             if time.monotonic() > deadline:

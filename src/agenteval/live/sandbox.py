@@ -5,7 +5,9 @@ the port that agents can speak to.
 """
 
 import os
+import re
 import secrets
+import select
 import shutil
 import signal
 import socket
@@ -17,18 +19,18 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
+from agenteval.live.limits import FILE_BYTES, MEMORY_BYTES, PROCESSES, Watch, processes
 from agenteval.live.options import live_error
 from agenteval.live.scratch import CONTAINER
+from agenteval.live.syscalls import refused_calls
 from agenteval.reading.documents import read_bytes
 
 Runtime = Literal["auto", "bwrap", "docker", "podman"]
 SOCKET = "/run/agenteval/proxy.sock"
 PORT = 8089
 """Where the agent finds the proxy; in a sandbox that shares the network of this machine it is another."""
-_MEMORY_BYTES = 4 * 2**30
-_PROCESSES = 512
 _PROBE_SECONDS = 20
 _GRACE_SECONDS = 2
 """How long an agent may take to end when it is asked to."""
@@ -36,13 +38,21 @@ _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/opt")
 """What of the system is visible: programs and libraries, no homes and no data."""
 _ETC = (
     "alternatives", "ca-certificates", "fonts", "group", "host.conf", "hosts", "java", "ld.so.cache", "ld.so.conf",
-    "ld.so.conf.d", "locale.conf", "localtime", "magic", "mime.types", "nsswitch.conf", "os-release", "passwd", "pki",
-    "profile", "protocols", "python3", "services", "ssl", "timezone",
+    "ld.so.conf.d", "locale.conf", "localtime", "magic", "mime.types", "nsswitch.conf", "os-release", "passwd",
+    "pki/ca-trust", "pki/tls/cert.pem", "pki/tls/certs", "pki/tls/openssl.cnf", "profile", "protocols", "python3",
+    "services", "ssl/cert.pem", "ssl/certs", "ssl/openssl.cnf", "timezone",
 )  # fmt: skip
 """What of /etc is visible: programs need it, and it holds no secrets."""
+_PATH = "/usr/local/bin:/usr/bin:/bin"
+_PROXIES = [
+    each
+    for name in ("HTTP", "HTTPS", "FTP", "ALL", "NO")
+    for each in (f"{name}_PROXY", f"{name.lower()}_proxy")
+]
+"""Where docker's own settings name proxies, with their passwords, it puts them into every container."""
 
 _BRIDGE = """\
-import os, socket, sys, threading
+import os, signal, socket, sys, threading
 def pump(source, target):
     try:
         while data := source.recv(65536):
@@ -58,22 +68,71 @@ def lead(client):
     threading.Thread(target=pump, args=(client, out), daemon=True).start()
     pump(out, client)
     client.close(); out.close()
+def serve():
+    while True:
+        threading.Thread(target=lead, args=(server.accept()[0],), daemon=True).start()
 server = socket.create_server(("127.0.0.1", int(sys.argv[2])), backlog=64)
-if os.fork():
+agent = os.fork()
+if not agent:
     os.execvp(sys.argv[3], sys.argv[3:])
+def end(*_):
+    if os.getpid() == 1: os.kill(agent, signal.SIGTERM)
+signal.signal(signal.SIGTERM, end)
+threading.Thread(target=serve, daemon=True).start()
 while True:
-    threading.Thread(target=lead, args=(server.accept()[0],), daemon=True).start()
+    ended, status = os.wait()
+    if ended == agent:
+        os._exit(os.WEXITSTATUS(status) if os.WIFEXITED(status) else 128 + os.WTERMSIG(status))
 """
-"""Listens on the port, leads it to the socket, and becomes the agent's command: `bridge SOCKET PORT COMMAND...`."""
+"""Starts the agent, and leads the port to the socket for as long as it runs: `bridge SOCKET PORT COMMAND...`.
+
+Nothing outlives the agent: where this is the first process of a container, all others end with it. A container's
+runtime asks only the first process to end, which hands it on.
+"""
+_BOUNDED = f"""\
+import os, resource, sys
+for kind, most in ((resource.RLIMIT_FSIZE, {FILE_BYTES}), (resource.RLIMIT_NPROC, {8 * PROCESSES}), (resource.RLIMIT_CORE, 0)):
+    hard = resource.getrlimit(kind)[1]
+    most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+    resource.setrlimit(kind, (most, most))
+"""
+"""Sets what bounds the kernel can hold in bubblewrap, of which the number of processes is for all of a user's together."""
+_NOBODY = 65534
+_AS_NOBODY = f"""\
+os.setgroups([])
+os.setresgid({_NOBODY}, {_NOBODY}, {_NOBODY})
+os.setresuid({_NOBODY}, {_NOBODY}, {_NOBODY})
+"""
+"""Root without any capability still owns the kernel's settings and every file that only root may read."""
+
+
+_BECOMES = "os.execv(sys.argv[1], sys.argv[1:])"
+
+
+def agent_user() -> tuple[int, int]:
+    """The user and group as whom agents run: this process's own, but `nobody` in place of root."""
+    if os.geteuid() == 0 and all(map(_is_mapped, ("uid_map", "gid_map"))):
+        return _NOBODY, _NOBODY
+    return os.getuid(), os.getgid()
+
+
+def _is_mapped(name: str) -> bool:
+    """Whether `nobody` is somebody in this user namespace: in one of a single user, root is not root outside."""
+    with suppress(OSError):
+        for line in read_bytes(Path("/proc/self", name)).splitlines():
+            first, _, count = map(int, line.split())
+            if first <= _NOBODY < first + count:
+                return True
+    return False
 
 
 @dataclass(kw_only=True)
 class Sandbox:
     """What a run sees and may use. Paths inside are absolute; `read_only` and `writable` map paths inside to ours.
 
-    `command` is what runs there. `bridge` are words to which a socket, a port and the command are added: it listens at
-    the port, leads it to the socket, and becomes the command; None for one in Python. `image` is for containers. With
-    `network`, there is more to be reached than the proxy.
+    `command` is what runs there. `bridge` are words to which a socket, a port and the command are added: in a
+    container it listens at the port, leads it to the socket, and becomes the command; None for one in Python. `image`
+    is for containers. With `network`, there is more to be reached than the proxy.
     """
 
     command: Sequence[str]
@@ -96,37 +155,59 @@ class Sandbox:
         return [*sorted(found), (SOCKET, self.socket, True)]
 
     def bridged(self) -> list[str]:
-        """The command behind the bridge."""
-        python = sys.executable if self.runtime == "bwrap" else "python3"
-        return [*(self.bridge or (python, "-c", _BRIDGE)), SOCKET, str(self.port), *self.command]
+        """The command behind the bridge. Python is started so that no module of the project takes the place of its own."""
+        words = self.bridge or ("python3", "-I", "-c", _BRIDGE)
+        if self.runtime == "bwrap":
+            as_nobody = _AS_NOBODY if agent_user()[0] != os.getuid() else ""
+            python = (sys.executable, "-I", "-S", "-c")
+            words = (*python, _BOUNDED + as_nobody + _BECOMES, *python, _BRIDGE)
+        return [*words, SOCKET, str(self.port), *self.command]
 
     def environment(self) -> dict[str, str]:
         """The whole environment of the command."""
-        return {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": self.home, "LANG": "C.UTF-8", **self.env}
+        return {"PATH": _PATH, "HOME": self.home, "LANG": "C.UTF-8", **self.env}
 
 
-def bubblewrap(sandbox: Sandbox) -> list[str]:
-    """The command line that runs a sandbox with bubblewrap."""
-    line = ["bwrap", "--die-with-parent", "--new-session", "--clearenv", "--hostname", "agent"]
+def bubblewrap(sandbox: Sandbox, scratch: Path) -> list[str]:
+    """The arguments with which bubblewrap runs a sandbox, before the command; `scratch` has the folders that are made for it.
+
+    Nothing but these folders can be written, and they are on a disk, where what an agent writes can be counted.
+    """
+    line = ["--die-with-parent", "--as-pid-1", "--new-session", "--clearenv", "--hostname", "agent"]
     line += ["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--cap-drop", "ALL"]
+    if agent_user()[0] != os.getuid():
+        line += [
+            "--cap-add",
+            "CAP_SETUID",
+            "--cap-add",
+            "CAP_SETGID",
+        ]  # to become nobody, which gives them up
     line += [] if sandbox.network else ["--unshare-net"]
     if os.path.exists("/etc/resolv.conf"):  # noqa: PTH110 - it may be a link to where nothing is visible
-        line += ["--ro-bind", os.path.realpath("/etc/resolv.conf"), "/etc/resolv.conf"]
+        line += _bound(os.path.realpath("/etc/resolv.conf"), "/etc/resolv.conf")
     for path in map(Path, (*_SYSTEM, *(f"/etc/{name}" for name in _ETC))):
         if path.is_symlink():
-            line += ["--symlink", str(path.readlink()), str(path)]
+            line += ["--dir", str(path.parent), "--symlink", str(path.readlink()), str(path)]
         elif path.exists():
-            line += ["--ro-bind", str(path), str(path)]
-    line += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--dir", sandbox.home]  # noqa: S108
-    if sandbox.bridge is None:  # it runs in this interpreter: its installation, and its virtual environment
-        for ours in dict.fromkeys((sys.base_prefix, sys.prefix, sysconfig.get_paths()["stdlib"])):
-            line += [] if is_of_system(ours) else ["--ro-bind", ours, ours]
+            line += _bound(str(path), str(path))
+    line += ["--proc", "/proc", "--dev", "/dev"]
+    for name, inside in (("tmp", "/tmp"), ("shm", "/dev/shm"), ("home", sandbox.home)):  # noqa: S108
+        (scratch / name).mkdir()
+        line += _bound(str(scratch / name), inside, "--bind")
+    for ours in dict.fromkeys((sys.base_prefix, sys.prefix, sysconfig.get_paths()["stdlib"])):
+        line += [] if is_of_system(ours) else _bound(ours, ours)
     for inside, outside, writable in sandbox.mounts():
-        line += ["--bind" if writable else "--ro-bind", str(outside), inside]
+        line += _bound(str(outside), inside, "--bind" if writable else "--ro-bind")
     for name, value in sandbox.environment().items():
         line += ["--setenv", name, value]
-    limits = f'ulimit -v {_MEMORY_BYTES * 16 // 1024} -u {_PROCESSES} 2>/dev/null; exec "$@"'
-    return [*line, "--chdir", sandbox.folder, "--", "/bin/sh", "-c", limits, "sh", *sandbox.bridged()]
+    for each in ("/proc", "/dev", "/"):  # as root, an agent could write the settings of the kernel
+        line += ["--remount-ro", each]
+    return [*line, "--chdir", sandbox.folder]
+
+
+def _bound(ours: str, inside: str, how: str = "--ro-bind") -> list[str]:
+    """The arguments that mount a path. The folders that lead to it are open to all, even where ours are not (`/root`)."""
+    return ["--dir", str(Path(inside).parent), how, ours, inside]
 
 
 def is_of_system(path: str) -> bool:
@@ -136,15 +217,27 @@ def is_of_system(path: str) -> bool:
 
 def container(sandbox: Sandbox, name: str) -> list[str]:
     """The command line that runs a sandbox with docker or podman, in a container of that name."""
-    line = [sandbox.runtime, "run", "--rm", "--name", name, "--user", f"{os.getuid()}:{os.getgid()}"]
+    user, group = agent_user()
+    line = [sandbox.runtime, "run", "--rm", "--name", name, "--user", f"{user}:{group}"]
     line += ["--interactive", *(() if sandbox.network else ("--network", "none")), "--cap-drop", "ALL"]
     if sandbox.runtime == "podman" and os.getuid() != 0:
         line += ["--userns", "keep-id"]  # else what is mounted would be somebody else's
     line += ["--security-opt", "no-new-privileges", "--security-opt", "label=disable"]
-    line += ["--pids-limit", str(_PROCESSES), "--memory", str(_MEMORY_BYTES), "--workdir", sandbox.folder]
+    line += [
+        "--pids-limit",
+        str(PROCESSES),
+        "--memory",
+        str(MEMORY_BYTES),
+        "--memory-swap",
+        str(MEMORY_BYTES),
+    ]
+    line += ["--ulimit", f"fsize={FILE_BYTES}", "--ulimit", "core=0", "--workdir", sandbox.folder]
+    if sandbox.runtime == "podman":  # else it hands on the addresses of proxies, with their passwords
+        line += ["--http-proxy=false", "--env-host=false"]
     for inside, ours, writable in sandbox.mounts():
         line += ["--volume", f"{ours}:{inside}{'' if writable else ':ro'}"]
-    for variable, value in sandbox.environment().items():
+    unset = dict.fromkeys(_PROXIES, "") if sandbox.runtime == "docker" else {}  # its settings may have them
+    for variable, value in {**unset, **sandbox.environment()}.items():
         line += ["--env", f"{variable}={value}"]
     entry, *rest = sandbox.bridged()
     return [*line, "--entrypoint", entry, sandbox.image, *rest]
@@ -170,7 +263,7 @@ class Probe:
 RUNTIMES = {
     "bwrap": (
         "bubblewrap",
-        "--unshare-net --unshare-pid --ro-bind / / --dev /dev --proc /proc true",
+        "--unshare-net --unshare-pid --ro-bind / / --dev /dev --proc /proc --remount-ro /proc true",
         "allow user namespaces (sysctl kernel.apparmor_restrict_unprivileged_userns=0), or use docker",
     ),
     "docker": ("docker.io", "info --format {{.ID}}", "start its daemon, and let this user use it"),
@@ -217,48 +310,136 @@ def chosen(runtime: Runtime, *, image: str = "") -> str:
     )
 
 
+@dataclass(slots=True)
+class Running:
+    """A sandbox that was started: the process that waits for it, and what it uses.
+
+    `handle` is a pidfd of its first process, which ends after all others have; None for a container.
+    """
+
+    process: "subprocess.Popen[bytes]"
+    watch: Watch
+    handle: int | None = None
+    killed: bool = False
+
+    def kill(self) -> None:
+        """End all of it at once."""
+        self.killed = True
+        with suppress(OSError):
+            if self.handle is not None:
+                signal.pidfd_send_signal(self.handle, signal.SIGKILL)
+        with suppress(OSError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+
+
 @contextmanager
-def running(sandbox: Sandbox, stdin: bytes, folder: Path) -> Iterator[subprocess.Popen[bytes]]:
+def running(sandbox: Sandbox, stdin: bytes, folder: Path) -> Iterator[Running]:
     """A sandbox that was started, in a process group of its own; what it says is in `stdout.txt` and `log.txt` of the folder.
 
     At the end it is ended, with all that it started: asked first (SIGTERM), and killed if that does not help.
     """
-    name, note = f"agenteval-{secrets.token_hex(6)}", folder / CONTAINER
-    line = bubblewrap(sandbox) if sandbox.runtime == "bwrap" else container(sandbox, name)
-    if sandbox.runtime != "bwrap":
-        note.write_text(f"{sandbox.runtime} {name}")
     (folder / "stdin").write_bytes(stdin)
     with (
         (folder / "stdin").open("rb") as given,
         (folder / "stdout.txt").open("wb") as stdout,
         (folder / "log.txt").open("wb") as log,
     ):
-        process = subprocess.Popen(  # noqa: S603
-            line, stdin=given, stdout=stdout, stderr=log, start_new_session=True
-        )
+        start = _in_bubblewrap if sandbox.runtime == "bwrap" else _in_container
+        with start(sandbox, folder, {"stdin": given, "stdout": stdout, "stderr": log}) as made:
+            yield made
+
+
+@contextmanager
+def _in_bubblewrap(sandbox: Sandbox, folder: Path, streams: Mapping[str, Any]) -> Iterator[Running]:
+    """A sandbox in bubblewrap, which has no variable of ours: it is started with none, and its arguments are in memory."""
+    arguments = "\0".join(bubblewrap(sandbox, folder)).encode(errors="surrogateescape")
+    _hand_over(folder)
+    told, telling = os.pipe()
+    passed = [telling, _in_memory(arguments)]
+    line = [shutil.which("bwrap") or "bwrap", "--info-fd", str(telling), "--args", str(passed[1])]
+    if (refused := refused_calls()) is not None:
+        passed.append(_in_memory(refused))
+        line += ["--seccomp", str(passed[2])]
+    line += ["--", *sandbox.bridged()]
     try:
-        yield process
+        process = subprocess.Popen(  # noqa: S603
+            line, **streams, env={"PATH": _PATH}, pass_fds=passed, start_new_session=True
+        )
     finally:
-        if sandbox.runtime != "bwrap":
-            for words in (("stop", "--time", str(_GRACE_SECONDS)), ("rm", "--force")):
-                line = [sandbox.runtime, *words, name]
-                subprocess.run(line, capture_output=True, timeout=_PROBE_SECONDS, check=False)  # noqa: S603
-            note.unlink(missing_ok=True)
-        elif process.poll() is None:
-            for each in _descendants(process.pid):
-                with suppress(OSError):
-                    os.kill(each, signal.SIGTERM)
+        for each in passed:
+            os.close(each)
+    with os.fdopen(told, "rb") as file:
+        found = re.search(rb'"child-pid": *(\d+)', file.read())
+    first, handle = int(found[1]) if found else None, None
+    with suppress(OSError):
+        handle = os.pidfd_open(first) if first else None
+    made = Running(process, Watch(folder, first), handle)
+    try:
+        yield made
+    finally:
+        if process.poll() is None and not made.killed:
+            for each in processes(process.pid):
+                if each not in (process.pid, first):
+                    with suppress(OSError):
+                        os.kill(each, signal.SIGTERM)
             with suppress(subprocess.TimeoutExpired):
                 process.wait(_GRACE_SECONDS)
-        if process.poll() is None:  # bubblewrap's children die with it: they have no other parent
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+        made.kill()
+        process.wait()
+        if handle is not None:  # readable once the first process is gone, and all others with it
+            select.select([handle], [], [], _PROBE_SECONDS)
+            os.close(handle)
 
 
-def _descendants(process: int) -> Iterator[int]:
-    """The processes that a process has started, and theirs."""
-    with suppress(OSError):
-        for child in read_bytes(Path(f"/proc/{process}/task/{process}/children")).split():
-            yield int(child)
-            yield from _descendants(int(child))
+def _in_memory(content: bytes) -> int:
+    """An open file with a content, and without a name."""
+    file = os.memfd_create("agenteval")
+    os.write(file, content)
+    os.lseek(file, 0, os.SEEK_SET)
+    return file
+
+
+@contextmanager
+def _in_container(sandbox: Sandbox, folder: Path, streams: Mapping[str, Any]) -> Iterator[Running]:
+    """A sandbox in a container. Its runtime goes on without us: a guard removes it when this process ends, however it does."""
+    name, note = f"agenteval-{secrets.token_hex(6)}", folder / CONTAINER
+    _hand_over(folder)
+    note.write_text(f"{sandbox.runtime} {name}")
+    waits = ["/bin/sh", "-c", 'cat; exec "$@"', "sh", sandbox.runtime, "rm", "--force", name]
+    guard = subprocess.Popen(  # noqa: S603
+        waits,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    process = subprocess.Popen(container(sandbox, name), **streams, start_new_session=True)  # noqa: S603
+    sized = [sandbox.runtime, "inspect", "--size", "--format", "{{.SizeRw}}", name]
+    made = Running(process, Watch(folder, None, sized))
+    try:
+        yield made
+    finally:
+        with suppress(subprocess.TimeoutExpired):
+            if process.poll() is None and not made.killed:
+                stop = [sandbox.runtime, "stop", "--time", str(_GRACE_SECONDS), name]
+                subprocess.run(stop, capture_output=True, timeout=_PROBE_SECONDS, check=False)  # noqa: S603
+        try:
+            guard.communicate(timeout=_PROBE_SECONDS)  # what it waits for ends here
+            note.unlink(missing_ok=True)
+        except subprocess.TimeoutExpired:
+            guard.kill()
+            guard.wait()
+        made.kill()
+        process.wait()
+
+
+def _hand_over(folder: Path) -> None:
+    """Make all that is in a scratch folder the agent's, where it runs as another user; the folder itself stays closed to it."""
+    user, group = agent_user()
+    waiting = [str(folder)] if user != os.getuid() else []
+    while waiting:
+        with os.scandir(waiting.pop()) as entries:
+            for entry in entries:
+                os.chown(entry.path, user, group, follow_symlinks=False)
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append(entry.path)
