@@ -38,6 +38,19 @@ CREATE TABLE processing_ack (message_id TEXT PRIMARY KEY, status TEXT NOT NULL, 
 CREATE TABLE session_state (key TEXT PRIMARY KEY, value TEXT NOT NULL, updated_at TEXT NOT NULL);
 `;
 """
+COMPOSER = "const COMPOSED_HEADER = '<!-- Composed. -->';\n"
+INIT = """\
+const DEFAULT_SETTINGS_JSON =
+  JSON.stringify(
+    {
+      env: {
+        CLAUDE_CODE_DISABLE_AUTO_MEMORY: '0',
+      },
+    },
+    null,
+    2,
+  ) + '\\n';
+"""
 MEMORY = "# Andy\n- Prefers 3 bullets\n"
 
 
@@ -62,6 +75,8 @@ def make_checkout(root: Path) -> Path:
     write(root, ".gitignore", "node_modules/\ndata/\n.env\ngroups/\n")
     write(root, "package.json", '{"name": "nanoclaw", "version": "2.0.64"}')
     write(root, "src/db/schema.ts", SCHEMA)
+    write(root, "src/claude-md-compose.ts", COMPOSER)
+    write(root, "src/group-init.ts", INIT)
     write(root, "container/CLAUDE.md", "You are a helpful agent.\n")
     write(root, "container/skills/brief/SKILL.md", "Use it for briefs.")
     write(root, "container/skills/brief/instructions.md", "Briefs are short.\n")

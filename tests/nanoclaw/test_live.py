@@ -384,7 +384,10 @@ def test_what_is_no_checkout_is_named(project: ForkProject, capsys: pytest.Captu
     schema = (project.fork / "src/db/schema.ts").read_text(encoding="utf-8")
     other = schema.replace("type TEXT NOT NULL", "type TEXT NOT NULL, shard TEXT NOT NULL")
     for changes, why in [
-        ({"checkout": "v1"}, f"{project.root}/v1 is NanoClaw v1.2.0: there is no src/db/schema.ts"),
+        (
+            {"checkout": "v1"},
+            f"{project.root}/v1 is NanoClaw v1.2.0: there is no src/mailbox/sqlite/schema.ts or src/db/schema.ts",
+        ),
         (
             {"checkout": "evals"},
             f"{project.root}/evals is no checkout of NanoClaw v2: there is no container/agent",
@@ -493,12 +496,32 @@ def test_containers_get_a_bridge_and_the_images_own_programs(
 
 
 LINKS = {
-    "inbound.db": 'os.remove("/workspace/inbound.db"); os.symlink(F, "/workspace/inbound.db")',
-    "inbound.db-wal": 'os.symlink(F, "/workspace/inbound.db-wal")',
     "outbound.db-journal": 'os.symlink(F, "/workspace/outbound.db-journal")',
     "projects": 'shutil.rmtree(HOME / "projects"); os.symlink(os.path.dirname(F), HOME / "projects")',
     "CLAUDE.local.md": 'os.remove("CLAUDE.local.md"); os.symlink(F, "CLAUDE.local.md")',
 }  # fmt: skip
+
+
+def test_what_the_host_writes_is_out_of_an_agents_reach(project: ForkProject) -> None:
+    """It can neither change nor replace it, and what it puts beside it is not looked at."""
+    foreign = write(project.root, "foreign.db", "somebody's own")
+    runner = project.fork / "container/agent-runner/src/index.ts"
+    code = f"""    import os
+    for change in (os.remove, lambda path: os.replace("/workspace/outbound.db", path), lambda path: open(path, "a")):
+        try:
+            change("/workspace/inbound.db")
+        except OSError:
+            continue
+        raise SystemExit("it was changed")
+    os.symlink({str(foreign)!r}, "/workspace/inbound.db-wal")
+"""
+    text = runner.read_text(encoding="utf-8").replace("    while True:\n", f"{code}    while True:\n")
+    runner.write_text(text, encoding="utf-8")
+    track(project.fork)
+    project.test("Brief", live={"script": "turns.yaml", "timeout_s": 30})
+    write(project.root, "evals/brief/turns.yaml", json.dumps([SAYS]))
+    assert project.live("--live").exit_code == 0
+    assert foreign.read_text(encoding="utf-8") == "somebody's own"
 
 
 @pytest.mark.parametrize("name", LINKS)

@@ -5,13 +5,19 @@ the same while files move. A recording does not tell its release at all. So its 
 once; what a release no longer uses does no harm, since nobody else uses those words.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+RUNNER = "container/agent-runner/src/"
+_HOOKS = {"PreCompact": [{"hooks": [{"type": "command", "command": "bun /app/src/compact-instructions.ts"}]}]}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Release:
-    """Where the checkout of a release has what a live run uses."""
+    """Where the checkout of a release has what a live run uses, and what it has where its own code does not show that."""
 
     name: str
     """The release with which it begins, for messages."""
@@ -20,13 +26,147 @@ class Release:
     inbound_schema: str = "INBOUND_SCHEMA"
     outbound_schema: str = "OUTBOUND_SCHEMA"
     """The constants in it."""
+    header: str
+    """How the instructions of a group begin that the host composes."""
+    settings: Mapping[str, Any]
+    """What the host writes for a new group, in the settings of the CLI."""
+    held: tuple[str, ...]
+    """What an agent asks of the host that waits for an owner's approval."""
 
 
 RELEASES = (
-    Release(name="2.2", session_schema="src/mailbox/sqlite/schema.ts"),
-    Release(name="2.0", session_schema="src/db/schema.ts"),
+    Release(
+        name="2.2",
+        session_schema="src/mailbox/sqlite/schema.ts",
+        header="<!-- Composed at spawn - do not edit. Standing instructions: instructions.prepend.md. Memory: memory/. -->",
+        settings={
+            "autoMemoryEnabled": False,
+            "env": {
+                "CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD": "1",
+                "CLAUDE_CODE_DISABLE_AUTO_MEMORY": "1",
+            },
+            "hooks": _HOOKS,
+        },
+        held=("install_packages", "add_mcp_server", "create_agent"),
+    ),
+    Release(
+        name="2.0",
+        session_schema="src/db/schema.ts",
+        header="<!-- Composed at spawn — do not edit. Edit CLAUDE.local.md for per-group content. -->",
+        settings={
+            "env": {
+                "CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS": "1",
+                "CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD": "1",
+                "CLAUDE_CODE_DISABLE_AUTO_MEMORY": "0",
+            },
+            "hooks": _HOOKS,
+        },
+        held=("install_packages", "add_mcp_server"),
+    ),
 )
 """All releases that are known, the newest first."""
+
+CENTRAL_SCHEMA = "src/db/schema.ts"
+COMPOSER = "src/claude-md-compose.ts"
+GROUP_INIT = "src/group-init.ts"
+PERSONA = "src/group-persona.ts"
+HOST_FILES = (CENTRAL_SCHEMA, COMPOSER, GROUP_INIT, PERSONA, *(each.session_schema for each in RELEASES))
+"""What a live run reads of the host's own code."""
+_HEADER = re.compile(r"const COMPOSED_HEADER\s*=\s*'([^']*)'")
+_SETTINGS = re.compile(
+    r"const DEFAULT_SETTINGS_JSON\s*=\s*JSON\.stringify\(\s*(\{.*?\n\s*\}),\s*null", re.DOTALL
+)
+_PERSONA = re.compile(r"const PERSONA_PREPEND_FILE\s*=\s*'([^']*)'")
+_WITHOUT_CLI = re.compile(r"^.*\bcliDisabled\b.*\bcontinue\b.*$", re.MULTILINE)
+_MODULE = re.compile(r"moduleName === '([\w-]+)'")
+_MEMORY_HOOKS = (f"{RUNNER}memory/session-hook.ts", f"{RUNNER}memory-session-hook.ts")
+_SESSION_CONTEXT = f"{RUNNER}mailbox/index.ts"
+_ROUTING = f"{RUNNER}db/session-routing.ts"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Host:
+    """What the host of a checkout does for a group and its sessions, as far as a live run does it in its place."""
+
+    release: Release
+    schemas: tuple[str, str, str]
+    """The SQL that makes the central database, and the two of a session: the host's, and the agent's."""
+    header: str
+    settings: Mapping[str, Any]
+    persona: str = ""
+    """The file of a group whose text comes first in its instructions; empty where there is none."""
+    without_cli: tuple[str, ...] = ()
+    """The modules whose instructions a group does not get that may not use `ncl`."""
+    memory: str = "CLAUDE.local.md"
+    """The file of a group's memory that the agent is given at the start of a session."""
+    series_sessions: bool = False
+    """Whether each series of tasks has a session of its own."""
+    session_context: bool = False
+    """Whether the runner reads which session it serves from a file."""
+    held: tuple[str, ...] = ()
+    """What an agent asks of the host that waits for an owner's approval."""
+    guessed: tuple[str, ...] = field(default=())
+    """What the checkout does not show, and the table of its release has: in words, with the file that was looked for."""
+
+
+def host_of(release: Release, read: Callable[[str], str | None]) -> Host:
+    """What the host of a checkout does. `read` gives the text of one of its files; None where there is none.
+
+    Raises `ValueError` in words for a file that is there and has not what was looked for.
+    """
+    guessed: list[str] = []
+
+    def found(path: str, pattern: re.Pattern[str], what: str) -> str | None:
+        text = read(path)
+        if text is None:
+            guessed.append(
+                f"{path} is not there, so {what} is taken from what is known of NanoClaw {release.name}"
+            )
+            return None
+        if not (match := pattern.search(text)):
+            raise ValueError(f"{path} does not show {what} ({pattern.pattern})")
+        return match[1]
+
+    def sql(path: str, name: str) -> str:
+        match = re.search(rf"export const {name} = `(.*?)`;", read(path) or "", re.DOTALL)
+        if match is None:
+            raise ValueError(f"{path} has no constant {name}, by which a session's databases are made")
+        return match[1]
+
+    schemas = (
+        sql(CENTRAL_SCHEMA, "SCHEMA"),
+        sql(release.session_schema, release.inbound_schema),
+        sql(release.session_schema, release.outbound_schema),
+    )
+    settings = found(GROUP_INIT, _SETTINGS, "what the settings of a new group are")
+    persona = _PERSONA.search(read(PERSONA) or "")
+    skipped = _WITHOUT_CLI.search(read(COMPOSER) or "")
+    header = found(COMPOSER, _HEADER, "how the instructions of a group begin")
+    return Host(
+        release=release,
+        schemas=schemas,
+        header=release.header if header is None else header,
+        settings=release.settings if settings is None else _object(settings),
+        persona=persona[1] if persona else "",
+        without_cli=tuple(_MODULE.findall(skipped[0])) if skipped else (),
+        memory="memory/index.md" if any(map(read, _MEMORY_HOOKS)) else "CLAUDE.local.md",
+        series_sessions=TASK_SESSION in (read(_ROUTING) or ""),
+        session_context=read(_SESSION_CONTEXT) is not None,
+        held=release.held,
+        guessed=tuple(guessed),
+    )
+
+
+def _object(literal: str) -> dict[str, Any]:
+    """An object literal of TypeScript that holds plain values only, as the host writes its settings."""
+    text = re.sub(r"'([^'\"\\]*)'", r'"\1"', literal)
+    text = re.sub(r"([{,]\s*)([A-Za-z_]\w*)\s*:", r'\1"\2":', text)
+    text = re.sub(r",(\s*[}\]])", r"\1", text)
+    try:
+        value: dict[str, Any] = json.loads(text)
+    except ValueError as error:
+        raise ValueError(f"{GROUP_INIT} has settings that are no plain values ({error})") from None
+    return value
 
 
 def release_of(has: Callable[[str], bool]) -> Release | None:

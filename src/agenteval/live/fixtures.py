@@ -81,11 +81,15 @@ class Fixtures:
     runs: Sequence[str] = ()
     match: Literal["exact", "nearest"] = "exact"
     names: Callable[[str], Sequence[str]] = lambda tool: (tool,)
+    lets: Callable[[str, Mapping[str, Any]], bool] = lambda tool, args: False  # noqa: ARG005
+    """Whether one call of a tool runs though the tool does not."""
     nonce: str = field(default_factory=lambda: f"agenteval-{secrets.token_hex(8)}")
     denied: dict[str, DeniedCall] = field(default_factory=dict)
     trouble: list[AdapterError] = field(default_factory=list)
     """What makes the run worth no verdict; the first is the cause of the others."""
     asked: set[str] = field(default_factory=set)
+    let: set[str] = field(default_factory=set)
+    """The calls that were asked about, and run."""
     ran: set[str] = field(default_factory=set)
     """The tools that really ran, but for the harness's own."""
     ids: dict[str, str] = field(default_factory=dict)
@@ -118,8 +122,10 @@ class Fixtures:
         args = args if isinstance(args, dict) else {}
         with self._lock:
             self.asked.add(call_id)
-            answer, approximate = self._answer(tool, args)
-            if answer is None and self.really_runs(tool):
+            let = self.lets(tool, args)
+            answer, approximate = self._answer(tool, args, runs=let or self.really_runs(tool))
+            if answer is None and (let or self.really_runs(tool)):
+                self.let.add(call_id)
                 if not _is_any(HARNESS_TOOLS, tool):
                     self.ran.add(tool)
                 return {}
@@ -136,15 +142,15 @@ class Fixtures:
             number = sum(each.startswith(f"<{kind} ") for each in self.ids.values()) + 1
             self.ids[value] = f"<{kind} {number}>"
 
-    def _answer(self, tool: str, args: Mapping[str, Any]) -> tuple[ToolAnswer | None, bool]:
+    def _answer(self, tool: str, args: Mapping[str, Any], *, runs: bool) -> tuple[ToolAnswer | None, bool]:
         """The answer to a call, and whether it is only the nearest; the one used least often comes first.
 
-        Of a tool that really runs, only what the test itself says is an answer.
+        Of a call that really runs, only what the test itself says is an answer.
         """
         own = [
             each for each in self._of(self.own, tool) if each.matches(args) and not (each.once and each.used)
         ]
-        recorded = [] if self.really_runs(tool) else self._of(self.recorded, tool)
+        recorded = [] if runs else self._of(self.recorded, tool)
         exact = [each for each in recorded if each.matches(args)]
         nearest = recorded if self.match == "nearest" else []
         for found, approximate in ((own, False), (exact, False), (nearest, True)):
@@ -233,7 +239,7 @@ class Fixtures:
     def _put(self, result: Block) -> None:
         denied, holder = self.denied.get(result.call_id), result.holder
         if denied is None:
-            if not self.really_runs(result.tool):
+            if not self.really_runs(result.tool) and result.call_id not in self.let:
                 if result.tool and not result.text.startswith(_REFUSED):
                     self._escaped(result.tool)
             elif result.call_id not in self.asked:  # an agent without a harness that asks

@@ -93,6 +93,10 @@ class LiveAgent:
         bare = tool.rsplit("__", 1)[-1]
         return (tool, bare, re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", bare).lower())
 
+    def lets(self, tool: str, args: Mapping[str, Any]) -> bool:  # noqa: ARG002 - for agents with a command of their own
+        """Whether one call of a tool really runs though the tool does not."""
+        return False
+
     def known(self) -> Mapping[str, str]:
         """Values of this run that another run has not, each with what stands for it in the cassette."""
         return {}
@@ -334,7 +338,9 @@ class _Live:
             recorded = recorded_answers(self.adapter, self.test.case, self.context)
             own = own_answers(self.test.case, self.context, recorded)
         runs = [*agent.runs, *self.spec.run_tools]
-        return Fixtures(own=own, recorded=recorded, runs=runs, match=self.spec.match, names=agent.names)
+        return Fixtures(
+            own=own, recorded=recorded, runs=runs, match=self.spec.match, names=agent.names, lets=agent.lets
+        )
 
     def _must_be_good(self, exit_code: int | None, proxy: Proxy, scratch: Path) -> None:
         """Raises the error of a run whose agent failed; `exit_code` is None for one that took too long."""

@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,8 @@ from agenteval.live.run import LiveAgent, LiveSetup, api_error, last_lines, stan
 from agenteval.live.sandbox import Sandbox
 from agenteval.reading.documents import read_bytes
 from agenteval_nanoclaw.live.checkout import Checkout, open_checkout
-from agenteval_nanoclaw.live.workspace import Workspace, build, far_from_today
+from agenteval_nanoclaw.live.ncl import PROGRAM, Desk, is_plain_call
+from agenteval_nanoclaw.live.workspace import CONTEXT, INBOUND, Workspace, build, far_from_today
 from agenteval_nanoclaw.session.answers import RUNNER_FAILED
 from agenteval_nanoclaw.session.memory import MAIN
 from agenteval_nanoclaw.session.results import canonical
@@ -37,6 +38,8 @@ _MEMORY = ("**/*.md", "**/*.txt", "**/*.json")
 """The files of a group that may be its memory, or say how it is set up."""
 _SILENT = "Query completed after 0 SDK messages"
 _OURS = Path(__file__).parent
+NCL = "agent-runner/src/cli/ncl.ts"
+"""Where a checkout has the command for agents that the image starts as `ncl`."""
 _BRIDGE = ("sh", "-c", 'bun /agenteval/bridge.mjs "$0" "$1" & shift; exec "$@"')
 """For containers, whose image has no Python."""
 
@@ -100,11 +103,14 @@ def _read_only(checkout: Checkout, workspace: Workspace) -> dict[str, Path]:
         "/app/package.json": container / "agent-runner" / "package.json",
         "/app/skills": container / "skills",
         "/app/CLAUDE.md": container / MAIN,
+        f"/workspace/{INBOUND}": workspace.inbound,
+        "/app/.nanoclaw-session.json": workspace.shared.parent / CONTEXT,
         "/app/node_modules": checkout.node_modules,
         **{
             f"/workspace/agent/{name}": group / name for name in (MAIN, "container.json", ".claude-fragments")
         },
         **{f"/pnpm/{name}": program for name, program in checkout.programs.items()},
+        **({f"/pnpm/{PROGRAM}": _OURS / f"{PROGRAM}.sh"} if (container / NCL).is_file() else {}),
         **{f"/agenteval/{name}": _OURS / name for name in ("bridge.mjs", "tools.mjs")},
         **{inside: ours for inside, (ours, readonly) in workspace.mounts.items() if readonly},
     }
@@ -122,7 +128,7 @@ def _writable(workspace: Workspace) -> dict[str, Path]:
 
 def _leaves(workspace: Workspace) -> dict[str, Sequence[str]]:
     """What is read of the folders that the agent can write."""
-    databases = [file.name + suffix for file in (workspace.inbound, workspace.outbound) for suffix in BESIDE]
+    databases = [workspace.outbound.name + suffix for suffix in BESIDE]
     groups = ("/workspace/agent", *workspace.mounts)
     return {"/workspace": databases, f"{HOME}/.claude": ("projects/**/*",), **dict.fromkeys(groups, _MEMORY)}
 
@@ -136,6 +142,14 @@ class NanoClawAgent(LiveAgent):
     log: Path
     adapter: AdapterInfo
     real: bool
+    desk: Desk = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.desk = Desk(self.workspace)
+
+    def lets(self, tool: str, args: Mapping[str, Any]) -> bool:
+        """Whether a call really runs though its tool does not: a plain call of `ncl`, which is NanoClaw's own."""
+        return tool == "Bash" and is_plain_call(str(args.get("command", "")))
 
     def names(self, tool: str) -> Sequence[str]:
         """All names of a tool, with that of traces."""
@@ -147,6 +161,7 @@ class NanoClawAgent(LiveAgent):
 
     def finished(self, proxy: Proxy) -> bool:
         """Whether every message is acknowledged, and nothing goes on: the runner never exits. Raises `AdapterError`."""
+        self.desk.attend()
         idle = proxy.idle_seconds >= IDLE_SECONDS
         # something may have been asked while the databases were looked at
         if not idle or not self.workspace.is_done() or proxy.idle_seconds < IDLE_SECONDS:

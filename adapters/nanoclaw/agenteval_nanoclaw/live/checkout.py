@@ -5,7 +5,6 @@ The checkout is only read, and of it only what git tracks: no key, no data, noth
 
 import json
 import platform
-import re
 import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,12 +13,9 @@ from agenteval.contracts.errors import AdapterError, FileError
 from agenteval.live.command import copy_files, git, git_state, tracked_files
 from agenteval.live.run import LiveSetup
 from agenteval.reading.documents import read_text
+from agenteval_nanoclaw.versions import RELEASES, Host, host_of, release_of
 
 RUNNER = "container/agent-runner/src/index.ts"
-SCHEMA = "src/db/schema.ts"
-COMPOSER = "src/claude-md-compose.ts"
-TABLES = ("SCHEMA", "INBOUND_SCHEMA", "OUTBOUND_SCHEMA")
-"""The constants of `src/db/schema.ts` that make the databases: the central one, and the two of a session."""
 _SDK = "@anthropic-ai/claude-agent-sdk"
 _MACHINE = {"x86_64": "x64", "aarch64": "arm64"}.get(platform.machine(), platform.machine())
 _CLIS = (
@@ -29,8 +25,6 @@ _CLIS = (
 """Where packages have the CLI, among the installed ones."""
 _MOST_BYTES = 1_000_000
 """How large a file of a checkout may be that is read here."""
-_HEADER = re.compile(r"const COMPOSED_HEADER = '([^']*)'")
-_DEFAULT_HEADER = "<!-- Composed at spawn — do not edit. Edit CLAUDE.local.md for per-group content. -->"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -43,7 +37,7 @@ class Checkout:
 
     root: Path
     files: Path
-    schemas: dict[str, str]
+    host: Host
     node_modules: Path | None
     programs: dict[str, Path] = field(default_factory=dict)
 
@@ -52,13 +46,6 @@ class Checkout:
         """The names of the skills that every group has."""
         folder = self.files / "container" / "skills"
         return sorted(each.name for each in folder.iterdir() if each.is_dir()) if folder.is_dir() else []
-
-    @property
-    def header(self) -> str:
-        """How the host begins the instructions that it composes."""
-        path = self.files / COMPOSER
-        found = _HEADER.search(_text(path)) if path.is_file() else None
-        return found[1] if found else _DEFAULT_HEADER
 
     def provenance(self) -> dict[str, str]:
         """Which code runs."""
@@ -72,7 +59,7 @@ def open_checkout(setup: LiveSetup, runtime: str) -> Checkout:
     """The checkout that is configured. Raises `AdapterError` (`live.unsupported_checkout`) for what is none."""
     config = setup.config.nanoclaw
     root = (setup.root / config.checkout).resolve()
-    schemas = _schemas(root)
+    host = _host(root)
     tracked = tracked_files(root)
     if RUNNER not in tracked:
         raise _unsupported(
@@ -80,22 +67,24 @@ def open_checkout(setup: LiveSetup, runtime: str) -> Checkout:
         )
     files = setup.scratch / "checkout"
     shown = [name for name in tracked if name.startswith("container/")]
-    copy_files(root, [*shown, *({SCHEMA, COMPOSER, "package.json"} & set(tracked))], files)
+    copy_files(root, [*shown, *({"package.json"} & set(tracked))], files)
     for name in _untracked(root):
         setup.context.warn(f"git does not track {name}, so the agent does not have it: git add it")
+    for guess in host.guessed:
+        setup.context.warn(f"{guess}: see that this checkout still does so")
     in_container = runtime != "bwrap"
     node_modules = root / "container/agent-runner/node_modules"
     if config.node_modules:
         node_modules = setup.root / config.node_modules
     if in_container and not config.node_modules:
-        return Checkout(root=root, files=files, schemas=schemas, node_modules=None)
+        return Checkout(root=root, files=files, host=host, node_modules=None)
     if not (node_modules / _SDK).is_dir():
         raise _unsupported(
             f"there is no {_SDK} in {node_modules}",
             "install the packages of its agent-runner (bun install in container/agent-runner), "
             "or name them in live.nanoclaw.node_modules",
         )
-    checkout = Checkout(root=root, files=files, schemas=schemas, node_modules=node_modules.resolve())
+    checkout = Checkout(root=root, files=files, host=host, node_modules=node_modules.resolve())
     claude = setup.root / config.claude if config.claude else None
     if not in_container:
         checkout.programs["bun"] = _program("bun", [node_modules / ".bin" / "bun"], "node_modules")
@@ -118,24 +107,30 @@ def _program(name: str, places: list[Path], setting: str) -> Path:
     return Path(found).resolve()
 
 
-def _schemas(root: Path) -> dict[str, str]:
-    for name in (RUNNER, SCHEMA):
-        if not (root / name).is_file():
-            version = _version(root / "package.json")
-            what = f"NanoClaw v{version}" if version.startswith("1.") else "no checkout of NanoClaw v2"
-            raise _unsupported(
-                f"{root} is {what}: there is no {name}, and live runs need NanoClaw v2",
-                "name a checkout of NanoClaw v2 in live.nanoclaw.checkout, or with --nanoclaw DIR",
-            )
-    text = _text(root / SCHEMA)
-    found = {name: re.search(rf"export const {name} = `(.*?)`;", text, re.DOTALL) for name in TABLES}
-    for name, each in found.items():
-        if each is None:
-            raise _unsupported(
-                f"{root / SCHEMA} has no constant {name}, by which a session's databases are made",
-                "use a checkout whose databases are made as those of NanoClaw v2.0, and report this one",
-            )
-    return {name: each[1] for name, each in found.items() if each}
+def _host(root: Path) -> Host:
+    """What the host of a checkout does. Raises `AdapterError` for what is no checkout of NanoClaw v2, or of an unknown one."""
+
+    def read(path: str) -> str | None:
+        return _text(root / path) if (root / path).is_file() else None
+
+    schemas = [each.session_schema for each in RELEASES]
+    release = release_of(lambda path: (root / path).is_file())
+    missing = RUNNER if read(RUNNER) is None else " or ".join(schemas)
+    if release is None or missing == RUNNER:
+        version = _version(root / "package.json")
+        what = f"NanoClaw v{version}" if version.startswith("1.") else "no checkout of NanoClaw v2"
+        raise _unsupported(
+            f"{root} is {what}: there is no {missing}, and live runs need NanoClaw v2",
+            "name a checkout of NanoClaw v2 in live.nanoclaw.checkout, or with --nanoclaw DIR",
+        )
+    try:
+        return host_of(release, read)
+    except ValueError as error:
+        raise _unsupported(
+            f"the checkout {root} (version {_version(root / 'package.json') or 'unknown'}) is no release of NanoClaw "
+            f"that is known: {error}",
+            f"use a checkout like NanoClaw {' or '.join(each.name for each in RELEASES)}, and report this one",
+        ) from None
 
 
 def _untracked(root: Path) -> list[str]:
@@ -160,7 +155,9 @@ def _text(path: Path) -> str:
 def unsupported_table(problem: str) -> AdapterError:
     """The error for databases of a form that is not known."""
     return _unsupported(
-        problem, "use a checkout whose databases are as those of NanoClaw v2.0, and report this one"
+        problem,
+        "use a checkout whose databases are as those of a NanoClaw that is known "
+        f"({', '.join(each.name for each in RELEASES)}), and report this one",
     )
 
 

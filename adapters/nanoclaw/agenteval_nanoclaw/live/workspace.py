@@ -2,12 +2,13 @@
 
 import json
 import re
+import shutil
 import sqlite3
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from posixpath import normpath
 from tempfile import TemporaryDirectory
@@ -26,6 +27,7 @@ from agenteval_nanoclaw.live.checkout import Checkout, unsupported_table
 from agenteval_nanoclaw.session.memory import LOCAL, MAIN
 from agenteval_nanoclaw.session.store import BESIDE, CONTINUATION, json_of
 from agenteval_nanoclaw.session.values import iso, milliseconds, record_of
+from agenteval_nanoclaw.versions import RUN_LOG, TASK_SESSION, Host
 
 CHANNEL = "chat"
 """The channel that all destinations of a scratch install are on."""
@@ -37,18 +39,13 @@ BEFORE = "0be40e00-0000-4000-8000-000000000000"
 EXTRA = "/workspace/extra/"
 _MOST_STEPS = 5_000_000
 """How many steps of SQLite's machine a query may take: some tenths of a second."""
+INBOUND = "inbound.db"
+CONTEXT = "session-context.json"
+"""The file beside a session's folder that tells the runner which session it serves."""
+_PERSONA = "persona.md"
+_PAUSE_SECONDS = 60
+"""How long before the run the conversation before it ended."""
 _HOST_CREATED = "2026-01-01T00:00:00.000Z"
-_SETTINGS = {
-    "env": {
-        "CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS": "1",
-        "CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD": "1",
-        "CLAUDE_CODE_DISABLE_AUTO_MEMORY": "0",
-    },
-    "hooks": {
-        "PreCompact": [{"hooks": [{"type": "command", "command": "bun /app/src/compact-instructions.ts"}]}]
-    },
-}
-"""What the host writes for a new group."""
 _PLAIN = re.compile(r"[\w][\w.-]*")
 _ID = re.compile(r"\b[a-z0-9]+-\d{13}-[a-z0-9]{4,}\b")
 """The ids that NanoClaw makes up: a kind, the time in milliseconds, and something random."""
@@ -62,6 +59,14 @@ _OF_TASK = {
     "thread_id": "threadId",
 }
 """Columns of a task that was scheduled, with the names that the request to the host has for them."""
+_MOST_MINUTES = 60
+_FULL_TIME = "%A, %B %-d, %Y at %-I:%M"
+"""How a task has the time at which it begins to run."""
+_APPROVALS = """CREATE TABLE IF NOT EXISTS pending_approvals (approval_id TEXT PRIMARY KEY, session_id TEXT, request_id TEXT,
+  action TEXT, payload TEXT, created_at TEXT, agent_group_id TEXT, channel_type TEXT, platform_id TEXT,
+  platform_message_id TEXT, expires_at TEXT, status TEXT, title TEXT, options_json TEXT, approver_user_id TEXT,
+  question TEXT, instance TEXT)"""
+"""What migrations of the host make, and no schema of it tells."""
 _LOCAL_TIME = "%b %-d, %Y, %-I:%M"
 
 
@@ -79,15 +84,22 @@ class Workspace:
     session: Path
     shared: Path
     timezone: str
+    host: Host
+    series: str = ""
+    """The series of tasks that the session belongs to alone; empty for a session with people."""
     began: str = field(default_factory=lambda: iso(int(time.time() * 1000)))
     """When it was made; what is told of earlier times was before this run."""
+    config: dict[str, Any] = field(default_factory=dict)
+    """What stands in the group's container.json."""
     mounts: dict[str, tuple[Path, bool]] = field(default_factory=dict)
     clock: dict[str, str] = field(default_factory=dict)
+    logs: dict[str, list[str]] = field(default_factory=dict)
+    """The logs of series of tasks, line by line: not files, since the agent may make links where those would be."""
 
     @property
     def inbound(self) -> Path:
-        """What the host writes."""
-        return self.session / "inbound.db"
+        """What the host writes, and the agent can only read: in its own folder it could put a link in this place."""
+        return self.root.parent / "host" / INBOUND
 
     @property
     def outbound(self) -> Path:
@@ -98,48 +110,218 @@ class Workspace:
         """Whether every message was acknowledged."""
         pending = set(rows(self.inbound, "SELECT id FROM messages_in WHERE trigger = 1"))
         done = "SELECT message_id FROM processing_ack WHERE status IN ('completed', 'failed')"
-        return bool(pending) and pending <= set(rows(self.outbound, done))
+        return bool(pending) and pending <= set(left_rows(self.outbound, done))
+
+    def stamp(self, moment: datetime) -> str:
+        """A time as the host of this checkout writes it into rows of tasks."""
+        if self.host.series_sessions:
+            return iso(int(moment.timestamp() * 1000))
+        return moment.strftime("%Y-%m-%d %H:%M:%S")
 
     def sent(self) -> list[tuple[str, str, str]]:
         """What the agent sent so far: id, kind and content."""
-        return rows(self.outbound, "SELECT id, kind, content FROM messages_out ORDER BY seq")
+        return left_rows(self.outbound, "SELECT id, kind, content FROM messages_out ORDER BY seq")
 
     def known(self) -> dict[str, str]:
         """Times and ids of this run alone, with what stands for each."""
-        found = dict(self.clock)
+        found = self.clock | self._minutes()
         ids = (each for row in self.sent() for text in row for each in _ID.findall(text))
         for each in dict.fromkeys(ids):
             found[each] = f"<{each.partition('-')[0]} {len(found) + 1}>"
         return found
 
-    def deliver(self) -> None:
-        """Write that what was sent has arrived, and the tasks that were scheduled, as the host does."""
+    def _minutes(self) -> dict[str, str]:
+        """The minutes of this run, as the agent is told what time it is when a task begins."""
+        began = datetime.fromtimestamp((milliseconds(self.began) or 0) / 1000, ZoneInfo(self.timezone))
+        passed = min(int(time.time() - began.timestamp()) // 60 + 2, _MOST_MINUTES)
+        found = {}
+        for minute in range(passed):
+            moment = began + timedelta(minutes=minute)
+            for gap in (" ", "\u202f"):
+                shown = f"{moment.strftime(_FULL_TIME)}{gap}{moment.strftime('%p')}"
+                found[f'current_time="{shown}"'] = 'current_time="<now>"'
+        return found
+
+    # What the host does while the agent runs, and after ------------------------------------------------------
+
+    def answer(self, message: str, name: str, content: str) -> None:
+        """Write the host's answer to a message that the agent waits for, and that the message has arrived."""
         with _writing(self.inbound) as database:
-            (last,) = database.execute("SELECT coalesce(max(seq), 0) FROM messages_in").fetchone()
+            put(
+                database,
+                "messages_in",
+                id=name,
+                seq=_next_seq(database),
+                kind="system",
+                timestamp=_now(),
+                status="pending",
+                tries=0,
+                trigger=0,
+                on_wake=0,
+                content=content,
+            )
+            _delivered(database, message, None)
+
+    @property
+    def database(self) -> Path:
+        """The central database."""
+        return self.root / "data" / "v2.db"
+
+    def central(self, query: str, *values: Any) -> list[Any]:
+        """What a query finds in the central database; nothing where it has no such table."""
+        return rows(self.database, query, *values)
+
+    def destinations(self) -> list[dict[str, Any]]:
+        """Where the agent can send to, as the host lists it."""
+        found = rows(
+            self.inbound,
+            "SELECT name, type, channel_type, display_name, platform_id FROM destinations ORDER BY name",
+        )
+        return [
+            {
+                "agent_group_id": self.owner,
+                "local_name": name,
+                "target_type": kind,
+                "target_id": address,
+                "channel_type": channel,
+                "display_name": shown,
+                "created_at": _HOST_CREATED,
+            }
+            for name, kind, channel, shown, address in found
+        ]
+
+    def hold(self, action: str, payload: Mapping[str, Any], title: str, question: str) -> None:
+        """Write that something waits for an owner's approval."""
+        with _writing(self.database) as database:
+            database.execute(_APPROVALS)
+            (number,) = database.execute("SELECT count(*) + 1 FROM pending_approvals").fetchone()
+            put(
+                database,
+                "pending_approvals",
+                approval_id=f"appr-live-{number}",
+                session_id=self.session.name,
+                request_id=f"appr-live-{number}",
+                action=action,
+                payload=json.dumps(payload, ensure_ascii=False),
+                created_at=_now(),
+                agent_group_id=self.owner,
+                status="pending",
+                title=title,
+                question=question,
+                options_json="[]",
+            )
+
+    def task_sessions(self) -> list[str]:
+        """The sessions that belong to one series of tasks each."""
+        query = (
+            "SELECT id FROM sessions WHERE agent_group_id = ? AND thread_id LIKE ? ORDER BY created_at, rowid"
+        )
+        return [name for (name,) in self.central(query, self.owner, f"{TASK_SESSION}%")]
+
+    def open_series(self, session: str, series: str) -> None:
+        """Make the session of a new series of tasks."""
+        folder = self.session.parent / session
+        folder.mkdir()
+        _, inbound, outbound = self.host.schemas
+        for name, schema in (("inbound", inbound), ("outbound", outbound)):
+            with _writing(folder / f"{name}.db") as database:
+                database.executescript(schema)
+        with _writing(self.database) as database:
+            _session_row(database, self.owner, session, f"{TASK_SESSION}{series}")
+
+    def read(self, session: str, query: str) -> list[Any]:
+        """What a query finds in what the host wrote for a session."""
+        return rows(self.session.parent / session / "inbound.db", query)
+
+    def put_task(self, session: str, **task: Any) -> dict[str, Any]:
+        """Add a run of a task to a session; the row."""
+        with _writing(self.session.parent / session / "inbound.db") as database:
+            row = {"kind": "task", "timestamp": _now(), "tries": 0, "trigger": 1, "on_wake": 0, **task}
+            row["seq"] = _next_seq(database)
+            put(database, "messages_in", **row)
+        return row
+
+    def change(self, session: str, change: str, **values: Any) -> None:
+        """Change rows of what the host wrote for a session."""
+        with _writing(self.session.parent / session / "inbound.db") as database:
+            database.execute(f"UPDATE messages_in SET {change}", values)  # noqa: S608 - ours
+
+    def remove_task(self, session: str, row: str) -> None:
+        """Remove a run of a task."""
+        with _writing(self.session.parent / session / "inbound.db") as database:
+            database.execute("DELETE FROM messages_in WHERE id = ?", [row])
+
+    def log_task(self, series: str, text: str) -> str:
+        """Add a line to the log of a series of tasks; the time that it has."""
+        stamp = datetime.now(ZoneInfo(self.timezone)).strftime("%Y-%m-%d %H:%M")
+        self.logs.setdefault(series, []).append(f"{stamp} — {text}")
+        return stamp
+
+    def deliver(self) -> None:
+        """Do with all that was sent what the host does: deliver, log, hold for approval, schedule."""
+        with _writing(self.inbound) as database:
+            known = {row for (row,) in database.execute("SELECT message_out_id FROM delivered")}
             for number, (message, kind, text) in enumerate(self.sent(), 1):
-                asked = record_of(json_of(text)) if kind == "system" else {}
-                if asked.get("action") == "schedule_task":
-                    task = {row: asked.get(key) for row, key in _OF_TASK.items()}
+                if message in known:
+                    continue
+                told = record_of(json_of(text))
+                if kind == "system" and told.get("action") == "schedule_task":
+                    task = {row: told.get(key) for row, key in _OF_TASK.items()}
+                    content = {"prompt": told.get("prompt"), "script": told.get("script")}
                     task |= {
-                        "seq": last + 2 * number,
+                        "seq": _next_seq(database),
                         "kind": "task",
-                        "timestamp": _seconds(datetime.now(UTC)),
+                        "timestamp": self.stamp(datetime.now(UTC)),
                     }
-                    task |= {"status": "pending", "tries": 0, "trigger": 1}
-                    content = {"prompt": asked.get("prompt"), "script": asked.get("script")}
-                    put(database, "messages_in", **task, content=json.dumps(content))
-                put(
-                    database,
-                    "delivered",
-                    message_out_id=message,
-                    platform_message_id=None if kind == "system" else f"live:{number}",
-                    status="delivered",
-                    delivered_at=_seconds(datetime.now(UTC)),
-                )
+                    task |= {"status": "pending", "tries": 0, "trigger": 1, "content": json.dumps(content)}
+                    put(database, "messages_in", **task)
+                elif kind == "system" and (action := str(told.get("action"))) in self.host.held:
+                    self.hold(action, told, action, json.dumps(told, ensure_ascii=False))
+                elif kind == RUN_LOG and self.series:
+                    self.log_task(self.series, str(told.get("text") or ""))
+                arrives = kind not in ("system", RUN_LOG)
+                _delivered(database, message, f"live:{number}" if arrives else None)
+        shutil.copyfile(self.inbound, self.session / INBOUND)
 
 
-def rows(path: Path, query: str) -> list[Any]:
-    """What a query finds in a copy of a database; nothing while the other side is writing.
+def _next_seq(database: sqlite3.Connection) -> int:
+    """The number of the host's next row: the host has the even ones."""
+    (last,) = database.execute("SELECT coalesce(max(seq), 0) FROM messages_in").fetchone()
+    return int(last) + 2 - int(last) % 2
+
+
+def _delivered(database: sqlite3.Connection, message: str, arrived: str | None) -> None:
+    put(
+        database,
+        "delivered",
+        message_out_id=message,
+        platform_message_id=arrived,
+        status="delivered",
+        delivered_at=_seconds(datetime.now(UTC)),
+    )
+
+
+def _session_row(database: sqlite3.Connection, owner: str, session: str, thread: str | None) -> None:
+    if database.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'sessions'").fetchone():
+        created = {"status": "active", "container_status": "stopped", "created_at": _now()}
+        put(database, "sessions", id=session, agent_group_id=owner, thread_id=thread, **created)
+
+
+def _now() -> str:
+    return iso(int(time.time() * 1000))
+
+
+def rows(path: Path, query: str, *values: Any) -> list[Any]:
+    """What a query finds in a database that only we write; nothing where a table is not there."""
+    try:
+        with _writing(path) as database:
+            return database.execute(query, values).fetchall()
+    except sqlite3.OperationalError:
+        return []
+
+
+def left_rows(path: Path, query: str) -> list[Any]:
+    """What a query finds in a copy of a database of the agent's; nothing while the agent is writing.
 
     SQLite follows links, also in place of the files beside a database, and writes to some of them. Raises `AdapterError`
     (`live.no_replay`) for a link.
@@ -208,13 +390,20 @@ def build(
         session=session,
         shared=shared,
         timezone=_timezone(case),
+        host=checkout.host,
+        series=_series(case)
+        if checkout.host.series_sessions and case.scenario.trigger == "scheduler"
+        else "",
     )
     (root / "groups").mkdir(parents=True)
+    workspace.inbound.parent.mkdir()
     for made in (shared / "skills", session / "outbox", session / "inbox"):
         made.mkdir(parents=True)
     container = _group_folder(workspace, checkout, recorded, templates)
-    _others(workspace, case, context)
-    _fill_memory(workspace, scenario.group_id, scenario.memory_snapshot, workspace.group)
+    _others(workspace, case, context, checkout.host.memory)
+    _fill_memory(
+        workspace, scenario.group_id, scenario.memory_snapshot, workspace.group, checkout.host.memory
+    )
     _databases(workspace, checkout, case, recorded, container)
     if scenario.prior_messages:
         _conversation(workspace, case)
@@ -227,6 +416,11 @@ def _folder_name(group: str) -> str:
 
 def _is_plain(name: str) -> bool:
     return _PLAIN.fullmatch(name) is not None
+
+
+def _series(case: TestCase) -> str:
+    told = case.scenario.scheduler_context or {}
+    return str(told.get("series_id") or told.get("task_id") or "task-live")
 
 
 def _timezone(case: TestCase) -> str:
@@ -264,13 +458,17 @@ def _group_folder(
     ):
         container.setdefault(name, default)
     container |= {"additionalMounts": [], "agentGroupId": workspace.owner}
+    workspace.config = container
     (group / "container.json").write_text(json.dumps(container, indent=2, ensure_ascii=False) + "\n")
-    (shared / "settings.json").write_text(json.dumps(_SETTINGS, indent=2) + "\n")
+    (shared / "settings.json").write_text(json.dumps(checkout.host.settings, indent=2) + "\n")
     skills = checkout.skills if container["skills"] == "all" else container["skills"]
     for skill in skills:
         (shared / "skills" / str(skill)).symlink_to(f"/app/skills/{skill}")
-    _compose(group, checkout, servers)
+    _compose(group, checkout.host, checkout.files / "container", container)
     (group / LOCAL).touch()
+    if checkout.host.session_context:
+        told = {"agentGroupId": workspace.owner, "sessionId": workspace.session.name, "mailbox": None}
+        (shared.parent / CONTEXT).write_text(json.dumps(told))
     return container
 
 
@@ -309,31 +507,42 @@ def _stand_ins(recorded: Trace | None) -> dict[str, dict[str, Any]]:
     return servers
 
 
-def _compose(group: Path, checkout: Checkout, servers: Mapping[str, Any]) -> None:
-    """Write the group's instructions as the host composes them: imports of what the checkout and its servers say."""
+def _compose(group: Path, host: Host, container: Path, config: Mapping[str, Any]) -> None:
+    """Write the group's instructions as the host composes them: its persona, and imports of what checkout and servers say."""
     fragments = group / ".claude-fragments"
     fragments.mkdir()
     (group / ".claude-shared.md").symlink_to("/app/CLAUDE.md")
     names = []
-    container = checkout.files / "container"
     for path in container.glob("skills/*/instructions.md"):
         names.append(f"skill-{path.parent.name}.md")
         (fragments / names[-1]).symlink_to(f"/app/skills/{path.parent.name}/{path.name}")
+    skipped = host.without_cli if config.get("cliScope") == "disabled" else ()
     for path in container.glob("agent-runner/src/mcp-tools/*.instructions.md"):
-        names.append(f"module-{path.name.removesuffix('.instructions.md')}.md")
-        (fragments / names[-1]).symlink_to(f"/app/src/mcp-tools/{path.name}")
-    for server, config in servers.items():
-        if isinstance(config, dict) and config.get("instructions"):
+        module = path.name.removesuffix(".instructions.md")
+        if module not in skipped:
+            names.append(f"module-{module}.md")
+            (fragments / names[-1]).symlink_to(f"/app/src/mcp-tools/{path.name}")
+    for server, each in config["mcpServers"].items():
+        if isinstance(each, dict) and each.get("instructions"):
             names.append(f"mcp-{server}.md")
-            (fragments / names[-1]).write_text(str(config["instructions"]), encoding="utf-8")
+            (fragments / names[-1]).write_text(str(each["instructions"]), encoding="utf-8")
     imports = ["@./.claude-shared.md", *(f"@./.claude-fragments/{name}" for name in sorted(names))]
-    (group / MAIN).write_text("\n".join([checkout.header, *imports, ""]), encoding="utf-8")
+    if persona := _persona(group, host):
+        (fragments / _PERSONA).write_text(persona, encoding="utf-8")
+        imports.insert(0, f"@./.claude-fragments/{_PERSONA}")
+    (group / MAIN).write_text("\n".join([host.header, *imports, ""]), encoding="utf-8")
+
+
+def _persona(group: Path, host: Host) -> str:
+    """The text that comes first in a group's instructions; empty where it has none. The host follows no link there."""
+    path = group / host.persona if host.persona else group
+    return read_text(path).strip() if path.is_file() and not path.is_symlink() else ""
 
 
 # Memory -------------------------------------------------------------------------------------------------------
 
 
-def _others(workspace: Workspace, case: TestCase, context: AdapterContext) -> None:
+def _others(workspace: Workspace, case: TestCase, context: AdapterContext, memory: str) -> None:
     for number, mount in enumerate(case.scenario.mounts, 1):
         if not isinstance(mount, dict) or not str(mount.get("path", "")).startswith(EXTRA):
             context.warn(f"a live run cannot mount {mount!r}: only folders under {EXTRA} are known")
@@ -348,15 +557,15 @@ def _others(workspace: Workspace, case: TestCase, context: AdapterContext) -> No
         folder = workspace.root / "groups" / _folder_name(group)
         folder.mkdir(exist_ok=True)
         keys = [key for key in ("memory_snapshot", "memory") if isinstance(told, dict) and key in told]
-        _fill_memory(workspace, group, told[keys[0]] if keys else told, folder)
+        _fill_memory(workspace, group, told[keys[0]] if keys else told, folder, memory)
 
 
 def _told_of_others(case: TestCase) -> list[tuple[str, Any]]:
     return [(group, told) for group, told in other_memories(case.scenario) if group]
 
 
-def _fill_memory(workspace: Workspace, group: str, memory: Any, folder: Path) -> None:
-    """Write the files that hold a group's memory; what names no file is in the group's memory file."""
+def _fill_memory(workspace: Workspace, group: str, memory: Any, folder: Path, file: str) -> None:
+    """Write the files that hold a group's memory; what names no file is in `file`, the one that the agent is given."""
     if memory is None:
         return
     entries = memory if isinstance(memory, list) else [memory]
@@ -374,7 +583,8 @@ def _fill_memory(workspace: Workspace, group: str, memory: Any, folder: Path) ->
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_text(content, encoding="utf-8")
     if loose:
-        (folder / LOCAL).write_text("\n".join(loose).rstrip("\n") + "\n", encoding="utf-8")
+        (folder / file).parent.mkdir(exist_ok=True)
+        (folder / file).write_text("\n".join(loose).rstrip("\n") + "\n", encoding="utf-8")
 
 
 def _place(workspace: Workspace, path: str, folder: Path) -> Path | None:
@@ -402,21 +612,24 @@ def _databases(
     recorded: Trace | None,
     container: Mapping[str, Any],
 ) -> None:
+    _, inbound, outbound = checkout.host.schemas
     names = _destinations(case, recorded)
     own = next(iter(names))
     try:
         with _writing(workspace.inbound) as database:
-            database.executescript(checkout.schemas["INBOUND_SCHEMA"])
+            database.executescript(inbound)
             for name, shown in names.items():
                 address = {"channel_type": CHANNEL, "platform_id": f"{CHANNEL}:{name}"}
                 put(database, "destinations", name=name, display_name=shown, type="channel", **address)
-                if name == own:
+                if name == own and not (series := workspace.series):
                     put(database, "session_routing", id=1, **address)
+            if series:
+                put(database, "session_routing", id=1, thread_id=f"{TASK_SESSION}{series}")
             for row in _inbound(workspace, case, own):
                 put(database, "messages_in", **row)
         with _writing(workspace.outbound) as database:
-            database.executescript(checkout.schemas["OUTBOUND_SCHEMA"])
-        with _writing(workspace.root / "data" / "v2.db") as database:
+            database.executescript(outbound)
+        with _writing(workspace.database) as database:
             _central(database, workspace, checkout, case, container)
     except sqlite3.Error as error:
         raise unsupported_table(f"the databases of {checkout.root} cannot be made: {error}") from error
@@ -429,7 +642,7 @@ def _central(
     case: TestCase,
     container: Mapping[str, Any],
 ) -> None:
-    database.executescript(checkout.schemas["SCHEMA"])
+    database.executescript(checkout.host.schemas[0])
     database.execute(
         "CREATE TABLE IF NOT EXISTS container_configs (agent_group_id TEXT PRIMARY KEY, additional_mounts TEXT)"
     )
@@ -444,6 +657,8 @@ def _central(
             for inside, (ours, readonly) in workspace.mounts.items()
         ]
     )
+    thread = f"{TASK_SESSION}{workspace.series}" if workspace.series else None
+    _session_row(database, workspace.owner, workspace.session.name, thread)
     row = {"agent_group_id": workspace.owner, "additional_mounts": mounted, "updated_at": _HOST_CREATED}
     put(database, "container_configs", **row)
 
@@ -469,11 +684,12 @@ def _inbound(workspace: Workspace, case: TestCase, conversation: str) -> Iterato
     address = f"{CHANNEL}:{conversation}"
     for number, message in enumerate(case.scenario.input_messages, 1):
         row = {"seq": 2 * number, "status": "pending", "tries": 0, "trigger": 1, "on_wake": 0}
-        row |= {"platform_id": address, "channel_type": CHANNEL}
+        if not workspace.series:
+            row |= {"platform_id": address, "channel_type": CHANNEL}
         if case.scenario.trigger == "scheduler":
             name = str(told.get("task_id") or "task-live") + (f"-{number}" if number > 1 else "")
             due = _moment(told.get("scheduled_for"))
-            row |= {"kind": "task", "timestamp": _seconds(_time(workspace, due, now))}
+            row |= {"kind": "task", "timestamp": workspace.stamp(_time(workspace, due, now))}
             # a task of the future would not be picked up
             row["process_after"] = told["scheduled_for"] if due and due <= now else None
             row |= {"series_id": str(told.get("series_id") or name), "recurrence": told.get("recurrence")}
@@ -491,6 +707,8 @@ def _conversation(workspace: Workspace, case: TestCase) -> None:
     folder = workspace.shared / "projects" / "-workspace-agent"
     folder.mkdir(parents=True)
     lines: list[dict[str, Any]] = []
+    before = milliseconds(workspace.began) or 0
+    before -= 1000 * (len(case.scenario.prior_messages) + _PAUSE_SECONDS)
     for number, said in enumerate(case.scenario.prior_messages, 1):
         message: dict[str, Any] = {"role": "user", "content": said.content}
         if said.role == "assistant":
@@ -514,7 +732,8 @@ def _conversation(workspace: Workspace, case: TestCase) -> None:
             "type": message["role"],
             "message": message,
             "uuid": f"{number:08x}-0000-4000-8000-000000000000",
-            "timestamp": said.ts or f"2026-01-01T00:00:{number % 60:02d}.000Z",
+            # the runner drops a session that began weeks ago, whatever the test says of when it was
+            "timestamp": iso(before + 1000 * number),
         }
         lines.append(line)
     (folder / f"{BEFORE}.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in lines))
