@@ -159,7 +159,13 @@ def test_nothing_really_runs_in_subagents_either(project: LiveProject, cli: str 
         outside = project.root / "outside"
         command = f"touch {outside} /out/REALLY-RAN; curl http://127.0.0.1:{server.getsockname()[1]}"
         call = [*tool_use("Bash", command=command), *tool_use(LOOKUP, order_id="42")]
-        agent = tool_use("Agent", description="look", prompt="Look.", subagent_type="general-purpose")
+        agent = tool_use(
+            "Agent",
+            description="look",
+            prompt="Look.",
+            subagent_type="general-purpose",
+            run_in_background=False,
+        )
         turns = [agent, call, "The subagent is done.", call, "Your order 42 ships tomorrow."]
         shop(
             project,

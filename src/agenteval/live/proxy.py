@@ -20,6 +20,7 @@ from agenteval.live.fixtures import Fixtures
 from agenteval.live.model import Model, ModelAnswer, ModelRequest, price_of
 from agenteval.live.options import RECORD_AGAIN, live_error
 from agenteval.live.sandbox import agent_user
+from agenteval.live.seen import SeenCalls
 from agenteval.live.wires import (
     APIS,
     WIRES,
@@ -85,6 +86,7 @@ class Proxy:
     """How requests differ from the recorded ones that were answered."""
     spans: list[tuple[str, Mapping[str, str], bytes]] = field(default_factory=list)
     """OTLP exports, each with its path, headers and body."""
+    seen: SeenCalls = field(default_factory=SeenCalls)
 
     def __post_init__(self) -> None:
         self._lock = threading.RLock()
@@ -161,7 +163,8 @@ class Proxy:
             self.accounts.model = self.accounts.model or model
             offered = map(tool_name, body.get("tools") or [])
             self.accounts.offered += [each for each in offered if each not in self.accounts.offered]
-        self.fixtures.put_into(results_in(wire.turns(body)))
+        results = list(results_in(wire.turns(body)))
+        self.fixtures.put_into(results)
         self.fixtures.unsay(body.get("messages"))
         self.tell(f"asks its model, {self.accounts.told()}")
         parts = request_parts(
@@ -187,6 +190,9 @@ class Proxy:
             known = {(each.name, each.after) for each in self.differences}
             self.differences += [each for each in answer.differences if (each.name, each.after) not in known]
             self._account(answer, model)
+            self.seen.learn_results(results)
+            if answer.status < 400:
+                self.seen.made += wire.calls(answer.message)
         retry = {} if answer.retry else _NO_RETRY
         if body.get("stream") and answer.status < 400:
             return Reply(answer.status, wire.streamed(answer.message), _STREAM, retry)

@@ -30,6 +30,7 @@ from agenteval.live.options import RECORD_AGAIN, LiveOptions, live_error
 from agenteval.live.proxy import HOOK_PATH, Proxy
 from agenteval.live.sandbox import PORT, Sandbox, chosen, free_port, running
 from agenteval.live.scratch import remove_leftovers, remove_tree
+from agenteval.live.seen import incomplete
 from agenteval.loading.config import LiveConfig
 from agenteval.loading.testfile import LoadedTest
 from agenteval.reading.documents import opened, read_text
@@ -304,6 +305,7 @@ class _Live:
                 replay[LIVE_KEY] = {"adapter": self.adapter.name, "test_id": case.id, **agent.provenance}
             proxy.check()  # a transcript may show that a tool ran
             trace = self._trace(replay, proxy, scratch)
+            self._must_be_whole(trace, agent, proxy, has_results="script" in replay)
         for answer in proxy.fixtures.own:
             if answer.once and not answer.used:
                 self.context.warn(f"{answer.source}, of {answer.tool}, was never used")
@@ -398,6 +400,14 @@ class _Live:
             trace.metrics.cost_usd = trace.metrics.cost_usd or proxy.accounts.cost_usd
         trace.metrics.token_usage = trace.metrics.token_usage or dict(proxy.accounts.tokens) or None
         return trace
+
+    def _must_be_whole(self, trace: Trace, agent: LiveAgent, proxy: Proxy, *, has_results: bool) -> None:
+        """Raises the error of a trace that lacks calls, and does not say that it may."""
+        if trace.capabilities.supports_tool_trace and not trace.unseen:
+            begun = proxy.fixtures.asked - set(proxy.fixtures.denied)
+            lacking = proxy.seen.lacking(trace, agent.names, begun=begun, has_results=has_results)
+            if lacking:
+                raise incomplete(lacking)
 
     def _info(self, agent: LiveAgent, proxy: Proxy) -> LiveResult:
         accounts, fixtures, is_played = proxy.accounts, proxy.fixtures, self.options.how == "play"

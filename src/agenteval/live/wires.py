@@ -66,14 +66,20 @@ Turn = tuple[str, list[Block]]
 
 @dataclass(slots=True, frozen=True)
 class Wire:
-    """One wire format: the turns of a request, an answer as the events of a stream, and an answer of the blocks of a
-    hand-written turn.
+    """One wire format: the turns of a request, an answer as the events of a stream, an answer of the blocks of a
+    hand-written turn, and a request that has an answer as its only turn.
     """
 
     turns: Callable[[Mapping[str, Any]], Iterator[Turn]]
     events: Callable[[Mapping[str, Any]], Iterator[dict[str, Any]]]
     message: Callable[[int, str, Sequence[Mapping[str, Any]]], dict[str, Any]]
+    as_request: Callable[[Mapping[str, Any]], dict[str, Any]]
     end: bytes = b""
+
+    def calls(self, message: Mapping[str, Any]) -> list[Block]:
+        """The calls in an answer."""
+        turns = self.turns(self.as_request(message))
+        return [block for _, blocks in turns for block in blocks if block.kind == "call"]
 
     def streamed(self, message: Mapping[str, Any]) -> bytes:
         """An answer as server-sent events."""
@@ -388,6 +394,10 @@ def _chat_message(number: int, model: str, blocks: Sequence[Mapping[str, Any]]) 
     }
 
 
+def _chat_request(answer: Mapping[str, Any]) -> dict[str, Any]:
+    return {"messages": [choice.get("message") for choice in _mappings(answer.get("choices"))]}
+
+
 # OpenAI's responses -------------------------------------------------------------------------------------------
 
 
@@ -398,9 +408,10 @@ def _response_turns(body: Mapping[str, Any]) -> Iterator[Turn]:
         match kind:
             case "message":
                 block = Block("text", _text(item.get("content")))
-            case "function_call":
-                block = Block("call", str(item.get("arguments")), call_id, str(item.get("name")))
-            case "function_call_output":
+            case "function_call" | "custom_tool_call":
+                given = str(item.get("arguments", item.get("input")))
+                block = Block("call", given, call_id, str(item.get("name")))
+            case "function_call_output" | "custom_tool_call_output":
                 block = Block("result", _text(item.get("output")), call_id, holder=item, key="output")
             case "reasoning":
                 block = Block("text", f"reasoning: {_text(item.get('summary'))}")
@@ -472,9 +483,11 @@ def _response_message(number: int, model: str, blocks: Sequence[Mapping[str, Any
 
 
 WIRES = {
-    "messages": Wire(message_turns, _message_events, _message),
-    "chat completions": Wire(_chat_turns, _chat_events, _chat_message, b"data: [DONE]\n\n"),
-    "responses": Wire(_response_turns, _response_events, _response_message),
+    "messages": Wire(message_turns, _message_events, _message, lambda answer: {"messages": [answer]}),
+    "chat completions": Wire(_chat_turns, _chat_events, _chat_message, _chat_request, b"data: [DONE]\n\n"),
+    "responses": Wire(
+        _response_turns, _response_events, _response_message, lambda answer: {"input": answer.get("output")}
+    ),
 }
 """The wire formats by name."""
 APIS = {
