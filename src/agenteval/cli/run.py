@@ -244,6 +244,19 @@ class RunRequest(Request):
         )
 
     @property
+    def for_live(self) -> list[str]:
+        """The options that only tests which run live heed, as they were given on the command line."""
+        context = self.context
+        given = []
+        for known in context.command.params:
+            name = known.name or ""
+            source = context.get_parameter_source(name)
+            if getattr(known, "rich_help_panel", None) == LIVE and source and source.name == "COMMANDLINE":
+                value = "" if getattr(known, "is_flag", False) else f" {context.params[name]}"
+                given.append(f"{max(known.opts, key=len)}{value}")
+        return given
+
+    @property
     def annotates(self) -> bool:
         """Whether the run prints annotations for GitHub Actions."""
         return in_github_actions() if self.github is None else self.github
@@ -362,16 +375,24 @@ def command(asked: RunRequest) -> ExitCode:
     artifacts = asked.artifacts_dir or project.runs
     stream = sys.stderr if asked.json_output else sys.stdout
     console = Console(stream, verbosity=asked.verbose - asked.quiet, color=asked.color or config.color)
+    parts, whole = None, None
+    if asked.for_live:
+        parts = _parts(asked, project)
+        whole = _session(asked, project, parts, console, Path())
+        _refuse_without_live(asked.for_live, whole, asked.paths)
     if asked.watch:
         refuse_beside("--cluster", {"--watch": asked.cluster}, reason_code="usage.cluster")
         from agenteval.running.watching import watch
 
-        options = options_of(asked.context)
+        def options(paths: Sequence[str]) -> list[str]:  # a change may affect only tests that do not run live
+            return options_of(asked.context, live=not whole or whole.has_live(paths))
+
+        options_of(asked.context)  # which refuses some
         written = [artifacts, *asked.reports.values()]
         return watch(
             asked.paths, options, project=project, replays=asked.replays, written=written, terminal=console
         )
-    parts = _parts(asked, project)
+    parts = parts or _parts(asked, project)
     console.suite_options = parts.words
     console.strict = asked.strict or config.strict
     runtime = asked.runtime or config.live.runtime
@@ -396,6 +417,21 @@ def command(asked: RunRequest) -> ExitCode:
         code = _reported(session, asked, project, artifacts)
         ledger.end(as_json=asked.json_output)
         return code
+
+
+def _refuse_without_live(given: Sequence[str], session: Session, paths: Sequence[str]) -> None:
+    """Refuse options that would do nothing: one judgement of a recording is not five trials. Raises `UsageError`."""
+    with redirect_stdout(sys.stderr):  # a plugin may print
+        if session.has_live(paths):
+            return
+    live = session.ledger.options.live
+    raise UsageError(
+        f"{', '.join(given)}: only for tests that run live, and none of the selected tests does",
+        reason_code="usage.live",
+        next_step=f"leave {'it' if len(given) == 1 else 'them'} out: the adapters of these tests only read recordings"
+        if live and live.every
+        else "add --live, or `mode: live` to a test; a recording is judged once, and costs nothing",
+    )
 
 
 def _parts(asked: RunRequest, project: OpenProject) -> Parts:
@@ -513,8 +549,11 @@ def _reported(session: Session, asked: RunRequest, project: OpenProject, artifac
             return session.run(asked.paths, maxfail=asked.most_failures, durations=asked.durations)
 
 
-def options_of(context: typer.Context) -> list[str]:
-    """The options that a command line gave, but for --watch. Raises `UsageError` for one that does not go with it."""
+def options_of(context: typer.Context, *, live: bool = True) -> list[str]:
+    """The options that a command line gave, but for --watch, and for those of live tests unless there are any (`live`).
+
+    Raises `UsageError` for one that does not go with --watch.
+    """
     whole = {f"--{name.replace('_', '-')}": context.params[name] for name in ("baseline", "update_baseline")}
     refuse_beside("--watch", whole, reason_code="usage.baseline")  # which runs only part of the tests again
     refuse_beside("--watch", {"--run-id": context.params["run_id"]}, reason_code="usage.watch_run_id")
@@ -522,6 +561,8 @@ def options_of(context: typer.Context) -> list[str]:
     for known in context.command.params:
         value = context.params.get(known.name or "")
         if known.param_type_name != "option" or known.name == "watch" or value == known.get_default(context):
+            continue
+        if not live and getattr(known, "rich_help_panel", None) == LIVE:
             continue
         name = max(known.opts, key=len)
         if getattr(known, "is_flag", False):

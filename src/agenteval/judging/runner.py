@@ -90,8 +90,14 @@ class Outcome:
 
 
 def is_live(test: LoadedTest, options: RunOptions) -> bool:
-    """Whether a test asks its agent again, rather than a recording."""
-    return test.case.mode == "live" or bool(options.live and options.live.every)
+    """Whether a test asks its agent again, rather than a recording; `--live` does not reach adapters that only read."""
+    every = bool(options.live and options.live.every)
+    if test.case.mode != "live" and not every:
+        return False
+    try:
+        return runs_live(options.registry.find_adapter(test.case.adapter), test.case, every=every)
+    except AdapterError:  # which the run reports
+        return False
 
 
 def run_test(test: LoadedTest, options: RunOptions) -> Outcome:

@@ -84,6 +84,22 @@ class Hooks:
         )
         return file
 
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Refuse `--agenteval-live` where no test of ours can run live. Raises `pytest.UsageError`."""
+        if not self.pytest_config.getoption(
+            "agenteval_live"
+        ) or not self.pytest_config.pluginmanager.has_plugin(f"{NAME}-items"):
+            return
+        from agenteval.judging.runner import is_live
+        from agenteval.pytest_plugin.items import AgentTest
+
+        ours = [item for item in items if isinstance(item, AgentTest)]
+        if ours and not any(is_live(item.test, self.project.options) for item in ours):
+            raise pytest.UsageError(
+                "--agenteval-live: the adapters of these tests only read recordings; leave it out"
+            )
+
     def _is_entered(self, folder: Path, session: pytest.Session) -> bool:
         """Whether a search comes to the folder from a path that was named."""
         if folder not in self._entered:

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from agenteval.contracts.errors import ClusterError, ExitCode, Problem, SpecError
+from agenteval.judging.runner import is_live
 from agenteval.loading.discovery import Found, Selected, Selection, discover
 from agenteval.loading.testfile import LoadedTest
 from agenteval.reporters.artifacts import ArtifactError, safe_stem
@@ -104,6 +105,23 @@ class Session:
         self._selected(number)
         console.emit(f"{counted(number, 'test')} would run")
         return ExitCode.PASSED if number and not self.ledger.tally.counts.invalid else ExitCode.INVALID
+
+    def has_live(self, paths: Sequence[str]) -> bool:
+        """Whether any selected test runs live. True as well where none can be loaded: the run says what is wrong."""
+        found = self.tests() if self.tests else discover(paths, [])
+        loaded = False
+        for each in found:
+            if isinstance(each, Selected):
+                candidate = self.examiner.look(each)
+            elif isinstance(each, LoadedTest):
+                candidate = self.examiner.loaded(Selected(each.path), each)
+            else:
+                continue
+            if candidate.test and candidate.choice.wanted:
+                loaded = True
+                if is_live(candidate.test, self.ledger.options):
+                    return True
+        return not loaded
 
     def run(self, paths: list[str], *, maxfail: int, durations: int) -> ExitCode:
         """Run all selected tests, report each as it ends, and close the run. With `maxfail` 0 no failure stops it."""

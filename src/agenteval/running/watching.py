@@ -3,7 +3,7 @@
 import os
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from agenteval.contracts.errors import ExitCode, SpecError, UsageError
@@ -21,7 +21,7 @@ from agenteval.running.history import FOLDER
 class Dependencies:
     """The tests at some paths, and what each depends on: its directory, the files it names, the project's settings.
 
-    `replays` is the folder of a suite's recordings when it was named.
+    `options` gives those for the paths of a run. `replays` is the folder of a suite's recordings when it was named.
     """
 
     def __init__(
@@ -113,7 +113,7 @@ PULSE_MS = 200
 
 def watch(
     paths: Sequence[str],
-    options: Sequence[str],
+    options: Callable[[Sequence[str]], Sequence[str]],
     *,
     project: OpenProject,
     replays: Path | None,
@@ -122,7 +122,7 @@ def watch(
 ) -> ExitCode:
     """Run, and run again what each change affects, until Ctrl-C; the exit code of the last run.
 
-    `replays` is the folder of a suite's recordings when it was named. `written` are the files and directories that the runs themselves write: they are no changes.
+    `options` gives those for the paths of a run. `replays` is the folder of a suite's recordings when it was named. `written` are the files and directories that the runs themselves write: they are no changes.
 
     Raises `UsageError` (`usage.watch_missing`) without the package watchfiles.
     """
@@ -152,7 +152,7 @@ def watch(
             if again := dependencies.affected(changed) if ran else paths:
                 terminal.gap()
                 terminal.flush()  # before another process writes to the same place
-                code, seen, failed = _run(again, options)
+                code, seen, failed = _run(again, options(again))
                 rest = sorted(failing - seen)
                 failing = failed.union(rest)
                 if ran:
