@@ -153,5 +153,8 @@ def objection(
 
 
 def _judged_nothing(result: TestResult) -> bool:
-    """Whether a test passed by vacuous passes alone."""
+    """Whether a test, or any of its trials, passed without an assertion that had something to judge."""
+    if result.trials:
+        passed = [each for each in result.trials.trials if each.status == "pass"]
+        return any(len(each.vacuous) + len(each.skipped) >= len(result.assertions) for each in passed)
     return result.status == "pass" and all(each.state in ("vacuous", "skip") for each in result.assertions)
