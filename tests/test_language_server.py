@@ -99,7 +99,10 @@ def test_mistakes_are_marked_where_they_are(server: LanguageServer) -> None:
             {"must_call_tool", "tool", "min_calls", "args", "result"},
         ),
         (ASSERTION.format("max_tool_calls", "params:\n      tool: x\n      ‸"), {"max", "max_total"}),
-        (ASSERTION.format("tool_call_order", "params:\n      every: ‸"), {"true", "false"}),
+        (
+            ASSERTION.format("tool_call_order", "params:\n      every: ‸"),
+            {"true", "false", "before", "after"},
+        ),
         (ASSERTION.format("must_call_tool", "severity: ‸"), {"critical", "warning"}),
         (CONFIG + "color: ‸", {"auto", "always", "never"}),
         (CONFIG + "redaction:\n  kinds: [‸]", {"secrets", "email"}),

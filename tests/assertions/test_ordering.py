@@ -1,5 +1,6 @@
 """tool_call_order and stop_after_success: each with a passing, a failing and an edge case, by exact message."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -348,3 +349,78 @@ def test_what_did_not_happen_is_not_out_of_order(kind: str, params: dict[str, An
     """The kind of failure is that of what happened."""
     verdict = judge(kind, params, make_trace(call("web_search"), result("web_search")))
     assert (verdict.passed, verdict.category) == (False, category)
+
+
+EDIT = {"event_type": "tool_call", "tool": "edit"}
+TESTS = {"event_type": "tool_call", "tool": "bash", "args": {"args_contains": {"command": "pytest"}}}
+EVERY_EDIT = {"before": EDIT, "after": TESTS, "every": "before"}
+
+
+@pytest.mark.parametrize(
+    ("course", "message"),
+    [
+        ("e t e t", "every tool_call of edit (evt-2, evt-4) was followed by {tests} (evt-5)"),
+        ("e e t", "every tool_call of edit (evt-2, evt-3) was followed by {tests} (evt-4)"),
+        ("t e t", "every tool_call of edit (evt-3) was followed by {tests} (evt-4)"),
+        (
+            "e t e",
+            "expected every tool_call of edit to be followed by {tests}, got evt-4 without one; the last one is evt-3",
+        ),
+        (
+            "t e",
+            "expected every tool_call of edit to be followed by {tests}, got evt-3 without one; the last one is evt-2",
+        ),
+        (
+            "e o",
+            (
+                "expected every tool_call of edit to be followed by {tests}, got evt-2 without one; "
+                "nothing matches after ({tests})"
+            ),
+        ),
+    ],
+)
+def test_every_match_of_before_is_followed(course: str, message: str) -> None:
+    """Nothing is edited after the last run of the tests; another command is none."""
+    steps = {
+        "e": call("edit", file="a"),
+        "t": call("bash", command="pytest -q"),
+        "o": call("bash", command="ls"),
+    }
+    verdict = judge(
+        "tool_call_order", EVERY_EDIT, make_trace(*[replace(steps[each]) for each in course.split()])
+    )
+    assert verdict.message == message.format(tests="tool_call of bash with matching arguments")
+    assert verdict.passed is message.startswith("every")
+
+
+def test_nothing_to_be_followed_is_vacuous() -> None:
+    """A run that edits nothing has nothing to test."""
+    verdict = judge("tool_call_order", EVERY_EDIT, make_trace(call("bash", command="pytest")))
+    assert (verdict.passed, verdict.exercised) == (True, False)
+    assert verdict.reason == "nothing matches before (tool_call of edit)"
+
+
+def test_one_event_does_not_follow_itself() -> None:
+    """An event that matches both needs another one."""
+    params = {
+        "before": {"tool": "bash", "event_type": "tool_call"},
+        "after": {"tool": "bash", "event_type": "tool_call"},
+    }
+    assert not judge(
+        "tool_call_order", {**params, "every": "before"}, make_trace(call("bash"), call("bash"))
+    ).passed
+
+
+def test_every_after_is_every_true() -> None:
+    """Two names for one thing."""
+    trace = make_trace(call("bash", command="pytest"), call("edit"))
+    for every in (True, "after"):
+        assert not judge("tool_call_order", {**EVERY_EDIT, "every": every}, trace).passed
+
+
+def test_what_must_follow_memory_needs_its_events() -> None:
+    """A recording that shows no memory shows no write that was followed by nothing."""
+    params = {"before": {"event_type": "memory_write"}, "after": TESTS, "every": "before"}
+    trace = make_trace(call("edit"), capabilities=NO_MEMORY)
+    verdict = judge("tool_call_order", params, trace)
+    assert (verdict.applicable, verdict.missing) == (False, ("supports_memory_events",))

@@ -37,7 +37,8 @@ class ToolCallOrder(Assertion):
     """Events happened in the given order.
 
     The first match of `before` precedes the first match of `after`; or events match the `sequence`, others in between.
-    Fails if any never happened.
+    Fails if any never happened. With `every: before`, each match of `before` is followed by one of `after`, as every edit by a run of
+    the tests: none comes after the last one. That is vacuous if nothing matches `before`.
     """
 
     type: ClassVar[str] = "tool_call_order"
@@ -55,8 +56,8 @@ after: {event_type: tool_call, tool: outbound_send}
     """What must come later."""
     sequence: Annotated[list[Selector], NotEmpty(), OneOrMore()] | None = None
     """Two or more steps, instead of `before` and `after`."""
-    every: bool = False
-    """Whether every match of `after` needs an earlier one of `before`."""
+    every: bool | Literal["before", "after"] = False
+    """`after`, or true: every match of `after` needs an earlier one of `before`. `before`: every match of it needs a later one of `after`."""
 
     def __post_init__(self) -> None:
         pair = [name for name in ("before", "after") if getattr(self, name) is not None]
@@ -76,7 +77,9 @@ after: {event_type: tool_call, tool: outbound_send}
             return _in_sequence(self.sequence, trace)
         assert self.before is not None
         assert self.after is not None
-        return _in_pair(self.before, self.after, trace, every=self.every)
+        if self.every == "before":
+            return _followed(self.before, self.after, trace)
+        return _in_pair(self.before, self.after, trace, every=bool(self.every))
 
 
 MISSING_STEP = "required step missing"
@@ -122,6 +125,31 @@ def _in_pair(before: Selector, after: Selector, trace: Trace, *, every: bool) ->
         f"expected {before} before {after}{got}",
         events=in_order([*early, first]),
         proven=before.always_recorded,
+        **observed,
+    )
+
+
+def _followed(before: Selector, after: Selector, trace: Trace) -> Verdict:
+    firsts, seconds = before.find(trace), after.find(trace)
+    observed: dict[str, Any] = {"before": ids(firsts), "after": ids(seconds)}
+    if not firsts:
+        return vacuous(f"nothing matches before ({before})", **observed)
+    last = seconds[-1].seq if seconds else -1
+    open_ones = [event for event in firsts if event.seq >= last]
+    if not open_ones:
+        return passed(
+            f"every {before} ({listed(firsts)}) was followed by {after} ({seconds[-1].event_id})",
+            events=[*firsts, seconds[-1]],
+            proven=before.always_recorded,
+            **observed,
+        )
+    since = f"the last one is {seconds[-1].event_id}" if seconds else f"nothing matches after ({after})"
+    return failed(
+        f"expected every {before} to be followed by {after}, got {listed(open_ones)} without one; {since}",
+        events=in_order([*open_ones, *seconds[-1:]]),
+        closest=[] if seconds else after.closest(trace),
+        proven=after.always_recorded,
+        category="" if seconds else MISSING_STEP,
         **observed,
     )
 
