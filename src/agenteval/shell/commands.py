@@ -119,6 +119,10 @@ _EXPANDED = lazy(r"\$[({A-Za-z_]|" + PLACEHOLDER_BEGIN)
 """Where something is filled in."""
 
 
+_DOLLAR = "\ue107"
+"""What stands for a dollar sign that is escaped while variables are filled in."""
+_ESCAPED_IN_TEXT = lazy(r"\\([$`\\])")
+
 DEEPEST = 8
 """How many commands within commands are followed."""
 MOST_COMMANDS = 2000
@@ -214,7 +218,7 @@ class Shell:
         targets: list[tuple[str, bool]] = []
         for operator, target in redirections:
             if operator == "<<":
-                stdin = self.parts.heredocs.get(target)
+                stdin = self._here(target)
             elif operator == "<<<":
                 stdin = f"{self.values(target)[0]}\n"
             elif operator == "<" and (mark := PLACEHOLDER.fullmatch(target)):
@@ -224,6 +228,16 @@ class Shell:
             elif not operator.endswith("&") and target not in ("/dev/null", ""):
                 targets.append((target, ">>" in operator))
         return stdin, targets
+
+    def _here(self, number: str) -> str | None:
+        """The text of a here-document, in which the shell runs commands and fills in variables unless it is quoted."""
+        text = self.parts.heredocs.get(number)
+        if text is None or number in self.parts.literal:
+            return text
+        for mark in PLACEHOLDER.finditer(text):
+            self._output(mark["number"])  # however long the text is
+        filled = self.values(text.replace("\\$", _DOLLAR))[0]
+        return _ESCAPED_IN_TEXT.sub(r"\1", text if filled == UNKNOWN else filled).replace(_DOLLAR, "$")
 
     def _fed(self, words: list[str]) -> list[str]:
         """The names that a loop of a line reads: `done < <(find …)`, `done <<< "$(ls)"`."""
@@ -303,6 +317,8 @@ def _nothing(_shell: Shell, _command: Command) -> None:
 
 def _evaluate(shell: Shell, command: Command) -> None:
     for line in shell.values(" ".join(command.arguments)):
+        if UNKNOWN in line:
+            shell.is_unclear([command.name, line])
         shell.run(line)
 
 
@@ -468,6 +484,30 @@ def _read(shell: Shell, command: Command) -> None:
     shell.names = [] if files else command.names
 
 
+def _source(shell: Shell, command: Command) -> None:
+    """Run a file in this shell: what it does is not known."""
+    _read(shell, command)
+    shell.is_unclear([command.name, *command.arguments])
+
+
+def _send(shell: Shell, command: Command) -> None:
+    """`git` and `gh`: the words of a message are a text that nothing reads."""
+    words: list[str] = []
+    arguments = iter(command.arguments)
+    tells = command.name == "gh" or not _TELLING.isdisjoint(command.arguments)
+    for word in arguments:
+        if tells and _MESSAGE[command.name].fullmatch(word):
+            next(arguments, "")
+        elif not (tells and _MESSAGE_INSIDE.match(word)):
+            words.append(word)
+    shell.is_unclear([command.name, *words])
+
+
+_TELLING = frozenset({"commit", "merge", "notes", "stash", "tag"})
+_MESSAGE = {"git": lazy(r"-[a-z]*m|--message"), "gh": lazy(r"-[bnt]|--(?:body|title|notes|subject)")}
+_MESSAGE_INSIDE = lazy(r"--(?:message|body|title|notes|subject)=|-m.")
+
+
 def _edit(shell: Shell, command: Command) -> None:
     """`sed` and `perl` print what they make of files, or change them in place."""
     if command.has("i", "in-place"):
@@ -548,9 +588,11 @@ _NAMES: dict[Callable[[Shell, Command], None], str] = {
     _find: "find",
     _search: "ack ag egrep fgrep grep rg",
     _read: (
-        ". awk base64 bat bzip2 cat cmp column comm cut diff file fold gzip head hexdump join jq less md5sum more nl"
-        " od paste sha1sum sha256sum sort source split strings tac tail tr uniq wc xxd xz zcat"
+        "awk base64 bat bzip2 cat cmp column comm cut diff file fold gzip head hexdump join jq less md5sum more nl"
+        " od paste sha1sum sha256sum sort split strings tac tail tr uniq wc xxd xz zcat"
     ),
+    _source: ". source",
+    _send: "gh git",
     _edit: "perl sed",
     _write: "mkdir tee touch",
     _remove: "rm rmdir shred truncate unlink",

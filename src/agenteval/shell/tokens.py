@@ -27,6 +27,8 @@ class Parts:
 
     heredocs: dict[str, str] = field(default_factory=dict)
     """The texts of here-documents."""
+    literal: set[str] = field(default_factory=set)
+    """The numbers of those with a quoted delimiter, in which the shell fills in nothing."""
     substitutions: dict[str, str] = field(default_factory=dict)
     """The commands in `$(…)`, backquotes and `<(…)`."""
 
@@ -46,7 +48,8 @@ def split(command: str, parts: Parts) -> list[str]:
     return list(lexer)
 
 
-_HEREDOC = lazy(r"""(?<!<)<<-?[ \t]*(["'\\]?)([A-Za-z_][\w.-]*)["']?""")
+_HEREDOC = lazy(r"""(?<!<)<<(?!<)-?[ \t]*((?:'[^'\n]*'|"[^"\n]*"|\\.|[^\s;&|<>()'"\\`])+)""")
+_QUOTES = str.maketrans("", "", "'\"\\")
 
 
 def _without_heredocs(command: str, parts: Parts) -> str:
@@ -58,11 +61,17 @@ def _without_heredocs(command: str, parts: Parts) -> str:
 
     def numbered(match: re.Match[str]) -> str:
         nonlocal at
-        if last.get(match[2], -1) < at:
+        delimiter = match[1].translate(_QUOTES).strip()
+        if last.get(delimiter, -1) < at:
             return match[0]
-        end = next(number for number in range(at, len(lines)) if lines[number].strip() == match[2])
+        end = next(number for number in range(at, len(lines)) if lines[number].strip() == delimiter)
         number = str(len(parts.heredocs))
-        parts.heredocs[number] = "".join(f"{line}\n" for line in lines[at:end])
+        body = "".join(f"{line}\n" for line in lines[at:end])
+        if match[1] == match[1].translate(_QUOTES):
+            body = _without_substitutions(body, parts, in_text=True)
+        else:
+            parts.literal.add(number)
+        parts.heredocs[number] = body
         at = end + 1
         return f"<< {number} "
 
@@ -73,15 +82,18 @@ def _without_heredocs(command: str, parts: Parts) -> str:
 
 
 _OPENING = lazy(r"""\\.|'[^']*'|"|`|[$<>]\(|(?<![^\s;&|()])#[^\n]*""", re.DOTALL)
+_IN_TEXT = lazy(r"\\.|`|\$\(", re.DOTALL)
+"""The same in a here-document, where quotes are signs like any other."""
 _NESTED = lazy(r"""\\.|'[^']*'|"(?:\\.|[^"\\])*"|[()]""", re.DOTALL)
 
 
-def _without_substitutions(line: str, parts: Parts) -> str:
+def _without_substitutions(line: str, parts: Parts, *, in_text: bool = False) -> str:
     """The line with numbers in the place of the commands whose output is filled in."""
     kept: list[str] = []
     at = done = 0
     quoted = False
-    while match := _OPENING.search(line, at):
+    opening = _IN_TEXT if in_text else _OPENING
+    while match := opening.search(line, at):
         piece, at = match[0], match.end()
         if piece == '"':
             quoted = not quoted
