@@ -309,6 +309,7 @@ def test_all_that_is_read_goes_through_one_door() -> None:
         ("cluster.py", "tarfile.open(fileobj=io.BytesIO(self.made_of[2]))"),
         # databases of a scratch install that the run has made or taken over, and copies
         ("workspace.py", "sqlite3.connect(path)"),
+        ("workspace.py", "shutil.copyfile(self.inbound, self.session / INBOUND)"),
         # what an agent has left, from folder to folder without following links
         ("left.py", "os.open(name, how | os.O_CLOEXEC, dir_fd=folder)"),
         # what git tracks, copied for an agent without following links; the input of an agent

@@ -35,6 +35,7 @@ from agenteval.loading.config import LiveConfig
 
 HOOK_PATH = "/agenteval/hook"
 MOST_BODY_BYTES = 64 * 2**20
+_LINES_LOOKED_FOR = 3
 _CLI = "claude-cli/"
 _JSON = "application/json"
 _STREAM = "text/event-stream; charset=utf-8"
@@ -84,6 +85,8 @@ class Proxy:
     accounts: Accounts = field(default_factory=Accounts)
     differences: list[Difference] = field(default_factory=list)
     """How requests differ from the recorded ones that were answered."""
+    heard: dict[str, None] = field(default_factory=dict)
+    """All that the model was given, piece by piece and each once, as the agent sent it."""
     spans: list[tuple[str, Mapping[str, str], bytes]] = field(default_factory=list)
     """OTLP exports, each with its path, headers and body."""
     seen: SeenCalls = field(default_factory=SeenCalls)
@@ -109,6 +112,11 @@ class Proxy:
         """How long nothing was asked; 0 while something is being answered."""
         with self._lock:
             return 0.0 if self._busy else time.monotonic() - self._last
+
+    def has_heard(self, text: str) -> bool:
+        """Whether the model was given something of a text: one of its longest lines, whatever is left out of it."""
+        lines = sorted({line.strip() for line in text.splitlines() if line.strip()}, key=len, reverse=True)
+        return not lines or any(line in each for line in lines[:_LINES_LOOKED_FOR] for each in self.heard)
 
     def check(self) -> None:
         """Raises `AdapterError` once the run is worth no verdict any more: the cause of all else."""
@@ -175,6 +183,8 @@ class Proxy:
             here=_day_and_machine(),
             runs=self.fixtures.runs_own_code,
         )
+        with self._lock:
+            self.heard |= dict.fromkeys(each.text for each in parts)
         request = ModelRequest(
             api=api, path=path, body=body, headers=headers, parts=self._plain(parts), client=client
         )

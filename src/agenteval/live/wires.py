@@ -32,6 +32,9 @@ _MEMORY_FILES = ("CLAUDE.local.md", "MEMORY.md")
 _SKILLS = "skills are available"
 _DATE = "\n# currentDate\n"
 """What comes, in the same reminder, after the files of an author."""
+_HOOKED = re.compile(r"^SessionStart[\w:]* hook (?:success|additional context):", re.MULTILINE)
+_AFTER_HOOKS = re.compile(r"^(?:Available agent types for|The following )", re.MULTILINE)
+"""How what a hook of the author's gave for the beginning of a session begins in a reminder, and what comes after it."""
 _DEFERRED = "deferred tools are now available"
 _SESSION = r"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\W*$"
 _SUBAGENT_TOOLS = ("Agent", "Task")
@@ -195,6 +198,11 @@ class _Harness:
                 else:
                     yield Part(f"instructions ({name})", "author", content)
             return
+        if hooked := _HOOKED.search(text):
+            end = _AFTER_HOOKS.search(text, hooked.end())
+            stop = end.start() if end else len(text)
+            yield Part("memory (SessionStart hook)", "conversation", text[hooked.end() : stop].strip())
+            text = f"{text[: hooked.start()]}{text[stop:]}".strip()
         for section in re.split(r"\n{2,}(?!- )", text):
             if _SKILLS in section:
                 lead, *entries = re.split(r"\n+- ", section)

@@ -188,6 +188,22 @@ class NanoClawAgent(LiveAgent):
                 return text
         return ""
 
+    def _warn_of_unheard(self, proxy: Proxy, context: AdapterContext) -> None:
+        """Warn of what the author wrote, and no request has a word of: no run can notice a change of it."""
+        workspace = self.workspace
+        unheard = [name for name, text in workspace.instructions.items() if not proxy.has_heard(text)]
+        if unheard:
+            files = ", ".join(sorted(unheard))
+            context.warn(
+                f"{files} reached no request, so no run notices a change there: the agent's CLI "
+                "does not follow the imports of the group's CLAUDE.md that lead out of its folder"
+            )
+        for name, text in workspace.told.items():
+            if not proxy.has_heard(text):
+                context.warn(
+                    f"scenario.{name} reached no request: the agent neither was given it nor read it"
+                )
+
     def replay(self, proxy: Proxy, context: AdapterContext) -> dict[str, Any]:
         """The run as a replay bundle: fixtures' answers stand in the transcripts where denials were."""
         from agenteval_nanoclaw.session.recorder import SessionRecorder
@@ -200,6 +216,7 @@ class NanoClawAgent(LiveAgent):
             raise refused("/workspace/inbound.db", f"is no database to write to: {error}") from error
         if self.real and (told := far_from_today(self.case, FAR_DAYS)):
             context.warn(f"the model was told of {told[0]}, which is not near today, and also what day it is")
+        self._warn_of_unheard(proxy, context)
         recorder = SessionRecorder(self.adapter)
         root = self.workspace.root
         unheard = replace(context, base_dir=root, root=root, warnings=[])

@@ -93,6 +93,10 @@ class Workspace:
     """What stands in the group's container.json."""
     mounts: dict[str, tuple[Path, bool]] = field(default_factory=dict)
     clock: dict[str, str] = field(default_factory=dict)
+    instructions: dict[str, str] = field(default_factory=dict)
+    """The files with the author's instructions that a group has, each with its text."""
+    told: dict[str, str] = field(default_factory=dict)
+    """What the test tells of memory and of what was said before, by where it stands in the test."""
     logs: dict[str, list[str]] = field(default_factory=dict)
     """The logs of series of tasks, line by line: not files, since the agent may make links where those would be."""
 
@@ -405,6 +409,7 @@ def build(
         workspace, scenario.group_id, scenario.memory_snapshot, workspace.group, checkout.host.memory
     )
     _databases(workspace, checkout, case, recorded, container)
+    workspace.told |= _told(case)
     if scenario.prior_messages:
         _conversation(workspace, case)
     return workspace
@@ -416,6 +421,18 @@ def _folder_name(group: str) -> str:
 
 def _is_plain(name: str) -> bool:
     return _PLAIN.fullmatch(name) is not None
+
+
+def _told(case: TestCase) -> dict[str, str]:
+    """What a test tells of its group's memory and of what was said before, by where it stands in the test."""
+    scenario, memory = case.scenario, case.scenario.memory_snapshot
+    found = {f"prior_messages[{index}]": each.content for index, each in enumerate(scenario.prior_messages)}
+    if memory is not None and not isinstance(memory, list):
+        found["memory_snapshot"] = "\n".join(memory_text(memory))
+    for index, entry in enumerate(memory if isinstance(memory, list) else ()):
+        if not isinstance(entry, dict) or entry.get("group_id") in (None, scenario.group_id):
+            found[f"memory_snapshot[{index}]"] = "\n".join(memory_text(entry))
+    return found
 
 
 def _series(case: TestCase) -> str:
@@ -464,7 +481,7 @@ def _group_folder(
     skills = checkout.skills if container["skills"] == "all" else container["skills"]
     for skill in skills:
         (shared / "skills" / str(skill)).symlink_to(f"/app/skills/{skill}")
-    _compose(group, checkout.host, checkout.files / "container", container)
+    workspace.instructions |= _compose(group, checkout.host, checkout.files, container)
     (group / LOCAL).touch()
     if checkout.host.session_context:
         told = {"agentGroupId": workspace.owner, "sessionId": workspace.session.name, "mailbox": None}
@@ -507,30 +524,46 @@ def _stand_ins(recorded: Trace | None) -> dict[str, dict[str, Any]]:
     return servers
 
 
-def _compose(group: Path, host: Host, container: Path, config: Mapping[str, Any]) -> None:
-    """Write the group's instructions as the host composes them: its persona, and imports of what checkout and servers say."""
+def _compose(group: Path, host: Host, files: Path, config: Mapping[str, Any]) -> dict[str, str]:
+    """Write the group's instructions as the host composes them: its persona, and imports of what checkout and servers say.
+
+    Returns the files with what they say, as the author knows them.
+    """
     fragments = group / ".claude-fragments"
     fragments.mkdir()
     (group / ".claude-shared.md").symlink_to("/app/CLAUDE.md")
-    names = []
-    for path in container.glob("skills/*/instructions.md"):
-        names.append(f"skill-{path.parent.name}.md")
-        (fragments / names[-1]).symlink_to(f"/app/skills/{path.parent.name}/{path.name}")
     skipped = host.without_cli if config.get("cliScope") == "disabled" else ()
+    container = files / "container"
+    links = {".claude-shared.md": container / MAIN}
+    for path in container.glob("skills/*/instructions.md"):
+        name = f"skill-{path.parent.name}.md"
+        (fragments / name).symlink_to(f"/app/skills/{path.parent.name}/{path.name}")
+        links[f".claude-fragments/{name}"] = path
     for path in container.glob("agent-runner/src/mcp-tools/*.instructions.md"):
         module = path.name.removesuffix(".instructions.md")
         if module not in skipped:
-            names.append(f"module-{module}.md")
-            (fragments / names[-1]).symlink_to(f"/app/src/mcp-tools/{path.name}")
-    for server, each in config["mcpServers"].items():
-        if isinstance(each, dict) and each.get("instructions"):
-            names.append(f"mcp-{server}.md")
-            (fragments / names[-1]).write_text(str(each["instructions"]), encoding="utf-8")
-    imports = ["@./.claude-shared.md", *(f"@./.claude-fragments/{name}" for name in sorted(names))]
+            (fragments / f"module-{module}.md").symlink_to(f"/app/src/mcp-tools/{path.name}")
+            links[f".claude-fragments/module-{module}.md"] = path
+    written = {
+        f".claude-fragments/mcp-{server}.md": (
+            f"the instructions of the MCP server {server}",
+            str(each["instructions"]),
+        )
+        for server, each in config["mcpServers"].items()
+        if isinstance(each, dict) and each.get("instructions")
+    }
+    first = [".claude-shared.md"]
     if persona := _persona(group, host):
-        (fragments / _PERSONA).write_text(persona, encoding="utf-8")
-        imports.insert(0, f"@./.claude-fragments/{_PERSONA}")
-    (group / MAIN).write_text("\n".join([host.header, *imports, ""]), encoding="utf-8")
+        first.insert(0, f".claude-fragments/{_PERSONA}")
+        written[first[0]] = (f"groups/{group.name}/{host.persona}", persona)
+    for name, (_, text) in written.items():
+        (group / name).write_text(text, encoding="utf-8")
+    imports = [*first, *sorted({*links, *written} - set(first))]
+    (group / MAIN).write_text(
+        "\n".join([host.header, *(f"@./{name}" for name in imports), ""]), encoding="utf-8"
+    )
+    linked = {str(path.relative_to(files)): read_text(path) for path in links.values() if path.is_file()}
+    return linked | dict(written.values())
 
 
 def _persona(group: Path, host: Host) -> str:
