@@ -80,6 +80,8 @@ _PERSONA = re.compile(r"const PERSONA_PREPEND_FILE\s*=\s*'([^']*)'")
 _WITHOUT_CLI = re.compile(r"^.*\bcliDisabled\b.*\bcontinue\b.*$", re.MULTILINE)
 _MODULE = re.compile(r"moduleName === '([\w-]+)'")
 _MEMORY_HOOKS = (f"{RUNNER}memory/session-hook.ts", f"{RUNNER}memory-session-hook.ts")
+MEMORY_MODULES = (*_MEMORY_HOOKS, f"{RUNNER}memory/scaffold.ts", f"{RUNNER}memory-scaffold.ts")
+"""The runner's code that gives an agent its memory when a session begins, and makes its first files."""
 _SESSION_CONTEXT = f"{RUNNER}mailbox/index.ts"
 _ROUTING = f"{RUNNER}db/session-routing.ts"
 

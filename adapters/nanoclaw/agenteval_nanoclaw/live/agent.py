@@ -26,6 +26,7 @@ from agenteval_nanoclaw.session.memory import MAIN
 from agenteval_nanoclaw.session.results import canonical
 from agenteval_nanoclaw.session.store import BESIDE, json_of
 from agenteval_nanoclaw.session.values import record_of
+from agenteval_nanoclaw.versions import MEMORY_MODULES
 
 HOME = "/home/node"
 IDLE_SECONDS = 0.3
@@ -59,7 +60,7 @@ def prepared(setup: LiveSetup, adapter: Adapter) -> LiveAgent:
     )
     return NanoClawAgent(
         sandbox=Sandbox(
-            command=["bun", "run", "/app/src/index.ts"],
+            command=_command(workspace, checkout),
             socket=setup.socket,
             env={
                 **setup.env,
@@ -84,6 +85,24 @@ def prepared(setup: LiveSetup, adapter: Adapter) -> LiveAgent:
         adapter=AdapterInfo(name=adapter.name, version=adapter.version),
         real=setup.real,
     )
+
+
+def _command(workspace: Workspace, checkout: Checkout) -> list[str]:
+    """How the runner is started: once what was said before has the memory that its session began with."""
+    start = ["bun", "run", "/app/src/index.ts"]
+    modules = [each for each in MEMORY_MODULES if (checkout.files / each).is_file()]
+    if not (workspace.has_before and modules):
+        return start
+    inside = [each.replace("container/agent-runner/src/", "/app/src/") for each in modules]
+    transcript = f"{HOME}/.claude/{workspace.before.relative_to(workspace.shared)}"
+    return [
+        "sh",
+        "-c",
+        'bun /agenteval/before.mjs "$@"; exec bun run /app/src/index.ts',
+        "sh",
+        transcript,
+        *inside,
+    ]
 
 
 def _recorded(adapter: Adapter, setup: LiveSetup) -> Trace | None:
@@ -111,7 +130,7 @@ def _read_only(checkout: Checkout, workspace: Workspace) -> dict[str, Path]:
         },
         **{f"/pnpm/{name}": program for name, program in checkout.programs.items()},
         **({f"/pnpm/{PROGRAM}": _OURS / f"{PROGRAM}.sh"} if (container / NCL).is_file() else {}),
-        **{f"/agenteval/{name}": _OURS / name for name in ("bridge.mjs", "tools.mjs")},
+        **{f"/agenteval/{name}": _OURS / name for name in ("before.mjs", "bridge.mjs", "tools.mjs")},
         **{inside: ours for inside, (ours, readonly) in workspace.mounts.items() if readonly},
     }
     return {inside: ours for inside, ours in shown.items() if ours is not None and ours.exists()}

@@ -101,6 +101,16 @@ class Workspace:
     """The logs of series of tasks, line by line: not files, since the agent may make links where those would be."""
 
     @property
+    def before(self) -> Path:
+        """The transcript of what was said before."""
+        return self.shared / "projects" / "-workspace-agent" / f"{BEFORE}.jsonl"
+
+    @property
+    def has_before(self) -> bool:
+        """Whether something was said before."""
+        return self.before.is_file()
+
+    @property
     def inbound(self) -> Path:
         """What the host writes, and the agent can only read: in its own folder it could put a link in this place."""
         return self.root.parent / "host" / INBOUND
@@ -737,8 +747,7 @@ def _inbound(workspace: Workspace, case: TestCase, conversation: str) -> Iterato
 
 def _conversation(workspace: Workspace, case: TestCase) -> None:
     """A transcript of what was said before, which the agent's session goes on from."""
-    folder = workspace.shared / "projects" / "-workspace-agent"
-    folder.mkdir(parents=True)
+    workspace.before.parent.mkdir(parents=True)
     lines: list[dict[str, Any]] = []
     before = milliseconds(workspace.began) or 0
     before -= 1000 * (len(case.scenario.prior_messages) + _PAUSE_SECONDS)
@@ -769,7 +778,7 @@ def _conversation(workspace: Workspace, case: TestCase) -> None:
             "timestamp": iso(before + 1000 * number),
         }
         lines.append(line)
-    (folder / f"{BEFORE}.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in lines))
+    workspace.before.write_text("".join(f"{json.dumps(each)}\n" for each in lines))
     with _writing(workspace.outbound) as database:
         put(database, "session_state", key=CONTINUATION, value=BEFORE, updated_at=_HOST_CREATED)
 
