@@ -259,8 +259,7 @@ def test_all_that_is_printed_and_filed_goes_through_the_redactor() -> None:
     }
     assert found == {
         ("cli/__init__.py", "print"),
-        ("cli/app.py", "typer.echo"),
-        ("running/cluster.py", "print"),  # an address, for the process that started this one
+        ("cli/app.py", "typer.echo"),  # an address, for the process that started this one
         ("running/reports.py", "path.write_bytes"),  # a report, as its format has sealed it
         ("reporters/terminal.py", "stream.write"),
         (

@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tarfile
@@ -16,6 +17,7 @@ from typing import Any
 import pytest
 
 from agenteval.cli import main
+from agenteval.contracts.errors import UsageError
 from agenteval.running import cluster as clusters
 from live_projects import LiveProject, needs_sandbox
 from plugin_projects import SHOUTS
@@ -27,6 +29,21 @@ SHOUT = [{"id": "shouts", "type": "shouts", "params": {}}]
 WORKERS = 2
 
 
+SERVE = """
+import sys
+from distributed import LocalCluster
+
+if __name__ == "__main__":
+    cluster = LocalCluster(
+        n_workers=int(sys.argv[1]), threads_per_worker=1, dashboard_address=None, memory_limit=0, silence_logs=50
+    )
+    print(cluster.scheduler_address, flush=True)
+    sys.stdin.read()
+    cluster.close(timeout=5)
+"""
+"""A cluster in processes of its own, with as many workers as its argument says, until its input ends."""
+
+
 class Apart:
     """A cluster of two workers on this machine; `folder` is where its processes make temporary folders."""
 
@@ -35,7 +52,7 @@ class Apart:
         self.process = subprocess.Popen(
             [
                 *clusters._PYTHON,
-                "from agenteval.running.cluster import serve_cluster; serve_cluster()",
+                SERVE,
                 str(WORKERS),
             ],
             stdin=subprocess.PIPE,
@@ -465,3 +482,102 @@ def test_a_connection_that_failed_does_not_stop_the_next(project: Project, apart
     project.add("pass")
     command = [sys.executable, "-c", TWICE, apart.address]
     subprocess.run(command, cwd=project.root, timeout=60, check=True, capture_output=True)
+
+
+def test_files_that_git_ignores_stay_here(
+    project: Project, apart: Apart, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Keys and data do not travel; what a test, the configuration or `cluster_files` names does, and the run is the same."""
+    for name in (
+        "keys.json",
+        "build/big.bin",
+        "data/one.csv",
+        "sub/.gitignore",
+        "sub/hidden",
+        "sub/seen",
+        "new.txt",
+    ):
+        (project.root / name).parent.mkdir(exist_ok=True)
+        (project.root / name).write_text("hidden" if name.endswith(".gitignore") else "1", encoding="utf-8")
+    (project.root / ".gitignore").write_text("keys.json\nbuild/\ndata/\n*.local.json\nplugin.py\n*.own/\n")
+    (project.root / "plugin.py").write_text(SHOUTS, encoding="utf-8")
+    (project.root / "agenteval.yaml").write_text(
+        "color: never\nplugins: [plugin.py]\ncluster_files: ['data/*.csv']\n", encoding="utf-8"
+    )
+    project.add(
+        "pass",
+        "000",
+        assertions=SHOUT,
+        replay=make_replay(final_output={"role": "assistant", "content": "A"}),
+    )
+    folder = next((project.root / "tests").rglob("test.yaml")).parent
+    (folder / "replay.json").rename(folder / "replay.local.json")
+    test = (folder / "test.yaml").read_text(encoding="utf-8")
+    (folder / "test.yaml").write_text(test.replace("replay.json", "replay.local.json"), encoding="utf-8")
+    subprocess.run(["git", "init", "-q", project.root], check=True)
+    subprocess.run(["git", "init", "-q", project.root / "sub"], check=True)
+    sent: list[bytes] = []
+    pack = clusters._packed
+
+    def packed(*given: Any, **rest: Any) -> bytes:
+        sent.append(pack(*given, **rest))
+        return sent[-1]
+
+    monkeypatch.setattr(clusters, "_packed", packed)
+    alone = run(capfd, "run-a", "-n", "1")
+    assert run(capfd, "run-b", "--cluster", apart.address) == alone
+    assert alone[0] == 0
+    with tarfile.open(fileobj=io.BytesIO(sent[0])) as archive:
+        names = {name for name in archive.getnames() if archive.getmember(name).isfile()}
+    assert {"new.txt", "data/one.csv", "plugin.py", "agenteval.yaml", "sub/seen"} < names
+    assert any(name.endswith("replay.local.json") for name in names)
+    assert not {"keys.json", "build/big.bin", "sub/hidden"} & names
+    (project.root / "agenteval.yaml").write_text("cluster_files: ['none/*']\n", encoding="utf-8")
+    assert main(["run", "tests", "--cluster", apart.address]) == 2
+    assert "cluster_files: none/* fits no file of" in capfd.readouterr().err
+
+
+def test_files_stay_here_where_git_does_not_list_them(tmp_path: Path) -> None:
+    """A checkout that git cannot read may ignore anything; a mark that is no repository ignores nothing."""
+    (tmp_path / ".git").mkdir()
+    assert clusters.ignored_by_git(tmp_path) == frozenset()
+    (tmp_path / ".git" / "HEAD").write_text("nonsense", encoding="utf-8")
+    with pytest.raises(UsageError, match="git does not list which files"):
+        clusters.ignored_by_git(tmp_path)
+
+
+def test_a_cluster_of_this_machine_listens_nowhere(
+    project: Project, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Through a port, any user of the machine could run code in it."""
+    project.add("pass")
+    listening: list[int] = []
+    listen = socket.socket.listen
+
+    def listens(self: socket.socket, *backlog: int) -> None:
+        listening.append(self.family)
+        listen(self, *backlog)
+
+    monkeypatch.setattr(socket.socket, "listen", listens)
+    assert main(["run", "tests", "--cluster", "local:2"]) == 0
+    capfd.readouterr()
+    assert [each for each in listening if each != socket.AF_UNIX] == []
+
+
+GROWING = SERVE.replace("int(sys.argv[1])", "0").replace(
+    "    print(", '    cluster.adapt(minimum=0, maximum=2, interval="200ms")\n    print('
+)
+
+
+def test_a_cluster_that_grows_with_its_work(
+    project: Project, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has no worker until something is queued."""
+    fill(project, 6)
+    monkeypatch.setattr(sys.modules[__name__], "SERVE", GROWING)
+    own = Apart(tmp_path)
+    try:
+        alone = run(capfd, "run-a", "-n", "1")
+        assert run(capfd, "run-b", "--cluster", own.address) == alone
+    finally:
+        own.end()

@@ -101,6 +101,11 @@ def _fault_inside(name: str, what: str = "tests are") -> str:
     return _path_fault(name) or (told if outside else "")
 
 
+def _fault_of_travelling(name: str) -> str:
+    """What is wrong with the path or glob of files that travel."""
+    return _fault_inside(name, "files are")
+
+
 def _plugin_fault(name: str) -> str:
     """What is wrong with the name of a plugin: a file inside the project, or the dotted name of a module."""
     if name.endswith(".py") or _path_fault(name):
@@ -249,6 +254,8 @@ class Config(Model):
     """Whether the console uses colour."""
     plugins: list[Annotated[str, _Rule(_plugin_fault)]] = field(default_factory=list)
     """Modules whose assertion types and adapters can be used: files relative to the project's root, or dotted names."""
+    cluster_files: list[Annotated[str, NotEmpty(), _Rule(_fault_of_travelling)]] = field(default_factory=list)
+    """Files that git ignores and that travel to a cluster all the same: paths or globs, relative to the project root."""
     secrets: list[Annotated[str, NotEmpty()]] = field(default_factory=list)
     """Environment variables whose values are redacted wherever they stand."""
     redaction: RedactionConfig = field(default_factory=RedactionConfig)

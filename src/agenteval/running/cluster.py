@@ -27,13 +27,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from agenteval.contracts.errors import AgentEvalError, ClusterError, UsageError
-from agenteval.loading.config import checkout_of
+from agenteval.loading.config import checkout_of, config_files
 from agenteval.loading.discovery import Found, Selected, discover
 from agenteval.loading.project import OpenProject
 from agenteval.reading.documents import read_bytes
+from agenteval.reading.yamlsource import load_yaml
 from agenteval.running.workers import MOST_WAITING, Asked, Died, Job, Worker, Workers, work
 from agenteval.text.fitting import counted
 from agenteval.text.lazy_regexes import lazy
+from agenteval.text.parts import texts
 
 MOST_BYTES = 200 * 10**6
 """The most that a project may have in its files to travel."""
@@ -59,6 +61,8 @@ _LEFT_OUT = frozenset(
 """Folders that stay here, beside virtual environments and the runs."""
 _ENVIRONMENT = lazy(r"\.env(?:\..*|rc)?")
 """Files of secrets for this machine's environment, which stay here, too."""
+_LONGEST_NAME = 1024
+"""Longer texts in a test are no names of files."""
 _LIVE = lazy(r"(?m)^[^#\n]*mode[\"']?\s*:\s*[\"']?live\b")
 _PYTHON = (sys.executable, "-P", "-c")
 """A program in a process of its own, which does not import from the current directory."""
@@ -83,7 +87,7 @@ class Cluster:
         sandbox: str = "",
         live: bool = False,
     ) -> None:
-        self._local: subprocess.Popen[str] | None = None
+        self._local: Any = None
         self._spread: Spread | None = None
         self.client: Any = None
         self.address = address
@@ -119,24 +123,25 @@ class Cluster:
                 next_step="start one (`dask scheduler`), name its address, as in tcp://host:8786, or use --cluster local:2",
             ) from None
 
-    def _started(self) -> str:
-        """The address of a cluster on this machine, in processes of its own: none of its output is ours."""
-        self._local = subprocess.Popen(  # noqa: S603 - ourselves
-            [
-                *_PYTHON,
-                "from agenteval.running.cluster import serve_cluster; serve_cluster()",
-                self.address.removeprefix("local:"),
-            ],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-            start_new_session=True,  # Ctrl-C is for us, and we end it
+    def _started(self) -> Any:
+        """A cluster in this process. It listens nowhere: through a port of loopback, any user of the machine could run code in it."""
+        from distributed import Scheduler, SpecCluster, Worker
+
+        def quiet(kind: Any) -> Any:  # each would serve pages about itself
+            return type(kind.__name__, (kind,), {"start_http_server": lambda *_, **__: None})
+
+        number = int(self.address.removeprefix("local:"))
+        workers = {
+            "cls": quiet(Worker),
+            "options": {"nthreads": 1, "memory_limit": 0},
+        }  # a share has its own process
+        start: Any = SpecCluster  # untyped
+        self._local = start(
+            workers=dict.fromkeys(range(number), workers),
+            scheduler={"cls": quiet(Scheduler), "options": {"protocol": "inproc://", "dashboard": False}},
+            silence_logs=False,
         )
-        assert self._local.stdout is not None
-        if address := self._local.stdout.readline().strip():
-            return address
-        raise OSError("the workers did not start")
+        return self._local
 
     def each(self, job: Job, items: Sequence[Any]) -> "Spread":
         """Do a job with each item."""
@@ -151,9 +156,8 @@ class Cluster:
             if self.client:
                 self.client.close(timeout=5)
         if self._local:
-            with suppress(OSError, subprocess.TimeoutExpired):
-                self._local.communicate(timeout=10)  # ends its input, and so it
-            self._local.kill()
+            with suppress(Exception):
+                self._local.close(timeout=5)
             self._local = None
 
 
@@ -373,7 +377,10 @@ def _home(
         return Home(str(shared_root), "", "", os.path.relpath(current, root)), b""
     common = Path(os.path.commonpath((files, current)))
     below = [os.path.relpath(each, common) for each in (files, root, current)]
-    return Home("", *below), _packed(files, (current / project.runs).resolve(), with_git=with_git)
+    runs = (current / project.runs).resolve()
+    hidden = ignored_by_git(files)
+    named = _named(project, paths, current) if hidden else []
+    return Home("", *below), _packed(files, runs, with_git=with_git, ignored=hidden, named=named)
 
 
 def _runs_live(found: Found) -> bool:
@@ -383,8 +390,69 @@ def _runs_live(found: Found) -> bool:
     return False
 
 
-def _packed(folder: Path, runs: Path, *, with_git: bool) -> bytes:
-    """The files of a folder, as a tar archive. Raises `UsageError` when they are too large to travel."""
+def ignored_by_git(folder: Path) -> frozenset[Path]:
+    """Return the files and folders that git ignores in a folder, if it is a checkout: keys and data are often among them.
+
+    Raises `UsageError` when git does not list them.
+    """
+    if (
+        not any(os.path.lexists(folder / mark) for mark in (".git/HEAD", ".git/config"))
+        and not (folder / ".git").is_file()
+    ):
+        return frozenset()
+    from agenteval.live.command import git
+
+    listed = git(folder, "ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
+    if listed is None:
+        raise UsageError(
+            f"git does not list which files of {folder} are ignored, and those must not travel to a cluster",
+            reason_code="cluster.git",
+            next_step="see what `git status` reports there, or name a place that all workers see: --shared-root DIR",
+        )
+    return frozenset(folder / name for name in listed.split("\0") if name)
+
+
+def _named(project: OpenProject, paths: Sequence[str], current: Path) -> list[Path]:
+    """Return the files and folders that travel though git may ignore them, because the project names them.
+
+    These are the configuration, its plugins and `cluster_files`, and tests with the files that they name.
+    """
+    config, root = project.config, project.root
+    named = [*config_files(root), *(root / name for name in config.plugins if name.endswith(".py"))]
+    for pattern in config.cluster_files:
+        fitting = sorted(root.glob(pattern))
+        if not fitting:
+            raise UsageError(
+                f"cluster_files: {pattern} fits no file of {root}",
+                reason_code="usage.cluster",
+                next_step="correct it in the configuration",
+            )
+        named += fitting
+    for found in discover(paths):
+        if isinstance(found, Selected):
+            named.append(current / found.path)
+            with suppress(OSError, ValueError, AgentEvalError):
+                data = load_yaml(read_bytes(found.path).decode(), found.path)
+                at = (current / found.path).parent
+                named += (at / text for text in texts(data) if len(text) < _LONGEST_NAME and "\0" not in text)
+    return [path for path in dict.fromkeys(Path(os.path.normpath(each)) for each in named) if _exists(path)]
+
+
+def _exists(path: Path) -> bool:
+    with suppress(OSError):
+        return path.exists()
+    return False
+
+
+def _packed(
+    folder: Path,
+    runs: Path,
+    *,
+    with_git: bool,
+    ignored: frozenset[Path] = frozenset(),
+    named: Sequence[Path] = (),
+) -> bytes:
+    """The files of a folder, without ignored ones that are not named, as a tar archive. Raises `UsageError` when they are too large to travel."""
     made, total = io.BytesIO(), 0
     with tarfile.open(fileobj=made, mode="w:gz", compresslevel=1) as archive:
         git = folder / ".git"
@@ -392,25 +460,47 @@ def _packed(folder: Path, runs: Path, *, with_git: bool) -> bytes:
         if os.path.lexists(git) and not goes:
             archive.addfile(tarfile.TarInfo(git.name))  # marks how far a test may reach
 
-        def stays(path: Path) -> bool:
+        def never(path: Path) -> bool:
             if path == git:
                 return not goes
             left_out = path.name in _LEFT_OUT or path == runs or _ENVIRONMENT.fullmatch(path.name)
             return bool(left_out) or (path / "pyvenv.cfg").exists()
 
-        for base, folders, names in os.walk(folder):
-            folders[:] = sorted(name for name in folders if not stays(Path(base, name)))
-            for path in sorted(Path(base, name) for name in [*names, *folders]):
-                if path == git or _ENVIRONMENT.fullmatch(path.name):
-                    continue
-                total += path.lstat().st_size
-                if total > MOST_BYTES:
-                    raise UsageError(
-                        f"{folder} has more than {MOST_BYTES // 10**6} MB of files, too many to send to a cluster",
-                        reason_code="cluster.too_large",
-                        next_step="put it where all workers see it, and name that place: --shared-root DIR",
-                    )
-                archive.add(path, arcname=str(path.relative_to(folder)), recursive=False)
+        def travelling() -> Iterator[Path]:
+            for base, folders, names in os.walk(folder):
+                hidden = ignored
+                if (
+                    Path(base) != folder and ignored and ".git" in (*folders, *names)
+                ):  # a repository in the repository
+                    hidden = ignored_by_git(Path(base))
+                folders[:] = sorted(
+                    name for name in folders if not never(Path(base, name)) and Path(base, name) not in hidden
+                )
+                yield from (
+                    Path(base, name) for name in sorted((*names, *folders)) if Path(base, name) not in hidden
+                )
+            for path in named:
+                if path.is_relative_to(folder) and not any(
+                    never(each)
+                    for each in (path, *path.parents)
+                    if each.is_relative_to(folder) and each != folder
+                ):
+                    yield path
+                    for base, folders, names in os.walk(path):
+                        folders[:] = sorted(name for name in folders if not never(Path(base, name)))
+                        yield from (Path(base, name) for name in sorted((*names, *folders)))
+
+        for path in dict.fromkeys(travelling()):
+            if path == git or _ENVIRONMENT.fullmatch(path.name):
+                continue
+            total += path.lstat().st_size
+            if total > MOST_BYTES:
+                raise UsageError(
+                    f"{folder} has more than {MOST_BYTES // 10**6} MB of files, too many to send to a cluster",
+                    reason_code="cluster.too_large",
+                    next_step="put it where all workers see it, and name that place: --shared-root DIR",
+                )
+            archive.add(path, arcname=str(path.relative_to(folder)), recursive=False)
     return made.getvalue()
 
 
@@ -577,43 +667,37 @@ class _Started:
         return self.job.answer(item, blame, lost)
 
 
-def serve_cluster() -> None:
-    """A cluster on this machine, with as many workers as its argument says, until its input ends."""
-    from distributed import LocalCluster
-
-    start: Any = LocalCluster  # without types
-    cluster = start(
-        n_workers=int(sys.argv[1]),
-        threads_per_worker=1,
-        dashboard_address=None,
-        memory_limit=0,
-        silence_logs=50,
-    )
-    print(cluster.scheduler_address, flush=True)  # noqa: T201 - to the process that started us
-    sys.stdin.read()
-    cluster.close(timeout=5)
-
-
 # What is checked before anything runs
 
 
 def _check(client: Any, plugins: Sequence[str], sandbox: str) -> None:
     """Refuse a cluster on which tests might end otherwise than here. Raises `UsageError` (`cluster.no_workers`, `cluster.differs`)."""
-    try:
-        client.wait_for_workers(1, timeout=CONNECT_SECONDS)
-    except TimeoutError:
-        raise UsageError(
-            "the scheduler has no workers",
-            reason_code="cluster.no_workers",
-            next_step="start some: dask worker ADDRESS --nthreads 1",
-        ) from None
-    told = client.get_versions()
-    for address, about in sorted(told["workers"].items()):
-        _compare(address, _versions(told["client"]), _versions(about))
     modules = [name for name in plugins if not name.endswith(".py")]  # files travel
     inspect = _inspection()
     ours = inspect(modules, "")
-    found = client.run(inspect, modules, sandbox, on_error="return")
+    found: dict[str, Any] = {}
+    until = time.monotonic() + NO_WORKER_SECONDS
+    while not found:
+        wanted = client.submit(
+            os.getpid, pure=False
+        )  # a cluster that grows with its work starts no worker for nothing
+        try:
+            client.wait_for_workers(1, timeout=max(until - time.monotonic(), LOOK_SECONDS))
+        except TimeoutError:
+            raise UsageError(
+                f"the scheduler has had no worker for {NO_WORKER_SECONDS} s",
+                reason_code="cluster.no_workers",
+                next_step="start some: dask worker ADDRESS --nthreads 1",
+            ) from None
+        told = client.get_versions()
+        found = client.run(inspect, modules, sandbox, on_error="return")
+        there = client.sync(client.scheduler.ncores)
+        found = {
+            each: answer for each, answer in found.items() if each in there or not isinstance(answer, OSError)
+        }
+        wanted.release()  # with its work, a worker may have gone before it answered
+    for address, about in sorted(told["workers"].items()):
+        _compare(address, _versions(told["client"]), _versions(about))
     for address, answer in sorted(found.items()):
         if isinstance(answer, BaseException):
             _refuse(address, f"agenteval cannot be used there: {type(answer).__name__}: {answer}")
