@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -110,7 +111,7 @@ class HostProcess:
         until = time.monotonic() + 120
         while time.monotonic() < until:
             found: dict[str, Any] = self.ask(path, **options).body
-            if found["status"] in ("completed", "failed"):
+            if found["status"] in ("completed", "failed", "cancelled"):
                 return found
             time.sleep(0.05)
         raise AssertionError(f"{path} did not end")
@@ -137,3 +138,40 @@ def host_project(root: Path, **serve: Any) -> Path:
         settings["keys"] = keys
     (root / "agenteval.yaml").write_text(json.dumps({"serve": settings}), encoding="utf-8")
     return root
+
+
+class Postgres:
+    """A Postgres of its own in a new folder, which can be stopped and started."""
+
+    def __init__(self, programs: str) -> None:
+        made = subprocess.run(["mktemp", "-d"], check=True, capture_output=True, text=True).stdout
+        self.folder = Path(made.strip())
+        self.url = f"postgresql+psycopg://wop@/postgres?host={self.folder}"
+        self._as: list[str] = []
+        if os.geteuid() == 0:  # which Postgres refuses to be run by
+            shutil.chown(self.folder, "postgres")
+            self._as = ["runuser", "-u", "postgres", "--"]
+        self._programs, self._data = programs, str(self.folder / "data")
+        self._do("initdb", "-D", self._data, "-A", "trust", "-U", "wop", "-N")
+        self.start()
+
+    @staticmethod
+    def programs() -> str | None:
+        """The folder of the newest Postgres's programs; None where there is none."""
+        found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb")) if os.name == "posix" else []
+        return str(found[-1].parent) if found else None
+
+    def start(self) -> None:
+        """Start it, and wait until it answers."""
+        listening = f"-k {self.folder} -c listen_addresses=''"
+        self._do("pg_ctl", "-D", self._data, "-w", "-l", str(self.folder / "log"), "-o", listening, "start")
+
+    def stop(self) -> None:
+        """End it, with all its connections."""
+        self._do("pg_ctl", "-D", self._data, "-w", "-m", "immediate", "stop")
+
+    def _do(self, program: str, *words: str) -> None:
+        quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        subprocess.run(
+            [*self._as, f"{self._programs}/{program}", *words], check=True, cwd=self.folder, **quiet
+        )

@@ -1,10 +1,12 @@
 """Hosts that tests share: one without keys, one with the keys of two tenants."""
 
+import shutil
 from collections.abc import Iterator
+from contextlib import suppress
 
 import pytest
 
-from hosts import HostProcess, host_project
+from hosts import HostProcess, Postgres, host_project
 
 pytest.importorskip("fastapi", reason="the extra serve is not installed")
 
@@ -24,3 +26,16 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostProcess]:
     started = HostProcess(root, options=("--conformance",)).start()
     yield started
     started.kill()
+
+
+@pytest.fixture
+def postgres() -> Iterator[Postgres]:
+    """A Postgres of its own."""
+    programs = Postgres.programs()
+    if programs is None:
+        pytest.skip("no Postgres is installed")
+    made = Postgres(programs)
+    yield made
+    with suppress(Exception):
+        made.stop()
+    shutil.rmtree(made.folder, ignore_errors=True)

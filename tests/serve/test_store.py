@@ -1,19 +1,13 @@
 """What no kill and no crowd can lose: one host on SQLite, two on one Postgres."""
 
-import os
 import random
-import shutil
-import subprocess
 import time
 from collections import Counter
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from hosts import HostProcess, host_project
+from hosts import HostProcess, Postgres, host_project
 
 RUN_TWICE = {"limits": {"runs_at_once": 2}}
 
@@ -66,46 +60,12 @@ def test_two_hundred_at_once(tmp_path: Path) -> None:
         host.kill()
 
 
-def _postgres() -> str | None:
-    """The folder of the newest Postgres's programs."""
-    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb")) if os.name == "posix" else []
-    return str(found[-1].parent) if found else None
-
-
-def _do(folder: Path, *command: str | Path) -> None:
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder)
-
-
-@pytest.fixture
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The URL of a Postgres of its own."""
-    programs = _postgres()
-    if programs is None:
-        pytest.skip("no Postgres is installed")
-    folder = tmp_path_factory.mktemp("postgres")
-    as_other: list[str] = []
-    if os.geteuid() == 0:  # which Postgres refuses to be run by
-        folder = Path(
-            subprocess.run(["mktemp", "-d"], check=True, capture_output=True, text=True).stdout.strip()
-        )
-        shutil.chown(folder, "postgres")
-        as_other = ["runuser", "-u", "postgres", "--"]
-    data = folder / "data"
-    _do(folder, *as_other, f"{programs}/initdb", "-D", data, "-A", "trust", "-U", "wop", "-N")
-    listening = f"-k {folder} -c listen_addresses=''"
-    control: list[str | Path] = [*as_other, f"{programs}/pg_ctl", "-D", data, "-w"]
-    _do(folder, *control, "-l", folder / "log", "-o", listening, "start")
-    yield f"postgresql+psycopg://wop@/postgres?host={folder}"
-    _do(folder, *control, "-m", "immediate", "stop")
-    shutil.rmtree(folder, ignore_errors=True)
-
-
-def test_two_hosts_on_one_postgres(tmp_path: Path, postgres: str) -> None:
+def test_two_hosts_on_one_postgres(tmp_path: Path, postgres: Postgres) -> None:
     """They share the queue: each of 200 runs is judged once, and both hosts tell the same."""
     hosts = []
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
-        hosts.append(HostProcess(host_project(tmp_path / name), store=postgres))
+        hosts.append(HostProcess(host_project(tmp_path / name), store=postgres.url))
     try:
         with ThreadPoolExecutor(2) as pool:
             list(pool.map(HostProcess.start, hosts))

@@ -10,6 +10,7 @@ from agenteval.contracts.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
     from agenteval.loading.config import ServeConfig
+    from agenteval.serve.host import Host
     from agenteval.serve.run_evaluation import Catalogue
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
@@ -48,7 +49,8 @@ def command(
         from agenteval.serve.host import Host
         from agenteval.serve.run_evaluation import Catalogue
         from agenteval.serve.store import Store
-        from agenteval.serve.workers import Workers
+        from agenteval.serve.wire import TimedProtocol
+        from agenteval.serve.workers import Workers, log_to
     except ImportError as error:
         raise UsageError(
             f"the host needs packages that are not installed ({error.name})",
@@ -60,9 +62,44 @@ def command(
     kept = Store(url)
     answering = Host(kept, catalogue, conformance)
     app = create_app(answering, lambda: Workers(serve.limits.runs_at_once, kept, project.root))
+    log_to(sys.stderr)
     _tell(serve, catalogue, f"http://{host}:{port}/")
-    uvicorn.run(app, host=host, port=port, log_level="warning", access_log=False, timeout_graceful_shutdown=3)
+    _read_anew_on_hangup(answering)
+    uvicorn.run(
+        app,
+        host=host,
+        port=port,
+        http=TimedProtocol,
+        log_level="warning",
+        access_log=False,
+        timeout_graceful_shutdown=3,
+    )
     return ExitCode.PASSED
+
+
+def _read_anew_on_hangup(host: "Host") -> None:
+    """Read suites and settings anew at SIGHUP. What is wrong is logged, and the host goes on as it was."""
+    import logging
+    import signal
+
+    from agenteval.contracts.errors import AgentEvalError
+    from agenteval.loading.project import open_project
+    from agenteval.serve.run_evaluation import Catalogue
+
+    log = logging.getLogger("agenteval.serve")
+
+    def read_anew(*_: object) -> None:
+        try:
+            host.catalogue = Catalogue.of(open_project())
+        except AgentEvalError as error:
+            log.error("suites and settings stay as they were: %s", error.message)  # noqa: TRY400
+            return
+        if host.workers:
+            host.workers.read_anew()
+        log.info("suites and settings were read anew")
+
+    if hasattr(signal, "SIGHUP"):
+        signal.signal(signal.SIGHUP, read_anew)
 
 
 def _new_key(tenant: str) -> ExitCode:
@@ -99,7 +136,7 @@ def _tell(serve: "ServeConfig", catalogue: "Catalogue", address: str) -> None:
 
     terminal = Terminal(sys.stdout)
     terminal.emit(
-        f"{address}  {counted(len(catalogue.suites), 'suite')}, {counted(len(serve.agents), 'agent')}, modes {', '.join(catalogue.modes)}"
+        f"{address}  {counted(len(catalogue.suites), 'suite')}, {counted(len(serve.agents), 'agent')}, modes {', '.join(catalogue.modes(None))}"
     )
     if not serve.keys:
         terminal.emit("no keys: everybody on this machine may ask, as the tenant local")

@@ -79,6 +79,8 @@ class Fixtures:
     own: Sequence[ToolAnswer] = ()
     recorded: Sequence[ToolAnswer] = ()
     runs: Sequence[str] = ()
+    injected: Sequence[str] = ()
+    """Tools that never run, whatever `runs` allows: a suite says what they answer (RFC 0081, section A)."""
     match: Literal["exact", "nearest"] = "exact"
     names: Callable[[str], Sequence[str]] = lambda tool: (tool,)
     lets: Callable[[str, Mapping[str, Any]], bool] = lambda tool, args: False  # noqa: ARG005
@@ -99,12 +101,18 @@ class Fixtures:
 
     def really_runs(self, tool: str) -> bool:
         """Whether calls of a tool run: of the harness's own, and of those that the test or the adapter lets run."""
+        if any(_is_any(self.injected, name) for name in self.names(tool)):
+            return False
         return _is_any(HARNESS_TOOLS, tool) or self.is_let_run(tool)
 
     def is_let_run(self, tool: str) -> bool:
         """Whether the test or the adapter lets a tool run; one that waits for a person never does."""
-        waits = _is_any(INTERACTIVE_TOOLS, tool)
-        return not waits and any(_is_any(self.runs, name) for name in self.names(tool))
+        if _is_any(INTERACTIVE_TOOLS, tool):
+            return False
+        names = self.names(tool)
+        return not any(_is_any(self.injected, name) for name in names) and any(
+            _is_any(self.runs, name) for name in names
+        )
 
     def runs_own_code(self, tool: str) -> bool:
         """Whether code of the author's answers: what it gives is judged when it changes, and is no other conversation."""
@@ -261,6 +269,8 @@ class Fixtures:
             return
         why = "nobody asked before it ran"
         step = "such an agent runs its tools itself, in the sandbox: allow them in live.run_tools of the test"
+        if _is_any(self.injected, tool):
+            step = "the suite's toolResponses cannot be given to an agent that runs its tools itself: remove them from the task"
         if self.asked:
             why = "the hook that denies calls was not heeded"
             step = "look at what it did; report it with the CLI's version, or allow it in live.run_tools"

@@ -341,7 +341,13 @@ class _Live:
             own = own_answers(self.test.case, self.context, recorded)
         runs = [*agent.runs, *self.spec.run_tools]
         return Fixtures(
-            own=own, recorded=recorded, runs=runs, match=self.spec.match, names=agent.names, lets=agent.lets
+            own=own,
+            recorded=recorded,
+            runs=runs,
+            injected=[tool for tool, _ in self.test.responses or ()],
+            match=self.spec.match,
+            names=agent.names,
+            lets=agent.lets,
         )
 
     def _must_be_good(self, exit_code: int | None, proxy: Proxy, scratch: Path) -> None:

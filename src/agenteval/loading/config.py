@@ -178,6 +178,9 @@ class LiveConfig(Model):
                 raise ValueError(f"the price of {name} has two numbers: for a million tokens in, and out")
 
 
+TenantName = Annotated[str, Matching(r"[A-Za-z0-9._-]{1,64}")]
+
+
 @model
 class ServeAgent(Model):
     """An agent that the host evaluates: from its recordings, or run again."""
@@ -190,6 +193,20 @@ class ServeAgent(Model):
     """The class of its model, as suites name them."""
     judge: str = ""
     """Who decides on rubrics: `recorded`, `command:PROGRAM`, or the name of a plugin."""
+    input_schema: Annotated[str, _Rule(_fault_inside)] = ""
+    """A file with the JSON Schema of its input, relative to the project's root; a suite with another input is refused."""
+    tenants: list[TenantName] = field(default_factory=list)
+    """The tenants that may evaluate it; all, when left out."""
+
+
+@model
+class ServeSuite(Model):
+    """A suite, or a folder of suites, for some tenants."""
+
+    path: Annotated[str, NotEmpty(), _Rule(_fault_inside)]
+    """The file or folder, relative to the project's root."""
+    tenants: list[TenantName] = field(default_factory=list)
+    """The tenants that may run it; all, when left out."""
 
 
 @model
@@ -198,7 +215,7 @@ class ServeKey(Model):
 
     sha256: Annotated[str, Matching(r"[0-9a-f]{64}")]
     """The SHA-256 of the key, which itself stands in no file: `agenteval serve --new-key TENANT`."""
-    tenant: Annotated[str, Matching(r"[A-Za-z0-9._-]{1,64}")]
+    tenant: TenantName
     """Whose runs they may see."""
     subject: Annotated[str, NotEmpty()] = "key"
     """Who they are, for the record."""
@@ -216,14 +233,16 @@ class ServeLimits(Model):
     """How many runs are worked on at the same time."""
     max_body_bytes: Annotated[int, Between(1)] = 1_000_000
     """The most bytes of a request."""
+    keep_days: Annotated[float, Between(0)] = 0.0
+    """For how many days a run that has ended is kept, with its files; 0 keeps all."""
 
 
 @model
 class ServeConfig(Model):
     """The OpenWOP host (`agenteval serve`)."""
 
-    suites: list[Annotated[str, NotEmpty(), _Rule(_fault_inside)]] = field(default_factory=list)
-    """Suites, or folders with suites, relative to the project's root."""
+    suites: list[Annotated[str, NotEmpty(), _Rule(_fault_inside)] | ServeSuite] = field(default_factory=list)
+    """Suites, or folders with suites, relative to the project's root; `{path, tenants}` for some tenants alone."""
     agents: dict[str, ServeAgent] = field(default_factory=dict)
     """The agents by id."""
     keys: list[ServeKey] = field(default_factory=list)

@@ -142,7 +142,7 @@ class RunDirectory:
     """Where one run's files go. Raises `ArtifactError` whenever a file cannot be written.
 
     `max_bytes` bounds a file about one test; `packed` keeps to it. `redactor` is for what belongs to no test.
-    `if_taken` says what to do when a run of that name exists. What would still show something sensitive after redaction
+    With `again` a run that was begun goes on; else `if_taken` says what to do when a run of that name exists. What would still show something sensitive after redaction
     is not written, and becomes one of `leaks`.
     """
 
@@ -153,6 +153,7 @@ class RunDirectory:
         *,
         max_bytes: int = MAX_RESULT_BYTES,
         redactor: Redactor | None = None,
+        again: bool = False,
         if_taken: str = "give another --run-id, or none to have one generated",
     ) -> None:
         self.path = parent / run_id
@@ -178,11 +179,12 @@ class RunDirectory:
             if not self.path.is_dir():
                 in_the_way = self.path if os.path.lexists(self.path) else parent
                 raise _unwritable(in_the_way, "it is not a directory") from error
-            raise ArtifactError(
-                f"there is already a run in {self.path}",
-                reason_code="artifacts.run_exists",
-                next_step=if_taken,
-            ) from error
+            if not again:
+                raise ArtifactError(
+                    f"there is already a run in {self.path}",
+                    reason_code="artifacts.run_exists",
+                    next_step=if_taken,
+                ) from error
         except OSError as error:
             raise _unwritable(self.path, error.strerror) from error
         admit(self.path)  # what is in it, the run itself has written

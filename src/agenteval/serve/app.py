@@ -5,12 +5,13 @@ import hashlib
 import json
 import re
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Annotated, Any
 
 from fastapi import APIRouter, FastAPI, Header, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from sqlalchemy.exc import SQLAlchemyError
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -20,16 +21,19 @@ from agenteval import __version__
 from agenteval.serve.host import MODES, Asked, Host, RunId, Who
 from agenteval.serve.messages import (
     Annotation,
-    CreateRun,
     ErrorBody,
+    EventFilter,
     EventPage,
+    Health,
+    RunCancelled,
     RunCreated,
     RunDifference,
     RunPage,
     RunSnapshot,
+    SeamRun,
 )
 from agenteval.serve.page import add_pages
-from agenteval.serve.store import TERMINAL
+from agenteval.serve.store import AWAY, TERMINAL
 from agenteval.serve.wire import Gate, HostError, invalid
 from agenteval.serve.workers import Workers
 
@@ -40,6 +44,8 @@ _LOOK = 0.1
 _ERRORS: dict[int | str, dict[str, Any]] = {
     code: {"model": ErrorBody} for code in (400, 401, 403, 404, 409, 413, 422, 500, 501)
 }
+PROBE = "__probe__"
+"""The id with which conformance scenarios ask whether a seam is there."""
 _ETAG: dict[int | str, dict[str, Any]] = {304: {"description": "It is as it was."}}
 
 
@@ -52,9 +58,12 @@ class News:
         self._newest = 0
 
     async def watch(self) -> None:
-        """Look for new events for ever."""
+        """Look for new events for ever, also after the store was away."""
         while True:
-            newest = await run_in_threadpool(self._host.store.newest_event)
+            try:
+                newest = await run_in_threadpool(self._host.store.newest_event)
+            except SQLAlchemyError:
+                newest = self._newest
             if newest != self._newest:
                 self._newest = newest
                 changed, self._changed = self._changed, asyncio.Event()
@@ -75,17 +84,25 @@ def create_app(host: Host, workers: Callable[[], Workers] | None = None) -> Gate
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        watching = asyncio.create_task(news.watch())
-        started = await run_in_threadpool(workers) if workers else None
+        tasks = [asyncio.create_task(each) for each in (news.watch(), _clean_up(host))]
+        host.workers = await run_in_threadpool(workers) if workers else None
         yield
-        watching.cancel()
-        if started:
-            await run_in_threadpool(started.stop)
+        for task in tasks:
+            task.cancel()
+        if host.workers:
+            await run_in_threadpool(host.workers.stop)
 
     app = _application(host, news, 2, lifespan=lifespan)
     app.mount("/v1", _application(host, news, 1))
-    serve = host.catalogue.config
-    return Gate(app, serve.keys, serve.limits.max_body_bytes)
+    return Gate(app, lambda: host.catalogue.config)
+
+
+async def _clean_up(host: Host) -> None:
+    """Remove old runs, at the start and each hour."""
+    while True:
+        with suppress(SQLAlchemyError):
+            await run_in_threadpool(host.remove_old)
+        await asyncio.sleep(3600)
 
 
 def _application(host: Host, news: News, major: int, **options: Any) -> FastAPI:
@@ -105,10 +122,24 @@ def _application(host: Host, news: News, major: int, **options: Any) -> FastAPI:
 
         @app.get("/.well-known/openwop", responses=_ETAG)
         def discovery(request: Request) -> Response:
-            """What this host can do."""
-            return _tagged(request, host.discovery(request.state.major))
+            """Describe what this host can do."""
+            return _tagged(request, host.discovery(request.state.major), caching="public, max-age=60")
 
-    for kind in (HostError, RequestValidationError, HTTPException, Exception):
+        @app.get("/metrics", response_class=Response)
+        def metrics(asked: Who) -> Response:  # noqa: ARG001 - who asks needs a key
+            """Report counts for Prometheus: runs by status, workers, requests."""
+            from agenteval.serve.metrics import exposition
+
+            content, kind = exposition(host)
+            return Response(content, media_type=kind)
+
+        @app.get("/health", responses={503: {"model": Health}})
+        def health() -> Health:
+            """Report whether the store answers and all workers live; 503 when not."""
+            found = host.health()
+            return found if found.status == "ok" else JSONResponse(found.model_dump(), 503)  # type: ignore[return-value]
+
+    for kind in (HostError, RequestValidationError, HTTPException, SQLAlchemyError, Exception):
         app.add_exception_handler(kind, _failed)
     return app
 
@@ -118,6 +149,8 @@ def _routes(host: Host, news: News, major: int) -> APIRouter:
     calls: list[tuple[str, str, Callable[..., Any], int, Any]] = [
         ("POST", "/runs", host.create, 201, RunCreated),
         ("GET", "/runs", host.page, 200, RunPage),
+        ("POST", "/runs/{run_id}/cancel", host.cancel, 200, RunCancelled),
+        ("DELETE", "/runs/{run_id}", host.remove, 204, None),
         ("GET", "/runs/{run_id}:diff", host.difference, 200, RunDifference),
         ("GET", "/runs/{run_id}/eval-summary", host.summary, 200, dict[str, Any]),
         ("POST", "/runs/{run_id}/annotations", host.annotate, 201, Annotation),
@@ -183,29 +216,35 @@ def _seams(host: Host, news: News, major: int) -> APIRouter:
     )
 
     @router.post("/agents/eval-run", status_code=201)
-    async def eval_run(asked: Who, body: CreateRun) -> Response:
-        """Run a suite to its end, and answer with its summary."""
-        wanted = body.model_copy(update={"mode": body.mode or "eval"})
+    async def eval_run(asked: Who, body: SeamRun) -> Response:
+        """Run a suite to its end, and answer with its scores; an agent and a suite that are not named are chosen."""
+        wanted = await run_in_threadpool(host.chosen, asked, body)
         made = json.loads(bytes((await run_in_threadpool(host.create, asked, wanted)).body))
         while True:
             run = await run_in_threadpool(host.run, asked, made["runId"])
             if run.status in TERMINAL:
                 break
             await news.wait(1.0)
-        told = {"runId": made["runId"], "status": run.status}
+        answer = {"runId": made["runId"], "status": run.status}
         if run.summary is not None:
-            told["summary"] = await run_in_threadpool(host.summary, asked, made["runId"])
-        return JSONResponse(told, 201)
+            summary = await run_in_threadpool(host.summary, asked, made["runId"])
+            names = ("suiteId", "suiteVersion", "taskCount", "passed", "aggregateScore")
+            answer |= {"summary": summary, **{name: summary[name] for name in names}}
+        return JSONResponse(answer, 201)
 
     @router.get("/test/runs/{run_id}/events")
-    def log(asked: Who, run_id: RunId) -> Response:
-        """All events of a run."""
-        return JSONResponse({"events": host.whole_log(host.run(asked, run_id), major)})
+    def log(asked: Who, run_id: RunId, query: Annotated[EventFilter, Query()]) -> Response:
+        """List the events of a run, all or those of one type or task; `__probe__` is a run without events."""
+        events = [] if run_id == PROBE else host.whole_log(host.run(asked, run_id), major)
+        wanted = query.model_dump(exclude_none=True)
+        return JSONResponse(
+            {"events": [each for each in events if all(each.get(key) == wanted[key] for key in wanted)]}
+        )
 
     @router.post("/test/reset", status_code=204)
     def reset(asked: Who) -> Response:
         """Forget all that the caller's tenant has."""
-        host.store.forget(asked.caller.tenant)
+        host.remove_files(host.store.forget(asked.caller.tenant))
         return Response(status_code=204)
 
     return router
@@ -224,9 +263,9 @@ async def _stream(
             await news.wait(5.0)
 
 
-def _tagged(request: Request, body: Any) -> Response:
-    """An answer with its ETag, or 304 when the client has it."""
-    answer = JSONResponse(body)
+def _tagged(request: Request, body: Any, *, caching: str = "private, no-cache") -> Response:
+    """Answer with an ETag, or 304 when the client has the body already."""
+    answer = JSONResponse(body, headers={"Cache-Control": caching})
     tag = f'"{hashlib.sha256(answer.body).hexdigest()[:32]}"'
     known = [each.strip().removeprefix("W/") for each in request.headers.get("if-none-match", "").split(",")]
     if tag in known or "*" in known:
@@ -241,6 +280,9 @@ def _failed(request: Request, error: Exception) -> Response:
     told = HostError("internal_error", f"the host failed: {type(error).__name__}")
     if isinstance(error, HostError):
         told = error
+    elif isinstance(error, AWAY):
+        told = HostError("agenteval.store_unavailable", "the store is away: try again in some seconds")
+        headers["Retry-After"] = "5"
     elif isinstance(error, RequestValidationError):
         first = error.errors()[0]
         where = [str(each) for each in first["loc"] if each not in ("body", "query", "path", "header")]

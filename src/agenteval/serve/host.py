@@ -1,21 +1,31 @@
 """What a host answers, whatever the way in which it is asked: runs, their events, summaries, differences, annotations."""
 
 import re
+import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import Depends, Header, Path, Query, Request
 from sqlalchemy import Row, Table
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 from starlette.responses import JSONResponse, Response
 
 from agenteval.judging.runner import timestamp
 from agenteval.openwop.summary import REGRESSION
-from agenteval.serve.messages import CreateAnnotation, CreateRun, Status
-from agenteval.serve.run_evaluation import NOOP, Catalogue
+from agenteval.serve.messages import (
+    CancelRun,
+    CreateAnnotation,
+    CreateRun,
+    Health,
+    Options,
+    SeamRun,
+    Status,
+)
+from agenteval.serve.run_evaluation import NOOP, Catalogue, Offered
 from agenteval.serve.store import TERMINAL, Store, annotations, digest_of, new_id, runs
 from agenteval.serve.wire import (
     VERSIONS,
@@ -27,6 +37,9 @@ from agenteval.serve.wire import (
     opaque_id,
     run_url,
 )
+
+if TYPE_CHECKING:
+    from agenteval.serve.workers import Workers
 
 EVENT_LOG_VERSION = 1
 MOST_DIFFERENCES = 200
@@ -68,6 +81,8 @@ class Host:
     store: Store
     catalogue: Catalogue
     conformance: bool = False
+    workers: "Workers | None" = None
+    """The processes that evaluate, once the host runs."""
 
     # discovery
 
@@ -75,7 +90,7 @@ class Host:
         """What the host can do, and in which versions."""
         limits = self.catalogue.config.limits
         suites = {
-            "modes": self.catalogue.modes,
+            "modes": self.catalogue.modes(None),
             "maxTasksPerSuite": limits.max_tasks_per_suite,
             "maxCostUsdPerSuite": limits.max_cost_usd_per_suite,
         }
@@ -88,6 +103,8 @@ class Host:
         if major == 1:
             told |= {
                 "protocolVersion": VERSIONS[1],
+                "supportedEnvelopes": [],
+                "schemaVersions": {},
                 "limits": {
                     "clarificationRounds": 0,
                     "schemaRounds": 0,
@@ -106,7 +123,65 @@ class Host:
             }
         return told
 
+    def health(self) -> Health:
+        """Report whether the store answers, and how many workers live."""
+        alive, wanted = (self.workers.alive, self.workers.wanted) if self.workers else (0, 0)
+        try:
+            self.store.newest_event()
+        except SQLAlchemyError:
+            return Health(status="degraded", store="away", workers=alive, workersWanted=wanted)
+        status: Any = "ok" if alive == wanted else "degraded"
+        return Health(status=status, store="ok", workers=alive, workersWanted=wanted)
+
     # runs
+
+    def chosen(self, asked: Asked, body: SeamRun) -> CreateRun:
+        """Choose an agent and a suite that can be run in the modes asked for, where the request names none."""
+        tenant = asked.caller.tenant
+        modes = body.modes
+        names = [
+            (reference, agent)
+            for reference, offered in self.catalogue.suites_of(tenant).items()
+            for agent in self.catalogue.agents_of(tenant)
+            if body.evalSuiteRef in (None, reference)
+            and body.agentId in (None, agent)
+            and set(modes or ()) <= set(offered.suite.modes)
+        ]
+        for reference, agent in names:
+            wanted = {"evalSuiteRef": reference, "agentId": agent, "evalModes": modes}
+            with suppress(HostError):
+                self.catalogue.parts(wanted, tenant)
+                options: dict[str, Any] = {"evalModes": modes}
+                if asked.major == 1:
+                    options = {"configurable": Options(evalModes=modes)} if modes else {}
+                return CreateRun(mode="eval", evalSuiteRef=reference, agentId=agent, **options)
+        raise invalid("modes", "no suite and agent of this host can be run so")
+
+    def cancel(self, asked: Who, run_id: RunId, body: CancelRun | None = None) -> dict[str, Any]:  # noqa: ARG002
+        """End a run before its time: at once while it waits, after the task at hand while it runs."""
+        run = self.run(asked, run_id)
+        if run.status in TERMINAL and run.status != "cancelled":
+            raise HostError("run_state_conflict", "the run has ended", status=run.status)
+        status = self.store.cancel(run.id)
+        return {"runId": bound_id(run.tenant, run.id, asked.major), "status": status}
+
+    def remove(self, asked: Who, run_id: RunId) -> Response:
+        """Remove a run that has ended, with its events, scores, annotations and files."""
+        run = self.run(asked, run_id)
+        if run.status not in TERMINAL:
+            raise HostError("run_state_conflict", "the run has not ended: cancel it first", status=run.status)
+        self.remove_files(self.store.forget_run(run.id))
+        return Response(status_code=204)
+
+    def remove_files(self, run_ids: Sequence[str]) -> None:
+        """Remove the directories of runs on this machine."""
+        for run_id in run_ids:
+            shutil.rmtree(self.catalogue.project.runs / run_id, ignore_errors=True)
+
+    def remove_old(self) -> None:
+        """Remove the runs that ended longer ago than the settings keep them."""
+        if days := self.catalogue.config.limits.keep_days:
+            self.remove_files(self.store.forget_older(days))
 
     def create(self, asked: Who, body: CreateRun, key: Key = None) -> Response:
         """Ask for an evaluation."""
@@ -138,6 +213,8 @@ class Host:
         for name, value in wanted.items():
             if value is None:
                 raise invalid(name, f"{name} is missing")
+        if body["inputs"] is not None:
+            raise invalid("inputs", "an evaluation takes its inputs from the suite")
         modes, elsewhere, place = body["evalModes"], "configurable", "at the root"
         if asked.major == 1:
             modes = (body["configurable"] or {}).get("evalModes")
@@ -146,17 +223,22 @@ class Host:
             raise invalid(elsewhere, f"evalModes stand {place} in this version")
         wanted["evalModes"] = modes
         if (baseline := body["baselineRunId"]) is not None:
-            wanted["baselineRunId"] = opaque_id(baseline, asked.caller, asked.major)
-        self.catalogue.parts(wanted)
+            try:
+                wanted["baselineRunId"] = opaque_id(baseline, asked.caller, asked.major)
+            except HostError:
+                wanted["baselineRunId"] = ""  # of another tenant, or no id: no run has it
+        self.catalogue.parts(wanted, asked.caller.tenant)
         offered = self.catalogue.suites[body["evalSuiteRef"]]
         if baseline is not None:
-            wanted["baseline"] = self._baseline(asked, wanted, offered.suite.suiteId)
+            wanted["baseline"] = self._baseline(asked, wanted, offered)
         return {**wanted, "suiteId": offered.suite.suiteId, "suiteDigest": offered.digest}
 
-    def _baseline(self, asked: Asked, wanted: Mapping[str, Any], suite_id: str) -> dict[str, Any]:
+    def _baseline(self, asked: Asked, wanted: Mapping[str, Any], offered: Offered) -> dict[str, Any]:
         run = self.store.run(asked.caller.tenant, wanted["baselineRunId"])
-        if run is None or run.summary is None or run.suite_id != suite_id:
-            raise invalid("baselineRunId", "no run of this suite with a summary has that id")
+        suite = offered.suite
+        if run is None or not _is_of(run, suite.suiteId, suite.version):
+            # One answer for a run that is not there and one that may not be seen: ids cannot be tried out.
+            raise invalid("baselineRunId", "no run of this version of the suite with a summary has that id")
         if wanted["evalModes"] and REGRESSION not in wanted["evalModes"]:
             raise invalid("baselineRunId", f"a baseline needs the mode {REGRESSION}")
         return {"runId": run.id, "score": run.summary["aggregateScore"]}
@@ -315,8 +397,11 @@ class Host:
     ) -> dict[str, Any]:
         """How a run differs from another of a suite with the same id."""
         one, other = self.run(asked, run_id), self.run(asked, against)
-        if one.suite_id != other.suite_id:
-            raise invalid("against", "the runs are of different suites")
+        suites = [(run.suite_id, (run.summary or {}).get("suiteVersion")) for run in (one, other)]
+        if suites[0][0] != suites[1][0] or (
+            None not in (suites[0][1], suites[1][1]) and suites[0] != suites[1]
+        ):
+            raise invalid("against", "the runs are of different suites, or versions of a suite")
         logs = [list(map(_timeless, self.whole_log(run, asked.major))) for run in (one, other)]
         found = list(_differences(*logs))
         return {
@@ -351,6 +436,12 @@ class Host:
     def annotations(self, asked: Who, run_id: RunId) -> dict[str, Any]:
         """What people said of a run."""
         return {"annotations": self.store.annotations(self.run(asked, run_id).id)}
+
+
+def _is_of(run: Row[Any], suite_id: str, version: str) -> bool:
+    """Return whether a run has a summary of this version of a suite."""
+    summary = run.summary or {}
+    return (summary.get("suiteId"), summary.get("suiteVersion")) == (suite_id, version)
 
 
 def _timeless(event: Mapping[str, Any]) -> dict[str, Any]:

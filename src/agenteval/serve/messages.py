@@ -39,9 +39,51 @@ class CreateRun(Closed):
     evalModes: Annotated[list[Mode], Field(min_length=1)] | None = None
     baselineRunId: Name | None = None
     workflowId: Annotated[Name | None, WithJsonSchema({"not": {}})] = None
+    inputs: Annotated[dict[str, Any] | None, WithJsonSchema({"not": {}})] = None
     configurable: Options | None = None
     tags: Annotated[list[Name], Field(max_length=50)] | None = None
     metadata: Annotated[dict[Name, Scalar], Field(max_length=50)] | None = None
+
+
+class SeamRun(Closed):
+    """A run that a conformance scenario asks for; what is not named, the host chooses."""
+
+    mode: Literal["eval"] | None = None
+    modes: Annotated[list[Mode], Field(min_length=1)] | None = None
+    evalSuiteRef: Name | None = None
+    agentId: Name | None = None
+    taskCount: Annotated[int, Field(ge=1)] | None = None
+
+
+class EventFilter(Closed):
+    """Values that an event of the answer has."""
+
+    type: str | None = None
+    nodeId: str | None = None
+    correlationId: str | None = None
+    causationId: str | None = None
+
+
+class CancelRun(Closed):
+    """A wish to end a run; the reason is not kept."""
+
+    reason: Annotated[str, StringConstraints(max_length=2000)] | None = None
+
+
+class RunCancelled(BaseModel):
+    """The run and its state: `cancelling` until its worker has noticed."""
+
+    runId: str
+    status: Literal["cancelled", "cancelling"]
+
+
+class Health(BaseModel):
+    """The state of the host: `ok`, or `degraded` when the store is away or a worker is missing."""
+
+    status: Literal["ok", "degraded"]
+    store: Literal["ok", "away"]
+    workers: int
+    workersWanted: int
 
 
 class RunCreated(BaseModel):
@@ -51,6 +93,14 @@ class RunCreated(BaseModel):
     status: Status
     eventsUrl: str
     statusUrl: str
+
+
+class RunError(BaseModel):
+    """The reason why a run failed; `details.tasks` has the reason code of each task that could not be judged."""
+
+    code: str
+    message: str
+    details: dict[str, Any] | None = None
 
 
 class RunSnapshot(BaseModel):
@@ -64,7 +114,7 @@ class RunSnapshot(BaseModel):
     createdAt: str
     startedAt: str | None = None
     completedAt: str | None = None
-    error: dict[str, str] | None = None
+    error: RunError | None = None
     tags: list[str] | None = None
     metadata: dict[str, Any] | None = None
 

@@ -7,9 +7,10 @@ from typing import Any
 from fastapi import FastAPI
 from starlette.responses import HTMLResponse, Response
 
+from agenteval.reading.documents import read_bytes
 from agenteval.serve.host import Host, Who
 from agenteval.serve.store import TERMINAL
-from agenteval.serve.wire import in_path
+from agenteval.serve.wire import HostError, in_path
 
 _SHOWN = 100
 _POLICY = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'"
@@ -63,11 +64,32 @@ def add_pages(app: FastAPI, host: Host) -> None:
             if tasks
             else "<p>No task has been scored yet."
         )
+        if names := _kept(host, found.id):
+            links = "".join(
+                f'<li><a href="/page/runs/{in_path(told["runId"])}/files/{in_path(name)}">{escape(name)}</a>'
+                for name in names
+            )
+            body += f"<details><summary>Files: what the agent did, and why it was judged so</summary><ul>{links}</ul></details>"
         body += '<p><a href="/">All runs</a>'
         return _page(f"Run {found.id}", body, live=told["status"] not in TERMINAL)
 
+    @app.get("/page/runs/{run_id}/files/{name}", include_in_schema=False)
+    def file(asked: Who, run_id: str, name: str) -> Response:
+        """Return a file of a run, redacted as it was written. Unlike all other answers it has the agent's words."""
+        found = host.run(asked, run_id)
+        if name not in _kept(host, found.id):
+            raise HostError("not_found", "there is no such file")
+        content = read_bytes(host.catalogue.project.runs / found.id / name)
+        return Response(content, media_type="application/json", headers={"Content-Security-Policy": _POLICY})
+
     for name, kind in (("page.css", "text/css"), ("page.js", "text/javascript")):
         app.add_api_route(f"/page/{name}", _file(name, kind), include_in_schema=False)
+
+
+def _kept(host: Host, run_id: str) -> list[str]:
+    """List the names of a run's files on this machine."""
+    folder = host.catalogue.project.runs / run_id
+    return sorted(each.name for each in folder.glob("*.json") if each.is_file() and not each.is_symlink())
 
 
 def _file(name: str, kind: str) -> Any:

@@ -1,26 +1,37 @@
 """What a host can evaluate, and the evaluation of one run: task by task, each score kept before the next is judged."""
 
-from collections.abc import Iterator, Mapping
+import logging
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from agenteval.contracts.errors import SpecError, UsageError
-from agenteval.judging.runner import Outcome, RunOptions, run_test
+from agenteval.contracts.errors import AgentEvalError, SpecError, UsageError
+from agenteval.contracts.trace import Metrics
+from agenteval.judging.runner import Outcome, RunOptions, run_test, timestamp
+from agenteval.judging.scorecard import Tally, tallied
+from agenteval.judging.stored import RESULT_ENDING, load_result
 from agenteval.judging.verdicts import JudgingRules
 from agenteval.live.options import LiveOptions
 from agenteval.live.scratch import scratch_folder
-from agenteval.loading.config import ServeConfig, from_here
+from agenteval.loading.config import ServeAgent, ServeConfig, from_here
 from agenteval.loading.project import OpenProject
 from agenteval.loading.testfile import LoadedTest
+from agenteval.matching.patterns import schema_differences
 from agenteval.openwop.models import AgentEvalSuite
 from agenteval.openwop.suite import is_suite, load_suite
 from agenteval.openwop.suite_parts import LIVE, Parts, SuiteRequest, suite_parts
 from agenteval.openwop.summary import REGRESSION, Baseline, Scored, Scores, eval_events
 from agenteval.reading.documents import read_bytes, sha256
+from agenteval.reading.jsonsource import load_json
+from agenteval.redaction.redactor import Redactor
+from agenteval.reporters.artifacts import ArtifactError, RunDirectory, packed, safe_stem
 from agenteval.serve.store import Claim, Event, Store
 from agenteval.serve.wire import HostError, invalid
 
+_log = logging.getLogger("agenteval.serve")
 NOOP = "conformance-noop"
 """The workflow that does nothing, for conformance tests."""
 _FIELDS = {
@@ -43,6 +54,7 @@ class Offered:
     path: Path
     suite: AgentEvalSuite
     digest: str
+    tenants: Sequence[str] = ()
 
 
 @dataclass(slots=True, kw_only=True)
@@ -58,16 +70,23 @@ class Catalogue:
         """What the configuration names. Raises `SpecError` for a suite that is not valid, `UsageError` for what is not there."""
         config = project.config.serve
         suites: dict[str, Offered] = {}
-        for name in config.suites:
+        for named in config.suites:
+            name, tenants = (named, ()) if isinstance(named, str) else (named.path, named.tenants)
             place = from_here(project.root, name)
             files = sorted(place.rglob("*.json")) if place.is_dir() else [place]
             if not place.exists():
                 raise UsageError(
                     f"serve.suites names {name}, which does not exist", reason_code="serve.suites"
                 )
+            if not place.is_dir() and not (files := list(filter(is_suite, files))):
+                raise UsageError(
+                    f"serve.suites names {name}, which is not an AgentEvalSuite in JSON",
+                    reason_code="serve.suites",
+                    next_step="name a suite file, or a folder; unpack a pack, and name the suite in it",
+                )
             for path in filter(is_suite, files):
                 suite = load_suite(path, max_bytes=project.config.limits.max_file_bytes)
-                offered = Offered(path=path, suite=suite, digest=sha256(read_bytes(path)))
+                offered = Offered(path=path, suite=suite, digest=sha256(read_bytes(path)), tenants=tenants)
                 other = suites.setdefault(f"{suite.suiteId}@{suite.version}", offered)
                 if other is not offered:
                     raise UsageError(
@@ -84,19 +103,27 @@ class Catalogue:
             )
         return cls(project=project, config=config, suites=suites)
 
-    @property
-    def modes(self) -> list[str]:
-        """The modes that a run can have here: those of the suites, but for what no agent can do."""
-        named = [mode for offered in self.suites.values() for mode in offered.suite.modes]
-        live = any(agent.live for agent in self.config.agents.values())
-        judged = any(agent.judge for agent in self.config.agents.values())
+    def suites_of(self, tenant: str | None) -> dict[str, Offered]:
+        """Return the suites that a tenant may run; with None those that are nobody's in particular."""
+        return {name: each for name, each in self.suites.items() if _is_for(each.tenants, tenant)}
+
+    def agents_of(self, tenant: str | None) -> dict[str, ServeAgent]:
+        """Return the agents that a tenant may evaluate; with None those that are nobody's in particular."""
+        return {name: each for name, each in self.config.agents.items() if _is_for(each.tenants, tenant)}
+
+    def modes(self, tenant: str | None) -> list[str]:
+        """List the modes that a run of a tenant can have: those of the suites, but for what no agent can do."""
+        named = [mode for offered in self.suites_of(tenant).values() for mode in offered.suite.modes]
+        live = any(agent.live for agent in self.agents_of(tenant).values())
+        judged = any(agent.judge for agent in self.agents_of(tenant).values())
         impossible = {LIVE} if not live else set()
         impossible |= {"rubric"} if not judged else set()
         return [mode for mode in dict.fromkeys(named) if mode not in impossible]
 
-    def parts(self, asked: Mapping[str, Any]) -> Parts:
-        """All that a run needs. Raises `HostError` with the field of the request that is wrong, and why, without content."""
-        offered, agent = self.suites.get(asked["evalSuiteRef"]), self.config.agents.get(asked["agentId"])
+    def parts(self, asked: Mapping[str, Any], tenant: str) -> Parts:
+        """Gather all that a run needs. Raises `HostError` with the field of the request that is wrong, and why, without content."""
+        offered = self.suites_of(tenant).get(asked["evalSuiteRef"])
+        agent = self.agents_of(tenant).get(asked["agentId"])
         if offered is None:
             raise invalid("evalSuiteRef", "the host has no such suite")
         if agent is None:
@@ -104,10 +131,14 @@ class Catalogue:
         if len(offered.suite.tasks) > self.config.limits.max_tasks_per_suite:
             raise invalid("evalSuiteRef", "the suite has more tasks than the host takes on")
         baseline = asked.get("baselineRunId")
-        usable = [mode for mode in self.modes if mode != REGRESSION or baseline]
-        modes = asked.get("evalModes") or [mode for mode in offered.suite.modes if mode in usable]
-        if impossible := [mode for mode in modes if mode not in self.modes]:
+        possible = self.modes(tenant)
+        usable = [mode for mode in possible if mode != REGRESSION or baseline]
+        # A mode that a suite declares is refused rather than dropped; two need more than a suite: a baseline, live tools.
+        declared = [mode for mode in offered.suite.modes if mode in usable or mode not in (REGRESSION, LIVE)]
+        modes = asked.get("evalModes") or declared
+        if impossible := [mode for mode in modes if mode not in possible]:
             raise invalid("evalModes", f"the host does not offer the mode {impossible[0][:40]!r}")
+        self._check_inputs(offered.suite, agent)
         live = ("real" if LIVE in modes else "play") if agent.live else ""
         request = SuiteRequest(
             live=live,
@@ -125,6 +156,15 @@ class Catalogue:
             raise invalid(_FIELDS.get(first.reason_code, "evalSuiteRef"), first.message) from None
         except UsageError as error:
             raise invalid(_FIELDS.get(error.reason_code, "agentId"), error.message) from None
+
+    def _check_inputs(self, suite: AgentEvalSuite, agent: ServeAgent) -> None:
+        """Hold the inputs of all tasks to the agent's schema, where it has one. Raises `HostError`."""
+        if not agent.input_schema:
+            return
+        schema = load_json(from_here(self.project.root, agent.input_schema), within=self.project.root)
+        for task in suite.tasks:
+            if schema_differences(schema, task.input):
+                raise invalid("evalSuiteRef", f"the input of {task.taskId} does not fit the agent's schema")
 
     def options(self, claim: Claim, parts: Parts, scratch: Path) -> RunOptions:
         """How the tests of a run are run: as a command line without options does."""
@@ -150,13 +190,22 @@ class Catalogue:
         )
 
 
-def evaluate(claim: Claim, catalogue: Catalogue, store: Store) -> None:
-    """Run what was claimed to its end, from the first task without a score. Raises `Lost`."""
+def _is_for(tenants: Sequence[str], tenant: str | None) -> bool:
+    return not tenants or tenant in tenants
+
+
+def evaluate(
+    claim: Claim, catalogue: Catalogue, store: Store, stopped: Callable[[], bool] = lambda: False
+) -> None:
+    """Run what was claimed to its end, from the first task without a score, unless it is stopped before. Raises `Lost`.
+
+    A task that cannot be judged fails the run: a score of 0 would read as a wrong answer of the agent (SPEC 11).
+    """
     if claim.asked.get("workflowId") == NOOP:
         store.end(claim, None, [("run.completed", None, {"outputs": {}})])
         return
     try:
-        parts = catalogue.parts(claim.asked)
+        parts = catalogue.parts(claim.asked, claim.tenant)
     except HostError as refused:
         store.fail(claim, "version_conflict", str(refused))
         return
@@ -176,15 +225,20 @@ def evaluate(claim: Claim, catalogue: Catalogue, store: Store) -> None:
     }
     store.begin(claim, [("eval.started", None, started)])
     most, spent = catalogue.config.limits.max_cost_usd_per_suite, 0.0
+    errors: list[Mapping[str, Any]] = []
+    files = Files(catalogue.project, claim.run_id)
     with scratch_folder(keep=False) as scratch:
         options = catalogue.options(claim, parts, scratch)
         for position, test in enumerate(tests):
+            if stopped() or store.ends_if_cancelled(claim):
+                return
             kept: Mapping[str, Any] | None = claim.scored.get(position)
             if position not in claim.scored:
-                kept, told = _scored(test, scores, options, claim)
+                kept, told = _scored(test, scores, options, claim, files)
                 store.score(claim, position, kept, told)
-            if kept and kept.get("invalid"):
-                scores.whole = False
+            if kept and (error := kept.get("error")):
+                errors.append(error)
+                _log.warning("run %s: %s", claim.run_id, " ".join(map(str, error.values())))
             elif kept:
                 scores.add(Scored(kept["task"], tuple(kept["share"]), kept["latency_ms"], kept["at"]))
                 spent += kept["task"].get("costUsd", 0.0)
@@ -192,21 +246,96 @@ def evaluate(claim: Claim, catalogue: Catalogue, store: Store) -> None:
                 message = "the tasks cost more than the host takes on for a run"
                 store.fail(claim, "budget_exhausted", message)
                 return
+    files.close(scores, len(tests))
+    if errors:
+        store.fail(claim, "task_error", _sentence(errors, len(tests)), {"tasks": errors[:MOST_ERRORS]})
+        return
     summary, ended = scores.summary(), eval_events(scores, "", "")[-1]["payload"]
     told = [("eval.completed", None, ended), ("run.completed", None, {"outputs": summary})]
     store.end(claim, summary, told)
 
 
+class Files:
+    """The directory of a run on this machine, as the command line writes it: results, replays, traces, the totals.
+
+    `agenteval gate`, `compare` and `report` read it by the run's id. What cannot be written is missing, and the run goes
+    on: its scores are in the store.
+    """
+
+    def __init__(self, project: OpenProject, run_id: str) -> None:
+        self.run_id = run_id
+        self.max_bytes = project.config.limits.max_result_bytes
+        self.directory: RunDirectory | None = None
+        self.begun = time.time()
+        try:
+            redactor = Redactor(rules=project.rules)
+            self.directory = RunDirectory(
+                project.runs, run_id, max_bytes=self.max_bytes, redactor=redactor, again=True
+            )
+        except AgentEvalError as error:
+            _log.warning("run %s: no files are kept: %s", run_id, error.message)
+
+    def keep(self, outcome: Outcome) -> None:
+        """Write the files of a task."""
+        if self.directory:
+            stem = safe_stem(outcome.result.test_case_id, outcome.redactor)
+            with suppress(ArtifactError):
+                self.directory.keep(packed(outcome, stem, self.max_bytes, save_trace=True))
+
+    def close(self, scores: Scores, tasks: int) -> None:
+        """Write the totals, made of the results; none where another machine has judged a part of the tasks."""
+        if self.directory is None:
+            return
+        tally, results = Tally(), sorted(self.directory.path.glob(f"*{RESULT_ENDING}"))
+        if len(results) < tasks:
+            _log.info("run %s: some of its files are on another machine", self.run_id)
+            return
+        with suppress(AgentEvalError):
+            order = {task["taskId"]: position for position, task in enumerate(scores.tasks)}
+            found = sorted(map(load_result, results), key=lambda each: order.get(each.test_case_id, tasks))
+            for result in found:
+                tally.add(tallied(result))
+            now = time.time()
+            self.directory.close(scores.summary())
+            summary = tally.summary(
+                run_id=self.run_id,
+                started_at=timestamp(self.begun),
+                finished_at=timestamp(now),
+                duration_ms=(now - self.begun) * 1000,
+            )
+            summary.eval_summary_sha256 = self.directory.eval_summary_sha256
+            self.directory.finish(summary)
+
+
+MOST_ERRORS = 50
+"""The most tasks that the details of a failed run name."""
+
+
+def _sentence(errors: Sequence[Mapping[str, Any]], tasks: int) -> str:
+    """The message of a run with tasks that could not be judged: ids and reason codes, no content."""
+    first = errors[0]
+    named = f"{first['taskId']}: {first['reasonCode']}" if "taskId" in first else first["reasonCode"]
+    return (
+        f"{len(errors)} of {tasks} tasks could not be judged ({named}); "
+        "`agenteval run` on the suite shows why, and what to do"
+    )
+
+
 def _scored(
-    test: LoadedTest | SpecError, scores: Scores, options: RunOptions, claim: Claim
+    test: LoadedTest | SpecError, scores: Scores, options: RunOptions, claim: Claim, files: Files
 ) -> tuple[dict[str, Any] | None, list[Event]]:
     """What is kept of a task that is judged now, and what is told of it."""
     if isinstance(test, SpecError):
-        return {"invalid": True}, []
+        first = test.problems[0]
+        return {"error": {"reasonCode": first.reason_code}}, []
     outcome = run_test(test, options)
     metrics = outcome.trace.metrics if outcome.trace else None
     scored = scores.scored(outcome.result, metrics, test)
-    told = list(_invocation(outcome, scores.task_id(outcome.result), claim))
+    task_id = scores.task_id(outcome.result)
+    told = list(_invocation(outcome, task_id, claim))
+    files.keep(outcome)
+    if outcome.result.status == "error":
+        return {"error": {"taskId": task_id, "reasonCode": outcome.result.reason_code}}, told
     if scored is None:
         return None, told
     alone = Scores(scores.suite)
@@ -216,21 +345,32 @@ def _scored(
 
 
 def _invocation(outcome: Outcome, task_id: str, claim: Claim) -> Iterator[Event]:
-    """What the agent did for a task: names, ids and counts."""
-    about = {"invocationId": f"{claim.run_id}.{task_id}", "agentId": claim.asked["agentId"]}
+    """List the events of an agent that worked on a task: names, ids and counts, as the protocol's registry has them."""
+    agent = {"agentId": claim.asked["agentId"]}
+    bracket = {"invocationId": f"{claim.run_id}.{task_id}", **agent}
     name, trace = outcome.redactor.name, outcome.trace
-    yield "agent.invocation-started", task_id, {**about, "taskId": task_id}
+    yield "agent.invocation-started", task_id, {**bracket, "source": "run-api"}
     if trace:
         for number, call in enumerate(trace.calls(), 1):
-            told = {**about, "toolName": name(call.tool), "callId": f"call-{number}"}
-            yield "agent.tool-called", task_id, told
+            named = {**agent, "toolName": name(call.tool), "callId": f"call-{number}"}
+            yield "agent.tool-called", task_id, named
             if call.results or call.errors:
-                yield "agent.tool-returned", task_id, {**told, "status": "error" if call.errors else "ok"}
-        usage = {**(trace.metrics.token_usage or {}), "costUsd": trace.metrics.cost_usd}
-        counted = {name(key): each for key, each in usage.items() if type(each) in (int, float)}
-        if counted:
-            yield "provider.usage", task_id, {**about, **counted}
+                yield "agent.tool-returned", task_id, {**named, "status": "error" if call.errors else "ok"}
+        if usage := _usage(trace.metrics):
+            yield "provider.usage", task_id, usage
         decided = "completed" if trace.final_output is not None else "no-output"
-        yield "agent.decided", task_id, {**about, "decision": decided}
-    status = "failed" if outcome.result.status == "error" else "completed"
-    yield "agent.invocation-completed", task_id, {**about, "status": status}
+        yield "agent.decided", task_id, {**agent, "decision": decided}
+    failed = outcome.result.status == "error"
+    yield "agent.invocation-completed", task_id, {**bracket, "outcome": "failed" if failed else "completed"}
+
+
+def _usage(metrics: Metrics) -> dict[str, Any] | None:
+    """The payload of `provider.usage`; None where the recording has no counts. It names no provider or model."""
+    counts = metrics.token_usage or {}
+    read, written = counts.get("input_tokens"), counts.get("output_tokens")
+    if type(read) is not int or type(written) is not int:
+        return None
+    usage = {"provider": "unknown", "model": "unknown", "inputTokens": read, "outputTokens": written}
+    if metrics.cost_usd is not None:
+        usage["costEstimateUsd"] = metrics.cost_usd
+    return usage

@@ -5,16 +5,19 @@ annotation is as the person wrote it. Several hosts and their workers may share 
 """
 
 import json
+import logging
 import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from functools import wraps
+from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, cast
 
 from sqlalchemy import (
     JSON,
     BigInteger,
+    Boolean,
     Column,
     Connection,
     Float,
@@ -32,11 +35,13 @@ from sqlalchemy import (
     event,
     func,
     insert,
+    inspect,
+    literal,
     or_,
     select,
     update,
 )
-from sqlalchemy.exc import IntegrityError, SQLAlchemyError
+from sqlalchemy.exc import IntegrityError, InterfaceError, OperationalError, SQLAlchemyError
 
 from agenteval.contracts.errors import UsageError
 from agenteval.judging.runner import timestamp
@@ -46,10 +51,12 @@ TERMINAL = frozenset({"completed", "failed", "cancelled"})
 """The statuses of a run that has ended."""
 LEASE = 15.0
 """For how many seconds a worker owns a run after it last said so; afterwards another may take it."""
-MOST_ATTEMPTS = 5
-"""How often a run is taken up again before it counts as one that ends every worker."""
+MOST_CRASHES = 5
+"""After so many ends of a worker without a new score, a run counts as one that ends every worker."""
 KEPT = 24 * 3600
 """For how many seconds an answer is kept for a repeated request."""
+VERSION = 1
+"""The version of the tables. A store of another version is refused: it would be read wrongly, or damaged."""
 
 _metadata = MetaData()
 _Number = BigInteger().with_variant(Integer, "sqlite")  # SQLite numbers rows only in a column of this type
@@ -66,7 +73,8 @@ runs = Table(
     Column("created_at", Float, nullable=False),
     Column("started_at", Float),
     Column("ended_at", Float),
-    Column("attempts", Integer, nullable=False, default=0),
+    Column("crashes", Integer, nullable=False, default=0),
+    Column("cancelling", Boolean, nullable=False, default=False),
     Column("worker", String(64)),
     Column("seen_at", Float),
     Column("error", JSON(none_as_null=True)),
@@ -112,6 +120,8 @@ answers = Table(
     Column("created_at", Float, nullable=False),
 )
 
+versions = Table("agenteval_store", _metadata, Column("version", Integer, primary_key=True))
+
 Event = tuple[str, str | None, Mapping[str, Any]]
 """What is told of a run: the type, the task it is about, the payload."""
 
@@ -125,16 +135,51 @@ class Claim:
     """A run that this worker owns, and the scores of the tasks that were judged before, by position."""
 
     run_id: str
+    tenant: str
     asked: Mapping[str, Any]
     worker: str
     scored: Mapping[int, Mapping[str, Any] | None]
 
 
-class Store:
-    """The tables at a URL of SQLAlchemy's. Raises `UsageError` (`serve.store`) when they cannot be had."""
+AWAY = (OperationalError, InterfaceError)
+"""The errors of a database that cannot be reached, is restarting, or is locked for long."""
+_log = logging.getLogger("agenteval.serve")
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
 
-    def __init__(self, url: str) -> None:
+
+def _outlasting(method: Callable[Concatenate["Store", _P], _T]) -> Callable[Concatenate["Store", _P], _T]:
+    """Make a method of a patient store wait for a database that is away, and try again.
+
+    Nothing is done twice: each method is one transaction, which finds out whether the run is still its worker's. Where the
+    connection broke during the commit, the second try raises `Lost`, and the run goes on after its lease.
+    """
+
+    @wraps(method)
+    def call(self: "Store", *args: _P.args, **kwargs: _P.kwargs) -> _T:
+        pause = 0.1
+        while True:
+            try:
+                return method(self, *args, **kwargs)
+            except AWAY as error:
+                if not self.patient:
+                    raise
+                _log.warning("the store is away: %s", type(error.orig).__name__)
+                time.sleep(pause)
+                pause = min(2 * pause, 2.0)
+
+    return cast("Callable[Concatenate[Store, _P], _T]", call)
+
+
+class Store:
+    """The tables at a URL of SQLAlchemy's. Raises `UsageError` (`serve.store`) when they cannot be had.
+
+    A patient store, as workers have it, waits while the database is away. Another one raises what SQLAlchemy raises.
+    """
+
+    def __init__(self, url: str, *, patient: bool = False) -> None:
         self.url = url
+        self.patient = patient
         try:
             self.engine = create_engine(url, pool_pre_ping=True, hide_parameters=True)
             if self.engine.dialect.name == "sqlite":
@@ -142,7 +187,7 @@ class Store:
                 event.listen(self.engine, "begin", _begin_writing)
             with self.engine.begin() as connection:
                 _only_one_creates(connection)
-                _metadata.create_all(connection)
+                _create(connection)
         except (SQLAlchemyError, ImportError) as error:
             said = str(getattr(error, "orig", None) or error).splitlines()[0]
             raise UsageError(
@@ -157,12 +202,19 @@ class Store:
 
     # what a client asks
 
+    @property
+    def _now(self) -> Any:
+        """The seconds since 1970 by the clock that all hosts of this store share, as an SQL expression."""
+        if self.engine.dialect.name == "postgresql":
+            return func.extract("epoch", func.clock_timestamp()).cast(Float)
+        return literal(time.time())  # a file is used from one machine
+
     def add(self, table: Table, row: Mapping[str, Any], kept: Mapping[str, Any] | None) -> None:
         """Add a run that waits, or an annotation, and the answer that is kept for its request: both or none.
 
         Raises `IntegrityError` when an answer to that request is kept already.
         """
-        now = time.time()
+        now = self._now
         with self.engine.begin() as connection:
             if kept:
                 connection.execute(delete(answers).where(answers.c.created_at < now - KEPT))
@@ -175,7 +227,7 @@ class Store:
             answers.c.tenant == tenant,
             answers.c.endpoint == endpoint,
             answers.c.key == key,
-            answers.c.created_at >= time.time() - KEPT,
+            answers.c.created_at >= self._now - KEPT,
         )
         return next(iter(self._read(query)), None)
 
@@ -214,25 +266,57 @@ class Store:
         """A number that grows with every event of any run."""
         return int(self._read(select(func.coalesce(func.max(events.c.number), 0)))[0][0])
 
+    def cancel(self, run_id: str) -> Literal["cancelled", "cancelling"]:
+        """End a run that waits; one that runs ends as soon as its worker notices, after the task at hand."""
+        with self.engine.begin() as connection:
+            values = {"status": "cancelled", "ended_at": self._now}
+            waiting = and_(runs.c.id == run_id, runs.c.status == "pending")
+            if connection.execute(update(runs).where(waiting).values(**values)).rowcount:
+                _tell(connection, run_id, [("run.cancelled", None, {})])
+                return "cancelled"
+            running = and_(runs.c.id == run_id, runs.c.status == "running")
+            asked = connection.execute(update(runs).where(running).values(cancelling=True)).rowcount
+        return "cancelling" if asked else "cancelled"
+
     def annotations(self, run_id: str) -> list[dict[str, Any]]:
         """What people said of a run, in order of time."""
         query = select(annotations.c.body).where(annotations.c.run_id == run_id)
         return [row.body for row in self._read(query.order_by(annotations.c.created_at))]
 
-    def forget(self, tenant: str) -> None:
-        """Remove all that a tenant has."""
-        ours = select(runs.c.id).where(runs.c.tenant == tenant)
+    def forget(self, tenant: str) -> list[str]:
+        """Remove all that a tenant has; return the ids of the runs."""
+        return self._remove(runs.c.tenant == tenant, answers.c.tenant == tenant)
+
+    def forget_run(self, run_id: str) -> list[str]:
+        """Remove a run that has ended; return its id."""
+        return self._remove(and_(runs.c.id == run_id, runs.c.status.in_(TERMINAL)))
+
+    def forget_older(self, days: float) -> list[str]:
+        """Remove the runs that ended more than so many days ago, at most a thousand; return their ids."""
+        old = and_(runs.c.status.in_(TERMINAL), runs.c.ended_at < self._now - days * 24 * 3600)
+        return self._remove(old)
+
+    def _remove(self, which: Any, answered: Any = None) -> list[str]:
         with self.engine.begin() as connection:
+            ids = list(connection.scalars(select(runs.c.id).where(which).order_by(runs.c.number).limit(1000)))
             for table in (events, scores, annotations):
-                connection.execute(delete(table).where(table.c.run_id.in_(ours)))
-            for table in (answers, runs):
-                connection.execute(delete(table).where(table.c.tenant == tenant))
+                connection.execute(delete(table).where(table.c.run_id.in_(ids)))
+            connection.execute(delete(runs).where(runs.c.id.in_(ids)))
+            if answered is not None:
+                connection.execute(delete(answers).where(answered))
+        return ids
+
+    def counts(self) -> dict[str, int]:
+        """Count the runs by status."""
+        query = select(runs.c.status, func.count()).group_by(runs.c.status)
+        return {str(status): int(number) for status, number in map(tuple, self._read(query))}
 
     # what a worker does
 
+    @_outlasting
     def claim(self, worker: str) -> Claim | None:
         """Take the oldest run that nobody works on; None when there is none."""
-        now = time.time()
+        now = self._now
         waiting = or_(
             runs.c.status == "pending", and_(runs.c.status == "running", runs.c.seen_at < now - LEASE)
         )
@@ -245,37 +329,42 @@ class Store:
                 "status": "running",
                 "worker": worker,
                 "seen_at": now,
-                "attempts": row.attempts + 1,
-                "started_at": row.started_at or now,
+                "started_at": func.coalesce(runs.c.started_at, now),
             }
             connection.execute(update(runs).where(runs.c.id == row.id).values(**values))
             found = connection.execute(select(scores).where(scores.c.run_id == row.id)).all()
             if row.status == "pending":
                 _tell(connection, row.id, [("run.started", None, {"workflowId": row.suite_id})])
         scored = {each.position: each.scored for each in found}
-        claim = Claim(run_id=row.id, asked=row.asked, worker=worker, scored=scored)
-        if row.attempts >= MOST_ATTEMPTS:
-            self.fail(claim, "internal_error", f"{row.attempts} workers ended while they ran it")
+        claim = Claim(run_id=row.id, tenant=row.tenant, asked=row.asked, worker=worker, scored=scored)
+        if row.crashes >= MOST_CRASHES:
+            self.fail(claim, "internal_error", f"{row.crashes} workers ended while they ran it")
             return None
         return claim
 
-    def release(self, is_gone: Callable[[str], bool]) -> None:
-        """Let other workers have the runs of those that are gone, before their lease is over."""
+    def release(self, is_gone: Callable[[str], bool], *, blame: bool = False) -> None:
+        """Let other workers have the runs of those that are gone, before their lease is over.
+
+        With `blame` the run counts the end of its worker as a crash. A worker that ended with its host, or because it was
+        stopped, is nobody's fault.
+        """
         for run in self._read(select(runs.c.id, runs.c.worker).where(runs.c.status == "running")):
             if run.worker and is_gone(run.worker):
                 still = and_(runs.c.id == run.id, runs.c.worker == run.worker)
+                free = {"seen_at": 0.0, "worker": None, "crashes": runs.c.crashes + int(blame)}
                 with self.engine.begin() as connection:
-                    connection.execute(update(runs).where(still).values(seen_at=0.0))
+                    connection.execute(update(runs).where(still).values(**free))
 
     @contextmanager
     def owning(self, claim: Claim) -> Iterator[Connection]:
         """A transaction in which the run is kept for another lease. Raises `Lost`."""
         with self.engine.begin() as connection:
             ours = and_(runs.c.id == claim.run_id, runs.c.worker == claim.worker, runs.c.status == "running")
-            if connection.execute(update(runs).where(ours).values(seen_at=time.time())).rowcount != 1:
+            if connection.execute(update(runs).where(ours).values(seen_at=self._now)).rowcount != 1:
                 raise Lost
             yield connection
 
+    @_outlasting
     def begin(self, claim: Claim, told: Sequence[Event]) -> None:
         """Add the first events of a run, unless an earlier worker has. Raises `Lost`."""
         begun = and_(events.c.run_id == claim.run_id, events.c.type == "eval.started")
@@ -283,6 +372,7 @@ class Store:
             if connection.execute(select(events.c.number).where(begun).limit(1)).first() is None:
                 _tell(connection, claim.run_id, told)
 
+    @_outlasting
     def score(
         self, claim: Claim, position: int, scored: Mapping[str, Any] | None, told: Sequence[Event]
     ) -> None:
@@ -293,20 +383,33 @@ class Store:
                 connection.execute(insert(scores).values(**kept))
             except IntegrityError:
                 raise Lost from None
+            progress = update(runs).where(runs.c.id == claim.run_id).values(crashes=0)
+            connection.execute(progress)
             _tell(connection, claim.run_id, told)
 
+    @_outlasting
+    def ends_if_cancelled(self, claim: Claim) -> bool:
+        """End a run that somebody has cancelled; false when nobody has. Raises `Lost`."""
+        with self.owning(claim) as connection:
+            asked = bool(connection.scalar(select(runs.c.cancelling).where(runs.c.id == claim.run_id)))
+        if asked:
+            self._end(claim, [("run.cancelled", None, {})], status="cancelled")
+        return asked
+
+    @_outlasting
     def end(self, claim: Claim, summary: Mapping[str, Any] | None, told: Sequence[Event]) -> None:
         """End a run that was completed, with its last events. Raises `Lost`."""
         self._end(claim, told, status="completed", summary=summary)
 
-    def fail(self, claim: Claim, code: str, message: str) -> None:
+    @_outlasting
+    def fail(self, claim: Claim, code: str, message: str, details: Mapping[str, Any] | None = None) -> None:
         """End a run that cannot be completed. Raises `Lost`."""
-        error = {"code": code, "message": message}
+        error = {"code": code, "message": message, **({"details": details} if details else {})}
         self._end(claim, [("run.failed", None, {"error": error})], status="failed", error=error)
 
     def _end(self, claim: Claim, told: Sequence[Event], **values: Any) -> None:
         with self.owning(claim) as connection:
-            ended = {"worker": None, "ended_at": time.time(), **values}
+            ended = {"worker": None, "ended_at": self._now, **values}
             connection.execute(update(runs).where(runs.c.id == claim.run_id).values(**ended))
             _tell(connection, claim.run_id, told)
 
@@ -345,6 +448,26 @@ def _sqlite_for_many(connection: Any, _: Any) -> None:
 def _begin_writing(connection: Connection) -> None:
     if connection.get_execution_options().get("isolation_level") != "AUTOCOMMIT":
         connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+
+def _create(connection: Connection) -> None:
+    """Make the tables of a new store. Raises `UsageError` (`serve.store_version`) for a store of another version."""
+    known = inspect(connection)
+    is_new = not known.has_table(runs.name)
+    found = (
+        None
+        if is_new or not known.has_table(versions.name)
+        else connection.scalar(select(versions.c.version))
+    )
+    if not is_new and found != VERSION:
+        raise UsageError(
+            f"the store has tables of version {found or 0}, and this agenteval needs version {VERSION}",
+            reason_code="serve.store_version",
+            next_step="serve with the agenteval that made it, or name a new store with --store",
+        )
+    _metadata.create_all(connection)
+    if is_new:
+        connection.execute(insert(versions).values(version=VERSION))
 
 
 def _only_one_creates(connection: Connection) -> None:

@@ -4,8 +4,10 @@ import asyncio
 import base64
 import hashlib
 import hmac
+import logging
 import re
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, unquote
@@ -13,9 +15,12 @@ from urllib.parse import quote, unquote
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from agenteval.loading.config import ServeKey
+from agenteval.loading.config import ServeConfig
+from agenteval.serve.metrics import answered
 
+_log = logging.getLogger("agenteval.serve")
 VERSIONS = {1: "1.1", 2: "2.46"}
 """The protocol version that is spoken, by major."""
 STATUSES = {
@@ -36,10 +41,13 @@ STATUSES = {
     "unsupported_media_type": 415,
     "capability_not_provided": 501,
     "internal_error": 500,
+    "agenteval.store_unavailable": 503,
 }
 """The status that an error answers with; in major 2, `capability_not_provided` is 422."""
+SECONDS_FOR_HEADERS = 20.0
+"""How long a client may take to send the headers of a request."""
 SECONDS_FOR_A_BODY = 30.0
-"""How long a client may take to send a request."""
+"""How long a client may take to send the body of a request."""
 MOST_PASSED_OVER = 64 * 2**20
 """Bytes that are read of a request that is too large; a larger one is cut off."""
 _OPAQUE = re.compile(r"[A-Za-z0-9._~-]{16,128}")
@@ -128,10 +136,9 @@ class Gate:
     A request is read before it is refused: what is left unread would be taken for the next one of its connection.
     """
 
-    def __init__(self, app: ASGIApp, keys: Sequence[ServeKey], max_body_bytes: int) -> None:
+    def __init__(self, app: ASGIApp, settings: Callable[[], ServeConfig]) -> None:
         self.app = app
-        self.keys = keys
-        self.max_body_bytes = max_body_bytes
+        self.settings = settings  # they may be read anew while the host runs
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request."""
@@ -143,8 +150,16 @@ class Gate:
         if path.startswith("/v1"):
             major = 1
 
+        caller: Caller | None = None
+        begun = time.perf_counter()
+
         async def answer(message: Message) -> None:
             if message["type"] == "http.response.start":
+                took = time.perf_counter() - begun
+                # The path stands as it was sent: percent-encoded, so that it cannot begin a line of the log.
+                sent, who = scope["raw_path"].decode("ascii", "replace"), caller.tenant if caller else "-"
+                _log.info("%s %s %s %s %.0f ms", who, scope["method"], sent, message["status"], took * 1000)
+                answered(scope["method"], message["status"], took)
                 told = MutableHeaders(scope=message)
                 told["OpenWOP-Version"] = VERSIONS[major]
                 told["X-Content-Type-Options"] = "nosniff"
@@ -171,33 +186,35 @@ class Gate:
         await self.app({**scope, "path": path, "state": state}, again, answer)
 
     async def _body(self, receive: Receive) -> bytes:
-        """The body of a request; one that is too large is read to its end, so that the answer reaches its sender."""
+        """Read the body of a request; one that is too large to its end, so that the answer reaches its sender."""
         parts: list[bytes] = []
-        size, most, more = 0, self.max_body_bytes, True
-        while more and size <= most + MOST_PASSED_OVER:
-            try:
-                message = await asyncio.wait_for(receive(), SECONDS_FOR_A_BODY)
-            except TimeoutError:
-                raise HostError("agenteval.request_timeout", "the request did not arrive whole") from None
-            if message["type"] == "http.disconnect":
-                return b""
-            part = message.get("body", b"")
-            size += len(part)
-            if size <= most:
-                parts.append(part)
-            more = message.get("more_body", False)
+        size, most, more = 0, self.settings().limits.max_body_bytes, True
+        try:
+            async with asyncio.timeout(SECONDS_FOR_A_BODY):
+                while more and size <= most + MOST_PASSED_OVER:
+                    message = await receive()
+                    if message["type"] == "http.disconnect":
+                        return b""
+                    part = message.get("body", b"")
+                    size += len(part)
+                    if size <= most:
+                        parts.append(part)
+                    more = message.get("more_body", False)
+        except TimeoutError:
+            raise HostError("agenteval.request_timeout", "the request did not arrive whole") from None
         if size > most:
             raise HostError("payload_too_large", f"a request may have {most} bytes")
         return b"".join(parts)
 
     def _caller(self, path: str, headers: Headers) -> Caller | None:
         """Who asks, None where anybody may. Raises `HostError`."""
-        if not self.keys:
+        keys = self.settings().keys
+        if not keys:
             name = headers.get("host", "").rpartition(":")[0] or headers.get("host", "")
             if name.strip("[]") not in ("localhost", "127.0.0.1", "::1", "testserver"):
                 raise HostError("forbidden", "a host without keys answers only as localhost")
             return Caller(LOCAL, LOCAL)
-        if path in ("/.well-known/openwop", "/openapi.json", "/v1/openapi.json"):
+        if path in ("/.well-known/openwop", "/openapi.json", "/v1/openapi.json", "/health"):
             return None
         scheme, _, given = headers.get("authorization", "").partition(" ")
         if scheme.lower() == "basic" and is_page(path):
@@ -209,7 +226,7 @@ class Gate:
             given = ""
         digest = hashlib.sha256(given.strip().encode()).hexdigest()
         # all keys are compared, whatever is found: the time tells nothing
-        found = [key for key in self.keys if hmac.compare_digest(key.sha256, digest)]
+        found = [key for key in keys if hmac.compare_digest(key.sha256, digest)]
         if not found:
             raise HostError("unauthenticated", "a key of this host is needed")
         return Caller(found[-1].tenant, found[-1].subject)
@@ -218,3 +235,39 @@ class Gate:
 def is_page(path: str) -> bool:
     """Whether a path is for people, whose browsers ask them for a key."""
     return path == "/" or path.startswith("/page/")
+
+
+class TimedProtocol(H11Protocol):
+    """HTTP/1.1 whose requests have to begin in time.
+
+    uvicorn waits for ever for the headers of a request. Whoever sends a byte now and then could take all connections.
+    """
+
+    _waiting: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin to wait for the first request."""
+        super().connection_made(transport)
+        self._wait()
+
+    def data_received(self, data: bytes) -> None:
+        """Take what arrived; begin to wait when it is a part of the next request's headers."""
+        super().data_received(data)
+        if self.cycle is None or self.cycle.response_complete:
+            self._wait()
+        else:
+            self._stop_waiting()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Stop waiting."""
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def _wait(self) -> None:
+        if self._waiting is None and not self.transport.is_closing():
+            self._waiting = self.loop.call_later(SECONDS_FOR_HEADERS, self.transport.close)
+
+    def _stop_waiting(self) -> None:
+        if self._waiting is not None:
+            self._waiting.cancel()
+            self._waiting = None

@@ -1,5 +1,6 @@
 """The processes that evaluate runs: as many as may be worked on at once, each replaced when it dies."""
 
+import logging
 import multiprocessing
 import os
 import signal
@@ -7,13 +8,18 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from typing import TextIO
 
+from sqlalchemy.exc import SQLAlchemyError
+
+from agenteval.contracts.errors import UsageError
 from agenteval.serve.store import LEASE, Claim, Lost, Store, new_id
 
+_log = logging.getLogger("agenteval.serve")
 MOMENT = 0.5
 """After how many seconds a worker's end, or that of its host, is noticed."""
 
@@ -26,11 +32,13 @@ class Workers:
 
     def __init__(self, number: int, store: Store, root: Path) -> None:
         self._store = store
-        self._store.release(_is_gone)
         self._arguments = (store.url, root, os.getpid())
         self._processes: list[BaseProcess] = [self._started() for _ in range(number)]
+        self._unreleased: set[int] = set()
+        """The ids of processes that ended by themselves, and had a run perhaps."""
         self._stopping = threading.Event()
         self._watcher = threading.Thread(target=self._watch, daemon=True)
+        self._release(_is_gone)
         self._watcher.start()
 
     def _started(self) -> BaseProcess:
@@ -41,12 +49,47 @@ class Workers:
         process.start()
         return process
 
+    @property
+    def alive(self) -> int:
+        """The number of processes that run."""
+        return sum(process.is_alive() for process in self._processes)
+
+    @property
+    def wanted(self) -> int:
+        """The number of processes that there should be."""
+        return len(self._processes)
+
+    def read_anew(self) -> None:
+        """Let each worker end after the run at hand: the one that takes its place reads the project anew."""
+        for process in self._processes:
+            if process.pid:
+                with suppress(ProcessLookupError):
+                    os.kill(process.pid, signal.SIGHUP)
+
     def _watch(self) -> None:
+        # This thread is all that replaces workers: whatever goes wrong, it goes on.
         while not self._stopping.wait(MOMENT):
             for index, process in enumerate(self._processes):
                 if not process.is_alive():
-                    self._store.release(_is_gone)
-                    self._processes[index] = self._started()
+                    if process.exitcode:
+                        _log.error("a worker ended with %s; another one takes its place", process.exitcode)
+                        self._unreleased.add(process.pid or 0)
+                    with suppress(OSError):
+                        self._processes[index] = self._started()
+            if self._unreleased and self._release(self._has_crashed, blame=True):
+                self._unreleased.clear()
+
+    def _has_crashed(self, worker: str) -> bool:
+        return worker.startswith(_here()) and int(worker.split(":")[1]) in self._unreleased
+
+    def _release(self, is_gone: Callable[[str], bool], *, blame: bool = False) -> bool:
+        """Give the runs of workers that are gone to others; false when the store is away."""
+        try:
+            self._store.release(is_gone, blame=blame)
+        except SQLAlchemyError as error:
+            _log.warning("the store is away: %s", type(error).__name__)
+            return False
+        return True
 
     def stop(self, seconds: float = 5.0) -> None:
         """Let each finish the task at hand for a few seconds; what is cut off is taken up again at the next start."""
@@ -59,24 +102,29 @@ class Workers:
             process.join(max(0.0, until - time.monotonic()))
             if process.is_alive():
                 process.kill()
+                process.join()
+        self._release(_is_gone)
 
 
 def _main(url: str, root: Path, host: int) -> None:
-    """A worker: runs whatever waits, until it is told to stop or its host is gone."""
+    """Run whatever waits in the store, until this worker is stopped or its host is gone."""
     from agenteval.contracts import time_limits
     from agenteval.loading.project import open_project
     from agenteval.serve.run_evaluation import Catalogue, evaluate
 
-    stopped: list[bool] = []
+    stopped: list[int] = []
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the host passes on what it gets
-    signal.signal(signal.SIGTERM, lambda *_: stopped.append(True))
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda number, _: stopped.append(number))
+    log_to(os.fdopen(os.dup(2), "w"))
     sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: PTH123, SIM115 - what a plugin prints may be content
-    threading.Thread(target=_end_with, args=(host, stopped), daemon=True).start()
+    threading.Thread(target=_end_with, args=(host,), daemon=True).start()
     os.chdir(root)
     project = open_project()
     limits = project.config.limits
     time_limits.set_seconds(limits.pattern_seconds, limits.step_seconds)
-    store, catalogue = Store(url), Catalogue.of(project)
+    catalogue = Catalogue.of(project)
+    store = _opened(url)
     worker = f"{_here()}{os.getpid()}:{new_id()[:8]}"
     while not stopped:
         claim = store.claim(worker)
@@ -86,20 +134,33 @@ def _main(url: str, root: Path, host: int) -> None:
         ended = threading.Event()
         threading.Thread(target=_say_alive, args=(claim, store, ended), daemon=True).start()
         try:
-            evaluate(claim, catalogue, store)
+            evaluate(claim, catalogue, store, lambda: signal.SIGTERM in stopped)
+        except Lost:
+            _log.info("run %s goes on elsewhere", claim.run_id)
         except Exception as error:  # noqa: BLE001 - a run that cannot be evaluated ends, and the host goes on
-            if not isinstance(error, Lost):
-                with suppress(Lost):
-                    store.fail(claim, "internal_error", f"the evaluation crashed: {type(error).__name__}")
+            _log.error("run %s: the evaluation crashed: %s", claim.run_id, type(error).__name__)
+            with suppress(Lost):
+                store.fail(claim, "internal_error", f"the evaluation crashed: {type(error).__name__}")
         ended.set()
+    with suppress(SQLAlchemyError):
+        store.release(worker.__eq__)
+
+
+def _opened(url: str) -> Store:
+    """Open the store; wait for one that is away."""
+    while True:
+        try:
+            return Store(url, patient=True)
+        except UsageError as error:
+            if error.reason_code != "serve.store":
+                raise
+            time.sleep(1.0)
 
 
 def _say_alive(claim: Claim, store: Store, ended: threading.Event) -> None:
     while not ended.wait(LEASE / 5):
-        with (
-            suppress(Exception),
-            store.owning(claim),
-        ):  # a store that is away for a moment; the lease is not over yet
+        # The store may be away for a moment: the lease is not over yet, and the next try comes soon.
+        with suppress(SQLAlchemyError, Lost), store.owning(claim):
             pass
 
 
@@ -119,8 +180,16 @@ def _is_gone(worker: str) -> bool:
     return False
 
 
-def _end_with(host: int, stopped: Sequence[bool]) -> None:
-    while not stopped:
-        if os.getppid() != host:
-            os._exit(1)
+def _end_with(host: int) -> None:
+    while os.getppid() == host:
         time.sleep(MOMENT)
+    os._exit(1)
+
+
+def log_to(stream: TextIO) -> None:
+    """Write what happens in the host to a stream, a line each: time, level, message."""
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    _log.addHandler(handler)
+    _log.setLevel(logging.INFO)
+    _log.propagate = False
