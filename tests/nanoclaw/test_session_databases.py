@@ -156,15 +156,18 @@ def test_tables_that_are_not_needed_may_be_missing(install: Path) -> None:
 
 
 def test_a_failure_of_the_agent_s_process_ends_the_run_as_failed(tmp_path: Path) -> None:
-    """NanoClaw sends it in the agent's name, in reply to the message; a send by tool that begins so is none."""
+    """NanoClaw sends it in the agent's name, in reply to nothing; a send by tool that begins so is none."""
+    text = '{"text": "Error: Claude Code process exited with code 1"}'
+    other = unpack("v2-outbound-tools", tmp_path)
+    with closing(sqlite3.connect(database(other, "outbound.db"))) as out:
+        (seq,) = out.execute("SELECT min(seq) FROM messages_out WHERE in_reply_to IS NULL").fetchone()
+        out.execute("UPDATE messages_out SET content = ? WHERE seq = ?", (text, seq))
+        out.commit()
+    assert replayed(other).status == "success"
     root = unpack("v2-current-news", tmp_path)
     with closing(sqlite3.connect(database(root, "outbound.db"))) as out:
-        row = "INSERT INTO messages_out SELECT ?, ?, {}, timestamp, NULL, NULL, kind, NULL, NULL, NULL, ? FROM messages_out"
-        text = '{"text": "Error: Claude Code process exited with code 1"}'
-        out.execute(row.format("NULL") + " LIMIT 1", ("by-tool", 101, text))
-        out.commit()
-        assert replayed(root).status == "success"
-        out.execute(row.format("in_reply_to") + " WHERE in_reply_to NOTNULL LIMIT 1", ("failed", 103, text))
+        row = "INSERT INTO messages_out SELECT ?, ?, NULL, timestamp, NULL, NULL, kind, NULL, NULL, NULL, ? FROM messages_out"
+        out.execute(row, ("failed", 103, text))
         out.commit()
     trace = replayed(root)
     assert trace.status == "failed"

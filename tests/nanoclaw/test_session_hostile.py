@@ -14,7 +14,7 @@ import pytest
 
 from agenteval.contracts.errors import AdapterError
 from agenteval.contracts.trace import check_trace
-from agenteval_nanoclaw.session.answers import Part, parts_of, sent_to
+from agenteval_nanoclaw.session.outgoing import Part, parts_of, sent_to
 from agenteval_nanoclaw.session.prompts import parse_prompt
 from agenteval_nanoclaw.session.results import result_text
 from nanoclaw.recordings import PROJECT, converted, inspected, unpack

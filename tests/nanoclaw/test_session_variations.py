@@ -299,8 +299,8 @@ ALSO = ("\\n</message>", '\\n</message><message to=\\"family\\">Dana knows</mess
 """A change that has the answer say something to another chat, too."""
 
 
-def news(folder: Path, *changes: tuple[str, str], sql: str = "") -> Trace:
-    """The trace of a real recording, after changes to its transcript and to the database of what went out."""
+def news(folder: Path, *changes: tuple[str, str], sql: str = "", inbound: str = "") -> Trace:
+    """The trace of a real recording, after changes to its transcript and to the databases of its session."""
     root = unpack("v2-current-news", folder)
     (path,) = root.glob("data/v2-sessions/*/.claude-shared/projects/*/*.jsonl")
     text = path.read_text(encoding="utf-8")
@@ -308,9 +308,10 @@ def news(folder: Path, *changes: tuple[str, str], sql: str = "") -> Trace:
         assert old in text
         text = text.replace(old, new)
     path.write_text(text, encoding="utf-8")
-    (out,) = root.rglob("outbound.db")
-    with closing(sqlite3.connect(out)) as database:
-        database.executescript(sql)
+    for name, script in (("outbound.db", sql), ("inbound.db", inbound)):
+        (path,) = root.rglob(name)
+        with closing(sqlite3.connect(path)) as database:
+            database.executescript(script)
     return replayed(root)
 
 
@@ -323,35 +324,30 @@ def test_a_bare_text_that_went_out_is_the_answer(tmp_path: Path) -> None:
     assert trace.notes == []
 
 
-@pytest.mark.parametrize(
-    "sql",
-    [
-        "DELETE FROM messages_out",
-        "UPDATE messages_out SET in_reply_to = NULL",
-        """UPDATE messages_out SET content = '{"text": "Sorry."}'""",
-    ],
-)
-def test_a_bare_text_that_did_not_go_out_is_no_answer(tmp_path: Path, sql: str) -> None:
-    """Nothing was sent, or by a tool, or another text."""
-    trace = news(tmp_path, *BARE, sql=sql)
+def test_a_bare_text_that_did_not_go_out_is_no_answer(tmp_path: Path) -> None:
+    """Nothing was sent."""
+    trace = news(tmp_path, *BARE, sql="DELETE FROM messages_out")
     assert trace.output == ""
     assert trace.notes == [
         "the last text was not delivered: nothing in it is in <message to=…>, and no text after it was"
     ]
 
 
+KNOWN = "INSERT INTO destinations VALUES ('family', 'Family', 'channel', 'telegram', 'telegram:7', NULL);"
+SENT = """INSERT INTO messages_out (id, seq, in_reply_to, timestamp, kind, platform_id, channel_type, content)
+    VALUES ('m-2', 5, NULL, '2026-11-21 20:53:04', 'chat', '{}', 'telegram', '{{"text": "Dana knows"}}');"""
+ARRIVED = "INSERT INTO delivered VALUES ('m-2', '7:1', 'delivered', '2026-11-21 20:53:05');"
+HOME = "telegram:5550100"
+
+
 def test_a_text_to_another_chat_that_went_out(tmp_path: Path) -> None:
-    """It is a send, at the time of the text; the database shows whether it arrived."""
-    row = "'m-2', 5, NULL, '2026-11-21 20:53:04', 'chat', '{\"text\": \"Dana knows\"}'"
-    columns = "id, seq, in_reply_to, timestamp, kind, content"
-    trace = news(tmp_path, ALSO, sql=f"INSERT INTO messages_out ({columns}) VALUES ({row})")
+    """It is a send, at the time of the text; the database shows that it arrived."""
+    trace = news(tmp_path, ALSO, sql=SENT.format("telegram:7"), inbound=KNOWN + ARRIVED)
     call = trace.calls()[-1]
     assert (call.tool, call.args) == ("outbound_send", {"to": "family", "text": "Dana knows"})
     (result,) = call.results
-    assert (result.data["success"], result.data["result"]) == (
-        True,
-        {"message_id": "m-2", "delivered": False},
-    )
+    proof = {"message_id": "m-2", "delivered": True, "platform_message_id": "7:1"}
+    assert (result.data["success"], result.data["result"]) == (True, proof)
     final = trace.of_type("final_output")[-1]
     assert [(each.actor, each.ts) for each in (call.event, result, final)] == [
         ("agent", final.ts),
@@ -362,38 +358,40 @@ def test_a_text_to_another_chat_that_went_out(tmp_path: Path) -> None:
 
 
 def test_a_text_to_another_chat_that_did_not_go_out(tmp_path: Path) -> None:
-    """The send failed, and the trace says so."""
+    """It is no send, and a note tells of it."""
     trace = news(tmp_path, ALSO)
-    (result,) = trace.calls()[-1].results
-    assert (result.data["success"], result.data["result"]) == (False, {})
-    assert trace.notes == ["no message went out for what the final text says to family"]
+    assert "outbound_send" not in trace.tool_counts()
+    assert trace.notes == ["no message went out for what the final text says to family: Dana knows"]
 
 
 def test_an_answer_that_did_not_go_out(tmp_path: Path) -> None:
-    """It is still what the agent answered; that nothing went out is said."""
+    """Nobody got it: it is what the agent said, and no output."""
     trace = news(tmp_path, sql="DELETE FROM messages_out")
-    assert trace.output.startswith("• Lab A")
-    assert trace.of_type("final_output")[-1].data["delivered"] is False
-    assert trace.notes == ["no message went out for what the final text says to dana"]
+    data = trace.of_type("final_output")[-1].data
+    assert (trace.output, data["delivered"], data["said"][:7]) == ("", False, "• Lab A")
+    (note,) = trace.notes
+    assert note.startswith("no message went out for what the final text says to dana: • Lab A")
 
 
 def test_an_answer_of_which_a_part_did_not_arrive(tmp_path: Path) -> None:
-    """It went out in two messages, and one of them was not delivered: the answer was not."""
-    row = "'m-2', 5, NULL, '2026-11-21 20:53:04', 'chat', '{\"text\": \"Dana knows\"}'"
-    columns = "id, seq, in_reply_to, timestamp, kind, content"
-    sql = f"INSERT INTO messages_out ({columns}) VALUES ({row})"
-    trace = news(tmp_path, (ALSO[0], ALSO[1].replace("family", "dana")), sql=sql)
+    """It went out in two messages; the one that was not sent yet is no output, but a send that has not succeeded."""
+    trace = news(tmp_path, (ALSO[0], ALSO[1].replace("family", "dana")), sql=SENT.format(HOME))
     (final,) = trace.of_type("final_output")
-    assert final.data["content"].endswith("\n\nDana knows")
-    assert (final.data["delivered"], final.data["to"]) == (False, "dana")
+    assert final.data["content"].startswith("• Lab A")
+    assert "Dana knows" not in final.data["content"]
+    assert (final.data["delivered"], final.data["to"]) == (True, "dana")
     assert final.data["message_id"] == "msg-1795294384335-knjpkp"
-    assert trace.notes == []
+    (result,) = trace.calls()[-1].results
+    assert result.data["result"] == {"message_id": "m-2", "delivered": False, "state": "queued"}
+    assert trace.calls()[-1].failed
+    assert trace.notes == ["the message to dana was not sent yet"]
 
 
 def test_the_conversation_of_a_run_that_no_row_began(tmp_path: Path) -> None:
     """Is the one that the session answers to: what the text says to another chat is a send."""
     begin = '<context timezone=\\"America/New_York\\" />\\n<message id=\\"2\\" from=\\"dana\\" sender=\\"Dana\\" time=\\"Nov 21, 2026, 3:53 PM\\">'
-    trace = news(tmp_path, (begin, ""), ("sources.</message>", "sources."), ALSO)
+    changes = (begin, ""), ("sources.</message>", "sources."), ALSO
+    trace = news(tmp_path, *changes, sql=SENT.format("telegram:7"), inbound=KNOWN + ARRIVED)
     assert [call.tool for call in trace.calls()][-1] == "outbound_send"
     assert "Dana knows" not in trace.output
 

@@ -171,7 +171,9 @@ class ToolCallStep(Step):
     recorded_tool: str | None = None
     """What the recording calls the tool, where that is another name: `mcp__web__web_search`."""
     parent_call_id: str | None = None
-    """The call that started the subagent that makes this call."""
+    """The call that makes this call: it started the subagent that does, or is of a shell whose command does."""
+    said: str | None = None
+    """What the agent wrote, where the arguments have what went out instead."""
 
 
 @model
@@ -248,6 +250,8 @@ class FinalOutputStep(Step):
     """The name of the conversation that it goes to, or a list of names: sends to them go there, too."""
     sent_by: list[str] | None = None
     """The calls that sent the text: it goes out by them alone, and is no message besides."""
+    said: str | None = None
+    """What the agent wrote, where `content` is what went out instead."""
 
 
 AnyStep = MessageReceivedStep | ToolCallStep | ToolResultStep | MemoryStep | ErrorStep | FinalOutputStep

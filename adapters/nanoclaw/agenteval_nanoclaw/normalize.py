@@ -38,7 +38,7 @@ SLACK_SECONDS = 60
 """How far times may be apart that mean the same: who writes one by hand leaves the seconds out."""
 LONGEST_QUOTE = 80
 NOT_JUDGED = "assertions that require it are not judged"
-ACTORS = {"assistant": "agent", "tool": "tool", "system": "system"}
+ACTORS = {"assistant": "agent", "agent": "agent", "tool": "tool", "system": "system"}
 """Who acts when a message is received, by its role; any other role is the user's, or the scheduler's."""
 
 
@@ -192,7 +192,7 @@ class _Script:
         """The events of one step; `answer` is what its fixture says."""
         if isinstance(step, ToolCallStep):
             data: dict[str, Any] = {"tool": step.tool, "call_id": step.call_id, "args": step.args}
-            data |= _stated(step, "recorded_tool", "parent_call_id")
+            data |= _stated(step, "recorded_tool", "parent_call_id", "said")
             parent = self.builder.event_of_call(step.parent_call_id)
             self.open[step.tool] = self._event("tool_call", step, data, parent=parent)
         elif isinstance(step, ToolResultStep):
@@ -220,7 +220,7 @@ class _Script:
             self._event(step.type, step, data)
         else:
             self.last_output = step
-            data = {"role": step.role, "content": step.content, **_stated(step, "to", "sent_by")}
+            data = {"role": step.role, "content": step.content, **_stated(step, "to", "sent_by", "said")}
             self._event("final_output", step, data)
 
     def _event(

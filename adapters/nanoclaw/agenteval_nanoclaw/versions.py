@@ -188,9 +188,31 @@ ECHO = "session-echo"
 """The channel of rows that copy what was said elsewhere, for the agent to know: nobody sent them (2.2)."""
 NOTE_IDS = ("appr-note-", "sys-")
 """How the ids of rows begin in which the host itself tells the agent something: what became of an approval, for one."""
+HOST_IDS = ("deny-",)
+"""How the ids of outbound rows begin that the host writes in the agent's name: a command that a user may not give."""
+RUNNER_FAILED = "Error: "
+"""How a message begins that the runner sends when the agent's process failed: it is no answer."""
+RUNNER_COMMANDS = ("/clear", "/upload-trace")
+"""How messages begin that the agent-runner answers itself, so that no transcript has them."""
 CONTEXT_TAGS = ("cross-session-context", "dm-history", "channel-history")
 """The elements of a prompt that stand for what was said elsewhere or before (2.2)."""
 TASK_SESSION = "system:tasks:"
 """How the thread of a session begins that belongs to one series of tasks (2.2)."""
 MESSAGE_GATE = "a2a_message_gate"
 """The action of approvals for which messages to other agents are held (2.2)."""
+
+HOST_PROGRAM = "ncl"
+"""The program with which the agent asks the host, in a shell."""
+TASK_COMMANDS = {
+    "append-log": "append_task_log",
+    "cancel": "cancel_task",
+    "create": "schedule_task",
+    "delete": "delete_task",
+    "get": "get_task",
+    "list": "list_tasks",
+    "pause": "pause_task",
+    "resume": "resume_task",
+    "run": "run_task",
+    "update": "update_task",
+}
+"""The verbs of `ncl tasks` (2.2), with the names in traces: those of the MCP tools that did the same before."""

@@ -25,13 +25,15 @@ turn
 
 `message_received`  role, content, sender (where there is one)
 `tool_call`         tool, call_id, args (null where the recording does not tell them), recorded_tool (the runtime's name
-                    for it), parent_call_id (of a subagent)
+                    for it), parent_call_id (of a subagent, or of a command in a shell), said (what the agent wrote, where
+                    something else went out, which args has)
 `tool_result`       tool, call_id, success, result, fixture_id (when it came from a fixture)
 `memory_read`       group_id (the owner of the memory), source, path, content, call_id (of the call that did it),
                     names_only (only the file's name was shown), implicit (loaded into the prompt, without a call)
 `memory_write`      group_id, source, path, content, change_summary ("instead of: …": what it took out), call_id
 `error`             scope, tool, call_id, error_type, message, retryable
-`final_output`      role, content, to (the conversation's name), sent_by (the calls that sent it: it is no other message)
+`final_output`      role, content, to (the conversation's name), sent_by (the calls that sent it: it is no other message),
+                    said (what the agent wrote, where content is what went out instead)
 """
 
 import time

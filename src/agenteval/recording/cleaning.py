@@ -55,7 +55,7 @@ class Cleaner:
 
 
 def without_instructions(data: Any) -> Any:
-    """The data without messages and steps whose role is `system`."""
+    """The data without messages and steps whose role is `system`, but for those that a host sent to the agent, as its sender."""
     if isinstance(data, dict):
         return {key: without_instructions(value) for key, value in data.items()}
     if isinstance(data, list):
@@ -64,7 +64,8 @@ def without_instructions(data: Any) -> Any:
 
 
 def _instructs(item: Any) -> bool:
-    return isinstance(item, dict) and item.get("role") == "system" and "content" in item
+    is_instruction = isinstance(item, dict) and item.get("role") == "system" and not item.get("sender")
+    return is_instruction and "content" in item
 
 
 NAMES_OF_FIXTURES = ("id", "fixture_id")

@@ -89,8 +89,11 @@ def _first_of(tried: list[Suggestion]) -> Iterator[Suggestion]:
 
 def _of_sends(trace: Trace, case: TestCase) -> Iterator[Suggestion]:
     scheduled = trace.scenario.trigger == "scheduler"
-    sends = [call for call in trace.calls() if call.tool == OUTBOUND]
+    tried = [call for call in trace.calls() if call.tool == OUTBOUND]
+    sends = [call for call in tried if not call.failed]
     sent = f"{counted(len(sends), 'message')} went out with {OUTBOUND}"
+    if lost := len(tried) - len(sends):
+        sent += f", and {counted(lost, 'message')} did not"
     if scheduled:
         if task_id := trace.scenario.task_id:
             why = "the scheduler woke the agent for this task, once"
@@ -98,21 +101,24 @@ def _of_sends(trace: Trace, case: TestCase) -> Iterator[Suggestion]:
             yield Suggestion("task-runs-once", "scheduler_task_runs", why, params, telling=True)
         why = f"the task sent {counted(len(sends), 'message')} with {OUTBOUND}"
         yield Suggestion("sends-as-often", "scheduler_outbound_count", why, {"exact": len(sends)})
-    if not sends:
+    if not tried:
         if OUTBOUND in case.tools.available and trace.output:
             why = "the answer went out as the final text; another message would repeat it, or reach somebody else"
             decide = "may the agent send a message as well? if so, remove this"
             yield Suggestion("sends-no-extra-message", "must_not_call_tool", why, {"tool": OUTBOUND}, decide)
         return
-    why = f"{sent}, and none of them twice"
-    yield Suggestion("nothing-sent-twice", "no_duplicate_outbound", why, telling=True)
-    params = {"tool": OUTBOUND, "min_calls": len(sends)}
-    if len(sends) > 1:
+    if sends:
+        why = f"{sent}, and none of them twice"
+        yield Suggestion("nothing-sent-twice", "no_duplicate_outbound", why, telling=True)
+    params = {"tool": OUTBOUND, "min_calls": len(tried)}
+    if len(tried) > 1:
         decide = "would fewer messages do? then lower min_calls"
         yield Suggestion("sends-all-of-them", "must_call_tool", sent, params, decide)
     if not scheduled:
-        params = {"tool": OUTBOUND, "max": len(sends)}
+        params = {"tool": OUTBOUND, "max": len(tried)}
         yield Suggestion("sends-no-more", "max_tool_calls", sent, params, "how many may it send?")
+    if not sends:
+        return
     params = {"allowed": list(dict.fromkeys(place for call in sends for place in destinations(call)))}
     why, decide = "messages went there and nowhere else", "where else may messages go?"
     yield Suggestion("sends-only-there", "outbound_destinations", why, params, decide)

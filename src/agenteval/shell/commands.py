@@ -152,6 +152,8 @@ class Shell:
         """Whether the output of another command comes in."""
         self.fed: list[str] = []
         """The names of files that come into a loop."""
+        self.programs = _PROGRAMS
+        """What each command does, by its name."""
 
     def run(self, line: str) -> list[str]:
         """Follow the simple commands of a line. Returns the words that the last prints, as far as they are known."""
@@ -207,7 +209,7 @@ class Shell:
         for target, appends in targets:
             self.note("write", [target], written=printed, whole=printed is not None and not appends)
         self.names = []
-        if program := _PROGRAMS.get(command.name):
+        if program := self.programs.get(command.name):
             program(self, command)
         else:
             self.is_unclear([*words, stdin] if stdin else words)
@@ -306,6 +308,19 @@ def touches(command: str, folder: str) -> tuple[list[Touch], list[tuple[str, str
     if next(shell.followed) > MOST_COMMANDS:
         shell.unclear.append((command, folder))
     return shell.touches, shell.unclear
+
+
+def invocations(command: str, program: str) -> list[tuple[list[str], str | None]]:
+    """The arguments of each call of a program in a command, and the text that comes in, as far as they are known."""
+    shell, found = Shell("/"), []
+
+    def note(inner: Shell, called: Command) -> None:
+        words = [inner.parts.restored(inner.values(word)[0]) for word in called.arguments]
+        found.append((words, called.stdin))
+
+    shell.programs = {**_PROGRAMS, program: note}
+    shell.run(command)
+    return found
 
 
 # What each command does: it notes what it touches in the shell, and changes what it changes of the shell itself.

@@ -21,12 +21,11 @@ from agenteval.reading.documents import read_bytes
 from agenteval_nanoclaw.live.checkout import Checkout, open_checkout
 from agenteval_nanoclaw.live.ncl import PROGRAM, Desk, is_plain_call
 from agenteval_nanoclaw.live.workspace import CONTEXT, INBOUND, Workspace, build, far_from_today
-from agenteval_nanoclaw.session.answers import RUNNER_FAILED
 from agenteval_nanoclaw.session.memory import MAIN
 from agenteval_nanoclaw.session.results import canonical
 from agenteval_nanoclaw.session.store import BESIDE, json_of
 from agenteval_nanoclaw.session.values import record_of
-from agenteval_nanoclaw.versions import MEMORY_MODULES
+from agenteval_nanoclaw.versions import MEMORY_MODULES, RUNNER_FAILED
 
 HOME = "/home/node"
 IDLE_SECONDS = 0.3

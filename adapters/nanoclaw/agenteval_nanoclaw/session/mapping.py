@@ -1,5 +1,6 @@
 """From one run to the normalized trace (SPEC 16)."""
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -14,9 +15,11 @@ from agenteval.contracts.trace import (
 )
 from agenteval.matching.sends import OUTBOUND
 from agenteval.text.fitting import counted
-from agenteval_nanoclaw.session.answers import REFUSAL, Ending, Outgoing, Usage, final_answers
+from agenteval_nanoclaw.session.answers import REFUSAL, Ending, Usage
 from agenteval_nanoclaw.session.lines import MAIN_AGENT, Said, read_lines
 from agenteval_nanoclaw.session.memory import MemoryEvents
+from agenteval_nanoclaw.session.ncl import asked_in, refusal_of
+from agenteval_nanoclaw.session.outgoing import Outgoing
 from agenteval_nanoclaw.session.prompts import parse_prompt
 from agenteval_nanoclaw.session.results import (
     RETRYABLE,
@@ -28,7 +31,7 @@ from agenteval_nanoclaw.session.results import (
     result_text,
     whole_text,
 )
-from agenteval_nanoclaw.session.runs import Reading, Run
+from agenteval_nanoclaw.session.runs import CLOCK_SLACK, Reading, Received, Run
 from agenteval_nanoclaw.session.transcript import (
     SPAWNS,
     TASKS,
@@ -41,6 +44,8 @@ from agenteval_nanoclaw.session.values import Record, iso, record_of, records_in
 
 FAILED = {"failed": "", "killed": "aborted", "stopped": "aborted"}
 """What a notice says of work that did not succeed, with the kind of error; empty: as its summary says."""
+PEER = "agent"
+"""The role of another agent of the install in a conversation."""
 SENDERS = {"task": "scheduler", "webhook": "system"}
 """Who acts when a message is received, by its kind; any other is the user's."""
 IMPLICIT = "memory that was loaded into the prompt is not recorded: without a read by a tool, nothing shows whether it was known"
@@ -74,8 +79,7 @@ class Teller:
             capabilities=Capabilities(supports_tool_trace=True, supports_replay=True),
             scenario=_scenario(run, default_group, is_v2=reading.source.kind == "v2"),
         )
-        answers = final_answers(self.lines)
-        self.outgoing = Outgoing(run, answers, self.builder)
+        self.outgoing = Outgoing(run, self.lines, self.builder, reading)
         self.memory = MemoryEvents(run, reading, self.builder, self.lines)
         self.usage = Usage()
         self.ending = Ending()
@@ -88,6 +92,8 @@ class Teller:
         """The ids of calls, by what their results call the work that goes on."""
         self.served = 0
         """How many calls the model's service ran itself: what they were is not read."""
+        self.requests = list(run.session.requests) if run.session and run.index.timed else []
+        """What the session asked of the host, as far as no call is told that did."""
         self.took: list[float] = []
         """How long the turns of a stream took, in milliseconds."""
         self.cost: float | None = None
@@ -99,11 +105,12 @@ class Teller:
         run, flags = self.run, self.builder.capabilities
         for said in self.lines:
             self._line(said)
+        self.outgoing.end()
         last = self.lines[-1]
         unanswered = [call for call in self.calls.values() if not call.answered]
         for call in unanswered:
             self._error(last, "aborted", "the run ended before the tool answered", call=call)
-        failures = [("runner_failed", text) for text in self.outgoing.runner_failures()]
+        failures = [("runner_failed", text) for text in self.outgoing.failures]
         for kind, message in [*failures, *(("task_failed", row.error) for row in run.rows if row.error)]:
             self.ending.failure = kind
             self._error(last, kind, message)
@@ -113,7 +120,10 @@ class Teller:
         return self.builder.build(
             test_case_id=case_id,
             test_run_id=run_id,
-            input_messages=[TraceMessage(role="user", content=each.message.text) for each in run.received],
+            input_messages=[
+                TraceMessage(role="system" if each.is_note else "user", content=each.message.text)
+                for each in run.received
+            ],
             final_output=self.outgoing.output,
             status=self.ending.status(run, self.outgoing.final, [call.time for call in unanswered]),
             timing_ms_total=sum(self.took) or (run.ended - run.started) * run.index.timed,
@@ -149,13 +159,15 @@ class Teller:
                 continue
             self.waiting.remove(received)
             row = received.row
-            data: dict[str, Any] = {"role": "user", "content": message.text}
-            if sender := message.sender or (row.sender if row else ""):
+            role, actor = _speaker(received)
+            data: dict[str, Any] = {"role": role, "content": message.text}
+            sender = message.sender or (row.sender if row else "")
+            if sender := message.origin or sender if role == PEER else sender:
                 data["sender"] = sender
             if name := row.id if row else message.seq:
                 data["message_id"] = name
             time = row.time if row and message.kind != "task" else said.line.time
-            self.builder.add("message_received", data, actor=SENDERS.get(message.kind, "user"), ts=iso(time))
+            self.builder.add("message_received", data, actor=actor, ts=iso(time))
 
     def _assistant(self, said: Said) -> None:
         if said.is_failure:
@@ -193,7 +205,10 @@ class Teller:
         folder, tool = text_of(said.record.get("cwd")), canonical(name, self.aliases)
         call = Call(own_id, name, tool, args, folder, said.line.time, message, number)
         self.calls[call_id] = call
-        data = {"tool": tool, "call_id": call.id, "args": args, "recorded_tool": name}
+        sent, given = self.outgoing.args_of(call.id, args)
+        data = {"tool": tool, "call_id": call.id, "args": sent, "recorded_tool": name}
+        if given:
+            data["said"] = given
         parent = self.calls.get(said.spawn)
         if parent:
             data["parent_call_id"] = parent.id
@@ -233,12 +248,53 @@ class Teller:
         result: Any = text
         if success and call.tool == OUTBOUND:
             result = self.outgoing.sent(call.id, call.args, text)
+        if call.recorded == "Bash":
+            self._ask_host(said, call, text, success=success)
         self._answer(said, call, result, success=success)
+        if success and (lost := self.outgoing.not_arrived(call.id)):
+            self._answer(said, call, lost, success=False)
         if success:
             self.memory.tell(said, call, text, detail)
         else:
             kind = error_type(text)
             self._error(said, kind, text, call=call, retryable=kind in RETRYABLE)
+
+    def _ask_host(self, said: Said, call: Call, text: str, *, success: bool) -> None:
+        """Tell what a command of the shell asked the host about tasks, as calls that the call of the shell made."""
+        during = [
+            each
+            for each in self.requests
+            if each.until >= call.time and each.time <= said.line.time + CLOCK_SLACK
+        ]
+        self.requests = [each for each in self.requests if each not in during]
+        asked = asked_in(text_of(call.args.get("command")), during)
+        for number, each in enumerate(asked, 1):
+            refusal = refusal_of(each.answer)
+            done = success if not each.answer else not refusal
+            shown = (
+                text if len(asked) == 1 or not each.answer else refusal or json.dumps(each.answer.get("data"))
+            )
+            inner = Call(
+                f"{call.id}:{number}",
+                each.command,
+                each.tool,
+                each.args,
+                call.folder,
+                call.time,
+                call.message,
+            )
+            data = {"tool": inner.tool, "call_id": inner.id, "args": fitting(inner.args)}
+            inner.event_id = self.builder.add(
+                "tool_call",
+                {**data, "recorded_tool": inner.recorded, "parent_call_id": call.id},
+                ts=iso(call.time),
+                agent_id=said.agent,
+                parent_event_id=call.event_id,
+            ).event_id
+            self._answer(said, inner, shown, success=done)
+            if not done:
+                kind = error_type(refusal or text)
+                self._error(said, kind, refusal or text, call=inner, retryable=kind in RETRYABLE)
 
     def _notices(self, said: Said) -> None:
         """The results that come after the answer to their call, which only said that it began something."""
@@ -353,6 +409,13 @@ class Teller:
         if unknown := run.index.skipped:
             told = ", ".join(f"{kind} ({count})" for kind, count in sorted(unknown.items()))
             yield f"unknown lines of the transcript were ignored: {told}"
+
+
+def _speaker(received: Received) -> tuple[str, str]:
+    """Role and actor of a message: a user's, unless another agent of the install sent it, the host or the scheduler."""
+    if received.is_note:
+        return "system", "system"
+    return (PEER, "agent") if received.is_of_peer else ("user", SENDERS.get(received.message.kind, "user"))
 
 
 def _scenario(run: Run, default_group: str, *, is_v2: bool) -> TraceScenario:

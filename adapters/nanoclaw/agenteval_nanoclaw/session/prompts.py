@@ -45,8 +45,8 @@ MessageKind = Literal["chat", "task", "webhook", "command", "plain"]
 
 INTERRUPTED = "[Request interrupted by user"
 """How the line begins that says that the agent was stopped."""
-NEVER = ("<system>Your response was not delivered", INTERRUPTED)
-"""How texts begin that no user says, whoever the line says it is of."""
+NEVER = ("<system>", INTERRUPTED)
+"""How texts begin that no user says, whoever the line says it is of: the first is how NanoClaw's runner speaks to the agent."""
 HARNESS = (
     *NEVER,
     "This session is being continued from",
@@ -90,6 +90,8 @@ class Message:
     sender: str = ""
     time: str = ""
     """As the prompt states it: ISO 8601 in v1, local time in v2."""
+    now: str = ""
+    """The time at which a task was handed out (since 2.2): runs of these tasks send by tools alone."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -202,6 +204,7 @@ def _messages(body: str) -> list[Message]:
                 origin=given.get("from", ""),
                 sender=given.get("sender", "") or given.get("user", ""),
                 time=given.get("time", ""),
+                now=given.get("current_time", ""),
             )
         )
     return found

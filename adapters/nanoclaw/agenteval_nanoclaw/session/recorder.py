@@ -43,12 +43,12 @@ MOST_NAMED = 10
 _OF_MEMORY = ("group_id", "source", "path", "content", "change_summary", "call_id", "names_only", "implicit")
 KEPT = {
     "message_received": ("role", "content", "sender"),
-    "tool_call": ("tool", "call_id", "args", "recorded_tool", "parent_call_id"),
+    "tool_call": ("tool", "call_id", "args", "recorded_tool", "parent_call_id", "said"),
     "tool_result": ("tool", "call_id", "success", "result"),
     "memory_read": _OF_MEMORY,
     "memory_write": _OF_MEMORY,
     "error": ("scope", "tool", "call_id", "error_type", "message", "retryable"),
-    "final_output": ("role", "content", "to", "sent_by"),
+    "final_output": ("role", "content", "to", "sent_by", "said"),
 }
 """What a step of the bundle keeps of an event's data, by type."""
 ACTING = frozenset({OUTBOUND, "edit", "multi_edit", "write", "todo_write", "notebook_edit"})
@@ -237,7 +237,12 @@ def _scenario(
         for mount in (run.group.mounts if run.group else None) or []
     ]
     messages = [
-        _given(role="user", content=each.data["content"], sender=each.data.get("sender"), ts=each.ts)
+        _given(
+            role="system" if each.data["role"] == "system" else "user",
+            content=each.data["content"],
+            sender=each.data.get("sender"),
+            ts=each.ts,
+        )
         for each in trace.of_type("message_received")
     ]
     return _given(

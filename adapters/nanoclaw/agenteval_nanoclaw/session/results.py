@@ -102,8 +102,8 @@ def result_text(block: Record, detail: Record, tool: str) -> str:
     if tool == "Read" and isinstance(read, str):
         return read
     if tool in ("Agent", "Task") and isinstance(detail.get("content"), list):
-        return _flat(detail["content"])
-    text = without_reminders(_flat(block.get("content")))
+        return flat(detail["content"])
+    text = without_reminders(flat(block.get("content")))
     if wrapped := _TOOL_ERROR.match(text):
         return wrapped[1]
     is_numbered = all(_NUMBERED.match(line) for line in text.splitlines() if line)
@@ -114,7 +114,8 @@ def result_text(block: Record, detail: Record, tool: str) -> str:
     )
 
 
-def _flat(content: Any) -> str:
+def flat(content: Any) -> str:
+    """The text of the content of a result; what is no text is named by its kind."""
     if isinstance(content, str):
         return content
     parts = []

@@ -20,12 +20,15 @@ from agenteval.text.fitting import cut
 from agenteval_nanoclaw.bundle import Timestamp
 from agenteval_nanoclaw.session.prompts import Message, Prompt, parse_prompt
 from agenteval_nanoclaw.session.source import STREAM, TRANSCRIPT, Source, Transcript, find_source
-from agenteval_nanoclaw.session.store import Group, Inbound, Session, Store, read_store
+from agenteval_nanoclaw.session.store import Group, Inbound, Outbound, Session, Store, read_store
 from agenteval_nanoclaw.session.transcript import Index, Line, read_index
 from agenteval_nanoclaw.session.values import iso, milliseconds
+from agenteval_nanoclaw.versions import RUNNER_COMMANDS, TO_AGENTS
 
 CLOCK_SLACK = 1_500
 """Milliseconds by which times that are stored to the second may be off."""
+LATEST = 600_000
+"""Milliseconds after the last line of a run after which nothing that goes out is taken for the run's."""
 MOST_LISTED = 20
 
 
@@ -36,6 +39,18 @@ class Received:
     message: Message
     time: int
     row: Inbound | None = None
+
+    @property
+    def is_note(self) -> bool:
+        """Whether the host itself wrote it, to tell the agent what became of a request."""
+        if self.row:
+            return self.row.is_note
+        return self.message.sender == "system" and self.message.origin.startswith(f"unknown:{TO_AGENTS}:")
+
+    @property
+    def is_of_peer(self) -> bool:
+        """Whether another agent of the install sent it."""
+        return bool(self.row and self.row.channel == TO_AGENTS and not self.row.is_note)
 
 
 @dataclass(slots=True)
@@ -53,6 +68,10 @@ class Run:
     """The group that it acts for."""
     generation: str = ""
     """`v2` or `v1` of NanoClaw; empty for another agent."""
+    outbound: list[Outbound] = field(default_factory=list)
+    """What went out in it, in order, as far as the times tell; where another run was under way, see `shared`."""
+    shared: list[tuple[Outbound, "Run"]] = field(default_factory=list)
+    """What went out while another run of the session was under way, with that run."""
     damaged: int = 0
     """How many of its lines cannot be read."""
     last: bool = False
@@ -121,7 +140,7 @@ class Run:
     @property
     def outbound_is_stored(self) -> bool:
         """Whether the recording tells what went out."""
-        return self.session is not None and self.session.outbound_is_stored
+        return self.session is not None and self.session.outbound_is_stored and self.index.timed
 
     @property
     def mounts_are_known(self) -> bool:
@@ -171,6 +190,8 @@ def read_recording(path: Path, context: AdapterContext, *, within: Path | None) 
     reading.runs.sort(key=lambda run: (run.started, str(run.transcript.path), run.lines[0].number))
     for number, run in enumerate(reading.runs, 1):
         run.number = number
+    for session in reading.store.sessions:
+        _share([run for run in reading.runs if run.session is session and run.index.timed], session)
     if not reading.runs:
         why = (
             "there is no transcript"
@@ -252,6 +273,37 @@ def _know(run: Run, store: Store, source: Source) -> None:
         run.generation = "v2"
 
 
+def _share(runs: list[Run], session: Session) -> None:
+    """Tell whose the rows are that went out in a session: of the run that was under way, or had just ended.
+
+    Commands that the runner answers itself are in no transcript: what goes out after one is of no run.
+    """
+    commands = [row.time for row in session.inbound if row.text.lower().startswith(RUNNER_COMMANDS)]
+    for row in session.outbound:
+        near = [run for run in runs if run.started <= row.until and row.time <= run.ended + LATEST]
+        near = [run for run in near if all(row.number > int(each.seq) for each in _first(run))] or near
+        if not near:
+            continue
+        own = near[-1]
+        # the same second may be the last one of a run, and the first one of the next
+        if len(near) > 1 and row.time < own.started and row.in_reply_to not in [each.id for each in own.rows]:
+            own = near[-2]
+        is_reply = row.in_reply_to in [each.id for each in own.rows]
+        if not is_reply and any(own.ended < time <= row.until for time in commands):
+            continue
+        own.outbound.append(row)
+        for other in near:
+            if other is not own and other.ended + CLOCK_SLACK >= row.time:
+                other.shared.append((row, own))
+                own.shared.append((row, other))
+
+
+def _first(run: Run) -> list[Inbound]:
+    """The rows of the messages that began a run."""
+    begun = [each for each in run.received if each.time == run.received[0].time]
+    return [each.row for each in begun if each.row and each.row.seq.isdigit()]
+
+
 def _row(received: Received, sessions: list[Session], run: Run) -> Inbound | None:
     message = received.message
     found = [
@@ -268,7 +320,11 @@ def _row(received: Received, sessions: list[Session], run: Run) -> Inbound | Non
 
 def _matches(message: Message, row: Inbound) -> bool:
     if message.kind == "task" or row.kind == "task":
-        return message.kind == row.kind and message.text == row.text
+        # tasks of older releases end in rules for the agent, in brackets, which newer ones leave out of the prompt
+        is_text = message.text == row.text or (
+            row.text.startswith(f"{message.text}\n\n[") and row.text[-1:] == "]"
+        )
+        return message.kind == row.kind and is_text
     if message.seq:  # the prompt adds what is attached to the text
         return message.seq == row.seq and row.text in message.text
     time = milliseconds(message.time)

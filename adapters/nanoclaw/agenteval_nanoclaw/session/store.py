@@ -7,17 +7,18 @@ transaction.
 
 import json
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Literal
 
 from agenteval.contracts.errors import AdapterError
 from agenteval.reading.documents import opened, readable
 from agenteval_nanoclaw.session.source import Source, shown
-from agenteval_nanoclaw.session.values import milliseconds, record_of, records_in, text_of
+from agenteval_nanoclaw.session.values import Record, milliseconds, record_of, records_in, text_of
+from agenteval_nanoclaw.versions import HOST_IDS, MESSAGE_GATE, NOTE_IDS, SENT, TO_AGENTS
 
 Row = dict[str, Any]
 Columns = Mapping[str, Sequence[str]]
@@ -130,6 +131,10 @@ class Inbound:
     process_after: int | None = None
     recurrence: str = ""
     series: str = ""
+    source_session: str = ""
+    """The session of the agent that sent it."""
+    is_note: bool = False
+    """Whether the host itself wrote it, to tell the agent what became of a request."""
     acknowledged: str = ""
     """`processing`, `completed` or `failed`; empty when nothing says so."""
     ended: int | None = None
@@ -141,20 +146,56 @@ class Inbound:
         return self.time if self.process_after is None else self.process_after
 
 
+State = Literal["delivered", "queued", "failed", "held", "refused", "lost"]
+"""What became of a message: it arrived; it was not sent yet; it could not be sent; it waits for an approval, which somebody
+else has to give, or has refused; the host took it, and nobody has it."""
+
+
 @dataclass(slots=True, kw_only=True)
 class Outbound:
-    """One message that was queued for sending."""
+    """One message that was queued for sending. `time` is the earliest at which it was written, `until` the latest."""
 
     id: str
     seq: str
+    number: int
     time: int
-    text: str
-    """What people read."""
+    until: int
+    content: Record
     channel: str
     platform_id: str
     in_reply_to: str
-    delivered: bool
+    state: State
     platform_message_id: str
+
+    @property
+    def text(self) -> str:
+        """What people read."""
+        texts = (self.content.get(key) for key in ("text", "fallbackText", "question", "title"))
+        return next((text for text in texts if isinstance(text, str) and text), "")
+
+    @property
+    def operation(self) -> str:
+        """What it does to an earlier message: `edit`, `reaction`; empty for a message of its own."""
+        return text_of(self.content.get("operation"))
+
+    @property
+    def args(self) -> Record:
+        """What it says, under the names that the arguments of the tools have that send messages."""
+        left_out = ("type", "operation", "questionId")
+        return {key: value for key, value in self.content.items() if key not in left_out}
+
+
+@dataclass(slots=True, kw_only=True)
+class Request:
+    """One command of `ncl` that the agent asked the host for, with what the host answered."""
+
+    command: str
+    """Resource and verb: `tasks-create`."""
+    args: Record
+    time: int
+    until: int
+    answer: Record
+    """Empty while there is none."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -169,6 +210,8 @@ class Session:
     outbound_is_stored: bool = False
     names: dict[tuple[str, str], str] = field(default_factory=dict)
     """What the agent calls where it may send to, by channel and platform id."""
+    requests: list[Request] = field(default_factory=list)
+    """What the agent asked of the host."""
     routing: tuple[str, str] = ("", "")
     """Channel and platform id of the conversation."""
     continuation: str = ""
@@ -231,6 +274,7 @@ class Store:
 def read_store(source: Source) -> Store:
     """What the databases of a recording tell: nothing, where there are none. Raises `AdapterError`, as `read_tables` does."""
     store = Store()
+    approvals: list[Row] = []
     if source.kind == "v1" and source.database:
         _read_v1(source.database, store)
     elif source.database:
@@ -242,14 +286,20 @@ def read_store(source: Source) -> Store:
         for row in tables["agent_groups"]:
             owner = text_of(row["id"])
             store.groups[owner] = Group(text_of(row["folder"]), mounts.get(owner))
+        approvals = tables["pending_approvals"]
     store.sessions += [_session(folder, owner, source) for folder, owner in source.sessions.items()]
+    for session in store.sessions:
+        _follow(session, store, approvals)
     return store
 
 
 # Version 2 ----------------------------------------------------------------------------------------------------
 
 CENTRAL_TABLES = {"agent_groups": ("id", "folder")}
-CENTRAL_OPTIONAL = {"container_configs": ("agent_group_id",)}
+CENTRAL_OPTIONAL = {
+    "container_configs": ("agent_group_id",),
+    "pending_approvals": ("session_id", "action", "payload", "status"),
+}
 IN_TABLES = {"messages_in": ("id", "seq", "kind", "timestamp", "content")}
 IN_OPTIONAL = {
     "delivered": ("message_out_id",),
@@ -262,8 +312,9 @@ OUT_OPTIONAL = {
     "session_state": ("key", "value"),
 }
 CONTINUATION = "continuation:claude"
-SENT = ("chat", "chat-sdk")
-"""The kinds of outbound rows that people read; others are requests to the host."""
+_REFUSED = f"Your {MESSAGE_GATE} request was rejected"
+_NOT_APPLIED = (f"Your {MESSAGE_GATE} was approved, but", f"{MESSAGE_GATE} failed:")
+"""How the host begins to tell the agent what became of a message that was held, where it was not sent."""
 
 
 def _session(folder: Path, owner: str, source: Source) -> Session:
@@ -273,9 +324,12 @@ def _session(folder: Path, owner: str, source: Source) -> Session:
     # the one has what was sent, the other what arrived
     session.outbound_is_stored = inside_is_told and outside_is_told
     delivered: dict[str, Row] = {}
+    answers: dict[str, Record] = {}
     if inside_is_told:
         tables = read_tables(inside, IN_TABLES, IN_OPTIONAL)
-        session.inbound = [_inbound(row, session.id) for row in tables["messages_in"]]
+        session.inbound = [_inbound(row, session) for row in tables["messages_in"]]
+        contents = [record_of(json_of(row["content"])) for row in tables["messages_in"]]
+        answers = {text_of(each.get("requestId")): record_of(each.get("frame")) for each in contents}
         for row in tables["destinations"]:
             agent = row.get("type") == "agent"
             channel = "agent" if agent else text_of(row.get("channel_type"))
@@ -288,9 +342,14 @@ def _session(folder: Path, owner: str, source: Source) -> Session:
         tables = read_tables(outside, OUT_TABLES, OUT_OPTIONAL)
         states = {text_of(row["key"]): text_of(row["value"]) for row in tables["session_state"]}
         session.continuation = states.get(CONTINUATION, "")
-        sent = [row for row in tables["messages_out"] if row["kind"] in SENT and inside_is_told]
-        sent.sort(key=lambda row: row["seq"] if isinstance(row["seq"], int) else 0)
-        session.outbound = [_outbound(row, delivered.get(row["id"], {})) for row in sent]
+        rows = [row for row in tables["messages_out"] if inside_is_told]
+        sent = [
+            _outbound(row, delivered.get(row["id"], {}))
+            for row in rows
+            if row["kind"] in SENT and not str(row["id"]).startswith(HOST_IDS)
+        ]
+        session.outbound = sorted(sent, key=lambda row: row.number)
+        session.requests = list(_requests(rows, answers))
         acknowledged = {text_of(row["message_id"]): row for row in tables["processing_ack"]}
         for message in session.inbound:
             if row := acknowledged.get(message.id, {}):
@@ -299,39 +358,109 @@ def _session(folder: Path, owner: str, source: Source) -> Session:
     return session
 
 
-def _inbound(row: Row, session: str) -> Inbound:
+def _inbound(row: Row, session: Session) -> Inbound:
     content = record_of(json_of(row["content"]))
     task = row["kind"] == "task"
     name = record_of(content.get("author")).get("fullName")
+    channel, platform_id = text_of(row.get("channel_type")), text_of(row.get("platform_id"))
+    by_host = channel == TO_AGENTS and content.get("senderId") == "system"
     return Inbound(
         id=str(row["id"]),
         kind=text_of(row["kind"]),
         text=text_of(content.get("prompt" if task else "text")).strip(),
         time=milliseconds(row["timestamp"]) or 0,
-        session=session,
+        session=session.id,
         seq=str(row["seq"]),
         sender=text_of(content.get("sender")) or text_of(name),
-        channel=text_of(row.get("channel_type")),
-        platform_id=text_of(row.get("platform_id")),
+        channel=channel,
+        platform_id=platform_id,
         process_after=milliseconds(row.get("process_after")),
         recurrence=text_of(row.get("recurrence")),
         series=text_of(row.get("series_id")),
+        source_session=text_of(row.get("source_session_id")),
+        is_note=by_host or str(row["id"]).startswith(NOTE_IDS),
     )
+
+
+def _written(row: Row) -> tuple[int, int]:
+    """The earliest and the latest time at which a row can have been written: some releases leave the milliseconds out."""
+    time = milliseconds(row["timestamp"]) or 0
+    return time, time if "." in text_of(row["timestamp"]) else time + 999
 
 
 def _outbound(row: Row, delivered: Row) -> Outbound:
-    content = record_of(json_of(row["content"]))
+    channel, platform_id = text_of(row.get("channel_type")), text_of(row.get("platform_id"))
+    time, until = _written(row)
+    state: State = "queued"
+    if delivered:
+        # the host counts a message without an address as delivered, and drops it
+        arrived = delivered.get("status", "delivered") == "delivered" and bool(channel and platform_id)
+        state = "delivered" if arrived else "failed"
     return Outbound(
         id=str(row["id"]),
         seq=str(row["seq"]),
-        time=milliseconds(row["timestamp"]) or 0,
-        text=text_of(content.get("text") or content.get("fallbackText")),
-        channel=text_of(row.get("channel_type")),
-        platform_id=text_of(row.get("platform_id")),
+        number=row["seq"] if isinstance(row["seq"], int) else 0,
+        time=time,
+        until=until,
+        content=record_of(json_of(row["content"])),
+        channel=channel,
+        platform_id=platform_id,
         in_reply_to=text_of(row.get("in_reply_to")),
-        delivered=delivered.get("status") == "delivered",
+        state=state,
         platform_message_id=text_of(delivered.get("platform_message_id")),
     )
+
+
+def _requests(rows: list[Row], answers: dict[str, Record]) -> Iterator[Request]:
+    for row in rows:
+        asked = record_of(json_of(row["content"]))
+        if asked.get("action") == "cli_request":
+            time, until = _written(row)
+            yield Request(
+                command=text_of(asked.get("command")),
+                args=record_of(asked.get("args")),
+                time=time,
+                until=until,
+                answer=answers.get(text_of(asked.get("requestId")), {}),
+            )
+
+
+def _follow(session: Session, store: Store, approvals: list[Row]) -> None:
+    """Tell what became of messages to other agents. The host counts one as delivered when it has taken it, even to hold it."""
+    taken = [row for row in session.outbound if row.channel == TO_AGENTS and row.state == "delivered"]
+    gates: dict[str, str] = {}
+    for approval in approvals:
+        payload = record_of(json_of(approval["payload"]))
+        if approval["session_id"] == session.id and approval["action"] == MESSAGE_GATE:
+            gates[text_of(payload.get("id"))] = text_of(approval["status"])
+    arrived = [
+        message
+        for other in store.sessions
+        for message in other.inbound
+        if message.channel == TO_AGENTS and message.source_session == session.id
+    ]
+    notes = [message for message in session.inbound if message.is_note]
+    for row in taken:
+        owners = [other for other in store.sessions if other.owner == row.platform_id]
+        found = next((each for each in arrived if _is_copy(each, row, owners)), None)
+        if found:
+            arrived.remove(found)
+        elif row.id in gates:
+            row.state = "refused" if gates[row.id] == "rejected" else "held"
+        elif note := next((each for each in notes if _tells_of_gate(each, row)), None):
+            notes.remove(note)
+            row.state = "refused" if note.text.startswith(_REFUSED) else "failed"
+        elif any(other.inbound for other in owners):
+            row.state = "lost"
+
+
+def _is_copy(message: Inbound, row: Outbound, owners: list[Session]) -> bool:
+    is_there = any(message.session == other.id for other in owners)
+    return is_there and message.text == row.text.strip() and message.time >= row.time
+
+
+def _tells_of_gate(note: Inbound, row: Outbound) -> bool:
+    return note.text.startswith((_REFUSED, *_NOT_APPLIED)) and note.time >= row.time
 
 
 # Version 1, which does not store what was sent ----------------------------------------------------------------

@@ -1,0 +1,78 @@
+"""What an agent asks of the host about tasks: `ncl tasks …` in a shell, since 2.2; before, MCP tools did the same.
+
+In a trace each is a call of its own beside the call of the shell, under the name and the arguments that the tools had, so that
+one test fits both.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from agenteval.shell.commands import invocations
+from agenteval_nanoclaw.session.store import Request, json_of
+from agenteval_nanoclaw.session.values import Record, record_of, text_of
+from agenteval_nanoclaw.versions import HOST_PROGRAM, TASK_COMMANDS
+
+RESOURCE = "tasks-"
+_FLAGS = frozenset({"json", "stdin-json", "help"})
+_ID = ("id", "taskId")
+
+
+@dataclass(slots=True)
+class Asked:
+    """One thing that was asked about tasks: the tool that it stands for, and how it is written."""
+
+    tool: str
+    command: str
+    args: Record
+    answer: Record
+    """What the host said; empty where only the words of the command are known."""
+
+
+def asked_in(command: str, requests: Sequence[Request]) -> list[Asked]:
+    """What a command of the shell asked about tasks. `requests` are those that it made, where the databases have them."""
+    found = [(each.command, each.args, each.answer) for each in requests]
+    if not found and HOST_PROGRAM in command:
+        found = [(*_parsed(words, stdin), {}) for words, stdin in invocations(command, HOST_PROGRAM)]
+    return [asked for each in found for asked in _told(*each)]
+
+
+def _parsed(words: list[str], stdin: str | None) -> tuple[str, Record]:
+    """Command and arguments, as `ncl` itself reads its words: what is no option, nor a value of one, names the command."""
+    names: list[str] = []
+    args: Record = {}
+    rest = list(words)
+    while rest:
+        word = rest.pop(0)
+        if not word.startswith("--"):
+            names.append(word)
+        elif word[2:] == "stdin-json":
+            args |= record_of(json_of(stdin))
+        elif word[2:] not in _FLAGS:
+            args[word[2:]] = rest.pop(0) if rest and not rest[0].startswith("--") else True
+    return "-".join(names), args
+
+
+def _told(command: str, args: Record, answer: Record) -> Iterator[Asked]:
+    asked = command.removeprefix(RESOURCE)
+    verb = next((verb for verb in TASK_COMMANDS if asked == verb or asked.startswith(f"{verb}-")), "")
+    if asked == command or not verb:
+        return
+    named = asked.removeprefix(verb).removeprefix("-")
+    given: dict[str, Any] = {_camel(key): value for key, value in args.items()}
+    if _ID[0] in given or named:
+        given[_ID[1]] = given.pop(_ID[0], "") or named
+    yield Asked(TASK_COMMANDS[verb], f"{HOST_PROGRAM} tasks {verb}", given, answer)
+
+
+def _camel(key: str) -> str:
+    return re.sub(r"[-_]([a-z])", lambda found: found[1].upper(), key)
+
+
+def refusal_of(answer: Record) -> str:
+    """Why the host did not do it; empty when it did, or nothing tells."""
+    if answer.get("ok") is not False:
+        return ""
+    error = record_of(answer.get("error"))
+    return text_of(error.get("message")) or text_of(error.get("code")) or "the host refused"

@@ -1,0 +1,517 @@
+"""What a run sent, and what people got of it.
+
+Where the databases are recorded, the rows of what went out are the truth: the runner may change on its way out what the agent
+wrote, send it twice, or not at all. What the agent wrote explains rows, in this order: a tool's answer names its row; a
+`<message>` block became the row with its text, else the next one to its destination; a row that nothing explains is a send of
+its own. Without databases, the texts are taken as they stand.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from agenteval.contracts.trace import TraceBuilder, TraceMessage
+from agenteval.matching.sends import OUTBOUND
+from agenteval.text.fitting import clipped
+from agenteval.text.lazy_regexes import lazy
+from agenteval_nanoclaw.session.answers import Answer, answers_in
+from agenteval_nanoclaw.session.lines import Said, read_lines
+from agenteval_nanoclaw.session.results import OWN_SERVER, flat
+from agenteval_nanoclaw.session.runs import CLOCK_SLACK, Reading, Run
+from agenteval_nanoclaw.session.store import Outbound, Session, State
+from agenteval_nanoclaw.session.transcript import Line
+from agenteval_nanoclaw.session.values import Record, elements, iso, record_of, text_of
+from agenteval_nanoclaw.versions import RUNNER_FAILED, TO_AGENTS
+
+LONGEST_QUOTE = 200
+FINAL_TEXT = "final text"
+"""What the trace calls the tool of a message that a text of the agent sent."""
+NO_TEXT = "messages_out"
+"""What the trace calls the tool of a message that nothing of the agent explains: the table that has it."""
+NOT_WRAPPED = "the last text was not delivered: nothing in it is in <message to=…>, and no text after it was"
+OTHER_TEXT = "another text with which the agent ended a turn is not the final output: {text}"
+NOT_SENT = "no message went out for what the {what} says to {to}: {text}"
+UNEXPLAINED = "nothing that the agent wrote explains the message that went out to {to}: {text}"
+NOT_ARRIVED: dict[State, str] = {
+    "queued": "the message to {to} was not sent yet",
+    "failed": "the message to {to} could not be sent",
+    "held": "the message to {to} is held until somebody approves it",
+    "refused": "the message to {to} was held, and then refused",
+    "lost": "the message to {to} was taken by the host, and reached nobody",
+}
+_BLOCK = lazy(r'<(message)\s+to="([^"]*)"')
+_INTERNAL = lazy(r"(?s)<internal>.*?(?:</internal>|\Z)")
+_SENT_ID = lazy(r"\(id: ([\w-]+)")
+_SENT_TO = lazy(r"(?:\A|[()])(?>[^()]*?\bsent to (?=[^()\s]))([^()]+) \(id:")
+"""Tried once for each stretch without brackets, not for each "sent to" in it."""
+_BY_CONTENT = {"ask_user_question": "ask_question", "edit_message": "edit", "add_reaction": "reaction"}
+"""Tools of NanoClaw whose answers do not name what they sent, and what their rows are: a type or an operation."""
+
+
+class Part(NamedTuple):
+    """A part of a text that goes to one destination; none is named where there is only the conversation."""
+
+    to: str
+    text: str
+
+
+def parts_of(text: str, generation: str) -> list[Part]:
+    """What of a text is sent. `generation` is `v2`, `v1`, or empty for an agent without NanoClaw."""
+    shown = _INTERNAL.sub("", text) if generation else text
+    if generation == "v2":
+        blocks = elements(shown, _BLOCK)
+        return [Part(each.opening[2], text) for each in blocks if (text := each.inner.strip())]
+    return [Part("", shown.strip())] if shown.strip() else []
+
+
+def sent_to(answer: str) -> str:
+    """Where a message went, as a send tool's answer says; empty when it does not."""
+    named = _SENT_TO.search(answer)
+    return named[1] if named else ""
+
+
+@dataclass(slots=True)
+class _Explained:
+    """The rows that are explained: by the calls of tools, and by parts of texts (answer, number from 1)."""
+
+    by_call: dict[str, Outbound] = field(default_factory=dict)
+    by_part: dict[tuple[str, int], Outbound] = field(default_factory=dict)
+
+    @property
+    def ids(self) -> set[str]:
+        """The ids of the rows."""
+        return {row.id for row in (*self.by_call.values(), *self.by_part.values())}
+
+
+def _kind(row: Outbound) -> str:
+    """What a row is: a type or an operation; empty for a plain message."""
+    return row.operation or text_of(row.content.get("type"))
+
+
+def _explain(
+    run: Run, lines: Sequence[Said], parts: dict[str, list[Part]], answers: list[Answer]
+) -> _Explained:
+    """The rows that a run explains exactly: named by a tool's answer, or with the text of a part."""
+    found = _Explained()
+    session = run.session
+    if session is None:
+        return found
+    own = {row.id: row for row in [*run.outbound, *(row for row, _ in run.shared)]}
+    rows = sorted(own.values(), key=lambda row: row.number)
+    _explain_by_calls(found, lines, rows, session)
+    taken = found.ids
+    # a fork may send it elsewhere: the destination decides only among equal texts
+    for is_placed in (True, False):
+        for answer in answers:
+            for number, part in enumerate(parts[answer.id], 1):
+                equal = (
+                    row
+                    for row in rows
+                    if row.id not in taken
+                    and not row.operation
+                    and row.text.strip() == part.text
+                    and row.until + CLOCK_SLACK >= answer.last.time
+                    and (not is_placed or part.to in ("", session.name_of(row.channel, row.platform_id)))
+                )
+                key = answer.id, number
+                if key not in found.by_part and (row := next(equal, None)):
+                    found.by_part[key] = row
+                    taken.add(row.id)
+    return found
+
+
+@dataclass(slots=True)
+class _Utterance:
+    """What went out to the conversation at once: of one text, by one call, or by nothing that is known (`row`)."""
+
+    rows: list[Outbound]
+    answer: Answer | None = None
+    call: str = ""
+    row: str = ""
+
+
+def _explain_by_calls(
+    found: _Explained, lines: Sequence[Said], rows: list[Outbound], session: Session
+) -> None:
+    names = {name: row for row in session.outbound for name in (row.seq, row.id)}
+    calls: dict[str, tuple[str, Record]] = {}
+    answered: Counter[str] = Counter()
+    for said in lines:
+        for block in said.blocks("tool_use"):
+            name = text_of(block.get("name"))
+            if name.startswith(OWN_SERVER):
+                calls[text_of(block.get("id"))] = name.removeprefix(OWN_SERVER), record_of(block.get("input"))
+        for block in said.blocks("tool_result"):
+            recorded = text_of(block.get("tool_use_id"))
+            if recorded not in calls:
+                continue
+            name, args = calls[recorded]
+            answered[recorded] += 1
+            number = answered[recorded]  # some services use an id for many calls
+            call_id = recorded if number == 1 else f"{recorded}#{number}"
+            named = _SENT_ID.search(flat(block.get("content")))
+            kind = _BY_CONTENT.get(name, "")
+            # a question goes out even if nobody answers it in time
+            went_out = kind == "ask_question" or block.get("is_error") is not True
+            if named and named[1] in names:
+                found.by_call[call_id] = names[named[1]]
+            elif kind and went_out and (row := _by_content(kind, args, rows, found.ids)):
+                found.by_call[call_id] = row
+
+
+def _by_content(kind: str, args: Record, rows: list[Outbound], taken: set[str]) -> Outbound | None:
+    """The row that a call made whose answer does not name it: the first of its kind that says the same."""
+    free = [row for row in rows if _kind(row) == kind and row.id not in taken]
+    keys = ("question", "text", "emoji")
+    equal = [row for row in free if all(row.args.get(key) == args.get(key) for key in keys)]
+    return next(iter(equal or free), None)
+
+
+class Outgoing:
+    """Tells what a run sent: by tools, by its texts, and by what nothing explains.
+
+    The final output is the last that people got in the conversation. When a text sent it, it is no send besides; when
+    tools did, or nothing explains it, it names their calls in `sent_by`. What else went out is an `outbound_send` of its
+    own, whose `recorded_tool` is `final text` or `messages_out`. What did not arrive is a send that failed.
+    """
+
+    def __init__(self, run: Run, lines: Sequence[Said], builder: TraceBuilder, reading: Reading) -> None:
+        self.run = run
+        self.builder = builder
+        self.stored = run.outbound_is_stored
+        answers = answers_in(lines)
+        finals = [answer for answer in answers if not answer.calls]
+        self.texts = answers if run.generation == "v2" else finals
+        """What may send messages: in v2 also texts beside calls."""
+        self.own = self._conversation()
+        """The names of where the run's messages came from: where its answers go."""
+        first = [each.message for each in run.received if each.time == run.received[0].time]
+        self.one_door = bool(first) and all(each.kind == "task" and each.now for each in first)
+        """Whether tools alone send, as in runs of tasks in newer releases; the final text is for the log of the task."""
+        self.parts = _parts(self.texts, run)
+        self.delivers = bool(run.generation) or self.stored
+        # what is said of a notice, once the message is answered, is no answer to it
+        counted = [answer for answer in finals if self.delivers or not answer.aside] or finals
+        speaking = [] if self.one_door else [answer for answer in counted if self._is_heard(answer)]
+        self.final = (speaking or counted)[-1] if finals else None
+        """The text with which the agent ended the run."""
+        heard = [answer for answer in self.texts if not self.one_door and answer not in finals]
+        heard = [each for each in self.texts if each in speaking or (each in heard and self._is_heard(each))]
+        self.speaker = heard[-1] if heard else None
+        """The last text that sends something to the conversation, as far as texts alone tell."""
+        self.by_last_line = {id(answer.last): answer for answer in self.texts}
+        self.output: TraceMessage | None = None
+        self.notes: list[str] = []
+        self.called: dict[str, str] = {}
+        """What tools sent to the conversation, by call; used where no rows are recorded."""
+        self.explained = _explain(run, lines, self.parts, self.texts) if self.stored else _Explained()
+        self.loose = self._loose(reading) if self.stored else []
+        self.failures = [row.text for row in self.loose if row.text.startswith(RUNNER_FAILED)]
+        """The messages that say that the agent's process failed in this run: they are no answers."""
+        self.loose = [row for row in self.loose if not row.text.startswith(RUNNER_FAILED)]
+        self.waiting = list(self.loose)
+        """What nothing explains, and is not told yet."""
+        self.last = self._last() if self.stored else []
+        if not self.delivers:
+            others = [each.text.strip() for each in finals if each is not self.final]
+            self.notes += [OTHER_TEXT.format(text=clipped(text, LONGEST_QUOTE)) for text in others if text]
+
+    def _conversation(self) -> list[str]:
+        session = self.run.session
+        asked = [each for each in self.run.received if not each.is_note]
+        names = [each.message.origin for each in asked]
+        if session:
+            rows = [each.row for each in asked if each.row and each.row.platform_id]
+            names += [session.name_of(row.channel, row.platform_id) for row in rows]
+            # what another agent reports, or the host, people hear of in the chat
+            if not any(names) or any(each.is_of_peer or each.is_note for each in self.run.received):
+                names.append(session.name_of(*session.routing))
+        return list(dict.fromkeys(name for name in names if name))
+
+    def _is_heard(self, answer: Answer) -> bool:
+        return any(self._is_own(part.to) for part in self.parts[answer.id])
+
+    def _is_own(self, name: str) -> bool:
+        return not name or not self.own or name in self.own
+
+    def _to(self, row: Outbound) -> str:
+        return self.run.session.name_of(row.channel, row.platform_id) if self.run.session else ""
+
+    def _goes_home(self, row: Outbound) -> bool:
+        """Whether a row goes to the conversation; a run without one, as that of a task, has people everywhere."""
+        return self._to(row) in self.own if self.own else row.channel != TO_AGENTS
+
+    # What explains what ---------------------------------------------------------------------------------------
+
+    def _loose(self, reading: Reading) -> list[Outbound]:
+        """What nothing explains exactly. A part that has no row takes the next one to its destination first."""
+        taken = self.explained.ids
+        others: dict[int, tuple[Run, list[Outbound]]] = {}
+        for row, other in self.run.shared:
+            if row.id not in taken:
+                others.setdefault(id(other), (other, []))[1].append(row)
+        for other, rows in others.values():
+            lines, _ = read_lines(other, reading.source, max_line=reading.max_bytes)
+            texts = answers_in(lines)
+            taken |= _explain(other, lines, _parts(texts, other), texts).ids & {each.id for each in rows}
+        free = [row for row in self.run.outbound if row.id not in taken]
+        for answer in self.texts:
+            for number, part in enumerate(self.parts[answer.id], 1):
+                if (answer.id, number) in self.explained.by_part or self._went_out(part):
+                    continue
+                for row in free:
+                    fits = self._to(row) == part.to and row.until + CLOCK_SLACK >= answer.last.time
+                    if fits and not _kind(row) and not row.text.startswith(RUNNER_FAILED):
+                        self.explained.by_part[answer.id, number] = row
+                        free.remove(row)
+                        break
+        return free
+
+    def _went_out(self, part: Part) -> bool:
+        """Whether another part with the same text was sent there: the runner does not send it again."""
+        for (name, number), row in self.explained.by_part.items():
+            if self.parts[name][number - 1] == part and row.text.strip() == part.text:
+                return True
+        return False
+
+    def _last(self) -> list[_Utterance]:
+        """The last that people got in the conversation; several when tools sent it."""
+        found: dict[str, _Utterance] = {}
+        for (name, _), row in self.explained.by_part.items():
+            answer = next(each for each in self.texts if each.id == name)
+            found.setdefault(f"text {name}", _Utterance([], answer=answer)).rows.append(row)
+        for call, row in self.explained.by_call.items():
+            found[f"call {call}"] = _Utterance([row], call=call)
+        said = {row.text.strip() for each in found.values() for row in each.rows}
+        for row in self.loose:
+            if row.text.strip() not in said:  # a message that goes out twice is no other answer
+                found[f"row {row.id}"] = _Utterance([row], row=row.id)
+        for each in found.values():
+            each.rows = [row for row in each.rows if self._arrived(row)]
+        own = sorted((each for each in found.values() if each.rows), key=lambda each: each.rows[-1].number)
+        at = max((place for place, each in enumerate(own) if each.answer), default=-1)
+        later = own[at + 1 :]
+        if called := [each for each in later if each.call]:
+            return called
+        # an answer stays one, whatever a fork sends after it; after a text beside a call, more was to come
+        if at >= 0 and (own[at].answer is self.final or not later):
+            return own[at : at + 1]
+        return later
+
+    def _arrived(self, row: Outbound) -> bool:
+        return row.state == "delivered" and self._goes_home(row) and row.operation != "reaction"
+
+    # What calls sent ------------------------------------------------------------------------------------------
+
+    def args_of(self, call_id: str, args: dict[str, Any]) -> tuple[dict[str, Any], str]:
+        """The arguments of a call with what really went out, and the text that the agent gave, where that differs."""
+        row = self.explained.by_call.get(call_id)
+        given = {key: value for key, value in args.items() if isinstance(value, str)}
+        shown = {key: row.args[key] for key in given if isinstance(row.args.get(key), str)} if row else {}
+        differing = {key: value for key, value in shown.items() if value.strip() != given[key].strip()}
+        said = "\n".join(given[key] for key in differing)
+        return ({**args, **differing}, said) if differing and not (row and row.operation) else (args, "")
+
+    def sent(self, call_id: str, args: dict[str, Any], answer: str) -> dict[str, Any]:
+        """The result of a successful send by tool: its answer, where it went, and whether it arrived."""
+        row = self.explained.by_call.get(call_id)
+        if row:
+            return {"text": answer, **({"to": to} if (to := self._to(row)) else {}), **_proof(row)}
+        to = args.get("to") or sent_to(answer) or (self.own[0] if len(self.own) == 1 else "")
+        texts = [args.get(key) for key in ("text", "fallbackText", "question", "title")]
+        text = next((text for text in texts if isinstance(text, str) and text.strip()), "")
+        if text and not self.stored and (to in ("", *self.own) or not self.own):
+            self.called[call_id] = text
+        return {"text": answer, **({"to": to} if to else {})}
+
+    def not_arrived(self, call_id: str) -> dict[str, Any]:
+        """What is known of a message by tool that did not arrive; empty for one that did."""
+        row = self.explained.by_call.get(call_id)
+        if row is None or row.state == "delivered":
+            return {}
+        self._note_state(row)
+        return {**({"to": to} if (to := self._to(row)) else {}), **_proof(row)}
+
+    # What is told, line by line -------------------------------------------------------------------------------
+
+    def tell(self, line: Line) -> None:
+        """Tell what went out until a line, and what the line sends when it completes a text."""
+        self._tell_loose(line.time)
+        answer = self.by_last_line.get(id(line))
+        if answer is None:
+            return
+        parts = self.parts[answer.id]
+        is_last = answer is (self.last[0].answer if self.last else None if self.stored else self.speaker)
+        for number, part in enumerate(parts, 1):
+            row = self.explained.by_part.get((answer.id, number))
+            if self.stored and row is None:
+                if not self._went_out(part):
+                    what = "text beside a call" if answer.calls else FINAL_TEXT
+                    self._note_not_sent(what, part)
+            elif row:
+                if not (is_last and self._arrived(row)):
+                    self._send(part, row, answer, f"{answer.id}:{number}")
+            elif self.delivers and not (is_last and self._is_own(part.to)):
+                self._send_unproven(part, answer, f"{answer.id}:{number}")
+        if answer is self._place():
+            self._final(answer)
+
+    def end(self) -> None:
+        """Tell what is left once all lines are told."""
+        self._tell_loose(None)
+        if self.output is None and (self.final or self.last):
+            self._final(self.final)
+
+    def _place(self) -> Answer | None:
+        """The text after which the final output is told; None for the end of the run."""
+        if not self.stored:
+            return self.speaker or self.final
+        if self.last and self.last[0].answer:
+            return self.last[0].answer
+        late = self.last and self.final and self.last[-1].rows[-1].time > self.final.last.time
+        return None if late else self.final
+
+    def _tell_loose(self, until: int | None) -> None:
+        for row in [each for each in self.waiting if until is None or each.until < until]:
+            self.waiting.remove(row)
+            to = self._to(row)
+            self.notes.append(
+                UNEXPLAINED.format(to=to or "nobody", text=clipped(row.text, LONGEST_QUOTE) or "(no text)")
+            )
+            tool = {"edit": "edit_message", "reaction": "add_reaction"}.get(row.operation, OUTBOUND)
+            args = {**({"to": to} if to else {}), **row.args}
+            self._add(row, row.id, tool, args, NO_TEXT, row.time)
+
+    def _send(self, part: Part, row: Outbound, answer: Answer, call_id: str) -> None:
+        to = self._to(row) or part.to
+        args = {"to": to, "text": row.text} if to else {"text": row.text}
+        said = "" if row.text.strip() == part.text else part.text
+        self._add(row, call_id, OUTBOUND, args, FINAL_TEXT, answer.last.time, said)
+
+    def _add(
+        self, row: Outbound, call_id: str, tool: str, args: Record, recorded: str, time: int, said: str = ""
+    ) -> None:
+        call = {"tool": tool, "call_id": call_id, "args": args, "recorded_tool": recorded}
+        self.builder.add("tool_call", {**call, **({"said": said} if said else {})}, ts=iso(time))
+        arrived = row.state == "delivered"
+        result = {"tool": tool, "call_id": call_id, "success": arrived, "result": _proof(row)}
+        self.builder.add("tool_result", result, actor="tool", ts=iso(time))
+        if not arrived:
+            self._note_state(row)
+
+    def _note_not_sent(self, what: str, part: Part) -> None:
+        text = clipped(part.text, LONGEST_QUOTE)
+        self.notes.append(NOT_SENT.format(what=what, to=part.to or "the conversation", text=text))
+
+    def _note_state(self, row: Outbound) -> None:
+        note = NOT_ARRIVED[row.state].format(to=self._to(row) or "nobody")
+        self.notes += [] if note in self.notes else [note]
+
+    def _send_unproven(self, part: Part, answer: Answer, call_id: str) -> None:
+        """Tell of a part of a text of which nothing proves that it went out."""
+        later = [each for text in self.texts[self.texts.index(answer) + 1 :] for each in self.parts[text.id]]
+        if self.one_door:
+            self._note_not_sent(FINAL_TEXT, part)
+        elif not (answer.calls and part in later):  # what was sent beside a call is not sent again
+            to = part.to or (self.own[0] if self.own else "")
+            args = {"to": to, "text": part.text} if to else {"text": part.text}
+            call = {"tool": OUTBOUND, "call_id": call_id, "args": args, "recorded_tool": FINAL_TEXT}
+            self.builder.add("tool_call", call, ts=iso(answer.last.time))
+            result = {"tool": OUTBOUND, "call_id": call_id, "success": True, "result": {}}
+            self.builder.add("tool_result", result, actor="tool", ts=iso(answer.last.time))
+
+    # The final output -----------------------------------------------------------------------------------------
+
+    def _final(self, answer: Answer | None) -> None:
+        found = self._proven(answer) if self.stored else self._unproven(answer)
+        data: dict[str, Any] = {"role": "assistant", "content": found.pop("content"), **found}
+        if answer and answer.text.strip() != data["content"]:
+            data["raw"] = answer.text
+        ended = self.final if self.final is not answer else None
+        told = not ended or self.parts[ended.id] or self.one_door
+        if ended and not told and self.delivers and parts_of(ended.text, "v1"):
+            self.notes.append(OTHER_TEXT.format(text=clipped(ended.text.strip(), LONGEST_QUOTE)))
+        if answer and not self.parts[answer.id] and not data["content"] and parts_of(answer.text, "v1"):
+            self.notes += [] if self.one_door else [NOT_WRAPPED]
+        self.output = TraceMessage(role="assistant", content=data["content"])
+        time = (
+            answer.last.time if answer else max(self.run.ended, *(each.rows[-1].time for each in self.last))
+        )
+        self.builder.add("final_output", data, ts=iso(time))
+
+    def _unproven(self, answer: Answer | None) -> dict[str, Any]:
+        """The final output as texts and calls tell it."""
+        if answer and answer is self.speaker:
+            own = [part for part in self.parts[answer.id] if self._is_own(part.to)]
+            names = list(dict.fromkeys(part.to for part in own if part.to)) or self.own
+            return {"content": "\n\n".join(part.text for part in own), **_named(names)}
+        if self.called:
+            return {"content": "\n\n".join(self.called.values()), "sent_by": list(self.called)}
+        return {"content": ""}
+
+    def _proven(self, answer: Answer | None) -> dict[str, Any]:
+        """The final output as the rows tell it: what arrived in the conversation, and nothing else."""
+        if self.last and self.last[0].answer:
+            rows = self.last[0].rows
+            return {**self._of_rows(rows, rows), "content": "\n\n".join(row.text for row in rows)}
+        if self.last:
+            for row in [row for each in self.last for row in each.rows if row in self.waiting]:
+                self._tell_loose(row.until + 1)
+            sent_by = [each.call or each.row for each in self.last]
+            return {"content": _joined([row for each in self.last for row in each.rows]), "sent_by": sent_by}
+        parts = enumerate(self.parts[answer.id], 1) if answer else ()
+        own = [(number, part) for number, part in parts if self._is_own(part.to)]
+        if not own or answer is None:
+            return {"content": ""}
+        known = (self.explained.by_part.get((answer.id, number)) for number, _ in own)
+        rows = [row for row in known if row]
+        said = "\n\n".join(part.text for _, part in own)
+        names = list(dict.fromkeys(part.to for _, part in own if part.to)) or self.own
+        return {"content": "", **_named(names), "said": said, **self._of_rows(rows, []), "delivered": False}
+
+    def _of_rows(self, rows: list[Outbound], arrived: list[Outbound]) -> dict[str, Any]:
+        """Where rows went, what proves it, and what the agent wrote instead of what arrived."""
+        if not rows:
+            return {}
+        names = list(dict.fromkeys(self._to(row) for row in rows)) if self.own else []
+        pairs = [(row, key) for key, row in self.explained.by_part.items() if row in arrived]
+        said = [self.parts[name][number - 1].text for _, (name, number) in pairs]
+        differs = any(row.text.strip() != text for (row, _), text in zip(pairs, said, strict=True))
+        return {**_named(names), **_proof(rows[0]), **({"said": "\n\n".join(said)} if differs else {})}
+
+
+def _parts(texts: list[Answer], run: Run) -> dict[str, list[Part]]:
+    """What each text sends. Older releases of v2 send texts without a destination, too: where rows show it."""
+    parts = {answer.id: parts_of(answer.text, run.generation) for answer in texts}
+    if run.outbound_is_stored and not any(parts.values()):
+        sent = {row.text.strip() for row in run.outbound if row.in_reply_to}
+        parts = {
+            answer.id: [each for each in parts_of(answer.text, "v1") if each.text in sent] for answer in texts
+        }
+    return parts
+
+
+def _named(names: list[str]) -> dict[str, Any]:
+    return {"to": names[0] if len(names) == 1 else names} if names else {}
+
+
+def _joined(rows: list[Outbound]) -> str:
+    """What people read of rows in the end: a message that was edited as it was edited."""
+    shown: dict[str, str] = {}
+    for row in rows:
+        edited = text_of(row.content.get("messageId")) if row.operation == "edit" else ""
+        name = next(
+            (each.id for each in rows if edited and edited in (each.id, each.platform_message_id)), row.id
+        )
+        shown[name] = row.text
+    return "\n\n".join(text for text in shown.values() if text)
+
+
+def _proof(row: Outbound) -> dict[str, Any]:
+    shown: dict[str, Any] = {"message_id": row.id, "delivered": row.state == "delivered"}
+    if row.state != "delivered":
+        shown["state"] = row.state
+    if row.platform_message_id:
+        shown["platform_message_id"] = row.platform_message_id
+    return shown
