@@ -55,6 +55,7 @@ def test_what_the_runner_made_of_an_answer_is_the_output(tmp_path: Path, stored:
     mangled(stored)(install)
     trace = install.trace(tmp_path)
     assert (trace.output, final(trace)["said"]) == (stored, "It is on 12 June.")
+    assert trace.notes == ["what went out to dana is not what the agent wrote: It is on 12 June."]
     for text in (stored, "It is on 12 June. Bring Leo."):
         assert judge("output_contains", {"all_of": [text]}, trace).passed is (text == stored)
     assert sends_of(trace) == []
@@ -341,6 +342,29 @@ def test_an_approval_of_another_session_or_action_holds_nothing(tmp_path: Path) 
 
 
 # Whose rows they are ---------------------------------------------------------------------------------------------
+
+
+def test_messages_of_no_run_are_counted(tmp_path: Path) -> None:
+    """What went out long before any transcript begins is named when the recording is inspected."""
+    install = asked()
+    install.row("Earlier.", timestamp="2026-11-20T10:00:00.000Z")
+    install.tells("Now.")
+    root = install.install(tmp_path)
+    assert "the runs in which 1 message went out: no transcript has them" in inspected(root).lacks
+    assert sends_of(replayed(root)) == []
+
+
+def test_a_task_that_was_cancelled_is_not_the_one_that_ran(tmp_path: Path) -> None:
+    """Another occurrence of the series has the same words."""
+    install = Install(task=True)
+    install.wakes("Tell Dana the weather.", id="ran", series_id="w")
+    due = {"process_after": "2026-11-21T20:00:00.500Z", "status": "cancelled"}
+    content = json.dumps({"prompt": "Tell Dana the weather."})
+    install.put("messages_in", id="cancelled", seq=20, kind="task", timestamp=due["process_after"], **due, series_id="w",
+                content=content)  # fmt: skip
+    install.sends_by_tool("Rain.")
+    install.says("Told Dana.")
+    assert install.trace(tmp_path).scenario.task_id == "ran"
 
 
 def test_each_row_is_of_one_run(tmp_path: Path) -> None:

@@ -196,11 +196,15 @@ RUNNER_COMMANDS = ("/clear", "/upload-trace")
 """How messages begin that the agent-runner answers itself, so that no transcript has them."""
 CONTEXT_TAGS = ("cross-session-context", "dm-history", "channel-history")
 """The elements of a prompt that stand for what was said elsewhere or before (2.2)."""
-TASK_SESSION = "system:tasks:"
-"""How the thread of a session begins that belongs to one series of tasks (2.2)."""
+IDLE = ("paused", "cancelled")
+"""The statuses of tasks that did not run."""
 MESSAGE_GATE = "a2a_message_gate"
 """The action of approvals for which messages to other agents are held (2.2)."""
 
+MEMORY_FOLDER = "memory"
+"""The folder of a group that holds its memory (2.2), in its own one."""
+MEMORY_INDEX = "memory/index.md"
+"""The file in it that is loaded when a session begins, and names the others."""
 HOST_PROGRAM = "ncl"
 """The program with which the agent asks the host, in a shell."""
 TASK_COMMANDS = {

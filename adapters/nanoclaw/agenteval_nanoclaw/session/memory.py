@@ -16,6 +16,7 @@ from agenteval_nanoclaw.session.results import Call
 from agenteval_nanoclaw.session.runs import Reading, Run
 from agenteval_nanoclaw.session.store import Mount
 from agenteval_nanoclaw.session.values import Record, iso, record_of, records_in, text_of
+from agenteval_nanoclaw.versions import MEMORY_FOLDER, MEMORY_INDEX
 
 SHARED = "global"
 """Owns what NanoClaw shares between groups."""
@@ -97,6 +98,8 @@ class Memory:
             return Owned(SHARED, basename(path), path) if path.endswith(".md") else None
         if inside.startswith("conversations/") and inside.endswith(".md"):
             return Owned(group, "conversations", path)
+        if inside.startswith(f"{MEMORY_FOLDER}/") and inside.endswith(".md"):
+            return Owned(group, inside, path)
         is_memory = inside in (LOCAL, MAIN) or (group == self.group and inside in self.indexed())
         return Owned(group, inside, path) if is_memory else None
 
@@ -171,9 +174,8 @@ class Memory:
 
     def _ran(self, command: str, folder: str, output: str) -> list[MemoryUse]:
         found, unclear = touches(command, folder)
-        named = any(
-            each in text for text, _ in unclear for each in (LOCAL, "/CLAUDE.md", EXTRA, "/memory/MEMORY.md")
-        )
+        names = (LOCAL, "/CLAUDE.md", EXTRA, "/memory/MEMORY.md", MEMORY_INDEX)
+        named = any(each in text for text, _ in unclear for each in names)
         uses: list[MemoryUse] = []
         for touch in found:
             files = self._matching(touch.path)
@@ -217,7 +219,7 @@ class Memory:
         places = [*OWN_FOLDERS, *(mount.inside for mount in self.mounts)]
         roots = [ALL_GROUPS, *(mount.inside for mount in self.mounts if mount.holds_all)]
         places += [join(root, group) for root in roots for group in self.groups]
-        known = [join(place, name) for place in places for name in (LOCAL, MAIN)]
+        known = [join(place, name) for place in places for name in (LOCAL, MAIN, MEMORY_INDEX)]
         known += [join(place, name) for place in OWN_FOLDERS for name in self.indexed()]
         known.append(f"/workspace/global/{MAIN}")
         return list(self._files((each for each in dict.fromkeys(known) if _means(path, each)), ""))
@@ -350,6 +352,15 @@ def memory_of(run: Run, reading: Reading, group_id: str) -> Memory:
         groups=[each.folder for each in reading.store.groups.values()],
         index_text=group_file(reading, group_id, LOCAL) or "",
     )
+
+
+def memory_files(reading: Reading, folder: str) -> list[str]:
+    """The files in the memory folder of a group, by their paths in the group's folder."""
+    groups = reading.source.groups
+    if groups is None or not _PLAIN.fullmatch(folder):
+        return []
+    found = sorted((groups / folder / MEMORY_FOLDER).rglob("*.md"))
+    return [str(each.relative_to(groups / folder)) for each in found]
 
 
 def group_file(reading: Reading, folder: str, name: str) -> str | None:

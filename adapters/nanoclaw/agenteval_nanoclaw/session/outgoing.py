@@ -32,6 +32,7 @@ NO_TEXT = "messages_out"
 NOT_WRAPPED = "the last text was not delivered: nothing in it is in <message to=…>, and no text after it was"
 OTHER_TEXT = "another text with which the agent ended a turn is not the final output: {text}"
 NOT_SENT = "no message went out for what the {what} says to {to}: {text}"
+CHANGED = "what went out to {to} is not what the agent wrote: {text}"
 UNEXPLAINED = "nothing that the agent wrote explains the message that went out to {to}: {text}"
 NOT_ARRIVED: dict[State, str] = {
     "queued": "the message to {to} was not sent yet",
@@ -310,8 +311,11 @@ class Outgoing:
         given = {key: value for key, value in args.items() if isinstance(value, str)}
         shown = {key: row.args[key] for key in given if isinstance(row.args.get(key), str)} if row else {}
         differing = {key: value for key, value in shown.items() if value.strip() != given[key].strip()}
+        if row is None or row.operation or not differing:
+            return args, ""
         said = "\n".join(given[key] for key in differing)
-        return ({**args, **differing}, said) if differing and not (row and row.operation) else (args, "")
+        self._note_change(row, said)
+        return {**args, **differing}, said
 
     def sent(self, call_id: str, args: dict[str, Any], answer: str) -> dict[str, Any]:
         """The result of a successful send by tool: its answer, where it went, and whether it arrived."""
@@ -387,6 +391,8 @@ class Outgoing:
         to = self._to(row) or part.to
         args = {"to": to, "text": row.text} if to else {"text": row.text}
         said = "" if row.text.strip() == part.text else part.text
+        if said:
+            self._note_change(row, said)
         self._add(row, call_id, OUTBOUND, args, FINAL_TEXT, answer.last.time, said)
 
     def _add(
@@ -403,6 +409,9 @@ class Outgoing:
     def _note_not_sent(self, what: str, part: Part) -> None:
         text = clipped(part.text, LONGEST_QUOTE)
         self.notes.append(NOT_SENT.format(what=what, to=part.to or "the conversation", text=text))
+
+    def _note_change(self, row: Outbound, said: str) -> None:
+        self.notes.append(CHANGED.format(to=self._to(row) or "nobody", text=clipped(said, LONGEST_QUOTE)))
 
     def _note_state(self, row: Outbound) -> None:
         note = NOT_ARRIVED[row.state].format(to=self._to(row) or "nobody")
@@ -477,7 +486,9 @@ class Outgoing:
         names = list(dict.fromkeys(self._to(row) for row in rows)) if self.own else []
         pairs = [(row, key) for key, row in self.explained.by_part.items() if row in arrived]
         said = [self.parts[name][number - 1].text for _, (name, number) in pairs]
-        differs = any(row.text.strip() != text for (row, _), text in zip(pairs, said, strict=True))
+        differs = [row for (row, _), text in zip(pairs, said, strict=True) if row.text.strip() != text]
+        if differs:
+            self._note_change(differs[0], "\n\n".join(said))
         return {**_named(names), **_proof(rows[0]), **({"said": "\n\n".join(said)} if differs else {})}
 
 

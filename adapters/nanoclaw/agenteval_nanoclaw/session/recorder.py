@@ -29,6 +29,7 @@ from agenteval_nanoclaw.session.memory import (
     SHARED,
     MemoryEvents,
     group_file,
+    memory_files,
     memory_of,
 )
 from agenteval_nanoclaw.session.results import OWN_SERVER
@@ -145,6 +146,7 @@ def _lacks(reading: Reading) -> list[str]:
         "output tokens: a limit on them is not judged": "v1" in generations,
         f"{IMPLICIT}; runs without memory events have supports_memory_events: false": generations != {"v2"},
         f"what was delivered: {NOT_DELIVERED}": not any(run.outbound_is_stored for run in runs),
+        f"the runs in which {counted(reading.strays, 'message')} went out: no transcript has them": reading.strays,
         "task ids: runs by the scheduler have supports_scheduler_context: false": not any(
             run.session for run in runs
         ),
@@ -263,7 +265,8 @@ def _own_memory(recorder: SessionRecorder, run: Run, reading: Reading, memory: M
         for file, content in memory.before.items()
         if file.group == own and content is not None
     }
-    names = [LOCAL, *memory_of(run, reading, own).indexed()] if v2 else [MAIN]
+    listed = [LOCAL, *memory_of(run, reading, own).indexed(), *memory_files(reading, own)]
+    names = list(dict.fromkeys(listed)) if v2 else [MAIN]
     unknown = {}
     for name in names:
         path, content = f"{OWN_FOLDERS[not v2]}/{name}", group_file(reading, own, name)
@@ -282,12 +285,12 @@ def _other_groups(run: Run, reading: Reading, memory: MemoryEvents) -> list[Data
     for file, content in memory.before.items():
         if file.group not in ours and content is not None:
             found.setdefault(file.group, {})[file.source] = _entry(file.source, file.path, content)
-    name = LOCAL if run.generation == "v2" else MAIN
     for group in memory.memory.groups:
-        content = group_file(reading, group, name)
-        if group not in ours and content is not None:
-            entry = _entry(name, f"groups/{group}/{name}", content)
-            found.setdefault(group, {}).setdefault(name, entry)
+        names = [LOCAL, *memory_files(reading, group)] if run.generation == "v2" else [MAIN]
+        for name in names if group not in ours else ():
+            if (content := group_file(reading, group, name)) is not None:
+                entry = _entry(name, f"groups/{group}/{name}", content)
+                found.setdefault(group, {}).setdefault(name, entry)
     return [
         {"group_id": group, "memory_snapshot": list(entries.values())}
         for group, entries in sorted(found.items())

@@ -6,10 +6,11 @@ at the same time stay apart; a notice of work that a call began belongs to the r
 to the agent again, since it was killed, begins no new run. In a stream, a run ends with its result.
 """
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -164,6 +165,8 @@ class Reading:
     max_bytes: int
     runs: list[Run] = field(default_factory=list)
     skipped: Counter[str] = field(default_factory=Counter)
+    strays: int = 0
+    """How many messages went out of which it is not known in what run."""
 
 
 def read_recording(path: Path, context: AdapterContext, *, within: Path | None) -> Reading:
@@ -191,7 +194,8 @@ def read_recording(path: Path, context: AdapterContext, *, within: Path | None) 
     for number, run in enumerate(reading.runs, 1):
         run.number = number
     for session in reading.store.sessions:
-        _share([run for run in reading.runs if run.session is session and run.index.timed], session)
+        if runs := [run for run in reading.runs if run.session is session and run.index.timed]:
+            reading.strays += _share(runs, session)
     if not reading.runs:
         why = (
             "there is no transcript"
@@ -273,16 +277,23 @@ def _know(run: Run, store: Store, source: Source) -> None:
         run.generation = "v2"
 
 
-def _share(runs: list[Run], session: Session) -> None:
+def _share(runs: list[Run], session: Session) -> int:
     """Tell whose the rows are that went out in a session: of the run that was under way, or had just ended.
 
-    Commands that the runner answers itself are in no transcript: what goes out after one is of no run.
+    Commands that the runner answers itself are in no transcript: what goes out after one is of no run. Returns how many
+    others are of none.
     """
+    strays = 0
     commands = [row.time for row in session.inbound if row.text.lower().startswith(RUNNER_COMMANDS)]
+    starts, ends = [run.started for run in runs], list(accumulate((run.ended for run in runs), max))
     for row in session.outbound:
-        near = [run for run in runs if run.started <= row.until and row.time <= run.ended + LATEST]
+        first = last = bisect_right(starts, row.until)
+        while first and ends[first - 1] + LATEST >= row.time:
+            first -= 1
+        near = [run for run in runs[first:last] if row.time <= run.ended + LATEST]
         near = [run for run in near if all(row.number > int(each.seq) for each in _first(run))] or near
         if not near:
+            strays += not any(time <= row.until <= time + LATEST for time in commands)
             continue
         own = near[-1]
         # the same second may be the last one of a run, and the first one of the next
@@ -296,6 +307,7 @@ def _share(runs: list[Run], session: Session) -> None:
             if other is not own and other.ended + CLOCK_SLACK >= row.time:
                 other.shared.append((row, own))
                 own.shared.append((row, other))
+    return strays
 
 
 def _first(run: Run) -> list[Inbound]:
@@ -310,7 +322,7 @@ def _row(received: Received, sessions: list[Session], run: Run) -> Inbound | Non
         (session.continuation == run.transcript.sdk_session, row.begun, row)
         for session in sessions
         for row in session.inbound
-        if _matches(message, row) and row.time <= received.time + CLOCK_SLACK
+        if _matches(message, row) and row.time <= received.time + CLOCK_SLACK and not row.is_idle
     ]
     if message.kind == "task":
         due = [each for each in found if _was_due(each[2], received.time)]

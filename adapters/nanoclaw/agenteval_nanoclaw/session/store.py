@@ -18,7 +18,7 @@ from agenteval.contracts.errors import AdapterError
 from agenteval.reading.documents import opened, readable
 from agenteval_nanoclaw.session.source import Source, shown
 from agenteval_nanoclaw.session.values import Record, milliseconds, record_of, records_in, text_of
-from agenteval_nanoclaw.versions import HOST_IDS, MESSAGE_GATE, NOTE_IDS, SENT, TO_AGENTS
+from agenteval_nanoclaw.versions import HOST_IDS, IDLE, MESSAGE_GATE, NOTE_IDS, SENT, TO_AGENTS
 
 Row = dict[str, Any]
 Columns = Mapping[str, Sequence[str]]
@@ -135,6 +135,8 @@ class Inbound:
     """The session of the agent that sent it."""
     is_note: bool = False
     """Whether the host itself wrote it, to tell the agent what became of a request."""
+    is_idle: bool = False
+    """Whether it is a task that was paused or cancelled before it ran."""
     acknowledged: str = ""
     """`processing`, `completed` or `failed`; empty when nothing says so."""
     ended: int | None = None
@@ -288,8 +290,12 @@ def read_store(source: Source) -> Store:
             store.groups[owner] = Group(text_of(row["folder"]), mounts.get(owner))
         approvals = tables["pending_approvals"]
     store.sessions += [_session(folder, owner, source) for folder, owner in source.sessions.items()]
+    copies: dict[str, list[Inbound]] = {}
+    for message in (each for session in store.sessions for each in session.inbound):
+        if message.channel == TO_AGENTS and message.source_session:
+            copies.setdefault(message.source_session, []).append(message)
     for session in store.sessions:
-        _follow(session, store, approvals)
+        _follow(session, store, approvals, copies.get(session.id, []))
     return store
 
 
@@ -378,6 +384,7 @@ def _inbound(row: Row, session: Session) -> Inbound:
         recurrence=text_of(row.get("recurrence")),
         series=text_of(row.get("series_id")),
         source_session=text_of(row.get("source_session_id")),
+        is_idle=row.get("status") in IDLE,
         is_note=by_host or str(row["id"]).startswith(NOTE_IDS),
     )
 
@@ -425,37 +432,33 @@ def _requests(rows: list[Row], answers: dict[str, Record]) -> Iterator[Request]:
             )
 
 
-def _follow(session: Session, store: Store, approvals: list[Row]) -> None:
-    """Tell what became of messages to other agents. The host counts one as delivered when it has taken it, even to hold it."""
+def _follow(session: Session, store: Store, approvals: list[Row], copies: list[Inbound]) -> None:
+    """Tell what became of messages to other agents, of which `copies` arrived.
+
+    The host counts one as delivered when it has taken it, even to hold it.
+    """
     taken = [row for row in session.outbound if row.channel == TO_AGENTS and row.state == "delivered"]
     gates: dict[str, str] = {}
-    for approval in approvals:
+    for approval in approvals if taken else ():
         payload = record_of(json_of(approval["payload"]))
         if approval["session_id"] == session.id and approval["action"] == MESSAGE_GATE:
             gates[text_of(payload.get("id"))] = text_of(approval["status"])
-    arrived = [
-        message
-        for other in store.sessions
-        for message in other.inbound
-        if message.channel == TO_AGENTS and message.source_session == session.id
-    ]
     notes = [message for message in session.inbound if message.is_note]
     for row in taken:
-        owners = [other for other in store.sessions if other.owner == row.platform_id]
-        found = next((each for each in arrived if _is_copy(each, row, owners)), None)
-        if found:
-            arrived.remove(found)
+        owned = [other for other in store.sessions if other.owner == row.platform_id]
+        if found := next((each for each in copies if _is_copy(each, row, owned)), None):
+            copies.remove(found)
         elif row.id in gates:
             row.state = "refused" if gates[row.id] == "rejected" else "held"
         elif note := next((each for each in notes if _tells_of_gate(each, row)), None):
             notes.remove(note)
             row.state = "refused" if note.text.startswith(_REFUSED) else "failed"
-        elif any(other.inbound for other in owners):
+        elif any(other.inbound for other in owned):
             row.state = "lost"
 
 
-def _is_copy(message: Inbound, row: Outbound, owners: list[Session]) -> bool:
-    is_there = any(message.session == other.id for other in owners)
+def _is_copy(message: Inbound, row: Outbound, owned: list[Session]) -> bool:
+    is_there = any(message.session == other.id for other in owned)
     return is_there and message.text == row.text.strip() and message.time >= row.time
 
 
