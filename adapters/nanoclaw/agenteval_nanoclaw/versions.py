@@ -184,8 +184,6 @@ RUN_LOG = "task_log"
 """The kind of outbound row that ends in the log of a task, and that nobody is sent (2.2)."""
 TO_AGENTS = "agent"
 """The channel of messages to other agents of the install, and from them."""
-ECHO = "session-echo"
-"""The channel of rows that copy what was said elsewhere, for the agent to know: nobody sent them (2.2)."""
 NOTE_IDS = ("appr-note-", "sys-")
 """How the ids of rows begin in which the host itself tells the agent something: what became of an approval, for one."""
 HOST_IDS = ("deny-",)
@@ -194,8 +192,8 @@ RUNNER_FAILED = "Error: "
 """How a message begins that the runner sends when the agent's process failed: it is no answer."""
 RUNNER_COMMANDS = ("/clear", "/upload-trace")
 """How messages begin that the agent-runner answers itself, so that no transcript has them."""
-CONTEXT_TAGS = ("cross-session-context", "dm-history", "channel-history")
-"""The elements of a prompt that stand for what was said elsewhere or before (2.2)."""
+TASK_SESSION = "system:tasks:"
+"""How the thread of a session begins that belongs to one series of tasks (2.2)."""
 IDLE = ("paused", "cancelled")
 """The statuses of tasks that did not run."""
 MESSAGE_GATE = "a2a_message_gate"
