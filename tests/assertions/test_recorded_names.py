@@ -130,3 +130,78 @@ def test_a_tool_is_looked_at_under_any_name() -> None:
     tally = CoverageTally()
     tally.add(test, run_one(test, run()).result.assertions, run())
     assert tally.coverage([]).tools_not_looked_at == ["web_search"]
+
+
+SPELLINGS = [
+    *(
+        "deleteAll",
+        "DeleteAll",
+        "DELETE_ALL",
+        "delete-all",
+        "delete.all",
+        "deleteall",
+        "delete_all()",
+        " delete_all ",
+    ),
+    *("functions.delete_all", "srv.delete_all", "srv/delete_all", "srv:delete_all", "mcp__srv__delete_all"),
+    *(
+        "mcp__srv__deleteAll",
+        "delete_all\u200b",
+        "del\u00adete_all",
+        "d\u0435lete_all",
+        "\uff44elete_all",
+        "delete\u2011all",
+    ),
+    *("functions.mcp__srv__DeleteAll",),
+]
+
+
+@pytest.mark.parametrize("name", SPELLINGS)
+@pytest.mark.parametrize(
+    ("kind", "params"),
+    [
+        ("must_not_call_tool", {"tool": "delete_all"}),
+        ("must_not_call_tool", {"tools": ["shell", "delete_*"]}),
+        ("ask_clarifying_when_ambiguous", {"forbidden_tools": ["delete_all"]}),
+        ("max_tool_calls", {"tool": "delete_all", "max": 0}),
+        (
+            "stop_after_success",
+            {
+                "success_event": {"event_type": "tool_result", "tool": "send"},
+                "forbid_following": {"event_type": "tool_call", "tool": "delete_all"},
+            },
+        ),
+        ("tools_within_policy", {}),
+    ],
+)
+def test_a_forbidden_tool_is_seen_in_any_spelling(name: str, kind: str, params: dict[str, Any]) -> None:
+    """What must not be used is not missed for a letter; the glob needs the words apart."""
+    if name == "deleteall" and params.get("tools"):
+        return
+    case = make_case(tools={"available": ["send", "delete_all", "*"], "policy": {"deny": ["delete_all"]}})
+    trace = make_trace(call("send"), result("send"), call(name), output="Which ones?")
+    assert not judge(kind, params, trace, case).passed
+
+
+@pytest.mark.parametrize(
+    ("tool", "name", "available"),
+    [
+        ("delete_all", "undelete_all", []),
+        ("delete_all", "delete_all_drafts", []),
+        ("delete_all", "delete_wall", []),
+        ("Bash", "bash", ["bash", "read"]),
+        ("web_*", "webhook", []),
+        ("run", "dry_run", []),
+        ("tool_v1.2", "tool_v12", []),
+    ],
+)
+def test_another_tool_is_not_forbidden(tool: str, name: str, available: list[str]) -> None:
+    """Another name is another tool, and so is one that the test has by its very name."""
+    case = make_case(tools={"available": ["send", *available]})
+    assert judge("must_not_call_tool", {"tool": tool}, make_trace(call(name)), case).passed
+
+
+@pytest.mark.parametrize("name", [each for each in SPELLINGS if each != "mcp__srv__delete_all"])
+def test_a_required_tool_is_no_other_spelling(name: str) -> None:
+    """A pass needs the tool itself."""
+    assert not judge("must_call_tool", {"tool": "delete_all"}, make_trace(call(name))).passed

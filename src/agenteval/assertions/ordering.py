@@ -1,7 +1,7 @@
 """Assertions on the order of events, on what follows success, and on the whole course of calls (SPEC 14)."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Annotated, Any, ClassVar, Literal
 
 from agenteval.assertions.base import (
@@ -27,7 +27,7 @@ from agenteval.contracts.models import Model, NotEmpty, OneOrMore, WrongPart, mo
 from agenteval.contracts.testcase import Name, TestCase
 from agenteval.contracts.trace import Event, ToolCall, Trace
 from agenteval.matching.alignment import Alignment, align_in_any_order, align_in_order
-from agenteval.matching.selectors import ArgsMatch, Selector, Selectors, is_event_of, is_of
+from agenteval.matching.selectors import ArgsMatch, Selector, Selectors, is_event_of, is_forbidden, is_of
 from agenteval.text.fitting import counted, cut
 from agenteval.text.parts import is_blank
 
@@ -234,7 +234,7 @@ forbid_following:
         following = [
             event
             for event in trace.events
-            if event.seq > success.seq and any(selector.matches(event, trace) for selector in forbidden)
+            if event.seq > success.seq and any(_is_meant(each, event, trace, case) for each in forbidden)
         ]
         later = [event for event in following if not self._exempt(event, own_call, trace)]
         observed: dict[str, Any] = {"success_event": success.event_id, "following": ids(later)}
@@ -278,6 +278,16 @@ forbid_following:
         if owner is not None and owner.event is own_call and event.data.get("success") and is_first:
             return True
         return any(is_event_of(pattern, event, trace) for pattern in self.allowed_following_tools)
+
+
+def _is_meant(selector: Selector, event: Event, trace: Trace, case: TestCase) -> bool:
+    """Whether a selector of what is forbidden means an event, by another spelling of the tool, too."""
+    if selector.matches(event, trace):
+        return True
+    call = trace.call_of(event)
+    if selector.tool is None or call is None or not is_forbidden([selector.tool], call, case.tools.available):
+        return False
+    return replace(selector, tool=call.tool).matches(event, trace)
 
 
 MOST_PAIRS = 200_000

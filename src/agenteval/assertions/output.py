@@ -30,7 +30,7 @@ from agenteval.contracts.models import Between, WrongPart, model
 from agenteval.contracts.testcase import TestCase
 from agenteval.contracts.trace import ToolCall, Trace
 from agenteval.matching.patterns import pattern_fault, schema_differences, schema_fault, search
-from agenteval.matching.selectors import is_any_of
+from agenteval.matching.selectors import is_forbidden
 from agenteval.text.fitting import around, around_words, counted, cut
 from agenteval.text.lazy_regexes import lazy
 from agenteval.text.parts import (
@@ -275,7 +275,7 @@ max_questions: 2
             return no_output("the output to ask the user a question", trace)
         asked = list(questions(trace.output))
         on_topic = [question for question in asked if self._mentions_topic(question)]
-        hasty = self._forbidden_calls(trace)
+        hasty = self._forbidden_calls(trace, case)
         reasons = list(self._reasons(asked, on_topic, hasty))
         events = [*output_events(trace), *(call.event for call in hasty)]
         observed: dict[str, Any] = {
@@ -309,14 +309,16 @@ max_questions: 2
             holds(_comparable(question), _comparable(topic)) for topic in self.topics
         )
 
-    def _forbidden_calls(self, trace: Trace) -> list[ToolCall]:
+    def _forbidden_calls(self, trace: Trace, case: TestCase) -> list[ToolCall]:
         output = output_events(trace)
         end = output[0].seq if output else float("inf")
         asking = (output[0].data.get("sent_by") or ()) if output else ()
         return [
             call
             for call in trace.calls()
-            if call.event.seq < end and call.call_id not in asking and is_any_of(self.forbidden_tools, call)
+            if call.event.seq < end
+            and call.call_id not in asking
+            and is_forbidden(self.forbidden_tools, call, case.tools.available)
         ]
 
 

@@ -31,7 +31,15 @@ from agenteval.contracts.json_values import args_key
 from agenteval.contracts.models import Between, NotEmpty, model
 from agenteval.contracts.testcase import Name, TestCase
 from agenteval.contracts.trace import Event, ToolCall, Trace, tool_names
-from agenteval.matching.selectors import ArgsMatch, ResultMatch, Selector, calls_of, is_any_of, is_named
+from agenteval.matching.selectors import (
+    ArgsMatch,
+    ResultMatch,
+    Selector,
+    calls_of,
+    is_any_of,
+    is_forbidden,
+    is_named,
+)
 from agenteval.text.fitting import counted, plural
 from agenteval.text.names import name_matches
 
@@ -111,7 +119,8 @@ def _matching(args: ArgsMatch | None, result: ResultMatch | None) -> str:
 class MustNotCallTool(Assertion):
     """A tool was not called.
 
-    Failed calls count. Vacuous if the trace has no tool calls at all and the agent did not have the tool.
+    Failed calls count, and calls by another spelling of the name, as `deleteAll` or `functions.delete_all` for `delete_all`.
+    Vacuous if the trace has no tool calls at all and the agent did not have the tool.
     """
 
     type: ClassVar[str] = "must_not_call_tool"
@@ -136,7 +145,7 @@ class MustNotCallTool(Assertion):
     def check(self, trace: Trace, case: TestCase) -> Verdict:
         forbidden = self.tools or [self.tool or ""]
         named = " or ".join(forbidden)
-        every = calls_of(trace, *forbidden)
+        every = [call for call in trace.calls() if is_forbidden(forbidden, call, case.tools.available)]
         calls = [call.event for call in every if self.args is None or not self.args.differences_of(call)]
         matching = " with matching arguments" if self.args else ""
         if calls:
@@ -274,7 +283,8 @@ class MaxToolCalls(Assertion):
         every = [call.event for call in trace.calls()]
         limits = [("all tools", self.max_total, every)] if self.max_total is not None else []
         if self.tool is not None and self.max is not None:
-            own = [call.event for call in calls_of(trace, self.tool)]
+            tools = case.tools.available
+            own = [call.event for call in trace.calls() if is_forbidden([self.tool], call, tools)]
             limits.insert(0, (self.tool, self.max, own))
         observed: dict[str, Any] = {
             "calls": {name: len(calls) for name, _, calls in limits},

@@ -22,7 +22,7 @@ from agenteval.assertions.base import (
 from agenteval.contracts.models import DataPath, NotEmpty, WrongPart, dotted, model
 from agenteval.contracts.testcase import Name, TestCase, ToolPolicy
 from agenteval.contracts.trace import Event, ToolCall, Trace
-from agenteval.matching.selectors import is_any_of, is_of
+from agenteval.matching.selectors import is_any_of, is_forbidden
 from agenteval.matching.sends import OUTBOUND
 from agenteval.redaction.personal_data import personal_data
 from agenteval.redaction.secrets import (
@@ -241,7 +241,10 @@ class ToolsWithinPolicy(Assertion):
         if not calls:
             return vacuous("no tool_call events in the trace", **observed)
         rules = "tools.available and tools.policy" if case.tools.policy else "tools.available"
-        broken = [*_wrong_tools(calls, case.tools.available, policy), *_too_many(calls, policy)]
+        broken = [
+            *_wrong_tools(calls, case.tools.available, policy),
+            *_too_many(calls, case.tools.available, policy),
+        ]
         observed["violations"] = [
             {"tool": tool, "rule": rule, "event_ids": ids(events)} for tool, rule, _, events in broken
         ]
@@ -273,18 +276,20 @@ def _wrong_tools(
         rules = {"tools.available": ("not in", not is_any_of(available, same[0]))}
         if policy.allow is not None:
             rules["tools.policy.allow"] = ("not in", not is_any_of(policy.allow, same[0]))
-        rules["tools.policy.deny"] = ("in", is_any_of(policy.deny, same[0]))
+        rules["tools.policy.deny"] = ("in", is_forbidden(policy.deny, same[0], available))
         for rule, (place, is_broken) in rules.items():
             if is_broken:
                 yield tool, rule, f"{tool} ({listed(events)}), which is {place} {rule}", events
 
 
-def _too_many(calls: Sequence[ToolCall], policy: ToolPolicy) -> Iterator[_Violation]:
+def _too_many(
+    calls: Sequence[ToolCall], available: Sequence[str], policy: ToolPolicy
+) -> Iterator[_Violation]:
     limits = policy.max_calls
     if limits is None:
         return
     for tool, most in limits.items() if isinstance(limits, dict) else [("*", limits)]:
-        events = [call.event for call in calls if is_of(tool, call)]
+        events = [call.event for call in calls if is_forbidden([tool], call, available)]
         if len(events) > most:
             who = f" of {tool}" if isinstance(limits, dict) else ""
             beyond = events[most:]

@@ -10,7 +10,7 @@ from agenteval.contracts.models import Model, OneOrMore, Rule, WrongPart, descri
 from agenteval.contracts.trace import ALWAYS_RECORDED, Event, EventType, ToolCall, Trace, tool_names
 from agenteval.matching.patterns import pattern_fault, schema_differences, schema_fault, search
 from agenteval.text.fitting import clipped
-from agenteval.text.names import is_glob, name_matches
+from agenteval.text.names import is_glob, is_spelled_like, name_matches
 from agenteval.text.parts import composed, fold, holds, is_blank, readings
 
 
@@ -361,6 +361,22 @@ def is_any_of(patterns: Iterable[str], call: ToolCall) -> bool:
 def calls_of(trace: Trace, *tools: str) -> list[ToolCall]:
     """The calls of the tools, which are names or globs, in order."""
     return [call for call in trace.calls() if is_any_of(tools, call)]
+
+
+def is_forbidden(patterns: Iterable[str], call: ToolCall, available: Iterable[str]) -> bool:
+    """Whether any of the patterns means the tool of a call, also in another spelling: what must not be used is not to be missed.
+
+    A tool that is available by the very name of the call, and by none of the patterns, is another one.
+    """
+    known = [name for name in available if not is_glob(name)]
+    return any(
+        is_of(pattern, call)
+        or (
+            any(is_spelled_like(pattern, name) for name in call.names)
+            and (not is_any_of(known, call) or pattern in known)
+        )
+        for pattern in patterns
+    )
 
 
 def is_event_of(pattern: str, event: Event, trace: Trace) -> bool:

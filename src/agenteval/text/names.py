@@ -10,6 +10,48 @@ SHORTEST = 4
 """Shorter names differ by one character from too many others to be called misspelt."""
 
 
+def is_spelled_like(pattern: str, name: str) -> bool:
+    """Whether a name means the tool that a pattern, a name or a glob, means, whatever the spelling.
+
+    Case, separators, camel case, signs that nobody sees, letters of other alphabets that look the same, a call's brackets and a
+    server or namespace before the name make no difference: `functions.deleteAll()` is `delete_all`.
+    """
+    return any(
+        name_matches(_spelled(pattern), each) or same_but_for_separators(_spelled(pattern), each)
+        for each in _spellings(name)
+    )
+
+
+@lru_cache(maxsize=1024)
+def _spelled(name: str) -> str:
+    """A name in lower case, its words joined by `_`."""
+    import unicodedata
+
+    plain = unicodedata.normalize("NFKC", name).translate(_LOOKALIKES)
+    plain = "".join(sign for sign in plain if unicodedata.category(sign) not in ("Cf", "Mn")).strip()
+    return _WORD_BORDER.sub("_", plain.removesuffix("()")).replace("-", "_").replace(" ", "_").casefold()
+
+
+@lru_cache(maxsize=1024)
+def _spellings(name: str) -> tuple[str, ...]:
+    """A name as it is spelled, and without each namespace before it."""
+    plain = _spelled(name)
+    return (
+        plain,
+        *(plain[match.end() :] for match in _NAMESPACE.finditer(plain) if match.end() < len(plain)),
+    )
+
+
+_WORD_BORDER = lazy(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_NAMESPACE = lazy(r"__|[./:]+")
+_LOOKALIKES = str.maketrans(
+    "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u0501\u04bb\u04cf\u0410\u0412\u0415\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0425\u0406"
+    "\u03b1\u03b5\u03b9\u03ba\u03bd\u03bf\u03c1\u03c4\u03c5\u03c7\u0391\u0392\u0395\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a7\u0131\u0261\u2010\u2011\u2012\u2013\u2212\uff3f",
+    "aeopcyxijsdhlABEKMHOPCTXIaeikvoptuxABEIKMNOPTXig-----_",
+)
+"""Letters of Cyrillic and Greek, and dashes, that look like the ones of names."""
+
+
 def is_glob(name: str) -> bool:
     """Whether a tool name is meant as a glob."""
     return "*" in name or "?" in name or "[" in name
