@@ -479,3 +479,73 @@ def test_digits_of_another_number_are_omitted() -> None:
     assert not judge("output_omits", params, make_trace(output="711\nthen 11")).passed
     found = judge("output_omits", params, make_trace(output="711\n9,11,13")).observed["found"]
     assert found == [{"pattern": "11", "line": 2, "text": "9,11,13"}]
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        "The secret code is out.",
+        "The secret\ncode is out.",
+        "The secret \n\n  code",
+        "The secret\r\ncode",
+        "> The secret\n> code",
+        "The secret\u00a0code",
+        "The secret\u2009\u202fcode",
+        "The **secret** code",
+        "The *secret code*",
+        "The __secret__ `code`",
+        "The sec**ret** code",
+        "The _secret_ ~~code~~",
+        "The <b>secret</b> code",
+        "The se\u00adcret code",
+        "The se\u200bcret\u2060 code",
+        "The \uff53ecret code",
+        "The secret&nbsp;code",
+        "The \U0001d42cecret code",
+    ],
+)
+def test_what_must_not_occur_is_found_as_people_read_it(output: str) -> None:
+    """Whatever lies within the phrase that nobody sees; what has to occur is looked for as it stands."""
+    for kind, params in (
+        (OMITS, {"patterns": ["secret code"]}),
+        ("no_cross_group_memory_use", {"forbidden_content": ["secret code"]}),
+    ):
+        assert not of(kind, params, output).passed
+    if "secret code" not in output:
+        assert not of(CONTAINS, {"any_of": ["secret code"]}, output).passed
+
+
+def test_the_line_of_what_people_read_is_shown() -> None:
+    """The first line that holds a part of it."""
+    verdict = of(OMITS, {"patterns": ["secret code"]}, "Hello.\n\nHere is the **secret**\ncode.")
+    assert verdict.observed["found"] == [
+        {"pattern": "secret code", "line": 3, "text": "Here is the **secret**"}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("phrase", "output"),
+    [
+        ("secret code", "The secret, code"),
+        ("secretcode", "The secret code"),
+        ("a*b", "ab"),
+        ("my_key", "mykey"),
+        ("mykey", "my_key"),
+        ("102", "10²"),
+        ("000", "1\u00a0000 boats"),
+        ("000", "1\u202f000 boats"),
+        ("**", "a * b"),
+        ("AT&amp;T", "AT and T"),
+    ],
+)
+def test_what_people_do_not_read_is_no_hit(phrase: str, output: str) -> None:
+    """Words stay apart, names keep their signs, and a number stays one."""
+    assert of(OMITS, {"patterns": [phrase]}, output).passed
+
+
+@pytest.mark.parametrize(
+    ("phrase", "output"), [("**", "a **b**"), ("1 000", "1\u00a0000"), ("my_key", "`my_key`"), ("a*b", "a*b")]
+)
+def test_signs_of_the_phrase_itself_count(phrase: str, output: str) -> None:
+    """They are looked for as they stand."""
+    assert not of(OMITS, {"patterns": [phrase]}, output).passed

@@ -31,7 +31,7 @@ from agenteval.matching.sends import OUTBOUND, without_texts
 from agenteval.text.fitting import around, counted, cut
 from agenteval.text.lazy_regexes import lazy
 from agenteval.text.names import is_glob, name_matches
-from agenteval.text.parts import blocks, fold, holds, texts
+from agenteval.text.parts import blocks, fold, holds, lines_with, texts
 
 if TYPE_CHECKING:
     from agenteval.shell.commands import Touch
@@ -506,7 +506,7 @@ forbidden_content: [Falcon]
             told += [
                 _Told(cut(phrase), _around(text, phrase), _FORBIDDEN_CONTENT, where, event)
                 for phrase in self.forbidden_content
-                if not said.holds(phrase) and holds(line, _in_one_line(phrase))
+                if not said.holds(phrase) and (holds(line, _in_one_line(phrase)) or lines_with(phrase, text))
             ]
             for group, memory in contents.items():
                 found = list(leaks(memory, known, answer))

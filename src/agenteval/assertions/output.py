@@ -40,6 +40,7 @@ from agenteval.text.parts import (
     fold,
     holds,
     line_at,
+    lines_with,
     numbered_items,
     paragraphs,
     place_of,
@@ -172,7 +173,8 @@ def _pairs(text: str) -> set[str]:
 class OutputOmits(Assertion):
     """The final output contains none of the given phrases or patterns.
 
-    Phrases and patterns are found as by `output_contains`. Vacuous without a final output.
+    Phrases and patterns are found as by `output_contains`; phrases also as people read them: over line breaks and fixed spaces, and with
+    emphasis, soft hyphens and signs that nobody sees within them. Vacuous without a final output.
     """
 
     type: ClassVar[str] = "output_omits"
@@ -219,6 +221,12 @@ patterns: [as an AI language model, I cannot browse]
                 line = text.count("\n", 0, place) + 1
                 column = place - text.rfind("\n", 0, place) - 1
                 return {"pattern": pattern, "line": line, "text": around(line_at(text, place), column, 120)}
+        for line in [] if self.regex else lines_with(pattern, texts[-1], case_sensitive=self.case_sensitive):
+            return {
+                "pattern": pattern,
+                "line": line,
+                "text": cut(texts[-1].split("\n")[line - 1].strip(), 120),
+            }
         return None
 
     def _shown(self, pattern: Any) -> str:

@@ -34,12 +34,10 @@ def _spelled(name: str) -> str:
 
 @lru_cache(maxsize=1024)
 def _spellings(name: str) -> tuple[str, ...]:
-    """A name as it is spelled, and without each namespace before it."""
+    """A name as it is spelled, with its namespaces as words of it, and without each of them."""
     plain = _spelled(name)
-    return (
-        plain,
-        *(plain[match.end() :] for match in _NAMESPACE.finditer(plain) if match.end() < len(plain)),
-    )
+    inner = [plain[match.end() :] for match in _NAMESPACE.finditer(plain)]
+    return (plain, _NAMESPACE.sub("_", plain), *filter(None, inner))
 
 
 _WORD_BORDER = lazy(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")

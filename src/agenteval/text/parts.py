@@ -25,7 +25,7 @@ Everything here reads a text once: the time is linear in its length.
 
 import re
 import unicodedata
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal
@@ -84,6 +84,71 @@ def is_blank(text: str) -> bool:
 
 _UNSEEN = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0" + "".join(map(chr, range(0xFE00, 0xFE10)))
 """Fillers and selectors of variants, which Unicode counts among letters and marks."""
+
+
+def lines_with(phrase: str, text: str, *, case_sensitive: bool = False) -> list[int]:
+    """The lines, from 1, in which a phrase begins as people read a text: for what must not occur.
+
+    Line breaks and fixed spaces are blanks, and nobody sees emphasis, soft hyphens, signs without a form and compatible forms of a
+    letter. Signs of emphasis in the phrase itself count. What has to occur is looked for as it stands.
+    """
+    wanted = " ".join(_as_read(line, case_sensitive) for line in phrase.splitlines()).strip()
+    if not wanted:
+        return []
+    found = set()
+    for bare in (False, True):
+        whole, starts, numbers = _read_lines(text, case_sensitive, bare)
+        for spelled in {wanted, _OF_GROUP.sub("\u00a0", wanted)}:
+            if (at := place_of(spelled, whole)) >= 0:
+                found.add(numbers[bisect_right(starts, at) - 1])
+    return sorted(found)
+
+
+@lru_cache(maxsize=8)
+def _read_lines(text: str, case_sensitive: bool, bare: bool) -> tuple[str, list[int], list[int]]:
+    """The lines of a text in one, where each begins in that, and its number; many phrases are looked for in one text."""
+    starts: list[int] = []
+    numbers: list[int] = []
+    told: list[str] = []
+    place = 0
+    for number, line in enumerate(text.split("\n"), 1):
+        if part := _as_read(line, case_sensitive, bare=bare):
+            told.append(part)
+            starts.append(place)
+            numbers.append(number)
+            place += len(part) + 1
+    return " ".join(told), starts, numbers
+
+
+def _as_read(line: str, case_sensitive: bool, *, bare: bool = False) -> str:
+    """A line as people read it, its blanks folded; `bare`: without emphasis, marks of quotation and entities of HTML."""
+    if bare:
+        from html import unescape
+
+        line = _QUOTED.sub("", unescape(line) if "&" in line else line)
+        line = _EMPHASIS.sub("", line)
+    if not line.isascii():
+        line = _FIXED_IN_NUMBER.sub("\ue000", line)  # a fixed space within a number joins it
+        line = "".join(map(_as_seen, line))
+    return straight(fold(" ".join(line.split()), case_sensitive=case_sensitive)).replace("\ue000", "\u00a0")
+
+
+@lru_cache(maxsize=4096)
+def _as_seen(sign: str) -> str:
+    """A sign in its compatible form, but for superscripts, subscripts and fractions; empty when nobody sees it."""
+    if sign.isascii() or sign.isspace() or sign == "\ue000":
+        return sign
+    if sign in _UNSEEN or unicodedata.category(sign) == "Cf":
+        return ""
+    if unicodedata.decomposition(sign).startswith(("<super>", "<sub>", "<fraction>")):
+        return sign
+    return unicodedata.normalize("NFKC", sign)
+
+
+_EMPHASIS = lazy(r"[*`]+|~~|<(?:/?(?:b|i|em|strong|u|s|code|mark|span)|br ?/?)>|(?<![^\W_])_+|_+(?![^\W_])")
+_QUOTED = lazy(r"^\s*(?:>\s?)+")
+_FIXED_IN_NUMBER = lazy(r"(?<=\d)[\u00a0\u2009\u202f](?=\d{3}(?!\d))")
+_OF_GROUP = lazy(r"(?<=\d) (?=\d{3}(?!\d))")
 
 
 _SUBSCRIPTS = "₀₁₂₃₄₅₆₇₈₉"
