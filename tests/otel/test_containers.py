@@ -343,3 +343,99 @@ def test_what_is_wrong_in_jaeger_is_located(key: str, given: Any, message: str, 
     with pytest.raises(AdapterError) as caught:
         trace_of(path)
     assert caught.value.message == f"{path} is not Jaeger's JSON at data[0].{message}"
+
+
+def row(span: dict[str, Any]) -> dict[str, Any]:
+    """A span as CloudWatch keeps it."""
+    data = {each["key"]: plain(each["value"]) for each in span["attributes"]}
+    return {
+        **span,
+        "attributes": data,
+        "resource": {"attributes": {"service.name": "market"}},
+        "scope": {"name": "strands.telemetry.tracer"},
+    }
+
+
+def record(span_id: str, body: Any) -> dict[str, Any]:
+    """A log record as CloudWatch keeps it."""
+    time = {"timeUnixNano": START + 10**6, "observedTimeUnixNano": START + 10**6}
+    return {
+        "resource": {},
+        "scope": {"name": "strands.telemetry.tracer"},
+        **time,
+        "body": body,
+        "traceId": "t1",
+        "spanId": span_id,
+    }
+
+
+def said(role: str, text: str, key: str = "content", **more: Any) -> dict[str, Any]:
+    """A message in the body of a record of Strands."""
+    return {"role": role, "content": {key: json.dumps([{"text": text}]), **more}}
+
+
+LOGGED = {"timestamp": "2026-09-21T14:13:20.900Z", "level": "INFO", "message": "done", "requestId": "r1"}
+ROWS = [
+    LOGGED,
+    row(agent()),
+    row(chat(10, 20)),
+    record(
+        "chat@10",
+        {
+            "input": {"messages": [{"role": "system", "content": "Be brief."}, said("user", "And Sunday?")]},
+            "output": {
+                "messages": [
+                    said("assistant", "Saturday is free."),
+                    said("assistant", "No.", "message", finish_reason="end_turn"),
+                ]
+            },
+        },
+    ),
+    {**LOGGED, "level": "ERROR"},
+]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\n".join(map(json.dumps, ROWS)),
+        json.dumps(ROWS),
+        "\n".join(["14:13:20 INFO started", *map(json.dumps, ROWS[1:4]), "[2026-09-21 14:13:21] done"]),
+        "\n".join(json.dumps({"@timestamp": "2026", "@message": json.dumps(each)}) for each in ROWS[1:]),
+        "\n".join([*map(json.dumps, [LOGGED] * 100), *map(json.dumps, ROWS[1:])]),
+    ],
+)
+def test_rows_of_cloudwatch(text: str, tmp_path: Path) -> None:
+    """Spans and log records, one a row, which have what was said; what the application logged is counted, and passed over."""
+    path = tmp_path / "rows.jsonl"
+    path.write_text(text, encoding="utf-8")
+    found = read_spans(path, max_bytes=10**6)
+    assert (len(found.spans), len(found.logs), found.cut) == (2, 1, False)
+    assert found.passed_over
+    trace = trace_of(path)
+    assert [(event.type, event.data["content"]) for event in trace.events] == [
+        ("message_received", "And Sunday?"),
+        ("final_output", "No."),
+    ]
+    recording = OtelRecorder().inspect(path, context_of(tmp_path))
+    assert recording.skipped["lines that an application logged"] == found.passed_over
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ([LOGGED, LOGGED], "{path} holds only lines that an application logged, and no spans"),
+        (
+            [ROWS[1], {"message": "x", "spanId": "1"}],
+            "{path}:2 is not OTLP JSON at resourceSpans: expected a list, got nothing",
+        ),
+        ([ROWS[1], {"a": 1}], "{path}:2 is not OTLP JSON at resourceSpans: expected a list, got nothing"),
+    ],
+)
+def test_rows_that_are_neither_are_refused(lines: list[Any], message: str, tmp_path: Path) -> None:
+    """What has a key of a span may be one, in a form that is not read."""
+    path = tmp_path / "rows.jsonl"
+    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    with pytest.raises(AdapterError) as caught:
+        read_spans(path, max_bytes=10**6)
+    assert caught.value.message == message.format(path=path)

@@ -11,6 +11,7 @@ from otel.spans import (
     asks_for,
     attributes,
     chat,
+    key_values,
     responds,
     says,
     span,
@@ -310,3 +311,174 @@ def test_a_protocols_span_of_a_call_is_the_same_call(tmp_path: Path, name: str, 
     within = {**span("other", 20, 80, parent="execute_tool@10"), "name": name, "attributes": []}
     trace = trace_of(write(tmp_path, agent(), executed, within))
     assert (len(trace.calls()), len(trace.unseen)) == (1, unseen)
+
+
+def nameless(at: int, until: int, name: str = "llm.call", /, **given: Any) -> dict[str, Any]:
+    """A span within the agent that does not name its operation."""
+    made = span("chat", at, until, parent="invoke_agent@0", **given)
+    made["attributes"] = [each for each in made["attributes"] if each["key"] != "gen_ai.operation.name"]
+    return {**made, "name": name}
+
+
+DELETION = [asks_for("k2", "delete_stall", stall=14)]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        nameless(10, 20, input__messages=[says("user", "Free?")], output__messages=DELETION),
+        nameless(10, 20, output__messages=DELETION, **{"gen_ai.operation.name": ""}),
+        nameless(10, 20, **{"gen_ai.prompt": "Free?", "gen_ai.completion": json.dumps(DELETION)}),
+        nameless(10, 20, "execute_tool delete_stall", **{"gen_ai.system": "mine"}),
+        {
+            **nameless(10, 20),
+            "events": [{"name": "gen_ai.choice", "attributes": attributes({"output__messages": DELETION})}],
+        },
+    ],
+)
+def test_a_span_that_names_no_operation_is_what_it_shows(given: dict[str, Any], tmp_path: Path) -> None:
+    """Messages make a model call of it, so that the calls in them count; so does the first word of its name."""
+    trace = trace_of(write(tmp_path, agent(), given, tool(30, 40, "find_stall")))
+    assert [call.tool for call in trace.calls()] == ["delete_stall", "find_stall"]
+
+
+def test_a_model_call_without_messages_is_known_by_its_tokens(tmp_path: Path) -> None:
+    """What it answered is not known, and that is no run without model calls."""
+    trace = trace_of(write(tmp_path, agent(), nameless(10, 20, "llm", **{"gen_ai.usage.output_tokens": 5})))
+    assert not trace.capabilities.supports_tool_trace
+    assert trace.metrics.token_usage == {"output_tokens": 5}
+
+
+RAISED = [
+    {
+        "name": "exception",
+        "attributes": attributes({"exception.type": "E", "exception.message": "No such file"}),
+    }
+]
+
+
+@pytest.mark.parametrize(
+    ("given", "failed"),
+    [
+        ({"gen_ai.tool.status": "error"}, True),
+        ({"tool.status": "FAILED"}, True),
+        ({"gen_ai.tool.call.status": "timeout"}, True),
+        ({"tool_status": "error"}, True),
+        ({"otel.status_code": "ERROR"}, True),
+        ({"error.type": "timeout"}, True),
+        ({"tool.success": False}, True),
+        ({"gen_ai.tool.is_error": "true"}, True),
+        ({"gen_ai.tool.error": "no such file"}, True),
+        ({"error": True}, True),
+        ({"gen_ai.tool.status": "success"}, False),
+        ({"tool.error": ""}, False),
+        ({"gen_ai.tool.error": "None"}, False),
+        ({"tool.is_error": False, "error": False, "otel.status_code": "OK"}, False),
+        ({"tool.error_rate_limit": "5"}, False),
+    ],
+)
+def test_attributes_that_tell_how_a_call_ended(given: dict[str, Any], failed: bool, tmp_path: Path) -> None:
+    """Instrumentations that leave the status of a span open say it in attributes of their own; a result says why."""
+    made = tool(10, 20, "find", tool__call__result="Nothing there.")
+    made["attributes"] += key_values(given)
+    (call,) = trace_of(write(tmp_path, agent(), made)).calls()
+    assert call.failed is failed
+    assert all(error.data["message"] for error in call.errors)
+
+
+@pytest.mark.parametrize(("code", "failed"), [(0, True), (2, True), (1, False)])
+def test_an_exception_of_a_tool_is_its_failure(code: int, failed: bool, tmp_path: Path) -> None:
+    """Unless the status of the span says that it went well: then the tool dealt with it."""
+    made = {**tool(10, 20, "find"), "events": RAISED, "status": {"code": code}}
+    (call,) = trace_of(write(tmp_path, agent(), made)).calls()
+    assert [error.data["message"] for error in call.errors] == ["No such file"] * failed
+
+
+def dumped(kind: str, content: Any, **more: Any) -> dict[str, Any]:
+    """A message as LangChain dumps it."""
+    named = {"lc": 1, "type": "constructor", "id": ["langchain", "schema", "messages", f"{kind}Message"]}
+    return {**named, "kwargs": {"content": content, "type": kind.lower(), **more}}
+
+
+DUMPED_QUESTION, DUMPED_ANSWER = dumped("Human", "I want 250 EUR back."), dumped("AI", "I cannot say.")
+DUMPED_CALL = dumped("AI", "", tool_calls=[{"name": "find_stall", "args": {}, "id": "k9"}])
+ASKED_OF_PYDANTIC = {
+    "kind": "request",
+    "parts": [{"part_kind": "user-prompt", "content": "I want 250 EUR back."}],
+}
+SAID_BY_PYDANTIC = {"kind": "response", "parts": [{"part_kind": "text", "content": "I cannot say."}]}
+TEAM = [
+    {"source": name, "type": "TextMessage", "content": text}
+    for name, text in (("user", "250 EUR"), ("a", "I cannot say."))
+]
+
+
+@pytest.mark.parametrize(
+    ("state", "answer"),
+    [
+        (
+            {"outputs": {"messages": [DUMPED_QUESTION, DUMPED_ANSWER]}, "kwargs": {"tags": []}},
+            "I cannot say.",
+        ),
+        ({"messages": [DUMPED_QUESTION, DUMPED_ANSWER]}, "I cannot say."),
+        ({"values": {"messages": [DUMPED_QUESTION, DUMPED_ANSWER]}, "next": []}, "I cannot say."),
+        ([DUMPED_QUESTION, DUMPED_ANSWER, DUMPED_QUESTION], "I cannot say."),
+        (DUMPED_ANSWER, "I cannot say."),
+        (
+            {
+                "messages": [
+                    {"type": "human", "content": "250 EUR"},
+                    {"type": "ai", "content": "I cannot say."},
+                ]
+            },
+            "I cannot say.",
+        ),
+        ({"messages": TEAM, "stop_reason": None}, "I cannot say."),
+        ({"message_history": [ASKED_OF_PYDANTIC, SAID_BY_PYDANTIC]}, "I cannot say."),
+        (
+            "{'messages': [HumanMessage(content='250 EUR'), AIMessage(content='I cannot say.', id='1')]}",
+            "I cannot say.",
+        ),
+        (
+            "TaskResult(messages=[TextMessage(source='user', content='250 EUR'), TextMessage(source='a', content='I cannot say.')])",
+            "I cannot say.",
+        ),
+        ("content='I cannot say.' additional_kwargs={} response_metadata={}", "I cannot say."),
+        ({"messages": [DUMPED_QUESTION]}, None),
+        ({"messages": [DUMPED_QUESTION, DUMPED_CALL]}, None),
+        ({"outputs": "__end__", "kwargs": {"tags": []}}, None),
+        (json.dumps({"outputs": {"messages": [DUMPED_QUESTION, DUMPED_ANSWER]}})[:-9], None),
+        ("messages=[HumanMessage(content='250 EUR'), AIMessage(content='I can", None),
+        (
+            '{"messages": [{"role": "user", "content": "Hi"}]}',
+            '{"messages": [{"role": "user", "content": "Hi"}]}',
+        ),
+        ('{"free": true}', '{"free": true}'),
+    ],
+)
+def test_a_state_that_was_written_down_is_no_answer(state: Any, answer: str | None, tmp_path: Path) -> None:
+    """The answer is what the model said last in it; JSON that an agent itself writes stays what it is."""
+    text = state if isinstance(state, str) else json.dumps(state)
+    trace = trace_of(write(tmp_path, agent(output__messages=[says("assistant", text)])))
+    assert (trace.final_output.content if trace.final_output else None) == answer
+
+
+def test_a_call_that_only_a_state_shows_is_told(tmp_path: Path) -> None:
+    """An answer of the model was not captured; the state of the graph has the call in it."""
+    state = json.dumps({"messages": [DUMPED_QUESTION, DUMPED_CALL, DUMPED_ANSWER]})
+    whole = agent(output__messages=[says("assistant", state)])
+    trace = trace_of(write(tmp_path, whole, tool(10, 20, "price_of")))
+    assert trace.unseen == ["calls of which only messages to a model tell: find_stall (1)"]
+
+
+def test_half_an_emoji_refuses_no_spans(tmp_path: Path) -> None:
+    """SDKs cut attributes at a number of UTF-16 units, and JSON within them holds escapes of its own."""
+    path = write(tmp_path, agent(output__messages=[says("assistant", "Yes \U0001f4a1 \ud83d")]))
+    assert "\\\\ud83d" in path.read_text(encoding="utf-8")
+    (tmp_path / "spans.json").write_text(
+        path.read_text(encoding="utf-8").replace('"name": "invoke_agent"', '"name": "invoke_agent \\ud83d"'),
+        encoding="utf-8",
+    )
+    trace = trace_of(path)
+    assert trace.final_output is not None
+    assert trace.final_output.content == "Yes \U0001f4a1 \ufffd"

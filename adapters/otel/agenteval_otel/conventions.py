@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from agenteval.text.lazy_regexes import lazy
-from agenteval_otel.messages import UNNAMED, arguments_in, data_of, read_messages, result_of
+from agenteval_otel.messages import UNNAMED, answers_in, arguments_in, data_of, read_messages, result_of
 from agenteval_otel.spans import Span
 
 OPERATION = "gen_ai.operation.name"
@@ -21,6 +21,7 @@ OTHERS = ("create_agent", "embeddings", "retrieval", "execute_task", "execute_ev
 KNOWN = (*AGENTS, *MODEL_CALLS, TOOL, *OTHERS)
 
 AGENT_NAMES = ("gen_ai.agent.name", "gen_ai.agent.id")
+MODELS = ("gen_ai.request.model", "gen_ai.response.model")
 CONVERSATION = "gen_ai.conversation.id"
 TOOL_NAME = "gen_ai.tool.name"
 CALL_ID = "gen_ai.tool.call.id"
@@ -35,6 +36,16 @@ CUT_OFF = frozenset({"length", "max_tokens"})
 """Finish reasons: those of the conventions, and what services call them, which many instrumentations hand on."""
 FOR_TOOLS = frozenset({"tool_call", "tool_calls", "tool_use", "function_call"})
 """Finish reasons of an answer that asks for tools, by the conventions and by services."""
+_OF_A_TOOL = r"(?:[\w.]+[._])?tool(?:[._](?:call|execution))?[._]"
+STATUS = lazy(rf"{_OF_A_TOOL}(?:status|status_code|outcome)|otel\.status_code|langfuse\.observation\.level")
+SUCCESS = lazy(rf"{_OF_A_TOOL}(?:success|ok)")
+FAILURE = lazy(rf"{_OF_A_TOOL}(?:is_error|failed)|error")
+ERROR = lazy(rf"{_OF_A_TOOL}error(?:[._]message)?|error")
+"""Attributes that tell how a call ended, beside the status of its span: in a word, by yes or no, in a sentence."""
+FAILURES = frozenset(
+    "cancelled canceled denied error fail failed failure rejected status_code_error timed_out timeout".split()  # noqa: SIM905
+)
+NO = ("", "false", "none", "null", "0")
 ERROR_TYPE, ERROR_MESSAGE = "error.type", "error.message"
 TOKENS = {"input_tokens": "gen_ai.usage.input_tokens", "output_tokens": "gen_ai.usage.output_tokens"}
 CACHED = {
@@ -44,6 +55,8 @@ CACHED = {
 }
 """Attributes that count cached tokens, and what they are called in a trace. The input tokens hold them already."""
 
+OWN = frozenset({"GenAI events"})
+"""What readers of dialects call the conventions themselves: a span that another one knows has been said all of."""
 LOOKS_LIKE_A_TOOL = lazy(
     r"(?:^|[^A-Za-z]|(?<=[a-z])(?=T))(?:tool|Tool|TOOL(?!S))(?![a-z]|[._]?(?:[Cc]hoice|definitions))"
     r"|(?i:(?:call|execute|run|invoke)[_ .]?tools?|tools/call|^function(?:[_ .]?call|: ))"
@@ -56,6 +69,27 @@ KIND = lazy(r"(?i:kind|type|method|method\.name|operation\.?(?:name|id)?)$")
 def operation(span: Span) -> str:
     """What a span is about; empty when it is not about generative AI."""
     return str(span.attributes.get(OPERATION) or "")
+
+
+def implied_operation(span: Span) -> str:
+    """What a span is about that does not name its operation, or names one of its own; empty for what tells nothing.
+
+    Spans that people write by hand often lack the name, and have the messages of a model call, or its tokens.
+    """
+    if span.attributes.get(TOOL_NAME):
+        return TOOL
+    if OPERATION in span.attributes or not OWN.issuperset(span.dialects):
+        return ""
+    named = span.name.partition(" ")[0]
+    if named in KNOWN and any(key.startswith("gen_ai.") for key in span.attributes):
+        return named
+    answered = value_of(span, OUTPUT) is not None or bool(span.attributes.get(TOKENS["output_tokens"]))
+    if not (answered or value_of(span, INPUT) is not None):
+        return ""
+    is_agent = (
+        any(name in span.attributes for name in AGENT_NAMES) and not set(MODELS) & span.attributes.keys()
+    )
+    return "invoke_agent" if is_agent else "chat"
 
 
 def convention(span: Span) -> str:
@@ -81,7 +115,9 @@ def resolve(span: Span) -> None:
     span.call_id = str(given.get(CALL_ID) or "")  # whatever it was written as
     span.args = arguments_in(value_of(span, ARGUMENTS))
     span.result = result_of(value_of(span, RESULT))
-    span.asked, span.answered = ([*read_messages(value_of(span, name))] for name in (INPUT, OUTPUT))
+    span.asked = [*read_messages(value_of(span, INPUT))]
+    span.answered = answers_in(value_of(span, OUTPUT))
+    span.failed = span.failed or _states_failure(span)
 
 
 def agree(one: Any, other: Any) -> bool:
@@ -96,6 +132,22 @@ def value_of(span: Span, name: str) -> Any:
     if name in span.attributes:
         return span.attributes[name]
     return next((event[name] for event in span.events if name in event), None)
+
+
+def _states_failure(span: Span) -> bool:
+    """Whether an attribute says that it failed; of a tool, whether an exception does, and no status denies it."""
+    is_tool = span.operation == TOOL
+    for key, value in span.attributes.items():
+        said = str("" if value is None else value).strip()
+        word = said.lower()
+        if (STATUS.fullmatch(key) and word in FAILURES) or (FAILURE.fullmatch(key) and word in ("true", "1")):
+            return True
+        if is_tool and SUCCESS.fullmatch(key) and word == "false":
+            return True
+        if is_tool and ERROR.fullmatch(key) and word not in NO:
+            span.message = span.message or said
+            return True
+    return is_tool and not span.succeeded and any(event["name"] == "exception" for event in span.events)
 
 
 def is_model_call(span: Span) -> bool:

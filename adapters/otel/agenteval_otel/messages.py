@@ -5,6 +5,7 @@ and responses, Anthropic's and Bedrock's blocks, Gemini's parts; or what a frame
 those of Vercel's AI SDK.
 """
 
+import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +21,8 @@ INSTRUCTING = ("system", "developer")
 """Roles whose messages instruct the model: nobody said them in the conversation."""
 ROLES = {"human": "user", "ai": "assistant", "model": "assistant", "function": "tool"}
 """What some frameworks and services call the roles."""
+PROMPTS = {"user-prompt": "text"}
+"""Kinds of part of Pydantic AI that are text. Its instructions are no one's words."""
 SPEAKERS = (*ROLES, *INSTRUCTING, "assistant", "tool", "user")
 TEXTS = ("text", "input_text", "output_text", "refusal")
 TEXT = ("content", "text", "refusal", "value")
@@ -40,6 +43,8 @@ RESPONSES = {
     "server_tool_call_response": ("server_tool_call_response",),
     "tool_result": ("content", "result"),
     "tool-result": ("output", "result"),
+    "tool-return": ("content",),
+    "retry-prompt": ("content",),
     "tool-error": ("error",),
     "function_call_output": ("output",),
     "toolResult": ("content",),
@@ -59,6 +64,24 @@ WRAPPED = {"function_call": "functionCall", "function_response": "functionRespon
 LISTS = ("messages", "contents", "choices", "generations", "candidates")
 WRAPPERS = ("message", "output", "input", "text", "prompt", "inputs", "outputs", "value")
 """Keys under which messages stand, as a list or in any form."""
+
+STATES = (
+    *("messages", "chat_history", "history", "message_history", "all_messages", "new_messages"),
+    *("state", "values", "result"),
+)
+"""Keys of a framework's state under which messages stand, beside those that wrap any."""
+CALLBACK = frozenset({"outputs", "output", "inputs", "input", "kwargs", "tags", "metadata", "input_str"})
+"""The keys of what LangChain's callbacks are given of a step."""
+NODES = ("__end__", "__start__")
+"""What a step of a graph puts out that only decides which one is next."""
+LONGEST_HEAD = 1000
+_DUMPED = lazy(r'"lc": ?\d, ?"type": ?"constructor"')
+_MESSAGE = lazy(r"(?:[A-Z][A-Za-z]*)?Message(?:Chunk)?")
+_PRINTED = lazy(
+    r"\s*(?:\w+\(|\{|\[)?\s*(?:['\"]?\w+['\"]?\s*[:=]\s*\[?\s*)?(?:[A-Z][A-Za-z]*)?Message(?:Chunk)?\(\w+="
+)
+"""How a state begins as Python prints it, and a message of LangChain."""
+_PRINTED_MESSAGE = lazy(r"""content=('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*") additional_kwargs=""")
 
 IN_A_SPAN = Path("span")
 """What JSON within a span is called in errors, which nobody sees."""
@@ -225,9 +248,15 @@ def _unwrapped(given: Any) -> dict[str, Any] | None:
         case [str(role), str(content)]:
             return {"role": role, "content": content}
         case {"kwargs": dict(message), "id": [*_, str(name)]}:
-            return {"type": name.removesuffix("Chunk").removesuffix("Message").lower(), **message}
+            return {"type": _role_of(name), **message}
         case {"type": str(kind), "data": dict(message)} if kind in SPEAKERS:
             return {"type": kind, **message}
+        case {"type": str(), "source": str(source)}:  # AutoGen
+            return {**given, "type": None, "role": "user" if source == "user" else "assistant"}
+        case {"type": str(name)} if _MESSAGE.fullmatch(name):
+            return {**given, "type": _role_of(name)}
+        case {"kind": "request" | "response" as kind, "parts": list(parts)}:  # Pydantic AI
+            return _with_typed_parts(kind, mappings(parts))
         case {"message": dict(message), **rest} if "role" not in rest:
             inner = _unwrapped(message)
             return inner and {"finish_reason": rest.get("finish_reason"), **inner}
@@ -237,6 +266,19 @@ def _unwrapped(given: Any) -> dict[str, Any] | None:
         case dict():
             return given
     return None
+
+
+def _role_of(name: str) -> str:
+    """The role that the name of a class of messages tells, as `AIMessageChunk`."""
+    return name.removesuffix("Chunk").removesuffix("Message").lower()
+
+
+def _with_typed_parts(kind: str, parts: list[dict[str, Any]]) -> dict[str, Any]:
+    """A message of Pydantic AI: its parts have their kinds under another key."""
+    kinds = [str(part.get("part_kind", part.get("part-kind"))) for part in parts]
+    role = "assistant" if kind == "response" else "user" if "user-prompt" in kinds else ""
+    typed = [{**part, "type": PROMPTS.get(name, name)} for part, name in zip(parts, kinds, strict=True)]
+    return {"role": role, "parts": [part for part in typed if part["type"] != "system-prompt"]}
 
 
 def _holds_parts(text: str) -> bool:
@@ -315,9 +357,88 @@ def tool_message(data: Any) -> dict[str, Any] | None:
 
 
 def read_messages(value: Any) -> Iterator[Message]:
-    """The messages in a value, or in a text of JSON; none for what holds none."""
-    found = data_of(value)
-    for each in found if isinstance(found, list) else ():
+    """The messages in a value, or in a text of JSON; none for what holds none. A state is the messages that it holds."""
+    for each in listed(data_of(value)):
         message = message_of(each) if isinstance(each, dict | list) else None
-        if message is not None:
-            yield message
+        if message is None:
+            continue
+        state = None if message.calls or message.responses else _state_in(message)
+        found = [message] if state is None else filter(None, map(message_of, state))
+        yield from found
+
+
+def answers_in(value: Any) -> list[Message]:
+    """The messages with which a model or an agent answers: of a whole conversation, what follows the last question."""
+    messages = [*read_messages(value)]
+    last = max((at for at, each in enumerate(messages) if each.role == "assistant"), default=0)
+    asked = [at for at, each in enumerate(messages[:last], 1) if each.role == "user" and not each.responses]
+    return [each for each in messages[max(asked, default=0) :] if each.role != "user" or each.responses]
+
+
+def _state_in(message: Message) -> list[Any] | None:
+    """The messages of a framework's state that was written down as a text; None for any other text."""
+    text = message.text
+    if text[:1] in ("{", "["):
+        data = data_of(text)
+        if not isinstance(data, str):
+            return _messages_in_state(data, message.role)
+        if _DUMPED.search(text[:LONGEST_HEAD]):  # cut at a limit
+            return []
+    if one := _PRINTED_MESSAGE.match(text):
+        return [{"role": message.role, "content": ast.literal_eval(one[1])}]
+    return _printed_messages(text) if _PRINTED.match(text) else None
+
+
+def _messages_in_state(data: Any, role: str) -> list[Any] | None:
+    match data:
+        case {"lc": _, "kwargs": dict()}:
+            return [data]
+        case [_, *_] if all(_is_dumped(each) for each in data):
+            return listed(data)
+        case dict() if CALLBACK.issuperset(data) and len(data) > 1:
+            inner = next((data[key] for key in ("outputs", "output", "inputs", "input") if key in data), None)
+            state = _messages_in_state(inner, role)
+            return messages_in(inner, role) if state is None and inner not in NODES else state or []
+        case dict():
+            inner = (data[key] for key in (*STATES, *WRAPPERS) if isinstance(data.get(key), dict | list))
+            return next(
+                (found for each in inner if (found := _messages_in_state(each, role)) is not None), None
+            )
+    return None
+
+
+def _is_dumped(data: Any) -> bool:
+    """Whether it is a message as a framework writes it down, and not one that a person or a model would write."""
+    if not isinstance(data, dict):
+        return False
+    marks = data.get("lc"), data.get("part_kind"), data.get("source") and data.get("type")
+    parts = data.get("kind") in ("request", "response") and isinstance(data.get("parts"), list)
+    return (
+        any(marks) or parts or data.get("type") in ("human", "ai") or data.get("type") in ("system", "tool")
+    )
+
+
+def _printed_messages(text: str) -> list[Any]:
+    """The messages in what Python prints of a state; none where that is no expression, as it is cut."""
+    try:
+        tree = ast.parse(text.strip(), mode="eval")
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return []
+    calls = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and _MESSAGE.fullmatch(node.func.id)
+    ]
+    calls.sort(key=lambda node: (node.lineno, node.col_offset))
+    return [
+        {"type": call.func.id, **{word.arg: _literal(word.value) for word in call.keywords if word.arg}}
+        for call in calls
+        if isinstance(call.func, ast.Name)
+    ]
+
+
+def _literal(node: ast.expr) -> Any:
+    try:
+        return ast.literal_eval(node)
+    except (ValueError, TypeError, MemoryError, RecursionError):
+        return None

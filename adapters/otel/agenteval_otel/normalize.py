@@ -77,8 +77,9 @@ def final_output(run: Run) -> str | None:
     Of several agents in turn the last one answers. What is said along with a call of a tool is no answer yet.
     """
     for span in [*run.outermost[-1:], *run.own_agents[-1:], *run.own_chats[-1:]]:
-        if (messages := span.answered) and messages[-1].text and not messages[-1].asks:
-            return messages[-1].text
+        answers = [message for message in span.answered if message.role in ("assistant", "")]
+        if answers and answers[-1].text and not answers[-1].asks:
+            return answers[-1].text
     return None
 
 
@@ -102,6 +103,7 @@ def _moments(run: Run, call: Call) -> Iterator[Moment]:
     error = None
     if span and gen_ai.has_failed(span):
         error = _error(span)
+        error["message"] = error["message"] or (result if isinstance(result, str) else "")
     elif call.failed:
         message = call.response if isinstance(call.response, str) else show(call.response)
         error = {"error_type": "error", "message": message, "retryable": False}
@@ -201,9 +203,9 @@ def unseen(run: Run, calls: list[Call], *, cut: bool) -> Iterator[str]:
 def _only_repeated(run: Run, calls: list[Call]) -> Mapping[str, int]:
     """Calls by tool that messages to a model tell of after the user's last one, and nothing else does."""
     most: Counter[str] = Counter()
-    for chat in run.chats:
+    for span in (*run.chats, *(run.agents if run.chats or run.tools else ())):
         told: Counter[str] = Counter()
-        for message in chat.asked:
+        for message in (*span.asked, *(span.answered if span.operation in gen_ai.AGENTS else ())):
             if message.role == "user" and not message.responses:
                 told.clear()
             told.update(tool for _, tool, _ in message.calls)

@@ -100,7 +100,8 @@ class OtelRecorder:
             skipped={
                 passed_over.format(kind) if kind else "other spans": count
                 for kind, count in sorted(others.items())
-            },
+            }
+            | ({"lines that an application logged": found.passed_over} if found.passed_over else {}),
         )
 
     def convert(self, source: Path, run: RecordedRun, context: AdapterContext) -> RecordedTest:

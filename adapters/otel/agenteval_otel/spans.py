@@ -1,7 +1,7 @@
 """Files of spans: what container they come in is recognised by its content, and read, or refused by its name.
 
-Read are OTLP in JSON (one document, one a line, or lists of them) and in protobuf, what Tempo's API and CloudWatch give,
-and Jaeger's JSON. To add a container, describe it in `CONTAINERS` (it holds OTLP JSON), in `FOREIGN` (it is refused),
+Read are OTLP in JSON (one document, one a line, or lists of them) and in protobuf, what Tempo's API and CloudWatch give
+(spans and log records, one a row, with lines of the application's own log between them), and Jaeger's JSON. To add a container, describe it in `CONTAINERS` (it holds OTLP JSON), in `FOREIGN` (it is refused),
 or read it as `Jaeger` does.
 
 https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding: 64-bit integers are texts, ids are hexadecimal, a
@@ -22,10 +22,10 @@ from typing import Any, NoReturn
 from agenteval.contracts.errors import AdapterError, FileError
 from agenteval.reading.documents import MAX_DEPTH, opened, read_data, read_text
 from agenteval.reading.jsonsource import parse_json, whole_characters
-from agenteval_otel.messages import Message
+from agenteval_otel.messages import Message, data_of
 
-STATUS_ERROR = 2
-"""`STATUS_CODE_ERROR` of the protocol."""
+STATUS_OK, STATUS_ERROR = 1, 2
+"""`STATUS_CODE_OK` and `STATUS_CODE_ERROR` of the protocol."""
 LATEST = 253_402_300_800 * 10**9
 """The year 10000, in nanoseconds since 1970."""
 DOCUMENTS = ("resourceSpans", "resourceMetrics", "resourceLogs")
@@ -45,6 +45,11 @@ CONTAINERS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "startTimeUnixNano": lambda data: {  # a span alone, as CloudWatch keeps them
         "resourceSpans": [{**data, "scopeSpans": [{"scope": data.get("scope"), "spans": [data]}]}]
     },
+    "observedTimeUnixNano": lambda data: {  # and a log record
+        "resourceLogs": [{**data, "scopeLogs": [{"scope": data.get("scope"), "logRecords": [data]}]}]
+    },
+    "@message": lambda data: data_of(data["@message"]),  # what a query of CloudWatch gives
+    "raw_otel_json": lambda data: data["raw_otel_json"],
 }
 """The key of a container in JSON, and what it holds."""
 FOREIGN = {
@@ -61,7 +66,14 @@ FOREIGN = {
 """Keys by which other containers are known, which are refused."""
 PARTIAL = "PARTIAL"
 """What Tempo says of a trace that it gives in part."""
-KNOWN = (*DOCUMENTS, "batches", "traceID", "scopeSpans", "startTimeUnixNano")
+LOG_KEYS = ("message", "msg", "event", "level")
+"""Keys of lines that applications log as JSON: with one of them, and no span's, a row is none of an agent's traces."""
+LOGGED = re.compile(r"\b(?:TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR)\b|\b\d\d:\d\d:\d\d\b")
+"""A level or a time, as one stands in lines that applications log as texts."""
+SPAN_KEYS = re.compile("(?i)trace_?id|span_?id|spans|(?:start|end)_?time|gen_ai|attributes")
+TIMES = ("startTimeUnixNano", "observedTimeUnixNano")
+"""Keys that nothing else has: before them may stand many lines that an application logged."""
+KNOWN = (*DOCUMENTS, "batches", "traceID", "scopeSpans", "@message", *TIMES)
 """Keys that tell that a file holds spans which are read."""
 AS_OTLP = "export the spans as OTLP JSON, for instance with `agenteval record --listen` or a collector's file exporter"
 _INTEGER = re.compile("-?[0-9]{1,18}")
@@ -82,6 +94,8 @@ class Span:
     events: list[dict[str, Any]] = field(default_factory=list)
     """Events of the span, and log records that name it: their attributes, `name`, and `body`."""
     failed: bool = False
+    succeeded: bool = False
+    """Whether its status says so: most leave it open."""
     message: str = ""
     """What the status says about it."""
     service: str = ""
@@ -114,12 +128,19 @@ class Spans:
     logs: list[Span] = field(default_factory=list)
     """Log records, each as a span within the one that it names; its attributes are as an event of a span has them."""
     cut: bool = False
+    passed_over: int = 0
+    """Rows between them that an application logged."""
 
 
 def is_spans(path: Path) -> bool:
     """Whether a file looks like spans; what is wrong with it is told when it is read."""
     head = _head(path)
-    return _is_binary(head) or (path.suffix in (".json", ".jsonl") and any(_has(head, key) for key in KNOWN))
+    if _is_binary(head):
+        return True
+    is_json = path.suffix in (".json", ".jsonl")
+    return is_json and (
+        any(_has(head, key) for key in KNOWN) or any(_has(_head(path, 1 << 18), key) for key in TIMES)
+    )
 
 
 def foreign(path: Path) -> str:
@@ -128,11 +149,11 @@ def foreign(path: Path) -> str:
     return next((name for keys, name in FOREIGN.items() if all(_has(head, key) for key in keys)), "")
 
 
-def _head(path: Path) -> bytes:
+def _head(path: Path, size: int = 4096) -> bytes:
     if not path.is_file():
         return b""
     with opened(path) as file:
-        return file.read(4096)
+        return file.read(size)
 
 
 def _has(head: bytes, key: str) -> bool:
@@ -161,17 +182,22 @@ def read_spans(path: Path, *, max_bytes: int) -> Spans:
     # SDKs cut attributes at a limit, be it within an emoji
     text = whole_characters(read_text(path, max_bytes=max_bytes))
     for where, document in _documents(text, path, found):
-        _read(document, f"{path}{where}", "", found)
+        _read(document, f"{path}{where}", "", found, is_row=bool(where))
+    if found.passed_over and not (found.spans or found.logs):
+        refuse(f"{path} holds only lines that an application logged, and no spans")
     return found
 
 
-def _read(data: Any, where: str, place: str, found: Spans) -> None:
-    """Add the spans of a document, whatever container it is."""
+def _read(data: Any, where: str, place: str, found: Spans, *, is_row: bool = False) -> None:
+    """Add the spans of a document, whatever container it is; `is_row` when others stand beside it."""
     if isinstance(data, list):
         for index, each in enumerate(data):
-            _read(each, where, f"{place}[{index}]", found)
+            _read(each, where, f"{place}[{index}]", found, is_row=len(data) > 1)
         return
     reader = Reader(where, found)
+    if is_row and (data[:1] not in ("{", "[") if isinstance(data, str) else _is_logged(data)):
+        found.passed_over += 1
+        return
     if not isinstance(data, dict):
         reader.refuse(place, "a mapping", data)
     found.cut |= data.get("status") == PARTIAL
@@ -182,22 +208,34 @@ def _read(data: Any, where: str, place: str, found: Spans) -> None:
     elif name := next((name for keys, name in FOREIGN.items() if all(key in data for key in keys)), ""):
         refuse(f"{where} is {name}, which is not read", AS_OTLP)
     elif inside := next((key for key in CONTAINERS if key in data), ""):
-        _read(CONTAINERS[inside](data), where, step(place, inside), found)
+        _read(CONTAINERS[inside](data), where, step(place, inside), found, is_row=is_row)
     else:
         reader.refuse(step(place, "resourceSpans"), "a list", None)
+
+
+def _is_logged(row: Any) -> bool:
+    """Whether a row is a line that an application logged, beside its spans: a text, or data that has no key of a span."""
+    if isinstance(row, str):
+        is_cut = row.lstrip().startswith(("{", "["))  # unless a time stands in the brackets
+        return bool(LOGGED.search(row[:200])) and not (is_cut and '"' in row[:20])
+    if not isinstance(row, dict) or any(key in row for key in (*CONTAINERS, *DOCUMENTS)):
+        return False
+    return any(key in row for key in LOG_KEYS) and not any(map(SPAN_KEYS.search, row))
 
 
 def _documents(text: str, path: Path, found: Spans) -> Iterator[tuple[str, Any]]:
     """Each JSON document with its place: the whole file, or its lines, the last of which may be cut."""
     # at line feeds alone: JSON has U+2028 and the like within texts as they are
     lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
-    if len(lines) < 2 or _data(lines[0][1], path) is None:
+    if len(lines) < 2 or (_data(lines[0][1], path) is None and not _is_logged(lines[0][1])):
         yield "", parse_json(text, path)
         return
     for number, line in lines:
         data = _data(line, path)
         if data is not None:
             yield f":{number}", data
+        elif _is_logged(line):
+            found.passed_over += 1
         elif number == lines[-1][0]:
             found.cut = True
         else:
@@ -270,6 +308,7 @@ class Reader:
                     for at, event in self.items(span, "events", place)
                 ],
                 failed=status.get("code") in (STATUS_ERROR, "STATUS_CODE_ERROR", "ERROR"),
+                succeeded=status.get("code") in (STATUS_OK, "STATUS_CODE_OK", "OK"),
                 message=str(status.get("message") or ""),
                 dropped=any(str(count or 0) != "0" for count in dropped),
                 service=service,
@@ -359,6 +398,7 @@ class Jaeger(Reader):
                     attributes=tags,
                     events=[{**log, "name": str(log.get("event", ""))} for log in logs],
                     failed=tags.get("error") in (True, "true") or tags.get("otel.status_code") == "ERROR",
+                    succeeded=tags.get("otel.status_code") == "OK",
                     message=str(tags.get("otel.status_description") or ""),
                     service=str(process.get("serviceName", "")) if isinstance(process, dict) else "",
                     scope=str(tags.get("otel.scope.name") or tags.get("otel.library.name") or ""),
@@ -378,8 +418,8 @@ def refuse(message: str, advice: str = Reader.advice) -> NoReturn:
 
 
 def plain(value: Any) -> Any:
-    """An `AnyValue` of the protocol as plain data."""
-    if not isinstance(value, dict):
+    """An `AnyValue` of the protocol as plain data, which some write at once."""
+    if not isinstance(value, dict) or (value and VALUES.isdisjoint(value)):
         return value
     match next(iter(value.items()), ("", None)):
         case "intValue", str(number):
@@ -460,6 +500,10 @@ FIELDS = {
     kind: {number: (name, what) for number, name, what in map(str.split, fields.split(", "))}
     for kind, fields in MESSAGES.items()
 }
+
+
+VALUES = frozenset(name.split()[1] for name in MESSAGES["value"].split(", "))
+"""The keys of an `AnyValue`."""
 
 
 def decode(data: bytes, kind: str, depth: int = 0) -> dict[str, Any]:

@@ -56,8 +56,8 @@ def translate(found: Spans) -> list[Span]:
         for name, told in reversed(sayings):
             span.dialects.insert(0, name)
             span.attributes |= {k: value for k, value in told.items() if value is not None and k not in own}
-        if span.attributes.get(gen_ai.TOOL_NAME) and gen_ai.operation(span) not in gen_ai.KNOWN:
-            span.attributes[gen_ai.OPERATION] = gen_ai.TOOL
+        if gen_ai.operation(span) not in gen_ai.KNOWN and (implied := gen_ai.implied_operation(span)):
+            span.attributes[gen_ai.OPERATION] = implied
     ids = {str(span.attributes.get("tool_use_id")) for span in spans}  # of whatever type
     spans += [log for log in found.logs if not _is_read(log, ids)]
     for span in spans:

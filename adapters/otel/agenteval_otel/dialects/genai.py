@@ -9,6 +9,7 @@ keys of its own for what was asked and answered.
 """
 
 from collections.abc import Iterable
+from itertools import zip_longest
 from typing import Any
 
 from agenteval_otel import conventions as gen_ai
@@ -69,8 +70,9 @@ def messages_told(events: Iterable[dict[str, Any]], *, is_tool: bool = False) ->
         elif name == CHOICE:
             told[gen_ai.OUTPUT] += _choice(content)
         elif isinstance(body, dict) and ("input" in body or "output" in body):
-            told[gen_ai.INPUT] += messages_in(body.get("input"), "user")
-            told[gen_ai.OUTPUT] += messages_in(body.get("output"), "assistant")
+            asked, answered = _in_body(body)
+            told[gen_ai.INPUT] += asked
+            told[gen_ai.OUTPUT] += answered
     if is_tool:
         sides = ((gen_ai.ARGUMENTS, told[gen_ai.INPUT]), (gen_ai.RESULT, told[gen_ai.OUTPUT]))
         return {name: data_of(each.get("content")) for name, said in sides for each in mappings(said[-1:])}
@@ -78,6 +80,32 @@ def messages_told(events: Iterable[dict[str, Any]], *, is_tool: bool = False) ->
     if not told[gen_ai.OUTPUT] and last and last[0].get("role") == "assistant":
         told[gen_ai.OUTPUT].append(told[gen_ai.INPUT].pop())  # an answer that is told like any message
     return {name: said for name, said in told.items() if said}
+
+
+def _in_body(body: dict[str, Any]) -> tuple[list[Any], list[Any]]:
+    """What was asked and answered in a record that AWS's distribution writes for a span.
+
+    All that the model said is its output there: what it answers now is a `message`, and what it said before a `content`, each
+    before what came last of the others.
+    """
+    asked, output = messages_in(body.get("input"), "user"), messages_in(body.get("output"), "assistant")
+    said = [each for each in output if "content" in _content(each) and "message" not in _content(each)]
+    system = [each for each in asked if isinstance(each, dict) and each.get("role") == "system"]
+    turns = zip_longest([each for each in reversed(asked) if each not in system], reversed(said))
+    told = [*system, *reversed([each for turn in turns for each in turn if each is not None])]
+    return [*map(_opened, told)], [_opened(each) for each in output if each not in said]
+
+
+def _content(message: Any) -> dict[str, Any]:
+    content = message.get("content") if isinstance(message, dict) else None
+    return content if isinstance(content, dict) else {}
+
+
+def _opened(message: Any) -> Any:
+    """A message of which the content is that of an event."""
+    content = _content(message)
+    held = content.get("message", content.get("content"))
+    return message if held is None else {**message, **content, "content": data_of(held)}
 
 
 def _message(content: dict[str, Any], role: str) -> list[Any]:
