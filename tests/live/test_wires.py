@@ -94,15 +94,16 @@ def test_what_the_harness_tells_is_taken_apart_by_whose_it_is() -> None:
 def test_how_long_a_subagent_took_does_not_count() -> None:
     """The harness tells it beside what the subagent said; elsewhere it does."""
 
-    def parts(tool: str, took: int) -> list[Part]:
+    def parts(tool: str, took: int, *, by_cli: bool = True) -> list[Part]:
         call = {"type": "tool_use", "id": "t", "name": tool, "input": {}}
         said = f"Done.\n<usage>tool_uses: 1\nduration_ms: {took}</usage>"
         result = {"type": "tool_result", "tool_use_id": "t", "content": said}
         messages = [{"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}]
-        return request_parts(WIRES["messages"], {"messages": messages}, by_cli=True)
+        return request_parts(WIRES["messages"], {"messages": messages}, by_cli=by_cli)
 
     assert parts("Agent", 136) == parts("Agent", 91)
     assert parts("lookup", 136) != parts("lookup", 91)
+    assert parts("Agent", 136, by_cli=False) != parts("Agent", 91, by_cli=False)
 
 
 @pytest.mark.parametrize(("status", "again"), [(400, False), (401, False), (429, True), (529, True)])

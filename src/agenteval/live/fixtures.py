@@ -34,6 +34,11 @@ FILE_TOOLS = ("Read", "Write", "Edit", "MultiEdit", "NotebookEdit", "Glob", "Gre
 """The harness's tools for files: what they give depends on the scenario, not on code of the author's."""
 INTERACTIVE_TOOLS = ("AskUserQuestion", "ExitPlanMode", "mcp__*__ask_user_question")
 """Tools that wait for a person, unless a fixture answers."""
+_HARNESS = (
+    *HARNESS_TOOLS, *FILE_TOOLS, "AskUserQuestion", "ExitPlanMode", "Bash*", "KillShell", "KillBash", "LS", "Monitor",
+    "NotebookRead", "SendMessage", "SlashCommand", "WebFetch", "WebSearch",
+)  # fmt: skip
+"""All tools of the harness. A tool of the author's can have the same name, on a server of its own."""
 _SHORTEST_ID = 7
 _REFUSED = ("<tool_use_error>", "Error: No such tool available", "No such tool available")
 """How the harness's own refusals begin: the tool did not run."""
@@ -73,7 +78,8 @@ class DeniedCall:
 class Fixtures:
     """Answers the hook, and puts answers into requests. Safe to use from several threads.
 
-    `names` gives all names of a tool: as recorded, canonical, without its server; `runs` are tools that really run.
+    `names` gives all names of a tool: as recorded, canonical, without its server; `runs` are tools that the test lets
+    run, by any of their names; `harness_runs` those that the adapter does, by the name that the agent has for them.
     """
 
     own: Sequence[ToolAnswer] = ()
@@ -81,6 +87,7 @@ class Fixtures:
     runs: Sequence[str] = ()
     injected: Sequence[str] = ()
     """Tools that never run, whatever `runs` allows: a suite says what they answer (RFC 0081, section A)."""
+    harness_runs: Sequence[str] = ()
     match: Literal["exact", "nearest"] = "exact"
     names: Callable[[str], Sequence[str]] = lambda tool: (tool,)
     lets: Callable[[str, Mapping[str, Any]], bool] = lambda tool, args: False  # noqa: ARG005
@@ -92,6 +99,8 @@ class Fixtures:
     asked: set[str] = field(default_factory=set)
     let: set[str] = field(default_factory=set)
     """The calls that were asked about, and run."""
+    has_harness: bool = False
+    """Whether an agent with a harness asks: in any other, a tool called `Task` is the author's like all others."""
     ran: set[str] = field(default_factory=set)
     """The tools that really ran, but for the harness's own."""
     ids: dict[str, str] = field(default_factory=dict)
@@ -99,24 +108,32 @@ class Fixtures:
     _called: dict[str, str] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def really_runs(self, tool: str) -> bool:
+    def really_runs(self, tool: str, *, has_harness: bool) -> bool:
         """Whether calls of a tool run: of the harness's own, and of those that the test or the adapter lets run."""
-        if any(_is_any(self.injected, name) for name in self.names(tool)):
-            return False
-        return _is_any(HARNESS_TOOLS, tool) or self.is_let_run(tool)
+        own = has_harness and _is_any(HARNESS_TOOLS, tool) and not self._is_injected(tool)
+        return own or self.is_let_run(tool)
+
+    def _is_injected(self, tool: str) -> bool:
+        return any(_is_any(self.injected, name) for name in self._names(tool))
 
     def is_let_run(self, tool: str) -> bool:
         """Whether the test or the adapter lets a tool run; one that waits for a person never does."""
         if _is_any(INTERACTIVE_TOOLS, tool):
             return False
-        names = self.names(tool)
-        return not any(_is_any(self.injected, name) for name in names) and any(
-            _is_any(self.runs, name) for name in names
-        )
+        if self._is_injected(tool):
+            return False
+        return _is_any(self.harness_runs, tool) or any(_is_any(self.runs, name) for name in self._names(tool))
 
     def runs_own_code(self, tool: str) -> bool:
         """Whether code of the author's answers: what it gives is judged when it changes, and is no other conversation."""
-        return self.is_let_run(tool) and tool not in FILE_TOOLS
+        return self.is_let_run(tool) and not (self.has_harness and tool in FILE_TOOLS)
+
+    def _names(self, tool: str) -> Sequence[str]:
+        """All names of a tool. One of an author's server that has the name of a harness tool goes by its whole name alone:
+        `Read` in a test, or among what an adapter lets run, is the harness's.
+        """
+        server, _, bare = tool.rpartition("__")
+        return (tool,) if server and _is_any(_HARNESS, bare) else self.names(tool)
 
     def decide(self, event: Mapping[str, Any]) -> dict[str, Any]:
         """The answer to a hook's event, as JSON for the harness: empty where it may go on."""
@@ -130,9 +147,9 @@ class Fixtures:
         args = args if isinstance(args, dict) else {}
         with self._lock:
             self.asked.add(call_id)
-            let = self.lets(tool, args)
-            answer, approximate = self._answer(tool, args, runs=let or self.really_runs(tool))
-            if answer is None and (let or self.really_runs(tool)):
+            runs = self.lets(tool, args) or self.really_runs(tool, has_harness=self.has_harness)
+            answer, approximate = self._answer(tool, args, runs=runs)
+            if answer is None and runs:
                 self.let.add(call_id)
                 if not _is_any(HARNESS_TOOLS, tool):
                     self.ran.add(tool)
@@ -169,7 +186,7 @@ class Fixtures:
         return None, False
 
     def _of(self, answers: Sequence[ToolAnswer], tool: str) -> list[ToolAnswer]:
-        names = self.names(tool)
+        names = self._names(tool)
         return [
             each
             for each in answers
@@ -195,11 +212,14 @@ class Fixtures:
             "(live.match: nearest)",
         )
 
-    def put_into(self, results: Iterable[Block]) -> None:
-        """Replace the denials in a request's tool results by answers, and notice tools that ran all the same."""
+    def put_into(self, results: Iterable[Block], *, has_harness: bool) -> None:
+        """Replace the denials in a request's tool results by answers, and notice tools that ran all the same.
+
+        `has_harness`: a harness made the request, one of which is known which tools are its own.
+        """
         with self._lock:
             for result in results:
-                self._put(result)
+                self._put(result, has_harness)
 
     def unsay(self, messages: Any) -> None:
         """Take out the reminders with which older harnesses tell the model of denials, beside the results."""
@@ -238,17 +258,18 @@ class Fixtures:
             message = entry.get("message")
             if entry.get("type") in ("user", "assistant") and isinstance(message, dict):
                 results = list(results_in(message_turns({"messages": [message]}), self._called))
-                self.put_into(results)
+                self.put_into(results, has_harness=True)
                 if any(each.call_id in self.denied for each in results):
                     entry.pop("toolUseResult", None)
             lines.append(json.dumps(entry, ensure_ascii=False))
         transcript.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
-    def _put(self, result: Block) -> None:
+    def _put(self, result: Block, has_harness: bool) -> None:
         denied, holder = self.denied.get(result.call_id), result.holder
         if denied is None:
-            if not self.really_runs(result.tool) and result.call_id not in self.let:
-                if result.tool and not result.text.startswith(_REFUSED):
+            runs = self.really_runs(result.tool, has_harness=has_harness) or result.call_id in self.let
+            if not runs:
+                if result.tool and not (has_harness and result.text.startswith(_REFUSED)):
                     self._escaped(result.tool)
             elif result.call_id not in self.asked:  # an agent without a harness that asks
                 self.ran.add(result.tool)

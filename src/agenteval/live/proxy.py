@@ -171,14 +171,16 @@ class Proxy:
             self.accounts.model = self.accounts.model or model
             offered = map(tool_name, body.get("tools") or [])
             self.accounts.offered += [each for each in offered if each not in self.accounts.offered]
+        by_cli = client.startswith(_CLI)
+        self.fixtures.has_harness = self.fixtures.has_harness or by_cli
         results = list(results_in(wire.turns(body)))
-        self.fixtures.put_into(results)
+        self.fixtures.put_into(results, has_harness=by_cli)
         self.fixtures.unsay(body.get("messages"))
         self.tell(f"asks its model, {self.accounts.told()}")
         parts = request_parts(
             wire,
             body,
-            by_cli=client.startswith(_CLI),
+            by_cli=by_cli,
             skills=self.skills,
             here=_day_and_machine(),
             runs=self.fixtures.runs_own_code,

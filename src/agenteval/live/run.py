@@ -72,7 +72,7 @@ class LiveSetup:
 class LiveAgent:
     """An agent that is ready to run once: what an adapter's `live_agent` returns. Adapters derive from it.
 
-    `runs` are tools (names or globs) that really run, beside those of the harness; `provenance` says which code and
+    `runs` are tools (names or globs, as the agent calls them) that really run, beside those of the harness; `provenance` says which code and
     which versions ran; `skills` are the names of the author's own skills, to tell them from the vendor's. `leaves` are
     patterns of the files that `replay` reads (see `live.left`), by the paths in the sandbox of folders that the agent
     can write; all files but hidden ones where it names no folder.
@@ -339,11 +339,11 @@ class _Live:
         else:
             recorded = recorded_answers(self.adapter, self.test.case, self.context)
             own = own_answers(self.test.case, self.context, recorded)
-        runs = [*agent.runs, *self.spec.run_tools]
         return Fixtures(
             own=own,
             recorded=recorded,
-            runs=runs,
+            runs=self.spec.run_tools,
+            harness_runs=agent.runs,
             injected=[tool for tool, _ in self.test.responses or ()],
             match=self.spec.match,
             names=agent.names,

@@ -159,7 +159,7 @@ def _conversation(
                 tool, text = tools.get(block.call_id, "a tool"), block.text
                 if block.holder and block.holder.get("is_error"):
                     text = f"failed: {text}"
-                if tool in _SUBAGENT_TOOLS:
+                if harness and tool in _SUBAGENT_TOOLS:
                     text = re.sub(_DURATION, "duration_ms: <some>", text)
                 name = f"result of call {order.get(block.call_id, 0)} ({tool})"
                 yield Part(name, "tool" if runs(tool) else "conversation", text)
