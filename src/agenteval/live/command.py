@@ -7,6 +7,7 @@ import socket
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from http import HTTPStatus
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Annotated, Any
@@ -32,6 +33,7 @@ CONFIG_FOLDER = ".claude"
 BUNDLE = "replay.json"
 """How an agent's own recording is called there."""
 _SPANS = "resourceSpans"
+_SHOWN = 300
 _SPAN_FILES = "*.otlp.json*"
 
 
@@ -276,13 +278,22 @@ class CommandAgent(LiveAgent):
             return []
         file, address = self.scratch / "received.otlp.jsonl", self.scratch / "otlp.sock"
         adapter: Any = find_adapter("otel")
+        refused: list[str] = []
         with adapter.receive(file, address, max_bytes=context.max_file_bytes):
             for path, headers, content in proxy.spans:
                 connection = HTTPConnection("agenteval")
                 with socket.socket(socket.AF_UNIX) as connection.sock:
                     connection.sock.connect(str(address))
                     connection.request("POST", path, content, dict(headers))
-                    connection.getresponse().read()
+                    reply = connection.getresponse()
+                    if reply.status >= HTTPStatus.BAD_REQUEST:
+                        refused.append(f"{path}: {reply.read().decode(errors='replace')[:_SHOWN]}")
+        if refused:
+            raise live_error(
+                "live.no_replay",
+                f"{len(refused)} of {len(proxy.spans)} exports that the agent sent cannot be read, first that to {refused[0]}",
+                "have it send OTLP as protobuf or JSON, each export within the bounds of a file",
+            )
         return [file]
 
     def _of_stdout(self, context: AdapterContext) -> dict[str, Any]:

@@ -9,12 +9,16 @@ import platform
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from socketserver import ThreadingMixIn, UnixStreamServer
 from typing import Any, Self
 
+from agenteval.contracts.errors import AdapterError
 from agenteval.live.cassette import Difference
 from agenteval.live.fixtures import Fixtures
 from agenteval.live.model import Model, ModelAnswer, ModelRequest, price_of
@@ -36,10 +40,40 @@ from agenteval.loading.config import LiveConfig
 HOOK_PATH = "/agenteval/hook"
 MOST_BODY_BYTES = 64 * 2**20
 _LINES_LOOKED_FOR = 3
+MOST_HELD_BYTES = 192 * 2**20
+"""How many bytes of bodies are held at once, on all connections together."""
+MOST_KEPT_BYTES = 64 * 2**20
+MOST_KEPT = 20_000
+"""How much is kept of one kind of message over a whole run: of exports of spans, and of calls of the hook."""
+MOST_CONNECTIONS = 128
+MOST_REFUSED = 20
+"""How many refused paths are remembered."""
+BODY_SECONDS = 60.0
+"""How long a body may take to arrive."""
+DISCARDED_BYTES = 512 * 2**20
+_DISCARD_SECONDS = 10.0
+"""How much is thrown away of what a refused agent goes on to send, so that it gets to read why."""
+_LINE = 1024
+_PIECE = 2**16
+_DIGITS = 12
+"""How many digits the size of a body or chunk may have; any number with more is too large as well."""
+_MOST_TRAILERS = 32
+_ENDS = (b"\r\n", b"\n")
+_EXPORTS = ("/v1/traces", "/v1/logs")
 _CLI = "claude-cli/"
+_BACKGROUND = (
+    "/api/hello", "/api/event_logging/*", "/api/claude_code/*", "/api/claude_cli*", "/api/oauth/*", "/api/eval/*",
+    "/api/features/*", "/api/organizations/*", "/api/model_selector/*", "/mcp-registry/*", "/v1/mcp_servers*",
+    "/v1/privacy-consents*",
+)  # fmt: skip
+"""What the Claude CLI asks in the background, and does without: usage, features, accounts, other servers of tools."""
 _JSON = "application/json"
 _STREAM = "text/event-stream; charset=utf-8"
 _NO_RETRY = {"x-should-retry": "false"}
+_ERROR_KINDS = {404: "not_found_error", 413: "request_too_large", 503: "overloaded_error"}
+_OVER_LIMITS = "live.over_limits"
+_SHOWN = 200
+_MOST_OFFERED = 1000
 
 
 @dataclass(slots=True)
@@ -53,6 +87,8 @@ class Accounts:
     """The program that made them, with its version: `claude-cli/2.1.128`."""
     model: str = ""
     offered: list[str] = field(default_factory=list)
+    refused: dict[str, str] = field(default_factory=dict)
+    """What else it asked for and did not get, by method and path, with the reason."""
     last_error: str = ""
     """The last answer, if it was an error that the model's service gave."""
 
@@ -94,6 +130,7 @@ class Proxy:
     def __post_init__(self) -> None:
         self._lock = threading.RLock()
         self._busy = 0
+        self._kept: dict[str, tuple[int, int]] = {}
         self._last = time.monotonic()
 
     def __enter__(self) -> Self:
@@ -129,36 +166,77 @@ class Proxy:
             self._busy += 1
         try:
             return self._answer(method, path.partition("?")[0], headers, content)
+        except AdapterError as error:
+            self.fixtures.trouble.append(error)
+            return _error(400, "invalid_request_error", error.message, _NO_RETRY)
+        except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError):
+            return self.refuse(400, f"{method} {path}", "this is no request of a known API")
         finally:
             with self._lock:
                 self._busy -= 1
                 self._last = time.monotonic()
+
+    def refuse(self, status: int, asked: str, why: str) -> "Reply":
+        """The reply to what is not given; the result of the run warns of it."""
+        asked = asked.partition("?")[0][:_SHOWN]
+        with self._lock:
+            if len(self.accounts.refused) < MOST_REFUSED:
+                self.accounts.refused.setdefault(asked if asked.isprintable() else ascii(asked), why)
+        return _error(status, _ERROR_KINDS.get(status, "invalid_request_error"), why)
 
     def _answer(self, method: str, path: str, headers: Mapping[str, str], content: bytes) -> "Reply":
         if method == "HEAD":
             return Reply(200)
         if method == "POST":
             if path in ("/v1/traces", "/v1/logs", "/v1/metrics"):
-                sent = {
-                    name: headers[name] for name in ("content-type", "content-encoding") if name in headers
-                }
-                if path != "/v1/metrics":
-                    self.spans.append((path, sent, content))
-                return Reply(200, b"{}" if "json" in sent.get("content-type", "") else b"")
+                return self._export(path, headers, content)
             if path in (HOOK_PATH, *APIS):
+                if headers.get("content-encoding", "identity") != "identity":
+                    return self.refuse(415, f"POST {path}", "a body that is compressed is not taken")
                 try:
                     body = json.loads(content)
-                except ValueError:
+                except (ValueError, RecursionError):
                     body = None
                 if not isinstance(body, dict):
-                    return _error(400, "invalid_request_error", "the body is no JSON object")
+                    return self.refuse(400, f"POST {path}", "the body is no JSON object")
                 if path != HOOK_PATH:
                     return self._model(path, headers, body)
+                if refusal := self._keep("calls of the hook", len(content)):
+                    return refusal
                 self.tell(f"calls {body.get('tool_name', '')}")
                 return Reply(200, json.dumps(self.fixtures.decide(body)).encode())
             if path == "/v1/messages/count_tokens":
                 return Reply(200, json.dumps({"input_tokens": len(content) // 4}).encode())
-        return _error(404, "not_found_error", "nothing but the model can be reached from here")
+        why = "nothing but the model can be reached from here"
+        own = (*_BACKGROUND, *(("/v1/models*",) if headers.get("user-agent", "").startswith(_CLI) else ()))
+        if any(fnmatchcase(path, glob) for glob in own):
+            return _error(404, "not_found_error", why)
+        return self.refuse(404, f"{method} {path}", why)
+
+    def _export(self, path: str, headers: Mapping[str, str], content: bytes) -> "Reply":
+        sent = {name: headers[name] for name in ("content-type", "content-encoding") if name in headers}
+        if path != "/v1/metrics":
+            if refusal := self._keep("exports of spans", len(content)):
+                return refusal
+            self.spans.append((path, sent, content))
+        return Reply(200, b"{}" if "json" in sent.get("content-type", "") else b"")
+
+    def _keep(self, kind: str, size: int) -> "Reply | None":
+        """Count what is kept until the run is over; once it is too much, the run is worth no verdict."""
+        with self._lock:
+            number, total = self._kept.get(kind, (0, 0))
+            self._kept[kind] = number, total = number + 1, total + size
+        if number <= MOST_KEPT and total <= MOST_KEPT_BYTES:
+            return None
+        self.too_much(f"sent more than {MOST_KEPT:,} {kind}, or more than {MOST_KEPT_BYTES:,} bytes of them")
+        return _error(413, "request_too_large", f"no more {kind} are taken", _NO_RETRY)
+
+    def too_much(self, what: str) -> None:
+        """Note that something of the run was not taken in, so that what is left of it is no whole run."""
+        if not any(each.reason_code == _OVER_LIMITS for each in self.fixtures.trouble):
+            self._add(
+                _OVER_LIMITS, f"the agent {what}", "look for a loop in what it sends, or have it send less"
+            )
 
     def _model(self, path: str, headers: Mapping[str, str], body: dict[str, Any]) -> "Reply":
         api, client = APIS[path], headers.get("user-agent", "").partition(" ")[0]
@@ -173,6 +251,9 @@ class Proxy:
             self.accounts.offered += [each for each in offered if each not in self.accounts.offered]
         by_cli = client.startswith(_CLI)
         self.fixtures.has_harness = self.fixtures.has_harness or by_cli
+            offered = [tool_name(each)[:_SHOWN] for each in (body.get("tools") or [])[:_MOST_OFFERED]]
+            new = [each for each in dict.fromkeys(offered) if each not in self.accounts.offered]
+            self.accounts.offered = (self.accounts.offered + new)[:_MOST_OFFERED]
         results = list(results_in(wire.turns(body)))
         self.fixtures.put_into(results, has_harness=by_cli)
         self.fixtures.unsay(body.get("messages"))
@@ -314,48 +395,149 @@ class _Server(ThreadingMixIn, UnixStreamServer):
 
     def __init__(self, path: str, proxy: Proxy) -> None:
         self.proxy = proxy
+        self._room = threading.BoundedSemaphore(MOST_CONNECTIONS)
+        self._lock = threading.Lock()
+        self._held = 0
         super().__init__(path, _Handler)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Serve a connection, unless there are too many."""
+        if self._room.acquire(blocking=False):
+            super().process_request(request, client_address)
+        else:
+            with suppress(OSError):
+                request.sendall(
+                    b"HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+                )
+            self.shutdown_request(request)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        """Serve a connection to its end."""
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._room.release()
+
+    def hold(self, size: int) -> bool:
+        """Take room for bytes of a body; false where there is none."""
+        with self._lock:
+            if self._held + size > MOST_HELD_BYTES:
+                return False
+            self._held += size
+            return True
+
+    def let_go(self, size: int) -> None:
+        """Give the room back."""
+        with self._lock:
+            self._held -= size
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Say nothing of agents that go away in the middle of a reply."""
 
 
+class _RefusedError(Exception):
+    """A request that is not read to its end: an HTTP status, and why."""
+
+
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    timeout = 600
+    """How many seconds nothing may be sent on a connection that stays open."""
     server: _Server
+    held = 0
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base names it so
         """Log nothing: requests hold what people said."""
 
     def _serve(self) -> None:
-        content = self._content()
-        if content is None:
-            reply = _error(413, "request_too_large", f"more than {MOST_BODY_BYTES} bytes")
-        else:
+        proxy, was_read = self.server.proxy, False
+        try:
+            content = self._content()
+            was_read = True
+            self.connection.settimeout(self.timeout)
             headers = {name.lower(): value for name, value in self.headers.items()}
-            reply = self.server.proxy.answer(self.command, self.path, headers, content)
+            self._reply(proxy.answer(self.command, self.path, headers, content))
+        except _RefusedError as error:
+            status, why = error.args
+            if status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE and self.path.startswith(_EXPORTS):
+                proxy.too_much(f"sent an export of spans with more than {MOST_BODY_BYTES:,} bytes")
+            self.close_connection = True
+            self._reply(proxy.refuse(status, f"{self.command} {self.path}", why))
+        finally:
+            self.server.let_go(self.held)
+            self.held = 0
+            if not was_read:  # what is left of the body would be taken for the next request
+                self._discard()
+
+    def _reply(self, reply: Reply) -> None:
         self.send_response(reply.status)
         self.send_header("content-type", reply.content_type)
         self.send_header("content-length", str(len(reply.content)))
         for name, value in reply.headers.items():
             self.send_header(name, value)
+        if self.close_connection:
+            self.send_header("connection", "close")
         self.end_headers()
         if self.command != "HEAD":
             self.wfile.write(reply.content)
 
-    def _content(self) -> bytes | None:
-        """The body, whole or in chunks; None for one that is too large."""
-        if "chunked" not in (self.headers.get("transfer-encoding") or ""):
-            length = int(self.headers.get("content-length") or 0)
-            return self.rfile.read(length) if length <= MOST_BODY_BYTES else None
-        pieces, total = [], 0
-        while size := int(self.rfile.readline().partition(b";")[0] or b"0", 16):
-            total += size
-            if total > MOST_BODY_BYTES:
-                return None
-            pieces.append(self.rfile.read(size))
-            self.rfile.readline()
-        self.rfile.readline()
-        return b"".join(pieces)
+    def _content(self) -> bytes:
+        """The body, whole or in chunks. Raises `_RefusedError`."""
+        lengths, codings = (
+            self.headers.get_all(name) or [] for name in ("content-length", "transfer-encoding")
+        )
+        deadline = time.monotonic() + BODY_SECONDS
+        self.connection.settimeout(BODY_SECONDS)
+        body = bytearray()
+        if not codings:
+            length = lengths[0].strip() if lengths else "0"
+            if len(set(lengths)) > 1 or not (length.isascii() and length.isdecimal()):
+                raise _RefusedError(400, "expected one Content-Length, a number from 0")
+            self._read(body, int(length) if len(length) <= _DIGITS else MOST_BODY_BYTES + 1, deadline)
+            return bytes(body)
+        if lengths or [each.strip().lower() for each in codings] != ["chunked"]:
+            raise _RefusedError(400 if lengths else 501, "expected a Content-Length, or chunks")
+        while size := self._chunk_size():
+            self._read(body, size, deadline)
+            if self.rfile.readline(_LINE) not in _ENDS:
+                raise _RefusedError(400, "a chunk is longer than its size")
+        for _ in range(_MOST_TRAILERS):
+            if self.rfile.readline(_LINE) in (*_ENDS, b""):
+                return bytes(body)
+        raise _RefusedError(431, "too many lines after the last chunk")
+
+    def _chunk_size(self) -> int:
+        given = self.rfile.readline(_LINE).partition(b";")[0].strip()
+        if not given or len(given) > _DIGITS or given.strip(b"0123456789abcdefABCDEF"):
+            raise _RefusedError(400, "expected the size of a chunk, in hexadecimal digits")
+        return int(given, 16)
+
+    def _read(self, body: bytearray, size: int, deadline: float) -> None:
+        """Add to a body, as far as it may grow."""
+        if len(body) + size > MOST_BODY_BYTES:
+            raise _RefusedError(413, f"more than {MOST_BODY_BYTES} bytes")
+        while size:
+            try:
+                piece = self.rfile.read1(min(size, _PIECE))
+            except TimeoutError:
+                deadline, piece = 0, b"late"
+            if not piece:
+                raise _RefusedError(400, "the body ends before its length")
+            if time.monotonic() > deadline:
+                raise _RefusedError(408, f"the body was not there after {BODY_SECONDS:g} s")
+            if not self.server.hold(len(piece)):
+                raise _RefusedError(503, "too much is sent at once")
+            self.held += len(piece)
+            body += piece
+            size -= len(piece)
+
+    def _discard(self) -> None:
+        """Let the agent read the reply, which it may do only when it has sent all."""
+        self.close_connection = True
+        left, deadline = DISCARDED_BYTES, time.monotonic() + _DISCARD_SECONDS
+        with suppress(OSError, ValueError):
+            self.connection.settimeout(_DISCARD_SECONDS)
+            while left > 0 and time.monotonic() < deadline and (piece := self.rfile.read1(_PIECE)):
+                left -= len(piece)
 
     do_GET = do_POST = do_HEAD = do_PUT = do_DELETE = do_PATCH = do_OPTIONS = do_CONNECT = _serve  # noqa: N815

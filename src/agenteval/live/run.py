@@ -306,6 +306,8 @@ class _Live:
             proxy.check()  # a transcript may show that a tool ran
             trace = self._trace(replay, proxy, scratch)
             self._must_be_whole(trace, agent, proxy, has_results="script" in replay)
+        for asked, why in proxy.accounts.refused.items():
+            self.context.warn(f"the agent asked for {asked}, and did not get it: {why}")
         for answer in proxy.fixtures.own:
             if answer.once and not answer.used:
                 self.context.warn(f"{answer.source}, of {answer.tool}, was never used")

@@ -31,8 +31,9 @@ class SeenCalls:
     """How many results a request had at most, by the id of their call: some services use the same ids in each turn."""
 
     def learn_results(self, results: Iterable[Block]) -> None:
-        """Take in the results in a request."""
-        self.answered |= Counter(each.call_id for each in results)
+        """Take in the results in a request: of calls that the model has made, and not of those before the run."""
+        made = {each.call_id for each in self.made}
+        self.answered |= Counter(each.call_id for each in results if each.call_id in made)
 
     def lacking(
         self,
