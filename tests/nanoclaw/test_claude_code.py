@@ -71,6 +71,8 @@ NOTES = [
     "Stop hook feedback:\n[check.sh]: are you sure?",
     "[SYSTEM NOTIFICATION - NOT USER INPUT] wake up",
     "<system>Your response was not delivered: wrap it.</system>",
+    "<system>The final-output content below was not delivered from this task run:\n<x to='a'>y</x></system>\n",
+    "<system>Whatever a runner of a later release says.</system>",
     "This session is being continued from a previous conversation.",
     "[Request interrupted by user]",
 ]

@@ -217,6 +217,34 @@ def test_a_message_that_went_elsewhere(tmp_path: Path) -> None:
     assert (trace.output, trace.calls()[0].args["to"]) == ("", "family")
 
 
+ODD = [
+    "[1, 2]",
+    "3",
+    "no JSON",
+    '{"text": null}',
+    '{"text": ["On 12 June."]}',
+    '{"text": "half an emoji \\ud83d"}',
+    '{"text": "On", "to": "leo", "n": 123456789012345678901234567890, "x": NaN}',
+    '{"text": "deep", "x": ' + "[" * 2000 + "]" * 2000 + "}",
+    '{"operation": 7, "type": {}, "text": "On"}',
+    '{"operation": "edit", "messageId": 5, "text": "On"}',
+]
+
+
+@pytest.mark.parametrize("content", ODD)
+def test_rows_may_hold_anything(tmp_path: Path, content: str) -> None:
+    """The trace can be written all the same, and the place is that of the row."""
+    install = asked()
+    install.says('<message to="dana">On 12 June.</message>')
+    install.row("")
+    install.tables["messages_out"][-1]["content"] = content
+    install.row("")
+    install.tables["messages_out"][-1]["content"] = content
+    trace = install.trace(tmp_path)
+    assert json.dumps([event.data for event in trace.events], allow_nan=False).encode()
+    assert {call.args.get("to") for call in trace.calls()} == {"dana"}
+
+
 # What became of messages -----------------------------------------------------------------------------------------
 
 

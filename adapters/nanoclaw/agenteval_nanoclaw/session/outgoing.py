@@ -17,7 +17,7 @@ from agenteval.text.fitting import clipped
 from agenteval.text.lazy_regexes import lazy
 from agenteval_nanoclaw.session.answers import Answer, answers_in
 from agenteval_nanoclaw.session.lines import Said, read_lines
-from agenteval_nanoclaw.session.results import OWN_SERVER, flat
+from agenteval_nanoclaw.session.results import OWN_SERVER, fitting, flat
 from agenteval_nanoclaw.session.runs import CLOCK_SLACK, Reading, Run
 from agenteval_nanoclaw.session.store import Outbound, Session, State
 from agenteval_nanoclaw.session.transcript import Line
@@ -384,7 +384,7 @@ class Outgoing:
                 UNEXPLAINED.format(to=to or "nobody", text=clipped(row.text, LONGEST_QUOTE) or "(no text)")
             )
             tool = {"edit": "edit_message", "reaction": "add_reaction"}.get(row.operation, OUTBOUND)
-            args = {**({"to": to} if to else {}), **row.args}
+            args = {**fitting(row.args), **({"to": to} if to else {})}
             self._add(row, row.id, tool, args, NO_TEXT, row.time)
 
     def _send(self, part: Part, row: Outbound, answer: Answer, call_id: str) -> None:

@@ -45,8 +45,10 @@ MessageKind = Literal["chat", "task", "webhook", "command", "plain"]
 
 INTERRUPTED = "[Request interrupted by user"
 """How the line begins that says that the agent was stopped."""
-NEVER = ("<system>", INTERRUPTED)
-"""How texts begin that no user says, whoever the line says it is of: the first is how NanoClaw's runner speaks to the agent."""
+RUNNER = "<system>", "</system>"
+"""How texts begin and end in which NanoClaw's runner speaks to the agent."""
+NEVER = (INTERRUPTED,)
+"""How texts begin that no user says, whoever the line says it is of."""
 HARNESS = (
     *NEVER,
     "This session is being continued from",
@@ -145,9 +147,15 @@ def words_of(texts: list[str], *, by_user: bool) -> str | None:
 
     `by_user` is whether the line itself says that a user sent it: then it is their own blocks that it consists of.
     """
-    texts = [text for text in texts if text and not text.lstrip().startswith(NEVER if by_user else HARNESS)]
+    never = NEVER if by_user else HARNESS
+    texts = [text for text in texts if text and not (text.lstrip().startswith(never) or _is_of_runner(text))]
     words = [own for text in texts if (own := _own_words(text, by_user=by_user)).strip()]
     return "\n".join(words or (texts if by_user else ())) or None
+
+
+def _is_of_runner(text: str) -> bool:
+    begin, end = RUNNER
+    return text.lstrip().startswith(begin) and text.rstrip().endswith(end)
 
 
 def _own_words(text: str, *, by_user: bool) -> str:

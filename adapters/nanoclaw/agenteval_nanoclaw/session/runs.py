@@ -313,7 +313,7 @@ def _share(runs: list[Run], session: Session) -> int:
 def _first(run: Run) -> list[Inbound]:
     """The rows of the messages that began a run."""
     begun = [each for each in run.received if each.time == run.received[0].time]
-    return [each.row for each in begun if each.row and each.row.seq.isdigit()]
+    return [each.row for each in begun if each.row and each.row.seq.isdecimal()]
 
 
 def _row(received: Received, sessions: list[Session], run: Run) -> Inbound | None:

@@ -16,8 +16,16 @@ from typing import Any, Literal
 
 from agenteval.contracts.errors import AdapterError
 from agenteval.reading.documents import opened, readable
+from agenteval.reading.jsonsource import is_too_deep
 from agenteval_nanoclaw.session.source import Source, shown
-from agenteval_nanoclaw.session.values import Record, milliseconds, record_of, records_in, text_of
+from agenteval_nanoclaw.session.values import (
+    Record,
+    milliseconds,
+    record_of,
+    records_in,
+    text_of,
+    whole_characters,
+)
 from agenteval_nanoclaw.versions import HOST_IDS, IDLE, MESSAGE_GATE, NOTE_IDS, SENT, TO_AGENTS
 
 Row = dict[str, Any]
@@ -104,11 +112,12 @@ def _check(path: Path, table: str, needed: Sequence[str], present: Sequence[str]
 
 
 def json_of(value: Any) -> Any:
-    """What the text of a column says as JSON, or None when it is none."""
+    """What the text of a column says as JSON, or None when it is none, or too deep. `NaN` and its like become text."""
     try:
-        return json.loads(value) if isinstance(value, str) else None
+        found = json.loads(value, parse_constant=str) if isinstance(value, str) else None
     except (ValueError, RecursionError):
         return None
+    return None if is_too_deep(found) else whole_characters(found)
 
 
 # What they tell, the same for both generations ----------------------------------------------------------------

@@ -29,7 +29,14 @@ from agenteval_nanoclaw.session.prompts import (
     words_of,
 )
 from agenteval_nanoclaw.session.source import shown, unreadable
-from agenteval_nanoclaw.session.values import Record, milliseconds, record_of, records_in, text_of
+from agenteval_nanoclaw.session.values import (
+    Record,
+    milliseconds,
+    record_of,
+    records_in,
+    text_of,
+    whole_characters,
+)
 
 Progress = Callable[[Path, int, int], None]
 """Told a file, the bytes of it that are read, and its size."""
@@ -399,13 +406,4 @@ def parse_line(data: bytes) -> Record | None:
         data.count(b"{") + data.count(b"[") > MAX_DEPTH and is_too_deep(record)
     ):
         return None
-    return _whole(record) if b"\\ud" in data or b"\\uD" in data else record
-
-
-def _whole(value: Any) -> Any:
-    """A value in which halves of characters, which no file can hold, are replaced."""
-    if isinstance(value, str):
-        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    if isinstance(value, dict):
-        return {_whole(key): _whole(item) for key, item in value.items()}
-    return [_whole(item) for item in value] if isinstance(value, list) else value
+    return whole_characters(record) if b"\\ud" in data or b"\\uD" in data else record
