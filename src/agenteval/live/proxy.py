@@ -247,13 +247,11 @@ class Proxy:
         with self._lock:
             self.accounts.client = self.accounts.client or client
             self.accounts.model = self.accounts.model or model
-            offered = map(tool_name, body.get("tools") or [])
-            self.accounts.offered += [each for each in offered if each not in self.accounts.offered]
-        by_cli = client.startswith(_CLI)
-        self.fixtures.has_harness = self.fixtures.has_harness or by_cli
             offered = [tool_name(each)[:_SHOWN] for each in (body.get("tools") or [])[:_MOST_OFFERED]]
             new = [each for each in dict.fromkeys(offered) if each not in self.accounts.offered]
             self.accounts.offered = (self.accounts.offered + new)[:_MOST_OFFERED]
+        by_cli = client.startswith(_CLI)
+        self.fixtures.has_harness = self.fixtures.has_harness or by_cli
         results = list(results_in(wire.turns(body)))
         self.fixtures.put_into(results, has_harness=by_cli)
         self.fixtures.unsay(body.get("messages"))
