@@ -148,10 +148,17 @@ class TestTaskRuns:
             ("2026-11-20T09:00:00", "Europe/Berlin", 60, "late", "35 min"),
             ("2026-11-20T09:00:00", "+01:00", 60, "late", "35 min"),
             ("2026-11-20T09:00:00", "UTC", 60, "passed", ""),
-            ("2026-11-20T09:00:00", None, 60, "unknown", ""),
+            ("2026-11-20T09:00:00", None, 60, "unknown", "the offset or timezone of scheduled_for"),
+            (
+                "2026-11-20T09:00:00",
+                "Europe/Brelin",
+                60,
+                "unknown",
+                "a time zone that exists ('Europe/Brelin' does not)",
+            ),
             ("2026-11-20T09:00:00", None, None, "passed", ""),
-            ("at nine", None, 60, "unknown", ""),
-            (None, None, 60, "unknown", ""),
+            ("at nine", None, 60, "unknown", "scheduled_for as a moment ('at nine' is none)"),
+            (None, None, 60, "unknown", "scheduled_for"),
             (None, None, None, "passed", ""),
         ],
     )
@@ -166,10 +173,7 @@ class TestTaskRuns:
         late = f"it began {told} after scheduled_for ({due})"
         if status == "unknown":
             assert (verdict.applicable, verdict.missing) == (False, ("supports_scheduler_context",))
-            assert verdict.message == (
-                "max_delay_s, with scheduled_for and its offset or timezone, and the times of events, "
-                "needs supports_scheduler_context, which the recording lacks"
-            )
+            assert verdict.message == f"max_delay_s needs {told}, which the recording lacks"
         elif status == "late":
             delay = verdict.observed["delay_s"]
             assert (verdict.passed, verdict.category) == (False, "scheduled task ran too late")
@@ -345,3 +349,65 @@ class TestOutboundCount:
         with pytest.raises(Invalid) as caught:
             parse(cls, params)
         assert caught.value.findings[0].message == message
+
+
+def test_the_time_that_is_missing_is_named() -> None:
+    """Where all other events have one, it is that of the message that the run begins with."""
+    trace = run(scheduler_context={"task_id": TASK, "scheduled_for": "2026-11-20T08:35:00Z"})
+    for event in trace.events[1:]:
+        event.ts = "2026-11-20T08:35:01.000Z"
+    verdict = judge("scheduler_task_runs", {"task_id": TASK, "max_delay_s": 60}, trace)
+    assert verdict.message == (
+        "max_delay_s needs the time of the event that the run begins with (evt-1, message_received; others have one), "
+        "which the recording lacks"
+    )
+
+
+@pytest.mark.parametrize(
+    ("context", "message"),
+    [
+        (
+            {"timezone": "Europe/Brelin"},
+            "there is no time zone 'Europe/Brelin', did you mean 'Europe/Berlin'?",
+        ),
+        (
+            {"timezone": "europe/berlin"},
+            "there is no time zone 'europe/berlin', did you mean 'Europe/Berlin'?",
+        ),
+        (
+            {"timezone": "+25:00"},
+            "there is no time zone '+25:00': expected a name such as Europe/Berlin, or an offset such as +01:00",
+        ),
+        (
+            {"timezone": 1},
+            "there is no time zone 1: expected a name such as Europe/Berlin, or an offset such as +01:00",
+        ),
+        (
+            {"scheduled_for": "22.11.2026 08:00"},
+            (
+                "scheduled_for is '22.11.2026 08:00': expected a moment in ISO 8601, such as 2026-01-31T08:00:00+01:00; "
+                "did you mean '2026-11-22T08:00'?"
+            ),
+        ),
+        (
+            {"scheduled_for": "2026-11-22T08:00:00+25:00"},
+            "scheduled_for is '2026-11-22T08:00:00+25:00': expected a moment in ISO 8601, such as 2026-01-31T08:00:00+01:00",
+        ),
+        (
+            {"scheduled_for": "2026-02-30T08:00"},
+            "scheduled_for is '2026-02-30T08:00': expected a moment in ISO 8601, such as 2026-01-31T08:00:00+01:00",
+        ),
+        ({"timezone": "Europe/Berlin", "scheduled_for": "2026-11-22 08:00"}, ""),
+        ({"timezone": "+05:30"}, ""),
+        ({"timezone": "UTC"}, ""),
+        ({"timezone": None, "scheduled_for": None}, ""),
+    ],
+)
+def test_a_moment_or_zone_that_is_none_is_an_error(context: dict[str, Any], message: str) -> None:
+    """In the test: what needs it would be skipped, as if the recording lacked it."""
+    if not message:
+        make_case(scenario={"scheduler_context": context})
+        return
+    with pytest.raises(Invalid) as caught:
+        make_case(scenario={"scheduler_context": context})
+    assert [each.message for each in caught.value.findings] == [message]

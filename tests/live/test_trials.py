@@ -1,6 +1,7 @@
 """Live tests that are run several times, against a model that does not answer the same twice."""
 
 import json
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -223,14 +224,16 @@ def test_phrasings_come_in_turn(project: LiveProject) -> None:
 
 def test_what_does_not_block_yet(project: LiveProject, capsys: pytest.CaptureFixture[str]) -> None:
     """Told as a known failure until its day, with its owner; then it fails the run."""
-    order(project, live={"blocking": False, "owner": "dana", "until": "2999-01-01"})
+    soon = (datetime.now(UTC) + timedelta(days=300)).date().isoformat()
+    order(project, live={"blocking": False, "owner": "dana", "until": soon})
     run, _ = tried(project, WRONG)
     assert (run.exit_code, run.only_result()["xfail"]) == (0, True)
-    assert "does not block until 2999-01-01: dana" in capsys.readouterr().out
+    assert f"does not block until {soon}: dana" in capsys.readouterr().out
     order(project, live={"blocking": False, "owner": "dana", "until": "2020-01-01"})
     assert tried(project, WRONG)[0].exit_code == 1
-    order(project, live={"blocking": False})
-    assert project.live("--live").exit_code == 3
+    for wrong in ({}, {"owner": "dana", "until": "9999-12-31"}, {"owner": "dana", "until": "2026-02-30"}):
+        order(project, live={"blocking": False, **wrong})
+        assert project.live("--live").exit_code == 3
 
 
 def test_cost_is_held(project: LiveProject) -> None:

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 
 from agenteval.contracts.errors import AdapterError, FileError, Problem
 from agenteval.contracts.models import Between, DataPath, Model, NotEmpty, NotNull, Rule, Tagged, model
+from agenteval.contracts.testcase import check_schedule
 from agenteval.reading.jsonsource import load_json, load_model
 from agenteval.reading.places import MAX_PROBLEMS, Fault, problem_at
 from agenteval.text.names import closest
@@ -80,6 +81,9 @@ class RecordedScenario(Model):
     """The scheduled task; by default the `task_id` of `scheduler_context`."""
     scheduler_context: dict[str, Any] | None = None
     """What the scheduler knew: task_id, scheduled_for, timezone … Required when the trigger is `scheduler`."""
+
+    def __post_init__(self) -> None:
+        check_schedule(self.scheduler_context)
 
 
 @model

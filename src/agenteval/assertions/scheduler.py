@@ -104,8 +104,10 @@ class SchedulerTaskRuns(Assertion):
             events += own[:1] if kind == TOO_LATE else []
             return failed("; ".join(wrong), events=events, category=kind, **observed)
         if self.max_delay_s is not None and delay is None:
-            what = "max_delay_s, with scheduled_for and its offset or timezone, and the times of events,"
-            return unsupported("supports_scheduler_context", what, **observed)
+            lacking = " and ".join(_lacking(own or trace.events, context))
+            verdict = unsupported("supports_scheduler_context", "max_delay_s", **observed)
+            verdict.message = verdict.reason = f"max_delay_s needs {lacking}, which the recording lacks"
+            return verdict
         beside = f"; {told}" if delay and self.max_delay_s is None and delay > LATE_S else ""
         article = "the" if scenario.trigger == "scheduler" else "a"
         return passed(
@@ -120,6 +122,28 @@ def _delay_s(events: Sequence[Event], context: Mapping[str, Any]) -> float | Non
     due = moment(context.get("scheduled_for"), time_zone(context.get("timezone")))
     began = None if not events or is_synthetic(events[0].ts) else moment(events[0].ts)
     return None if due is None or began is None else seconds_between(due, began)
+
+
+def _lacking(events: Sequence[Event], context: Mapping[str, Any]) -> Iterator[str]:
+    """What nobody knows of when a run was due and began."""
+    due = moment(context.get("scheduled_for"), time_zone(context.get("timezone")))
+    began = None if not events or is_synthetic(events[0].ts) else moment(events[0].ts)
+    written, zone = context.get("scheduled_for"), context.get("timezone")
+    if due is None:
+        yield f"scheduled_for as a moment ({written!r} is none)" if written else "scheduled_for"
+    elif due.tzinfo is None and (began is None or began.tzinfo):
+        yield (
+            f"a time zone that exists ({zone!r} does not)"
+            if zone
+            else "the offset or timezone of scheduled_for"
+        )
+    if not events:
+        yield "the times of events"
+    elif began is None:
+        timed = "; others have one" if any(not is_synthetic(event.ts) for event in events) else ""
+        yield f"the time of the event that the run begins with ({events[0].event_id}, {events[0].type}{timed})"
+    elif began.tzinfo is None and (due is None or due.tzinfo):
+        yield f"the offset of the time of {events[0].event_id}"
 
 
 def _late(delay: float, context: Mapping[str, Any]) -> str:

@@ -7,9 +7,10 @@ from dataclasses import field
 from pathlib import PurePath
 from typing import Annotated, Any, ClassVar, Literal
 
-from agenteval.contracts.json_values import MISSING
-from agenteval.contracts.models import Between, Matching, Model, NotEmpty, OpenMapping, model
+from agenteval.contracts.json_values import MISSING, moment, time_zone
+from agenteval.contracts.models import Between, Matching, Model, NotEmpty, OpenMapping, WrongPart, model
 from agenteval.text.fitting import plural
+from agenteval.text.names import closest
 
 SCHEMA_VERSION = "0.1"
 
@@ -27,6 +28,48 @@ OtherGroups = Annotated[
 ]
 
 
+def check_schedule(context: dict[str, Any] | None) -> None:
+    """Refuse a moment or a time zone of the scheduler that is none: what needs it would not be judged. Raises ValueError."""
+    told = context or {}
+    due, zone = told.get("scheduled_for"), told.get("timezone")
+    if due is not None and moment(due) is None:
+        message = (
+            f"scheduled_for is {due!r}: expected a moment in ISO 8601, such as 2026-01-31T08:00:00+01:00"
+        )
+        raise WrongPart(f"{message}{_meant_moment(due)}", "scheduler_context", "scheduled_for")
+    if zone is not None and time_zone(zone) is None:
+        raise WrongPart(f"there is no time zone {zone!r}{_meant_zone(zone)}", "scheduler_context", "timezone")
+
+
+def _meant_moment(written: Any) -> str:
+    """The moment that `22.11.2026 08:00` means, to suggest."""
+    import re
+
+    match = re.fullmatch(
+        r"(\d{1,2})\.(\d{1,2})\.(\d{4})(?:,?[ T]+(\d{1,2}):(\d{2}).*)?", str(written).strip()
+    )
+    if not match:
+        return ""
+    day, month, year, hour, minute = match.groups(default="0")
+    meant = f"{year}-{month:>02}-{day:>02}T{hour:>02}:{minute:>02}"
+    return f"; did you mean {meant!r}?" if moment(meant) else ""
+
+
+def _meant_zone(written: Any) -> str:
+    """The time zone that a misspelt name means, to suggest."""
+    from zoneinfo import available_timezones
+
+    known = sorted(available_timezones())
+    if isinstance(written, str) and len(written) < LONGEST_ZONE and (meant := closest(written, known)):
+        return f", did you mean {meant!r}?"
+    return ": expected a name such as Europe/Berlin, or an offset such as +01:00"
+
+
+LONGEST_ZONE = 50
+FURTHEST_UNTIL = 366
+"""How many days a test may not block: it would be forgotten."""
+
+
 @model
 class Message(Model):
     """One message of a conversation."""
@@ -39,6 +82,11 @@ class Message(Model):
     """The sender's display name, where the chat has one."""
     ts: str | None = None
     """When it was sent, ISO 8601."""
+
+    def __post_init__(self) -> None:
+        if self.ts is not None and moment(self.ts) is None:
+            message = f"ts is {self.ts!r}: expected a moment in ISO 8601, such as 2026-01-31T08:00:00+01:00"
+            raise WrongPart(f"{message}{_meant_moment(self.ts)}", "ts")
 
 
 @model
@@ -68,6 +116,9 @@ class Scenario(Model):
         | None
     ) = None
     """The scheduled task: task_id, scheduled_for, timezone, and what else the scheduler knows."""
+
+    def __post_init__(self) -> None:
+        check_schedule(self.scheduler_context)
 
 
 @model
@@ -239,7 +290,7 @@ class LiveSpec(Model):
     owner: Name | None = None
     """Who looks after a test that does not block."""
     until: Annotated[str, Matching(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")] | None = None
-    """The last day, as YYYY-MM-DD, on which the test does not block."""
+    """The last day, as YYYY-MM-DD, on which the test does not block; at most a year from now."""
 
     def __post_init__(self) -> None:
         path = PurePath(self.cassette)
@@ -249,6 +300,18 @@ class LiveSpec(Model):
             raise ValueError("blocking: false needs an owner, and until: the last day on which it holds")
         if self.blocking and (self.owner or self.until):
             raise ValueError("owner and until go with blocking: false")
+        if self.until:
+            _check_until(self.until)
+
+
+def _check_until(until: str) -> None:
+    from datetime import UTC, datetime, timedelta
+
+    last = datetime.now(UTC).date() + timedelta(days=FURTHEST_UNTIL)
+    if (day := moment(until)) is None:
+        raise WrongPart(f"until is {until}: there is no such day", "until")
+    if day.date() > last:
+        raise WrongPart(f"until is {until}, more than a year away: expected a day up to {last}", "until")
 
 
 @model
