@@ -27,7 +27,7 @@ from agenteval.text.names import name_matches
 
 HARNESS_TOOLS = (
     "Agent", "Task", "Task[A-Z]*", "TodoWrite", "ToolSearch", "Skill", "StructuredOutput", "ListMcpResourcesTool",
-    "ReadMcpResourceTool", "EnterPlanMode",
+    "ReadMcpResourceTool", "EnterPlanMode", "SendMessage",
 )  # fmt: skip
 """Tools that are the harness's own and reach nothing outside of it: they always run."""
 FILE_TOOLS = ("Read", "Write", "Edit", "MultiEdit", "NotebookEdit", "Glob", "Grep")

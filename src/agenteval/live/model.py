@@ -140,7 +140,9 @@ def recording(model: Model, cassette: Cassette) -> Model:
 def scripted(turns: Sequence[Any], after: Model | None = None) -> Model:
     """Hand-written turns, each answered once and in order; after the last one, another model goes on.
 
-    A turn is a list of content blocks as in a message, a text, or `{status, message}` for an error.
+    A turn is a list of content blocks as in a message, a text, or `{status, message}` for an error. With
+    `{when, then, otherwise}` it is the one or the other, by whether the model was given the text after `when`: a
+    message, an instruction, the name of a tool.
     """
     waiting = enumerate(turns, 1)
 
@@ -149,6 +151,9 @@ def scripted(turns: Sequence[Any], after: Model | None = None) -> Model:
         if turn is None:
             missed = f"the script has {len(turns)} turns, and the agent asked once more"
             return after(request) if after else _missed(missed)
+        if isinstance(turn, dict) and "when" in turn:
+            given = (text for part in request.parts for text in (part.name, part.text))
+            turn = turn["then" if any(turn["when"] in each for each in given) else "otherwise"]
         if isinstance(turn, dict):
             kind = "overloaded_error" if turn["status"] == 529 else "api_error"
             return ModelAnswer(message=error_body(kind, turn.get("message", "")), status=turn["status"])
@@ -182,7 +187,8 @@ def load_script(context: AdapterContext, name: str) -> list[Any]:
                 "live.script_invalid",
                 f"{path}: turn {number} is no turn of a model",
                 "write a list; a turn is a text, a list of content blocks ({type: text, text: ...}, "
-                "{type: tool_use, name: ..., input: {...}}), or an error ({status: 429, message: ...})",
+                "{type: tool_use, name: ..., input: {...}}), an error ({status: 429, message: ...}), or two turns to choose "
+                "from by what the model was given ({when: TEXT, then: ..., otherwise: ...})",
                 "live",
                 "script",
             )
@@ -195,6 +201,11 @@ def _is_turn(turn: Any) -> bool:
             return True
         case {"status": int(status), **others}:
             return 400 <= status <= 599 and not set(others) - {"message"}
+        case {"when": str(), "then": then, "otherwise": otherwise, **others}:
+            chosen = (then, otherwise)  # not from what was chosen again
+            return not others and all(
+                _is_turn(each) and not (isinstance(each, dict) and "when" in each) for each in chosen
+            )
         case [_, *_]:
             return all(map(_is_block, turn))
     return False
