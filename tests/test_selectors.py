@@ -278,15 +278,62 @@ def test_long_texts_are_shown_where_they_differ() -> None:
 
 
 def test_long_objects_are_shown_where_they_differ() -> None:
-    """The first part that is not equal stands for the others, as deep as it has to be to be short."""
+    """By the paths of the parts that are not equal."""
     title = "Zoo visit " * 30
     want = {"title": title, "days": [{"at": 11}, {"at": 12}]}
     got = {"title": title, "days": [{"at": 11}, {}]}
     assert parse(ArgsMatch, {"args_equal": {"plan": want}}).differences({"plan": got}) == [
-        'plan.days: expected [{"at": 11}, {"at": 12}], got [{"at": 11}, {}]'
+        "plan.days.1.at: expected 12, got nothing"
     ]
     assert parse(ArgsMatch, {"args_contains": {"plan": want}}).differences({"plan": got}) == [
-        'plan.days: expected to be [{"at": 11}, {"at": 12}], got [{"at": 11}, {}]'
+        "plan.days.1.at: expected to be 12, got nothing"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("want", "got", "found"),
+    [
+        ({"price": {"max": 90}}, {"price": {"max": 100}}, [("args.f.price.max", "90", "100")]),
+        (
+            {"a": 1, "b": [1, 2]},
+            {"a": 2, "b": [1, 3], "c": 1},
+            [("args.f.a", "1", "2"), ("args.f.b.1", "2", "3"), ("args.f.c", "nothing", "1")],
+        ),
+        ([1, 2], [2], [("args.f", "[1, 2]", "[2]")]),
+        ({}, {"a": 1}, [("args.f", "{}", '{"a": 1}')]),
+        ({"a": 1}, [1], [("args.f", '{"a": 1}', "[1]")]),
+        ({"a": 1}, "x; price: expected 5, got 6", [("args.f", '{"a": 1}', '"x; price: expected 5, got 6"')]),
+        (
+            {str(n): n for n in range(7)},
+            {str(n): -1 for n in range(7)},
+            [*[(f"args.f.{n}", str(n), "-1") for n in range(5)], ("args.f", "2 more parts differ", "")],
+        ),
+    ],
+)
+def test_a_nested_value_differs_at_its_path(want: Any, got: Any, found: list[tuple[str, str, str]]) -> None:
+    """As data, so that no report has to take a sentence apart which holds what an agent wrote."""
+    differing = ArgsMatch(args_equal={"f": want}).differences({"f": got})
+    assert [(each.place, each.expected, each.got) for each in differing] == found
+
+
+def test_differences_say_where_in_the_event_they_are() -> None:
+    """An argument that is called like another part of the event is not mistaken for it."""
+    trace = make_trace(call("fetch", tool=2, page=3), result("fetch", value={"page": 4}))
+    selector = parse(
+        Selector,
+        {
+            "event_type": "tool_result",
+            "tool": "fetch",
+            "args": {"args_equal": {"tool": 1}, "json_schema": {"properties": {"page": {"type": "string"}}}},
+            "result": {"equal": {"page": 1}, "required_keys": ["size"]},
+        },
+    )
+    note: Any = selector.closest(trace)[0][1]
+    assert [(each.place, each.expected, each.got) for each in note.parts] == [
+        ("args.tool", "1", "2"),
+        ("args.page", "3 is not of type 'string'", ""),
+        ("result.size", "any value", "nothing"),
+        ("result.page", "1", "4"),
     ]
 
 

@@ -7,15 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agenteval.contracts.results import AssertionResult, Evidence, Excerpt
+from agenteval.contracts.results import AssertionResult, EventDifference, Evidence, Excerpt
 from agenteval.reporters.html import (
     AT_ONCE,
     LONGEST,
     MOST_EVENTS,
-    Difference,
     Text,
     checks,
-    differences,
     shown,
     text,
     timeline,
@@ -118,13 +116,12 @@ def test_the_most_urgent_assertion_comes_first() -> None:
     ]
 
 
-def test_a_note_is_told_place_by_place() -> None:
-    """What is not of the usual form is told in its own words."""
-    assert differences('url: expected to contain "a; b", got "c"; limit: expected 5, got nothing') == [
-        Difference("url", 'to contain "a; b"', '"c"'),
-        Difference("limit", "5", "nothing"),
-    ]
-    assert differences("closest to the first") == [Difference("", "closest to the first", "")]
+def test_a_note_without_differences_belongs_to_the_event() -> None:
+    """Whatever it says: a sentence is never taken apart, since an agent may have written a part of it."""
+    note = 'url: expected to contain "a; b", got "c"; limit: expected 5, got nothing'
+    evidence = Evidence(event_refs=["evt-1"], excerpts=[Excerpt(event_id="evt-1", text="", note=note)])
+    (one,) = check(judged("fail", "reads", evidence=evidence))
+    assert one.differences == {"evt-1": [EventDifference(place="", expected=note, got="")]}
 
 
 def test_parameters_that_say_nothing_are_left_out() -> None:
@@ -140,15 +137,19 @@ def test_parameters_that_say_nothing_are_left_out() -> None:
 
 def test_an_assertion_is_pinned_to_its_events_and_its_differences_to_the_argument() -> None:
     """A difference below an argument belongs to the argument, any other to the event."""
-    note = 'url: expected "a", got "b"; page.size: expected 1, got 2; tool: expected x, got y'
-    evidence = Evidence(event_refs=["evt-1"], excerpts=[Excerpt(event_id="evt-1", text="", note=note)])
+    places = ["args.url", "args.page.size", "agent"]
+    differences = [EventDifference(place=place, expected="1", got="2") for place in places]
+    excerpt = Excerpt(event_id="evt-1", text="", note="they differ", differences=differences)
+    evidence = Evidence(event_refs=["evt-1"], excerpts=[excerpt])
     (one,) = check(judged("fail", "reads", evidence=evidence))
-    (shown_event,) = shown_events(called(1, "fetch", url="b", page={"size": 2}), judging=(one,)).events
+    called_so = called(1, "fetch", url="b", page={"size": 2}, agent="an argument")
+    (shown_event,) = shown_events(called_so, judging=(one,)).events
     assert shown_event.pins == [one]
-    url, page = shown_event.fields
+    url, page, agent = shown_event.fields
     assert [each.place for _, each in url.differences] == ["url"]
     assert [each.place for _, each in page.differences] == ["page.size"]
-    assert [each.place for _, each in shown_event.differences] == ["tool"]
+    assert agent.differences == []
+    assert [each.place for _, each in shown_event.differences] == ["agent"]
 
 
 def test_events_tell_what_happened() -> None:

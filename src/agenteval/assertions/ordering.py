@@ -314,7 +314,7 @@ class ExpectedCall(Model):
             return f"{self.tool} without arguments"
         return f"{self.tool} with {cut(show(self.args))}" if self.args else self.tool
 
-    def differences(self, call: ToolCall) -> list[str]:
+    def differences(self, call: ToolCall) -> Sequence[str]:
         """What keeps the arguments of a call of the tool from being the expected ones."""
         if self.args is None:
             return []

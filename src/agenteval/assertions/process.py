@@ -33,6 +33,7 @@ from agenteval.contracts.testcase import Name, TestCase
 from agenteval.contracts.trace import Event, ToolCall, Trace, tool_names
 from agenteval.matching.selectors import (
     ArgsMatch,
+    Note,
     ResultMatch,
     Selector,
     calls_of,
@@ -229,7 +230,7 @@ args:
                 told = f"the {self.which} call of {self.tool} ({right[0].event_id}) had {self._what}"
             return passed(told, events=right, proven=self.which == "any", **observed)
         wrong.sort(key=lambda item: (len(item[1]), item[0].seq))
-        notes = [(event, "; ".join(found)) for event, found in wrong]
+        notes = [(event, Note(found)) for event, found in wrong]
         nearest, note = notes[0]
         differ = f"{len(wrong)} of {counted(len(judged), 'call')} {plural(len(wrong), 'differs', 'differ')}"
         differ = differ if len(judged) > 1 else "it differs"
@@ -239,7 +240,7 @@ args:
             closest=notes[:3],
             proven=self.which == "all",
             category="" if self.args and self.args.differences_of(trace.call_at(nearest)) else WRONG_RESULT,
-            differences={event.event_id: found for event, found in wrong},
+            differences={event.event_id: list(map(str, found)) for event, found in wrong},
             **observed,
         )
 

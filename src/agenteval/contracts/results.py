@@ -24,12 +24,26 @@ def failing(*, strict: bool) -> tuple[AssertionStatus, ...]:
 
 
 @model
+class EventDifference(Model):
+    """Where an event is not as expected.
+
+    `place` is a path in its data (`args.filter.price`, `tool`), empty for the event as a whole; `got` is empty where
+    `expected` says all.
+    """
+
+    place: str
+    expected: str
+    got: str
+
+
+@model
 class Excerpt(Model):
-    """One event of the evidence, on a line; `note` says what about it matters."""
+    """One event of the evidence, on a line; `note` says what about it matters, `differences` where that is, part by part."""
 
     event_id: str
     text: str
     note: str = ""
+    differences: list[EventDifference] = field(default_factory=list)
 
 
 @model

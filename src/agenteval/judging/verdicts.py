@@ -16,6 +16,7 @@ from agenteval.contracts.results import (
     AssertionStatus,
     CapabilityCheck,
     ErrorInfo,
+    EventDifference,
     Evidence,
     Excerpt,
     failing,
@@ -23,7 +24,7 @@ from agenteval.contracts.results import (
 from agenteval.contracts.testcase import TestCase
 from agenteval.contracts.trace import WAYS, Event, Trace
 from agenteval.loading.testfile import BoundAssertion, LoadedTest
-from agenteval.matching.selectors import is_any_of
+from agenteval.matching.selectors import Mismatch, Note, is_any_of
 from agenteval.reading.places import Place, place_at
 from agenteval.reading.yamlsource import places
 from agenteval.redaction.redactor import Redactor
@@ -76,8 +77,19 @@ def excerpts(pairs: Iterable[tuple[Event, str]], redactor: Redactor) -> list[Exc
     for (event, note), _ in zip(pairs, range(MOST_EXCERPTS), strict=False):
         text = abridged(redactor.text(describe(event, redactor)), LONGEST_TEXT)
         said = ends(redactor.text(note), LONGEST_LINE)
-        found.append(Excerpt(event_id=event.event_id, text=text, note=said))
+        parts = note.parts if isinstance(note, Note) else ()
+        differing = [
+            EventDifference(
+                **{name: ends(redactor.text(getattr(part, name)), LONGEST_LINE) for name in _PARTS}
+            )
+            for part in parts
+            if isinstance(part, Mismatch)
+        ]
+        found.append(Excerpt(event_id=event.event_id, text=text, note=said, differences=differing))
     return found
+
+
+_PARTS = ("place", "expected", "got")
 
 
 def describe(event: Event, redactor: Redactor) -> str:

@@ -304,7 +304,12 @@ def _at(root: Any, pointer: str) -> Any:
 
 
 def schema_differences(schema: dict[str, Any], value: Any) -> list[str]:
-    """What a JSON Schema finds wrong with a value, one line each, at most ten.
+    """What a JSON Schema finds wrong with a value, one line each, at most ten. Raises as `schema_faults` does."""
+    return [f"{'/'.join(place) or '(top)'}: {fault}" for place, fault in schema_faults(schema, value)]
+
+
+def schema_faults(schema: dict[str, Any], value: Any) -> list[tuple[list[str], str]]:
+    """What a JSON Schema finds wrong with a value, at most ten: the path to it, and the fault.
 
     Raises `AssertionCrashError`: `pattern.timeout` and `schema.timeout` when the budget of the assertion is used
     up, `pattern.memory`, `schema.unresolvable` when a reference leads out of the schema, `schema.recursion` when
@@ -315,7 +320,7 @@ def schema_differences(schema: dict[str, Any], value: Any) -> list[str]:
     try:
         with time_limits.spending():
             errors = _validator(_text(schema)).iter_errors(value)
-            return [_line(error) for error, _ in zip(errors, range(MOST_DIFFERENCES), strict=False)]
+            return [_fault(error) for error, _ in zip(errors, range(MOST_DIFFERENCES), strict=False)]
     except Unresolvable as error:
         raise AssertionCrashError(
             f"json_schema refers to {error.ref!r}, which is not in the schema; remote schemas are not fetched",
@@ -330,9 +335,8 @@ def schema_differences(schema: dict[str, Any], value: Any) -> list[str]:
         ) from None
 
 
-def _line(error: Any) -> str:
-    place = "/".join(map(str, error.absolute_path)) or "(top)"
-    return f"{place}: {clipped(str(error.message), LONGEST_DIFFERENCE)}"
+def _fault(error: Any) -> tuple[list[str], str]:
+    return list(map(str, error.absolute_path)), clipped(str(error.message), LONGEST_DIFFERENCE)
 
 
 def _text(schema: dict[str, Any]) -> str:

@@ -1,14 +1,14 @@
 """The event matcher that every assertion uses (SPEC 15)."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from functools import partial
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Self
 
 from agenteval.contracts.json_values import MISSING, equal, held_in, lookup, moment, seconds_between, show
 from agenteval.contracts.models import Model, OneOrMore, Rule, WrongPart, describe, model
 from agenteval.contracts.trace import ALWAYS_RECORDED, Event, EventType, ToolCall, Trace, tool_names
-from agenteval.matching.patterns import pattern_fault, schema_differences, schema_fault, search
+from agenteval.matching.patterns import pattern_fault, schema_fault, schema_faults, search
 from agenteval.text.fitting import clipped
 from agenteval.text.names import is_glob, is_spelled_like, name_matches
 from agenteval.text.parts import composed, fold, holds, is_blank, readings
@@ -37,6 +37,43 @@ class Moment(Rule):
         return {"anyOf": [{"type": "string"}, full]}
 
 
+class Mismatch(str):
+    """A sentence about one difference, which also has its parts: reports never take a sentence apart.
+
+    An agent writes arguments, and could write what looks like another difference. `place` is a path in the data of the
+    event, such as `args.filter.price` or `tool`; `got` is empty where `expected` says all.
+    """
+
+    __slots__ = ("expected", "got", "place")
+    place: str
+    expected: str
+    got: str
+
+    def __new__(cls, place: str, expected: str, got: str = "", words: str = "") -> Self:
+        """Make one, in other `words` where these say it better."""
+        made = super().__new__(cls, words or f"{place}: expected {expected}, got {got}")
+        made.place, made.expected, made.got = place, expected, got
+        return made
+
+    def inside(self, whole: str, words: str = "") -> "Mismatch":
+        """The same difference, with its place in a larger whole."""
+        place = f"{whole}.{self.place}" if self.place not in ("", whole) else whole
+        return Mismatch(place, self.expected, self.got, words or str(self))
+
+
+class Note(str):
+    """What is different about an event, in one sentence; `parts` are the differences."""
+
+    __slots__ = ("parts",)
+    parts: Sequence[str]
+
+    def __new__(cls, parts: Sequence[str]) -> Self:
+        """Make one of differences."""
+        made = super().__new__(cls, "; ".join(parts))
+        made.parts = parts
+        return made
+
+
 @model
 class ArgsMatch(Model):
     """What a call's arguments must be, by all given matchers. Keys may be dotted paths."""
@@ -63,22 +100,22 @@ class ArgsMatch(Model):
         for name in ("args_contains", "args_equal", "args_time", "regex"):
             yield from (((name, key), key) for key in getattr(self, name) or ())
 
-    def differences(self, args: dict[str, Any]) -> list[str]:
+    def differences(self, args: dict[str, Any]) -> list[Mismatch]:
         """What keeps the arguments from matching, one line each; empty when they match."""
         find = partial(lookup, args)
         found = _differing(self, find, contains=self.args_contains, same=self.args_equal or {})
         if self.args_equal == {} and args:
-            found.append(f"args: expected none, got {_brief(args)}")
+            found.append(Mismatch("args", "none", _brief(args)))
         for key, wanted in self.args_time.items():
             found += _off(key, wanted if isinstance(wanted, dict) else {"is": wanted}, find(key))
         if self.json_schema is not None:
-            found += schema_differences(self.json_schema, args)
-        return found
+            found += _by_schema(self.json_schema, args)
+        return [each.inside("args") for each in found]
 
-    def differences_of(self, call: ToolCall) -> list[str]:
+    def differences_of(self, call: ToolCall) -> list[Mismatch]:
         """What keeps the arguments of a call from matching; arguments that the recording lacks match nothing."""
         found = self.differences(call.args)
-        return found if call.tells_args else ["args: not in the recording"]
+        return found if call.tells_args else [_without_words("args", "not in the recording")]
 
 
 @model
@@ -102,7 +139,7 @@ class ResultMatch(Model):
     def __post_init__(self) -> None:
         _check_matchers(self)
 
-    def differences(self, result: Any) -> list[str]:
+    def differences(self, result: Any) -> list[Mismatch]:
         """What keeps a result from matching, one line each; empty when it matches."""
         held = held_in(result)
         whole = {"text": result} if held is None else held
@@ -113,13 +150,13 @@ class ResultMatch(Model):
 
         found = _differing(self, find, contains=self.contains, same=self.equal)
         if self.json_schema is not None:
-            found += schema_differences(self.json_schema, whole)
-        return [f"result {line}" for line in found]
+            found += _by_schema(self.json_schema, whole)
+        return [each.inside("result", f"result {each}") for each in found]
 
-    def differences_of(self, call: ToolCall) -> list[str]:
+    def differences_of(self, call: ToolCall) -> list[Mismatch]:
         """What keeps the results of a call from matching: of the one that comes closest."""
         every = [self.differences(result.data.get("result")) for result in call.results]
-        return min(every, key=len, default=["result: there is none"])
+        return min(every, key=len, default=[_without_words("result", "there is none")])
 
 
 def _check_matchers(match: ArgsMatch | ResultMatch) -> None:
@@ -159,44 +196,55 @@ def _differing(
     *,
     contains: Mapping[str, Any],
     same: Mapping[str, Any],
-) -> list[str]:
+) -> list[Mismatch]:
     """What differs by the matchers that name keys; `find` has the value of a key."""
-    found = [f"{key} is missing" for key in match.required_keys if find(key) is MISSING]
+    missing = [key for key in match.required_keys if find(key) is MISSING]
+    found = [Mismatch(key, "any value", "nothing", f"{key} is missing") for key in missing]
     for key, want in contains.items():
         got = find(key)
         if _contains(got, want):
             continue
         if isinstance(want, str):
-            found.append(f"{key}: expected to contain {_brief(want)}, got {_brief(got)}")
+            found.append(Mismatch(key, f"to contain {_brief(want)}", _brief(got)))
         else:
-            found.append(_unequal(key, want, got, "expected to be"))
+            found += _unequal(key, want, got, "to be ")
     for key, want in same.items():
         got = find(key)
         if not equal(got, want):
-            found.append(_unequal(key, want, got))
+            found += _unequal(key, want, got)
     for key, pattern in match.regex.items():
         got = find(key)
         text = show(got) if isinstance(got, int | float) else got
         if not isinstance(text, str) or not any(
             search(composed(pattern), each) for each in readings(composed(text))
         ):
-            found.append(f"{key}: expected a match of /{pattern}/, got {_brief(got)}")
+            found.append(Mismatch(key, f"a match of /{pattern}/", _brief(got)))
     return found
 
 
-def _off(key: str, wanted: Mapping[str, Any], got: Any) -> list[str]:
+def _by_schema(schema: dict[str, Any], value: Any) -> list[Mismatch]:
+    """What a JSON Schema finds wrong, each at its place."""
+    return [
+        Mismatch(".".join(place), fault, words=f"{'/'.join(place) or '(top)'}: {fault}")
+        for place, fault in schema_faults(schema, value)
+    ]
+
+
+def _without_words(place: str, fault: str) -> Mismatch:
+    return Mismatch(place, fault, words=f"{place}: {fault}")
+
+
+def _off(key: str, wanted: Mapping[str, Any], got: Any) -> list[Mismatch]:
     """What keeps a value from being the moment that is wanted."""
     there, most = moment(got), wanted.get("within_s", 0)
     apart = None if there is None else seconds_between(moment(wanted["is"]) or there, there)
     if apart is not None and abs(apart) <= most:
         return []
-    about = f" within {most:g} s" if most else ""
+    expected = f"the moment {wanted['is']}" + (f" within {most:g} s" if most else "")
     if there is not None and apart is None:
-        return [
-            f"{key}: expected the moment {wanted['is']}{about}, got {_brief(got)}: only one has an offset"
-        ]
+        return [Mismatch(key, expected, f"{_brief(got)}: only one has an offset")]
     off = "" if apart is None else f", {abs(apart):g} s {'later' if apart > 0 else 'earlier'}"
-    return [f"{key}: expected the moment {wanted['is']}{about}, got {_brief(got)}{off}"]
+    return [Mismatch(key, expected, f"{_brief(got)}{off}")]
 
 
 @model
@@ -272,7 +320,7 @@ class Selector(Model):
                 far = similar.index(tool) + 1 if tool in similar else 0
                 ranked.append(((far, event.type != self.event_type, len(found), event.seq), event, found))
         ranked.sort(key=lambda item: item[0])
-        return [(event, "; ".join(found)) for _, event, found in ranked[:MOST_CLOSEST]]
+        return [(event, Note(found)) for _, event, found in ranked[:MOST_CLOSEST]]
 
     def _similar_tools(self, trace: Trace) -> list[str]:
         """The canonical names of the tools that have a name much like the one that is meant, the likest first."""
@@ -284,32 +332,34 @@ class Selector(Model):
         near = get_close_matches(self.tool, known, n=MOST_CLOSEST, cutoff=0.6)
         return [*dict.fromkeys(known[name] for name in near)]
 
-    def _differences(self, event: Event, trace: Trace) -> Iterator[str]:
+    def _differences(self, event: Event, trace: Trace) -> Iterator[Mismatch]:
         """What keeps an event from being meant."""
         if self.event_type is not None and event.type != self.event_type:
-            yield f"event_type: expected {self.event_type}, got {event.type}"
+            yield Mismatch("event_type", self.event_type, event.type)
         if self.tool is not None and not is_event_of(self.tool, event, trace):
-            yield f"tool: expected {self.tool}, got {tool_of(event, trace)}"
+            yield Mismatch("tool", self.tool, tool_of(event, trace))
         if self.call_id is not None and (call_id := _call_id(event, trace)) != self.call_id:
-            yield f"call_id: expected {self.call_id}, got {call_id}"
+            yield Mismatch("call_id", self.call_id, str(call_id))
         came_to = self.success is not None or self.result is not None
         if came_to and event.type == "tool_call" and self.event_type is None:
-            yield "event_type: expected tool_result, got tool_call"  # when it was made, it had come to nothing yet
+            # when it was made, it had come to nothing yet
+            yield Mismatch("event_type", "tool_result", "tool_call")
         if self.success is not None and (success := _success(event, trace)) is not self.success:
-            yield f"success: expected {show(self.success)}, got {show(success)}"
+            yield Mismatch("success", show(self.success), show(success))
         if self.agent is not None and not any(
             name_matches(self.agent, name) for name in agents_of(event, trace)
         ):
-            yield f"agent: expected {self.agent}, got {' or '.join(agents_of(event, trace))}"
+            yield Mismatch("agent", self.agent, " or ".join(agents_of(event, trace)))
         call = trace.call_of(event)
         if self.args is not None:
-            yield from self.args.differences_of(call) if call else ["args: no call belongs to this event"]
+            no_call = [_without_words("args", "no call belongs to this event")]
+            yield from self.args.differences_of(call) if call else no_call
         if self.result is not None and call and event is call.event:
             yield from self.result.differences_of(call)
         elif self.result is not None and event.type == "tool_result":
             yield from self.result.differences(event.data.get("result"))
         elif self.result is not None:
-            yield "result: there is none"
+            yield _without_words("result", "there is none")
 
     def __str__(self) -> str:
         parts: list[str] = [self.event_type or "event"]
@@ -425,23 +475,39 @@ def _brief(value: Any) -> str:
     return clipped(show(value), LONGEST_VALUE)
 
 
-def _unequal(key: str, want: Any, got: Any, expected: str = "expected") -> str:
-    """What was expected of a value and got; of long ones the first part that is not equal, and of a text where that is."""
-    if len(show(want)) + len(show(got)) <= BOTH_SHOWN:
-        return f"{key}: {expected} {show(want)}, got {show(got)}"
-    if isinstance(want, str) and isinstance(got, str):
+MOST_PARTS = 5
+"""Parts of one value that a message shows apart."""
+
+
+def _unequal(key: str, want: Any, got: Any, be: str = "") -> Iterator[Mismatch]:
+    """What was expected of a value and got: of objects part by part, of long texts where they differ.
+
+    Lists are shown part by part where they have as many items, else as a whole unless they are long.
+    """
+    is_short, about = len(show(want)) + len(show(got)) <= BOTH_SHOWN, ""
+    if isinstance(want, dict | list) and type(want) is type(got) and want:
+        wanted, given = (dict(each if isinstance(each, dict) else enumerate(each)) for each in (want, got))
+        parts = [(part, wanted.get(part, MISSING), given.get(part, MISSING)) for part in {**wanted, **given}]
+        unlike = [part for part in parts if not equal(part[1], part[2])]
+        in_parts = isinstance(want, dict) or len(want) == len(got)
+        if in_parts or not is_short:
+            for part, one, other in unlike[: MOST_PARTS if in_parts else 1]:
+                yield from _unequal(f"{key}.{part}", one, other, be)
+            if in_parts and len(unlike) > MOST_PARTS:
+                more = f"{len(unlike) - MOST_PARTS} more parts differ"
+                yield Mismatch(key, more, words=f"{key}: {more}")
+            return
+    if is_short:
+        one, other = show(want), show(got)
+    elif isinstance(want, str) and isinstance(got, str):
         from agenteval.contracts.json_values import around_difference, first_difference
 
         at = first_difference(want, got)
-        want, got, line = *around_difference(want, got), want.count("\n", 0, at) + 1
-        key += f" (differs at character {at + 1}, line {line})"
-    elif isinstance(want, dict | list) and type(want) is type(got):
-        wanted, given = (dict(each if isinstance(each, dict) else enumerate(each)) for each in (want, got))
-        for part in {**wanted, **given}:
-            one, other = wanted.get(part, MISSING), given.get(part, MISSING)
-            if not equal(one, other):
-                return _unequal(".".join((key, str(part))), one, other, expected)
-    return f"{key}: {expected} {_brief(want)}, got {_brief(got)}"
+        one, other = map(_brief, around_difference(want, got))
+        about = f" (differs at character {at + 1}, line {want.count(chr(10), 0, at) + 1})"
+    else:
+        one, other = _brief(want), _brief(got)
+    yield Mismatch(key, f"{be}{one}", other, f"{key}{about}: expected {be}{one}, got {other}")
 
 
 def _contains(got: Any, want: Any) -> bool:

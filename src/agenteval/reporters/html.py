@@ -7,6 +7,7 @@ import json
 import re
 from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache, partial
 from hashlib import sha256
@@ -15,7 +16,7 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from agenteval.comparing.comparison import known_failures, unseen_regressions
-from agenteval.contracts.results import AssertionResult, RunSummary, TestRow
+from agenteval.contracts.results import AssertionResult, EventDifference, RunSummary, TestRow
 from agenteval.contracts.trace import is_synthetic
 from agenteval.judging.stored import StoredRun
 from agenteval.matching.sends import OUTBOUND
@@ -75,8 +76,8 @@ _NAMES = {
 }
 """Where the name of an event is found; messages have a role."""
 _CONTENT = {"tool_call": "args", "tool_result": "result", "error": "message"}
-_DIFFERENCE = re.compile(r"(?s)(\S+): expected (.*), got (.*)")
-_NEXT_DIFFERENCE = re.compile(r"; (?=\S+: expected )")
+_WHOLES = ("args", "result")
+"""The content of an event, in which the place of a difference may be; an argument may be called like another part of it."""
 _ANCHOR = re.compile(r"[A-Za-z0-9._-]{1,200}")
 _REASONS_IN_A_ROW = 4
 _FILES = files("agenteval.reporters") / "templates"
@@ -88,14 +89,6 @@ class Text(NamedTuple):
     head: str
     more: str = ""
     left_out: int = 0
-
-
-class Difference(NamedTuple):
-    """Where something is not as expected; `place` and `got` are empty for a note in other words."""
-
-    place: str
-    expected: str
-    got: str
 
 
 def text(value: str) -> Text:
@@ -138,22 +131,15 @@ def checks(results: Sequence[AssertionResult], anchor: str) -> list[SimpleNamesp
             asked=_named_values(result.params),
             observed=_named_values(result.observed),
             differences={
-                each.event_id: differences(each.note) for each in result.evidence.excerpts if each.note
+                each.event_id: each.differences or [EventDifference(place="", expected=each.note, got="")]
+                for each in result.evidence.excerpts
+                if each.note
             },
         )
         for number, result in enumerate(results, 1)
     ]
     urgency = list(CHECK_WORDS)
     return sorted(made, key=lambda check: urgency.index(check.kind))
-
-
-def differences(note: str) -> list[Difference]:
-    """A note of the evidence, as far as possible place by place."""
-    found = []
-    for part in _NEXT_DIFFERENCE.split(note):
-        match = _DIFFERENCE.fullmatch(part)
-        found.append(Difference(*match.groups()) if match else Difference("", part, ""))
-    return found
 
 
 def timeline(trace: Mapping[str, Any], checks: Sequence[SimpleNamespace], anchor: str) -> SimpleNamespace:
@@ -180,8 +166,10 @@ def timeline(trace: Mapping[str, Any], checks: Sequence[SimpleNamespace], anchor
         named = {each.name: each for each in event.fields if each.name}
         for check in event.pins:
             for one in check.differences.get(event.event_id, ()):
-                at = named.get(one.place) or named.get(one.place.split(".")[0]) or event
-                at.differences.append((check, one))
+                whole, _, inside = one.place.partition(".")
+                at = named.get(inside) or named.get(inside.split(".")[0]) if whole in _WHOLES else None
+                told = replace(one, place=inside) if at else one
+                (at or event).differences.append((check, told))
     return SimpleNamespace(events=events, left_out=len(records) - len(kept))
 
 
