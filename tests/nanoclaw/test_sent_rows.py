@@ -358,6 +358,17 @@ def test_a_message_to_a_peer_that_arrived(tmp_path: Path) -> None:
     assert trace.calls()[1].results[-1].data["result"]["state"] == "refused"
 
 
+def test_a_session_alone_knows_what_became_of_its_messages(tmp_path: Path) -> None:
+    """The sessions of other agents of the install are looked at, where one session, or one transcript, is named."""
+    root = unpack_made("a2a", tmp_path)
+    (folder,) = (root / "data" / "v2-sessions" / "ag-1790000000000-bbbb05").glob("sess-*")
+    (transcript,) = folder.parent.rglob("*.jsonl")
+    for named in (folder, transcript):
+        runs = [replayed(root, str(named.relative_to(root)), turn=turn) for turn in (1, 2)]
+        assert [trace.output for trace in runs] == ["At 18:00.", ""]
+        assert [sends_of(trace) for trace in runs] == [[], [("final text", "Tomorrow it is closed.", False)]]
+
+
 def test_an_approval_of_another_session_or_action_holds_nothing(tmp_path: Path) -> None:
     """Only what names the message of this session does."""
     install = asked()

@@ -77,6 +77,8 @@ class Source:
     transcripts: list[Transcript] = field(default_factory=list)
     sessions: dict[Path, str] = field(default_factory=dict)
     """The folders of v2 sessions, named by their ids, with the agent groups that own them; empty when unknown."""
+    others: dict[Path, str] = field(default_factory=dict)
+    """Those of the install that were not asked for: they tell whether messages to their agents arrived."""
     database: Path | None = None
     """That of the install: of v2 the central one, of v1 the store."""
     groups: Path | None = None
@@ -188,6 +190,7 @@ def _of_owner(source: Source, owner: str, transcript: Path | None = None) -> Sou
     source.transcripts = [each for each in source.transcripts if each.owner == owner]
     if transcript:
         source.transcripts = [Transcript(transcript, owner)]
+    source.others = {folder: each for folder, each in source.sessions.items() if each != owner}
     source.sessions = {folder: each for folder, each in source.sessions.items() if each == owner}
     return source
 

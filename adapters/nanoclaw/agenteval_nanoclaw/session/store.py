@@ -299,12 +299,15 @@ def read_store(source: Source) -> Store:
             store.groups[owner] = Group(text_of(row["folder"]), mounts.get(owner))
         approvals = tables["pending_approvals"]
     store.sessions += [_session(folder, owner, source) for folder, owner in source.sessions.items()]
+    told = store.sessions
+    if any(row.channel == TO_AGENTS for session in told for row in session.outbound):
+        told = [*told, *(_session(folder, owner, source) for folder, owner in source.others.items())]
     copies: dict[str, list[Inbound]] = {}
-    for message in (each for session in store.sessions for each in session.inbound):
+    for message in (each for session in told for each in session.inbound):
         if message.channel == TO_AGENTS and message.source_session:
             copies.setdefault(message.source_session, []).append(message)
     for session in store.sessions:
-        _follow(session, store, approvals, copies.get(session.id, []))
+        _follow(session, told, approvals, copies.get(session.id, []))
     return store
 
 
@@ -441,8 +444,8 @@ def _requests(rows: list[Row], answers: dict[str, Record]) -> Iterator[Request]:
             )
 
 
-def _follow(session: Session, store: Store, approvals: list[Row], copies: list[Inbound]) -> None:
-    """Tell what became of messages to other agents, of which `copies` arrived.
+def _follow(session: Session, sessions: list[Session], approvals: list[Row], copies: list[Inbound]) -> None:
+    """Tell what became of messages to other agents, of which `copies` arrived in the sessions of all.
 
     The host counts one as delivered when it has taken it, even to hold it.
     """
@@ -454,7 +457,7 @@ def _follow(session: Session, store: Store, approvals: list[Row], copies: list[I
             gates[text_of(payload.get("id"))] = text_of(approval["status"])
     notes = [message for message in session.inbound if message.is_note]
     for row in taken:
-        owned = [other for other in store.sessions if other.owner == row.platform_id]
+        owned = [other for other in sessions if other.owner == row.platform_id]
         if found := next((each for each in copies if _is_copy(each, row, owned)), None):
             copies.remove(found)
         elif row.id in gates:
