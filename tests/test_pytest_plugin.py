@@ -135,6 +135,17 @@ def test_without_the_switch_nothing_is_collected_or_imported(pytester: pytest.Py
     assert [line for line in told if "agenteval" in line] == []
 
 
+def test_a_test_file_that_is_named_without_the_switch_says_so(pytester: pytest.Pytester) -> None:
+    """Any other YAML file is for other plugins."""
+    Project(pytester.path).add("pass")
+    (pytester.path / "other.test.yaml").write_text("stages: []\n", encoding="utf-8")
+    done = run(pytester, "tests/pass/test.yaml::x")
+    assert done.ret == pytest.ExitCode.USAGE_ERROR
+    wanted = "tests/pass/test.yaml is a test of agenteval: add --agenteval, or set agenteval = true in pytest's configuration"
+    assert wanted in str(done.stderr)
+    assert "agenteval" not in str(run(pytester, "other.test.yaml").stderr)
+
+
 def test_every_verdict_is_one_of_pytests_own(pytester: pytest.Pytester, project: Project) -> None:
     """Failures, errors, skips, expected failures and invalid files are told apart, each with its evidence."""
     for kind in ("pass", "fail", "warn", "skip", "error", "invalid"):

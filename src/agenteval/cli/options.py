@@ -126,7 +126,10 @@ ExcludeTagOption = Annotated[
 
 def _known_workers(value: str) -> str:
     if value != "auto" and not (value.isascii() and value.isdigit() and len(value) <= 4):
-        raise UsageError(f"-n {value}: expected a number of processes, at most 9999, or auto")
+        raise UsageError(
+            f"-n {value}: expected a number of processes, at most 9999, or auto",
+            next_step="for instance -n 4",
+        )
     return value
 
 

@@ -1,9 +1,11 @@
 """Strict models in words, and in JSON Schema: why data does not fit one, and what it would have to be."""
 
+import json
 from collections.abc import Iterator, Sequence
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from itertools import islice
-from typing import Any, Literal, NamedTuple, get_args, get_origin
+from types import UnionType
+from typing import Any, Literal, NamedTuple, Union, get_args, get_origin
 
 from agenteval.contracts.models import DataPath, Flaw, Model, Steps, describe, dotted
 from agenteval.text.names import closest
@@ -47,17 +49,18 @@ def findings(flaws: Sequence[Flaw]) -> list[Finding]:
         key = finding.path, finding.message if finding.at_key else finding.code
         found[key] = finding
     outer = {finding.path[:length] for finding in found.values() for length in range(len(finding.path))}
-    meant = {
-        (*each.path[:-1], each.suggestion)
-        for each in found.values()
-        if each.code == "unknown_key" and each.suggestion
-    }
+    unknown = [each for each in found.values() if each.code == "unknown_key"]
+    meant = {(*each.path[:-1], each.suggestion) for each in unknown if each.suggestion}
+    moved = {each.name for each in unknown if each.next_step}
     # A union complains once per member; what is said of the best fit, the deepest, is kept. And a key that is there
-    # under a misspelt name is not missing as well.
+    # under a misspelt name, or at another place, is not missing as well.
     return [
         finding
         for finding in found.values()
-        if not (finding.code == "missing_key" and (*finding.path, finding.name) in meant)
+        if not (
+            finding.code == "missing_key"
+            and ((*finding.path, finding.name) in meant or finding.name in moved)
+        )
         and not (finding.code == "wrong_type" and finding.path in outer)
     ]
 
@@ -69,7 +72,14 @@ def _finding(flaw: Flaw, expected: dict[DataPath, list[str]]) -> Finding:
         case "unknown_key":
             return _unknown(flaw, path)
         case "missing_key":
-            return Finding(flaw.code, path, f"missing required key {about!r}", at_key=True, name=about)
+            return Finding(
+                flaw.code,
+                path,
+                f"missing required key {about!r}",
+                at_key=True,
+                name=about,
+                next_step=_HOW_TO_ADD.get(about, f"add {about!r}"),
+            )
         case "wrong_tag":
             message, choices = f"unknown {path[-1]} {flaw.value!r}", about
         case "wrong_value" if isinstance(about, str):
@@ -84,7 +94,74 @@ def _finding(flaw: Flaw, expected: dict[DataPath, list[str]]) -> Finding:
         message,
         allowed=choices,
         suggestion=closest(str(flaw.value), choices) if choices and isinstance(flaw.value, str) else None,
+        next_step=_shaped(flaw.value, about) if flaw.code == "wrong_type" else "",
     )
+
+
+def _shaped(value: Any, about: Any) -> str:
+    """Return the advice how to write a value in the shape that is expected: most values are right, and only wrapped wrongly."""
+    kind = get_origin(about) or about
+    if kind is list and isinstance(value, dict):
+        return "begin each item with '- '"
+    if kind is list and isinstance(value, str):
+        (item,) = get_args(about) or (Any,)
+        inner = next(_models_in(item), None)
+        if inner is not None:
+            return f"write a list of mappings, each with {_listed(_needed(inner))}"
+        return f"write it as a list: [{_quoted(value)}]"
+    if kind is int and isinstance(value, str) and value.lstrip("-").isdigit():
+        return f"write it without quotes: {value}"
+    if kind is str and isinstance(value, list):
+        return "write one"
+    if isinstance(kind, type) and issubclass(kind, Model) and not isinstance(value, dict):
+        needed = _needed(kind)
+        declared = fields(kind)  # type: ignore[arg-type]
+        words = [each.name for each in declared if isinstance(value, str) and value in get_args(each.type)]
+        if words:
+            return f"write {{{words[0]}: {value}}}"
+        if open_ones := _open_mappings(kind):
+            return f"write a mapping, for instance {{{open_ones[0]}: {{name: {_quoted(value)}}}}}"
+        if len(needed) == 1 and (isinstance(value, str) or needed[0] in _required(kind)):
+            return f"write {{{needed[0]}: {_quoted(value)}}}"
+        return f"write a mapping with {_listed(needed)}" if isinstance(value, str) else ""
+    if kind is dict and not isinstance(value, dict):
+        return "write a mapping: {key: value}"
+    if about == _ONE_OR_MORE and isinstance(value, str):
+        return "write a list of mappings"
+    return ""
+
+
+_ONE_OR_MORE = "a list or a mapping"
+
+
+def _needed(cls: type[Model]) -> list[str]:
+    """The keys that a model needs; of one that needs none, the first that takes any text, else the first."""
+    declared = [field for field in fields(cls) if field.init]  # type: ignore[arg-type]
+    texts = [each.name for each in declared if each.type in (str, str | None)]
+    return _required(cls) or texts[:1] or [declared[0].name]
+
+
+def _required(cls: type[Model]) -> list[str]:
+    declared = [field for field in fields(cls) if field.init]  # type: ignore[arg-type]
+    return [each.name for each in declared if each.default is MISSING and each.default_factory is MISSING]
+
+
+def _quoted(value: Any) -> str:
+    """A value as YAML; of a long or odd one a stand-in."""
+    if isinstance(value, list):
+        return f"[{', '.join(map(_quoted, value))}]" if value and len(value) <= 4 else "[…]"
+    if not isinstance(value, str) or len(value) > 60 or "\n" in value:
+        return "…"
+    return (
+        value
+        if value.replace("_", "a").isalnum() and not value[0].isdigit()
+        else json.dumps(value, ensure_ascii=False)
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    quoted = [repr(name) for name in names]
+    return " and ".join(filter(None, [", ".join(quoted[:-1]), quoted[-1]]))
 
 
 def _path(steps: Steps) -> DataPath:
@@ -98,6 +175,7 @@ def _path(steps: Steps) -> DataPath:
 def _unknown(flaw: Flaw, path: DataPath) -> Finding:
     outer, name, owner = flaw.steps
     name = str(name)
+    synonym = _synonym(name, owner) if owner else None
     home = _home(name, outer, owner) if owner else ""
     names = field_names(owner) if owner else []
     return Finding(
@@ -105,11 +183,91 @@ def _unknown(flaw: Flaw, path: DataPath) -> Finding:
         path,
         f"unknown key {name!r}",
         allowed=names,
-        suggestion=flaw.about or (None if home else closest(name, names)),
+        suggestion=(suggestion := flaw.about or (None if home else synonym or closest(name, names))),
         at_key=True,
         name=name,
-        next_step=home,
+        next_step=home
+        or _renamed(synonym, owner, flaw.value)
+        or ("" if suggestion or not owner else _argument(name, owner)),
     )
+
+
+_SYNONYMS = {
+    "name": ("id", "title", "tool"),
+    "kind": ("type",),
+    "check": ("type",),
+    "assertion": ("type",),
+    "args": ("params",),
+    "parameters": ("params",),
+    "with": ("params",),
+    "text": ("content", "any_of"),
+    "message": ("content",),
+    "contains": ("any_of",),
+    "value": ("any_of",),
+    "level": ("severity",),
+    "asserts": ("assertions",),
+    "expect": ("assertions",),
+    "checks": ("assertions",),
+    "tool_name": ("tool",),
+    "function": ("tool",),
+    "order": ("sequence",),
+    "steps": ("sequence",),
+    "pattern": ("regex",),
+    "input": ("input_messages",),
+    "messages": ("input_messages",),
+    "prompt": ("input_messages",),
+    "replay": ("replay_file",),
+    "times": ("min_calls",),
+    "count": ("min_calls",),
+}
+"""Words that other tools have for our keys, each with the keys that may be meant."""
+
+
+_HOW_TO_ADD = {
+    "id": "add an id of its own",
+    "title": "add a title: a few words about what is expected",
+    "type": "add a type: agenteval explain lists them",
+    "assertions": "add assertions: agenteval explain lists their types",
+    "content": "add content: what the message reads",
+}
+"""How to add a key that is missing, where its name alone is not enough."""
+
+
+def _synonym(name: str, owner: type[Model]) -> str | None:
+    names = field_names(owner)
+    return next((each for each in _SYNONYMS.get(name.lower(), ()) if each in names), None)
+
+
+def _renamed(synonym: str | None, owner: type[Model] | None, value: Any) -> str:
+    """The advice to write a value under another name, where it needs another shape, too."""
+    kinds = {each.name: each.type for each in fields(owner)} if owner and synonym else {}  # type: ignore[arg-type]
+    kind = kinds.get(synonym or "")
+    takes_list = any(get_origin(each) is list for each in (kind, *get_args(kind)))
+    return f"write {synonym}: [{_quoted(value)}]" if takes_list and isinstance(value, str) else ""
+
+
+def _argument(name: str, owner: type[Model]) -> str:
+    """The advice for a key that may be an argument of a tool, where a model holds such mappings of any keys."""
+    open_ones = _open_mappings(owner)
+    if open_ones:
+        return f"write arguments below {' or '.join(map(repr, open_ones))}: {{{open_ones[0]}: {{{_quoted(name)}: …}}}}"
+    for field in fields(owner):  # type: ignore[arg-type]
+        for inner in _models_in(field.type):
+            if found := _open_mappings(inner):
+                return (
+                    f"write an argument of the call as {field.name}: {{{found[0]}: {{{_quoted(name)}: …}}}}"
+                )
+    return ""
+
+
+def _open_mappings(cls: type[Model]) -> list[str]:
+    """The first two fields of a model that hold any keys with any values."""
+    found = []
+    for field in fields(cls):  # type: ignore[arg-type]
+        is_union = get_origin(field.type) in (Union, UnionType)
+        if dict[str, Any] in (get_args(field.type) if is_union else (field.type,)):
+            found.append(field.name)
+    return found[:2]
 
 
 def _home(name: str, outer: Steps, owner: type[Model]) -> str:

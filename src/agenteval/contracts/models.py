@@ -485,7 +485,7 @@ def _model(cls: type[Model]) -> Check:
             plan = plans.get(key)
             if plan is None:
                 if type(key) is not str or not (cls.extensible and key.startswith(EXTENSION_PREFIX)):
-                    flaws.append(Flaw((steps, key, cls), "unknown_key", None))
+                    flaws.append(Flaw((steps, key, cls), "unknown_key", None, item))
             elif item and type(item) is plan[0]:  # most values: no function has to be called
                 given[key] = item
             else:

@@ -172,7 +172,7 @@ class _Search:
                 elif (
                     "test" in entry.name.lower()
                     and _NEARLY.fullmatch(entry.name)
-                    and _holds_a_test(entry.path)
+                    and holds_a_test(entry.path)
                 ):
                     self.nearly.append(entry.path)
                 elif entry.is_symlink() and "." not in entry.name and not os.path.exists(entry.path):  # noqa: PTH110 - False for what may not be looked up
@@ -200,7 +200,7 @@ def _is_directory(entry: "os.DirEntry[str]") -> bool:
         return False
 
 
-def _holds_a_test(path: str) -> bool:
+def holds_a_test(path: str) -> bool:
     """Whether a file reads like a test: a mapping with an adapter and assertions."""
     if not os.path.isfile(path):  # noqa: PTH113 - a pipe would be waited for; False for what may not be looked up
         return False
@@ -216,7 +216,7 @@ def _left_out(directory: str) -> list[str]:
     """The tests in a directory that is not entered, and in those directly in it: a run writes none there."""
     places = (f"{above}{name}" for above in ("", "*/") for name in _NAMES)
     left = (str(path) for place in places for path in sorted(Path(directory).glob(place)))
-    return [path for path in left if _holds_a_test(path)]
+    return [path for path in left if holds_a_test(path)]
 
 
 def _misnamed(path: str) -> Problem:

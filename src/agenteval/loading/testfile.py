@@ -167,11 +167,61 @@ class _Loader:
         try:
             case = parse(TestCase, self.data)
         except Invalid as invalid:
-            self.faults += map(self.envelope_fault, invalid.findings)
+            faults = [
+                self.envelope_fault(finding) for finding in invalid.findings if not self.is_in_params(finding)
+            ]
+            named = {
+                index: fault
+                for index, given in enumerate(self.items("assertions"))
+                if (fault := self.type_as_key(index, given))
+            }
+            self.faults += [
+                fault
+                for fault in faults
+                if fault.data_path[:1] != ("assertions",) or not {*fault.data_path[1:2]} & {*named}
+            ]
+            self.faults += named.values()
             return None
         if not case.assertions:
-            self.fault("spec.no_assertions", "a test needs at least one assertion", "assertions", at_key=True)
+            step = "add one, such as {id: searched, type: must_call_tool, params: {tool: web_search}}"
+            self.fault(
+                "spec.no_assertions",
+                "a test needs at least one assertion",
+                "assertions",
+                at_key=True,
+                next_step=step,
+            )
         return case
+
+    def is_in_params(self, finding: "Finding") -> bool:
+        """Whether a key of an assertion that is missing stands among its parameters, where the error is shown."""
+        match finding.path:
+            case ("assertions", int(index)) if finding.code == "missing_key":
+                params = self.data["assertions"][index].get("params")
+                return isinstance(params, dict) and finding.name in params
+        return False
+
+    def type_as_key(self, index: int, given: Any) -> Fault | None:
+        """The one fault of an assertion that has its type where a key belongs: `- must_call_tool: web_search`."""
+        name = (
+            given if isinstance(given, str) else next(iter(given), None) if isinstance(given, dict) else None
+        )
+        if not isinstance(name, str) or (isinstance(given, dict) and "type" in given):
+            return None
+        with suppress(PluginError):
+            if (cls := self.registry.assertion_class(name)) is not None:
+                key = next(iter(each.name for each in fields(cls) if each.init), "")  # type: ignore[arg-type]
+                step = (
+                    f"write {{id: …, type: {name}, params: {{{key}: …}}}}"
+                    if key
+                    else f"write {{id: …, type: {name}}}"
+                )
+                path: DataPath = (
+                    ("assertions", index) if isinstance(given, str) else ("assertions", index, name)
+                )
+                message = f"{name!r} is a type of assertion, and stands under 'type'"
+                return Fault("spec.wrong_type", message, path, at_key=isinstance(given, dict), next_step=step)
+        return None
 
     def envelope_fault(self, finding: "Finding") -> Fault:
         """The fault of a finding about anything but parameters."""
@@ -182,13 +232,36 @@ class _Loader:
                 message = f"schema_version {version!r} is not supported, only {SCHEMA_VERSION!r} is"
                 if isinstance(version, float) and str(version) == SCHEMA_VERSION:
                     message = f'schema_version is a number here: quote it, "{SCHEMA_VERSION}"'
-                return Fault(code="spec.unsupported_version", message=message, data_path=finding.path)
+                step = f'write schema_version: "{SCHEMA_VERSION}"'
+                return Fault("spec.unsupported_version", message, finding.path, next_step=step)
+            case () if finding.code == "missing_key" and finding.name == "schema_version":
+                return fault._replace(next_step=f'begin the file with schema_version: "{SCHEMA_VERSION}"')
+            case (str(name),) if finding.code == "unknown_key" and name in _INPUTS:
+                return fault._replace(next_step="move it into 'adapter_input'")
+            case ("adapter_input",) if isinstance(self.data["adapter_input"], str):
+                return fault._replace(next_step=f"write {{replay_file: {self.data['adapter_input']}}}")
+            case ("assertions", int(index), "params") if finding.code == "wrong_type":
+                return fault._replace(next_step=self.first_parameter(index) or fault.next_step)
             case ("assertions", int(index), str(name)) if finding.code == "unknown_key":
                 with suppress(PluginError):
-                    cls = self.registry.assertion_class(str(self.data["assertions"][index].get("type")))
-                    if cls is not None and any(each.name == name for each in fields(cls)):  # type: ignore[arg-type]
+                    given = self.data["assertions"][index]
+                    names = fields_of(self.registry.assertion_class(str(given.get("type"))))
+                    if "params" not in given and isinstance(given[name], dict) and {*given[name]} & {*names}:
+                        return fault._replace(suggestion="params", next_step="")
+                    if name in names:
                         return fault._replace(next_step="move it into 'params'")
         return fault
+
+    def first_parameter(self, index: int) -> str:
+        """The advice to name the parameters of an assertion: its first, with what is given for all of them."""
+        given = self.data["assertions"][index]
+        with suppress(PluginError):
+            cls = self.registry.assertion_class(str(given.get("type")))
+            names = [each.name for each in fields(cls) if each.init] if cls else []  # type: ignore[arg-type]
+            if names:
+                value = given["params"]
+                return f"write params: {{{names[0]}: {value if isinstance(value, str) and value.isidentifier() else '…'}}}"
+        return ""
 
     def checks(self, case: TestCase | None) -> list[BoundAssertion]:
         """The valid assertions. The faults of the others are found even without a case."""
@@ -221,8 +294,23 @@ class _Loader:
         except PluginError as error:
             self.fault("plugin.broken", error.message, *at_type, next_step=error.next_step)
         except Invalid as invalid:
+            cls = self.registry.assertion_class(kind)
             place = ("assertions", index, "params") if "params" in given else at_type
-            self.faults += [_parameter_fault(kind, finding, place) for finding in invalid.findings]
+            faults = [_parameter_fault(kind, finding, place, fields_of(cls)) for finding in invalid.findings]
+            # A parameter that stands next to 'params' is not missing as well: there, one error says where it belongs.
+            known = fields_of(cls)
+            beside = [
+                name
+                for name in known
+                if name in given
+                or (
+                    "params" not in given
+                    and any(name in each for each in given.values() if isinstance(each, dict))
+                )
+            ]
+            self.faults += [
+                fault for fault in faults if not (fault.code == "spec.missing_parameter" and beside)
+            ]
         except KeyboardInterrupt:
             raise
         except BaseException as error:
@@ -242,6 +330,8 @@ class _Loader:
         types = self.registry.assertion_types()
         allowed = () if next_step else types  # with a broken plugin, the type may be right
         near = closest(kind, types)
+        if not (near or next_step):
+            next_step = "see what each type judges: agenteval explain"
         self.fault(code, message, *at_type, suggestion=near, allowed=allowed, next_step=next_step)
 
     def check_capabilities(self, flags: Any, index: int) -> None:
@@ -263,7 +353,8 @@ class _Loader:
             item_id = given.get("id") if isinstance(given, dict) else None
             if isinstance(item_id, str) and item_id in seen:
                 message = f"two {what}s have the id {item_id!r}"
-                self.fault(f"spec.duplicate_{what}_id", message, *path, index, "id")
+                step = f"give each {what} an id of its own"
+                self.fault(f"spec.duplicate_{what}_id", message, *path, index, "id", next_step=step)
             elif isinstance(item_id, str):
                 seen.add(item_id)
 
@@ -279,10 +370,27 @@ class _Loader:
         self.faults.append(Fault(code=code, message=message, data_path=path, **rest))
 
 
-def _parameter_fault(kind: str, finding: "Finding", params: DataPath) -> Fault:
-    """The fault of a finding about the parameters of a type."""
+_INPUTS = frozenset(("replay_file", "session", "turn", "task_id", "message", "tool_aliases"))
+"""What tests name under `adapter_input`, and beginners at the top."""
+
+
+def fields_of(cls: type[Assertion] | None) -> list[str]:
+    """The names of the parameters of a type."""
+    return [each.name for each in fields(cls) if each.init] if cls else []  # type: ignore[arg-type]
+
+
+def _parameter_fault(kind: str, finding: "Finding", params: DataPath, known: Sequence[str]) -> Fault:
+    """The fault of a finding about the parameters of a type, which are `known`."""
     name, step = dotted(finding.path), finding.next_step
     match finding.code:
+        case "wrong_type" if step == "write one":
+            several = f"{name}s"
+            step = (
+                f"name several under {several!r}"
+                if several in known
+                else "write one; for several, write an assertion for each"
+            )
+            code, message = "spec.wrong_parameter", f"parameter {name!r} of {kind}: {finding.message}"
         case "unknown_key":
             if name in AssertionSpec.__dataclass_fields__:
                 step = "put it next to 'params'"

@@ -45,3 +45,13 @@ def pytest_configure(config: pytest.Config) -> None:
         from agenteval.pytest_plugin.hooks import switch_on
 
         switch_on(config)
+        return
+    # Without this, pytest only reports that the file is "not found".
+    named = [arg.partition("::")[0] for arg in config.args if ".yaml" in arg or ".yml" in arg]
+    if named:
+        from agenteval.loading.discovery import holds_a_test
+
+        for name in filter(holds_a_test, named):
+            raise pytest.UsageError(
+                f"{name} is a test of agenteval: add --agenteval, or set agenteval = true in pytest's configuration"
+            )

@@ -351,7 +351,9 @@ class _Reader:
 
 
 def _refuse_twice(event: Any, key: str) -> NoReturn:
-    raise _Refused("yaml.duplicate_key", f"the key {key!r} is given twice", event)
+    raise _Refused(
+        "yaml.duplicate_key", f"the key {key!r} is given twice", event, next_step="remove one of the two"
+    )
 
 
 def _check_key(event: Any, key: Any) -> str:
