@@ -344,3 +344,14 @@ def test_a_current_directory_that_is_gone(
     gone.rmdir()
     assert main(["run", "tests"]) == 2
     assert capsys.readouterr() == ("", "error[usage.io]: No such file or directory: the current directory\n")
+
+
+def test_help_that_is_piped_draws_nothing() -> None:
+    """What draws boxes takes longer to import than a test to run."""
+    program = "import sys\nfrom agenteval.cli import main\nmain(sys.argv[1:])\nprint('rich' in sys.modules)"
+    for argv in (["--help"], ["run", "--help"], []):
+        done = subprocess.run(
+            [sys.executable, "-c", program, *argv], capture_output=True, text=True, check=True
+        )
+        assert "Usage: agenteval" in done.stdout + done.stderr
+        assert done.stdout.endswith("False\n")

@@ -106,6 +106,9 @@ def _app(names: Sequence[str]) -> typer.Typer:
         no_args_is_help=True,
         add_completion=False,
         pretty_exceptions_enable=False,
+        rich_markup_mode="rich"
+        if sys.stdout.isatty()
+        else None,  # piped, help is plain lines, without what draws
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_options)
@@ -146,6 +149,8 @@ def _other(error: BaseException, argv: Sequence[str]) -> int:
     if callable(show):
         if not (text := show()):  # `agenteval` alone: the help was shown
             return int(ExitCode.ERROR)
+        if text.startswith("Usage: "):  # the same, where nothing is drawn
+            return _fail(text, ExitCode.ERROR)
         text = _of_number(error) or text
         context = getattr(error, "ctx", None)
         command = context.command_path if context else " ".join(["agenteval", *COMMANDS.keys() & argv[:1]])

@@ -9,22 +9,24 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NoReturn
 
-import yaml
-from yaml.events import (
-    AliasEvent,
-    MappingEndEvent,
-    MappingStartEvent,
-    ScalarEvent,
-    SequenceEndEvent,
-    SequenceStartEvent,
-    StreamEndEvent,
-)
-from yaml.resolver import Resolver
-
 from agenteval.contracts.errors import FileError
 from agenteval.contracts.models import DataPath, describe
 from agenteval.reading.documents import INTEGERS, MAX_DEPTH, MAX_YAML_NODES
 from agenteval.reading.places import Fault, Place, place_at, problem_at
+from agenteval.text.lazy_regexes import patterns_at_first_use
+
+with patterns_at_first_use():
+    import yaml
+    from yaml.events import (
+        AliasEvent,
+        MappingEndEvent,
+        MappingStartEvent,
+        ScalarEvent,
+        SequenceEndEvent,
+        SequenceStartEvent,
+        StreamEndEvent,
+    )
+    from yaml.resolver import Resolver
 
 WORDS: dict[str, Any] = {
     **{form: True for word in ("yes", "true", "on") for form in (word, word.title(), word.upper())},
