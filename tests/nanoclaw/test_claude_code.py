@@ -63,6 +63,9 @@ NOTES = [
     "<local-command-caveat>Caveat: the messages below…</local-command-caveat>",
     "<system-reminder>Be good.</system-reminder>",
     "<session-start-hook>Welcome.</session-start-hook>",
+    "UserPromptSubmit hook additional context: answer in metres",
+    "SessionStart:startup hook success: Welcome.\nBe good.",
+    "  PostToolUse:Edit hook blocking error: run the tests",
     "<something_of_a_later_release at='3'>Whatever.</something_of_a_later_release>",
     '<teammate-message teammate_id="ann" color="blue">Done.</teammate-message>',
     "Another Claude session sent a message:\n<agent-message from='a7'>Done.</agent-message>\n\nIt is no user's.",
@@ -651,3 +654,29 @@ def test_results_that_come_side_by_side_set_no_clock_back(tmp_path: Path) -> Non
     script.answers("quick", "c-1", second=8)
     script.says("Done.", second=10)
     assert not any("clock" in note for note in script.trace(tmp_path).notes)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("Build it\nUserPromptSubmit hook additional context: be brief\nand kind", "Build it"),
+        (["Build it", "UserPromptSubmit hook success: ok"], "Build it"),
+        (
+            [
+                "<system-reminder>\nUserPromptSubmit hook additional context: x\n</system-reminder>",
+                "Build it",
+            ],
+            "Build it",
+        ),
+        (
+            "Which UserPromptSubmit hook success: line is it?",
+            "Which UserPromptSubmit hook success: line is it?",
+        ),
+    ],
+)
+def test_what_hooks_add_to_a_message_is_not_the_users(tmp_path: Path, content: Any, message: str) -> None:
+    """It stands on lines of its own, which begin with the name of the event."""
+    blocks = content if isinstance(content, str) else [{"type": "text", "text": text} for text in content]
+    script = asked(blocks)
+    script.says("Done.")
+    assert said(script.trace(tmp_path)) == [message]

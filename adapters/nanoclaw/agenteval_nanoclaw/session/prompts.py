@@ -67,6 +67,11 @@ _COMMAND = lazy(
 )
 _ARGUMENTS = lazy(r"<(command-args)(?=>)")
 _NOTICE = lazy(r"<(task-notification|agent-message|teammate-message)\b")
+_OF_A_HOOK = lazy(
+    r"(?m)^[ \t]*(?:Notification|P(?:ermissionRequest|ostToolUse(?:Failure)?|re(?:Compact|ToolUse))|Session(?:End|Start)"
+    r"|S(?:top|ubagent(?:Start|Stop))|UserPromptSubmit)(?::\S+)? hook (?:additional context|blocking error|error|feedback|success)\b"
+)
+"""How the lines begin that hooks add to what a user says, or that say what came of a hook: all that follows is theirs."""
 _CONTEXT = lazy(r'\s*<context timezone="([^"]*)" */>\s*')
 _ELEMENT = lazy(r"<(message|task|webhook|channel)\b")
 _BLOCK = lazy(r"\s*<([a-z][a-z\d]*(?:[-_][a-z\d]+)+)\b")
@@ -165,6 +170,8 @@ def _own_words(text: str, *, by_user: bool) -> str:
     if _FROM_OTHERS.match(text):  # with all that is said about it
         return text if by_user else ""
     text = without_reminders(text)
+    if not by_user and (added := _OF_A_HOOK.search(text)):
+        text = text[: added.start()].rstrip()
     at = 0
     while (opening := _BLOCK.match(text, at)) and opening[1] != PASTED:
         closing = f"</{opening[1]}>"
