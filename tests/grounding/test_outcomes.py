@@ -1,10 +1,12 @@
 """Claims that all went well, beside results that count failures."""
 
+from time import process_time
 from typing import Any
 
 import pytest
 
 from agenteval.assertions.base import Verdict
+from agenteval.grounding.outcomes import admits, against_outcomes, outcomes
 from builders import Step, call, error, judge, make_trace, result
 
 
@@ -125,3 +127,14 @@ def test_words_that_nothing_can_be_held_against_are_vacuous() -> None:
 def test_a_call_that_ended_in_an_error_is_no_result() -> None:
     """Nothing supports the answer then, as ever."""
     assert not verdict("All tests pass.", call("bash"), error("bash")).passed
+
+
+@pytest.mark.parametrize("piece", ["1", "1 ", "1,", "failed ", "all ", "tests all ", "no ", "1 of 1 "])
+def test_long_texts_are_read_in_linear_time(piece: str) -> None:
+    """Whatever an answer or a result repeats."""
+    text = piece * (40_000 // len(piece))
+    started = process_time()
+    admits(text)
+    found = outcomes([make_trace(*ran(text + "\n7 failed")).events[-1]], make_trace())
+    list(against_outcomes(text, found))
+    assert process_time() - started < 2

@@ -172,7 +172,7 @@ _QUALIFIED = lazy(
 )
 """What a claim has that is no claim of full success: an exception, a condition, a denial."""
 _ADMITTED = lazy(
-    rf"(?i)[1-9][0-9,]*\s+(?:of\s+(?:the\s+)?[0-9,]+\s+)?(?:{_UNIT}\s+)?(?:still |now |have |has |are |is )*(?:{_BAD_WORD}|{_ERROR_WORD})\b"
+    rf"(?i)(?<![0-9,])[1-9][0-9,]*\s+(?:of\s+(?:the\s+)?[0-9,]+\s+)?(?:{_UNIT}\s+)?(?:still |now |have |has |are |is )*(?:{_BAD_WORD}|{_ERROR_WORD})\b"
     r"|\b(?:still|currently|known|remaining|pre-?existing|unrelated|flaky|other|two|three|four|five|six|seven|eight|nine|ten|some|one)\b"
     rf"[^.\n]{{0,40}}\b{_BAD_WORD}\b|\b{_BAD_WORD}\s*[:=]\s*[1-9]|\b(?:are|is|do|does) not (?:all )?pass"
 )

@@ -141,7 +141,7 @@ def _supports(
     found, corpus = claims(output), corpus_of(basis.sources)
     corpus.looks = 0
     said = Said([*basis.said, *(Source("", text) for text in allow)], basis.called)
-    counted = () if admits(output) else basis.counted
+    counted = basis.counted if basis.counted and not admits(output) else ()
     judged = {
         claim: Support(claim, _Reading(claim, corpus, said), checks, counted)
         for claim in dict.fromkeys(found)
