@@ -93,7 +93,7 @@ LACKING = {
     ),
     "nothing, in small letters": (seen("messages", [blocks("WebSearch")], *TWICE), recorded("web_search"), 0),
     "nothing, as no service allows": (seen("messages", [blocks("shop_lookup")], *TWICE), recorded("shop.lookup"), 0),
-    "nothing, the harness's own": (seen("messages", [blocks("TodoWrite")], *TWICE), make_trace(), 0),
+    "an author's tool with a harness's name": (seen("messages", [blocks("Task")], *TWICE), make_trace(), 1),
     "nothing, to another agent": (seen("messages", [blocks("transfer_to_billing")], *TWICE), make_trace(), 0),
 }  # fmt: skip
 
@@ -103,6 +103,12 @@ def test_what_a_recording_lacks(what: str) -> None:
     """Each call once, whatever it is called; nothing that need not be recorded."""
     proxy, trace, number = LACKING[what]
     assert len(proxy.lacking(trace, NAMES)) == number
+
+
+def test_tools_of_a_harness_need_not_be_recorded() -> None:
+    """Where there is one."""
+    proxy = seen("messages", [blocks("TodoWrite")], answers("messages", "0"))
+    assert proxy.lacking(make_trace(), NAMES, has_harness=True) == []
 
 
 def test_a_call_that_the_harness_began_counts_and_spans_need_no_results() -> None:

@@ -412,8 +412,13 @@ class _Live:
     def _must_be_whole(self, trace: Trace, agent: LiveAgent, proxy: Proxy, *, has_results: bool) -> None:
         """Raises the error of a trace that lacks calls, and does not say that it may."""
         if trace.capabilities.supports_tool_trace and not trace.unseen:
-            begun = proxy.fixtures.asked - set(proxy.fixtures.denied)
-            lacking = proxy.seen.lacking(trace, agent.names, begun=begun, has_results=has_results)
+            lacking = proxy.seen.lacking(
+                trace,
+                agent.names,
+                begun=proxy.fixtures.let,
+                has_results=has_results,
+                has_harness=proxy.fixtures.has_harness,
+            )
             if lacking:
                 raise incomplete(lacking)
 

@@ -42,12 +42,14 @@ class SeenCalls:
         *,
         begun: Collection[str] = (),
         has_results: bool = True,
+        has_harness: bool = False,
     ) -> list[str]:
         """What the trace lacks, in words. `begun` are ids of calls that the harness is known to have begun;
-        `has_results` is false for a recording that need not show results, as spans are.
+        `has_results` is false for a recording that need not show results, as spans are; `has_harness` is true for an
+        agent whose harness has tools of its own, which its recording need not show.
         """
         recorded, lacking = list(trace.calls()), []
-        for call in self._went_through(begun):
+        for call in self._went_through(begun, (*HARNESS_TOOLS, *_NO_TOOLS) if has_harness else _NO_TOOLS):
             known = {_plain(name) for name in names(call.tool)}
             found = next(_fitting(recorded, call.call_id, known), None)
             if found is None:
@@ -58,11 +60,11 @@ class SeenCalls:
                 lacking.append(f"the result of {call.tool} with {call.text[:_SHOWN]}")
         return lacking
 
-    def _went_through(self, begun: Collection[str]) -> Iterator[Block]:
+    def _went_through(self, begun: Collection[str], passed_over: Sequence[str]) -> Iterator[Block]:
         counted: Counter[str] = Counter()
         for call in self.made:
             counted[call.call_id] += 1
-            own = any(name_matches(glob, call.tool) for glob in (*HARNESS_TOOLS, *_NO_TOOLS))
+            own = any(name_matches(glob, call.tool) for glob in passed_over)
             if not own and (counted[call.call_id] <= self.answered[call.call_id] or call.call_id in begun):
                 yield call
 
