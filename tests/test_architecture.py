@@ -270,7 +270,6 @@ def test_all_that_is_printed_and_filed_goes_through_the_redactor() -> None:
         ("redaction/sealing.py", "orjson.dumps"),
         ("redaction/redactor.py", "orjson.dumps"),
         ("reference/schemas.py", "path.write_text"),
-        ("live/run.py", "part.write_text"),  # a cassette, redacted text by text
         *SCRATCH,
     }
 
@@ -352,12 +351,12 @@ def test_nothing_that_an_agent_can_write_is_opened_by_its_path() -> None:
         ("fixtures.py", "transcript.write_text"),
         # what belongs to the author, and what was copied of it, before a run
         ("command.py", "folder.glob"),
+        ("command.py", "installation.glob"),
         ("command.py", "opened"),
         ("command.py", "read_bytes"),
         ("fixtures.py", "load_json"),
         ("model.py", "read_text"),
         ("run.py", "read_text"),
-        ("run.py", "part.write_text"),
         # scratch folders outside of those that the agent can write: settings, its standard input and output
         ("command.py", "read_data"),
         ("run.py", "opened"),

@@ -6,6 +6,7 @@ import shutil
 import socket
 import subprocess
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 from http.client import HTTPConnection
@@ -34,6 +35,7 @@ BUNDLE = "replay.json"
 """How an agent's own recording is called there."""
 _SPANS = "resourceSpans"
 _SHOWN = 300
+_VENV = "pyvenv.cfg"
 _SPAN_FILES = "*.otlp.json*"
 
 
@@ -101,23 +103,27 @@ def _prepared(setup: LiveSetup) -> "CommandAgent":
             "the configuration does not say how the agent is started",
             "set live.command.run in agenteval.yaml: live: {command: {run: [.venv/bin/python, agent.py]}}",
         )
-    tracked = tracked_files(root)
+    tracked = _shown_files(setup)
     folder, home, out = (setup.scratch / name for name in ("project", "home", "out"))
     copy_files(root, tracked, folder)
     for made in (home / CONFIG_FOLDER, out):
         made.mkdir(parents=True)
     runtime = setup.runtime(config.image)
-    program, read_only = config.run[0], dict[str, Path]()
+    program, visible, read_only = config.run[0], dict[str, Path](), dict[str, Path]()
     if runtime == "bwrap":  # an image has programs of its own
         program, visible = _program(program, root)
         read_only = {str(root): folder, **visible}
-    for named in config.run[1:]:
-        is_mounted = any(Path(named).is_relative_to(mount) for mount in config.mounts)
-        if (root / named).is_file() and named not in tracked and not is_mounted:
+    words = [program, *(_word(named, root) for named in config.run[1:])]
+    mounted = [os.path.realpath(root / name) for name in config.mounts]
+    for named in config.run:
+        inside, real = _in_project(named, root), os.path.realpath(root / named)
+        ways = (real, os.path.join(root, inside))  # noqa: PTH118 - a program of an environment is a link out of it
+        is_shown = any(Path(way).is_relative_to(shown) for way in ways for shown in (*mounted, *visible))
+        if inside and os.path.isfile(real) and inside not in tracked and not is_shown:  # noqa: PTH113 - any text
             raise _wrong(
                 "live.untracked",
                 f"git does not track {named}, so the agent's sandbox does not have it",
-                f"git add {named}, or add it to live.command.mounts",
+                f"git add {inside}, or add it to live.command.mounts",
             )
     for name in config.mounts:
         if not (root / name).exists():
@@ -143,7 +149,7 @@ def _prepared(setup: LiveSetup) -> "CommandAgent":
     }
     return CommandAgent(
         sandbox=Sandbox(
-            command=[program, *config.run[1:]],
+            command=words,
             socket=setup.socket,
             env={**setup.env, "CLAUDE_CONFIG_DIR": f"{HOME}/{CONFIG_FOLDER}", "AGENTEVAL_OUT": OUT},
             read_only={**setup.read_only, **read_only},
@@ -161,6 +167,47 @@ def _prepared(setup: LiveSetup) -> "CommandAgent":
         scratch=setup.scratch,
         case=setup.case,
     )
+
+
+def _in_project(named: str, root: Path) -> str:
+    """The path, relative to the root, of what a word of a command names in the project; empty for any other word.
+
+    It is as git lists it: without links in its folders, while the file itself may be a tracked link.
+    """
+    path = os.path.join(root, named)  # noqa: PTH118 - a word may be no path at all
+    if not os.path.lexists(path):
+        return ""
+    folder, name = os.path.split(path)
+    real = os.path.join(os.path.realpath(folder), name)  # noqa: PTH118
+    if name in ("", os.curdir, os.pardir):
+        real = os.path.realpath(path)
+    inside = os.path.relpath(real, root)
+    return "" if Path(inside).parts[:1] == (os.pardir,) else inside
+
+
+def _word(named: str, root: Path) -> str:
+    """A word of the command as it is right in the sandbox, where the project is the current folder."""
+    leads_away = os.path.isabs(named) or os.path.normpath(named).startswith(os.pardir)  # noqa: PTH117
+    inside = _in_project(named, root) if leads_away else ""
+    return str(Path(FOLDER, inside)) if inside else named
+
+
+def _shown_files(setup: LiveSetup) -> list[str]:
+    """The tracked files, without virtual environments that git tracks by mistake. Raises `AdapterError`."""
+    tracked = tracked_files(setup.root)
+    hint = "" if (setup.root / ".gitignore").exists() else " (there is none)"
+    for name in [each for each in tracked if each.rsplit("/", 1)[-1] == ".env"]:
+        setup.context.warn(
+            f"git tracks {name}, so the agent sees what is in it: put it into .gitignore{hint}"
+        )
+    for folder in [each.removesuffix(f"/{_VENV}") for each in tracked if each.endswith(f"/{_VENV}")]:
+        kept = [each for each in tracked if not each.startswith(f"{folder}/")]
+        setup.context.warn(
+            f"git tracks the virtual environment {folder}, {len(tracked) - len(kept):,} files, which are not copied for "
+            f"the agent: put {folder}/ into .gitignore{hint}, and git rm -r -q --cached {folder}"
+        )
+        tracked = kept
+    return tracked
 
 
 def git(folder: Path, *words: str) -> str | None:
@@ -219,21 +266,51 @@ def _program(named: str, root: Path) -> tuple[str, dict[str, Path]]:
             f"live.command.run starts {named}, which is not there",
             "correct the first word of live.command.run: a program on the PATH, or one of the project",
         )
-    path = path.absolute()
+    path = _behind_shim(path.absolute(), root)
     visible: dict[str, Path] = {}
     environment = path.parent.parent
-    if (environment / "pyvenv.cfg").is_file():
+    if (environment / _VENV).is_file():
         visible[str(environment)] = environment
-        settings = read_bytes((environment / "pyvenv.cfg").resolve()).decode(errors="replace").splitlines()
+        settings = read_bytes((environment / _VENV).resolve()).decode(errors="replace").splitlines()
         home = next((line.partition("=")[2].strip() for line in settings if line.startswith("home")), "")
         for folder in (Path(home).parent, path.resolve().parent.parent):
             if home and not is_of_system(str(folder)):
                 visible[str(folder)] = folder
-    elif path.is_relative_to(root):
-        return f"{FOLDER}/{path.relative_to(root)}", visible
+    elif inside := _in_project(str(path), root):
+        return f"{FOLDER}/{inside}", visible
     elif not is_of_system(str(path)):
-        visible[str(path)] = path.resolve()
+        real = path.resolve()
+        installation = real.parent.parent
+        if any(installation.glob("lib/python3*/os.py")) and not is_of_system(str(installation)):
+            path = real  # an interpreter of its own: it finds its library beside the folder that it is in
+            visible[str(installation)] = installation
+        else:
+            visible[str(path)] = real
     return str(path), visible
+
+
+def _behind_shim(path: Path, root: Path) -> Path:
+    """The program that a shim of a version manager (pyenv, asdf, mise) starts in this project; any other as it is.
+
+    A shim finds the program with files that no sandbox shows. Raises `AdapterError`.
+    """
+    if path.parent.name != "shims" or _in_project(str(path), root):
+        return path
+    home = path.parent.parent
+    manager = "mise" if path.resolve().name == "mise" else home.name.lstrip(".").removesuffix("-data")
+    own = home / "bin" / manager
+    program = own if own.is_file() else shutil.which(manager) or path.resolve()
+    with suppress(OSError, subprocess.TimeoutExpired):
+        line = [str(program), "which", path.name]
+        done = subprocess.run(line, cwd=root, capture_output=True, check=False, timeout=20)  # noqa: S603
+        found = Path(os.fsdecode(done.stdout).strip() or path)
+        if done.returncode == 0 and found.is_file() and found.parent.name != "shims":
+            return found.absolute()
+    raise _wrong(
+        "live.no_command",
+        f"{path} is a shim of {manager}, which does not say what it starts",
+        f"name the program itself in live.command.run: see `{manager} which {path.name}`",
+    )
 
 
 # After the run ------------------------------------------------------------------------------------------------

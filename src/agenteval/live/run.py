@@ -33,7 +33,7 @@ from agenteval.live.scratch import remove_leftovers, remove_tree
 from agenteval.live.seen import incomplete
 from agenteval.loading.config import LiveConfig
 from agenteval.loading.testfile import LoadedTest
-from agenteval.reading.documents import opened, read_text
+from agenteval.reading.documents import opened, read_text, refuse_link_out
 from agenteval.redaction.redactor import RedactionRules
 
 KEY = "sk-ant-agenteval-stands-in-for-the-key"
@@ -220,7 +220,11 @@ class _Live:
         return made
 
     def record(self) -> LiveRun:
-        """Run with the real model; then with what was recorded, which is written only if that plays."""
+        """Run with the real model; then with what was recorded, which is written only if that plays.
+
+        Raises `AdapterError`, and `FileError` where a link in the path of the cassette leads out of the project.
+        """
+        refuse_link_out(self.cassette_file)
         cassette = Cassette(recorded_at=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()))
         made = self.once(recording(self.real(), cassette))
         cassette.cost_usd = made.info.cost_usd
@@ -243,11 +247,13 @@ class _Live:
                 "what the message names differs between two runs of the agent: take it out of its prompt, "
                 "or report it",
             ) from error
-        self.cassette_file.parent.mkdir(
-            parents=True, exist_ok=True
-        )  # a suite's task may have had nothing there
+        refuse_link_out(self.cassette_file)
+        # a suite's task may have had nothing there
+        self.cassette_file.parent.mkdir(parents=True, exist_ok=True)
         part = self.cassette_file.with_suffix(".part")
-        part.write_text(text, encoding="utf-8")
+        part.unlink(missing_ok=True)  # a link in its place would be followed
+        with part.open("x", encoding="utf-8") as file:
+            file.write(text)
         part.replace(self.cassette_file)
         return made
 

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING
 
 from agenteval.contracts.adapters import AdapterContext
 from agenteval.contracts.errors import UsageError
-from agenteval.loading.config import Config, from_here, load_config, project_root, reach_of, rules_of
+from agenteval.loading.config import (
+    SETTINGS_FILE,
+    Config,
+    from_here,
+    load_config,
+    project_root,
+    reach_of,
+    rules_of,
+)
 from agenteval.loading.discovery import Selected, discover
 from agenteval.redaction.redactor import RedactionRules, Redactor, redact_with
 
@@ -44,7 +52,10 @@ class OpenProject:
         """
         named = list(given) or [str(from_here(self.root, name)) for name in self.config.tests]
         if not named:
-            raise UsageError("Missing argument 'PATH...'.", next_step=f"agenteval {command} --help")
+            step = f"agenteval {command} --help"
+            if (self.root / SETTINGS_FILE).is_file():
+                step = f"name a path, or write `tests: [evals]` into {SETTINGS_FILE}, with the folder of the tests"
+            raise UsageError("Missing argument 'PATH...'.", next_step=step)
         return named
 
     def unnamed(self, given: Sequence[str]) -> int:

@@ -24,6 +24,7 @@ from agenteval.judging.verdicts import JudgingRules
 from agenteval.loading.discovery import TEST_FILE, is_entered
 from agenteval.loading.testfile import LoadedTest, load_test
 from agenteval.plugins.registry import Registry
+from agenteval.reading.documents import refuse_link_out
 from agenteval.recording.cleaning import Cleaner
 from agenteval.recording.source import Source
 from agenteval.recording.suggestions import Suggestion, slug, suggestions
@@ -115,9 +116,11 @@ def must_be_free(folder: Path, names: Mapping[str, bytes], *, force: bool) -> No
 def write_files(folder: Path, files: Mapping[str, bytes]) -> list[Path]:
     """Write the files; each appears whole, by rename, and a link that is in the way is replaced, not followed.
 
-    Raises `UsageError` (`usage.not_writable`).
+    Raises `UsageError` (`usage.not_writable`), and `FileError` where a link in a path leads out of the project.
     """
     written = []
+    for name in files:
+        refuse_link_out((folder / name).parent)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in files.items():
