@@ -1,6 +1,8 @@
 """Live tests that are run several times, against a model that does not answer the same twice."""
 
 import json
+import subprocess
+import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -270,3 +272,18 @@ def test_a_baseline_that_knows_no_failure_excuses_none(project: LiveProject) -> 
     tried(project, LOOKED_UP * 5, "--trials", "5")
     run, _ = tried(project, [*LOOKED_UP * 4, *WRONG], "--trials", "5", "--baseline", "artifacts/run-1")
     assert run.exit_code == 1
+
+
+def test_pytest_runs_a_test_as_often_as_it_says(project: LiveProject) -> None:
+    """One trial of two would be half a verdict; a failure that does not block yet is an expected one."""
+    project.write("evals/order/turns.yaml", json.dumps(WRONG))
+    until = (datetime.now(UTC) + timedelta(days=30)).strftime("%Y-%m-%d")
+    soft = {"blocking": False, "owner": "dana", "until": until}
+    order(project, live={"script": "turns.yaml", "trials": 2, **soft})
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--agenteval"]
+    done = subprocess.run(
+        [*command, "--agenteval-artifacts", "out", "evals"], capture_output=True, text=True, check=False
+    )
+    assert "1 xfailed" in done.stdout, done.stdout
+    (file,) = Path("out").glob("*/*.result.json")
+    assert json.loads(file.read_text(encoding="utf-8"))["trials"]["judged"] == 2
