@@ -151,6 +151,17 @@ def test_a_tool_may_have_the_last_word(tmp_path: Path) -> None:
     ]
 
 
+def test_what_a_tool_sends_after_the_last_text_comes_last(tmp_path: Path) -> None:
+    """The final output is told once it is out, with its time."""
+    install = asked()
+    install.says("<internal>I tell her.</internal>")
+    install.user("<task-notification>done</task-notification>")
+    install.sends_by_tool("On 12 June.")
+    trace = install.trace(tmp_path)
+    assert (trace.output, trace.events[-1].type) == ("On 12 June.", "final_output")
+    assert [event.ts for event in trace.events] == sorted(event.ts for event in trace.events)
+
+
 def test_a_message_that_was_edited_reads_as_it_was_edited(tmp_path: Path) -> None:
     """The edit is a call of its own; a reaction changes no words."""
     install = asked()
@@ -389,7 +400,10 @@ def test_messages_of_no_run_are_counted(tmp_path: Path) -> None:
     install.row("Earlier.", timestamp="2026-11-20T10:00:00.000Z")
     install.tells("Now.")
     root = install.install(tmp_path)
-    assert "the runs in which 1 message went out: no transcript has them" in inspected(root).lacks
+    line = "the runs in which 1 message went out: no transcript has them"
+    assert line in inspected(root).lacks
+    (transcript,) = root.rglob("*.jsonl")
+    assert line not in inspected(transcript).lacks
     assert sends_of(replayed(root)) == []
 
 

@@ -359,13 +359,13 @@ class Outgoing:
             elif self.delivers and not (is_last and self._is_own(part.to)):
                 self._send_unproven(part, answer, f"{answer.id}:{number}")
         if answer is self._place():
-            self._final(answer)
+            self._final(answer, line.time)
 
     def end(self) -> None:
         """Tell what is left once all lines are told."""
         self._tell_loose(None)
         if self.output is None and (self.final or self.last):
-            self._final(self.final)
+            self._final(self.final, max([self.run.ended, *(each.rows[-1].time for each in self.last)]))
 
     def _place(self) -> Answer | None:
         """The text after which the final output is told; None for the end of the run."""
@@ -432,7 +432,7 @@ class Outgoing:
 
     # The final output -----------------------------------------------------------------------------------------
 
-    def _final(self, answer: Answer | None) -> None:
+    def _final(self, answer: Answer | None, time: int) -> None:
         found = self._proven(answer) if self.stored else self._unproven(answer)
         data: dict[str, Any] = {"role": "assistant", "content": found.pop("content"), **found}
         if answer and answer.text.strip() != data["content"]:
@@ -444,9 +444,6 @@ class Outgoing:
         if answer and not self.parts[answer.id] and not data["content"] and parts_of(answer.text, "v1"):
             self.notes += [] if self.one_door else [NOT_WRAPPED]
         self.output = TraceMessage(role="assistant", content=data["content"])
-        time = (
-            answer.last.time if answer else max(self.run.ended, *(each.rows[-1].time for each in self.last))
-        )
         self.builder.add("final_output", data, ts=iso(time))
 
     def _unproven(self, answer: Answer | None) -> dict[str, Any]:

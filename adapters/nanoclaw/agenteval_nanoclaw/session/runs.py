@@ -195,7 +195,9 @@ def read_recording(path: Path, context: AdapterContext, *, within: Path | None) 
         run.number = number
     for session in reading.store.sessions:
         if runs := [run for run in reading.runs if run.session is session and run.index.timed]:
-            reading.strays += _share(runs, session)
+            strays = _share(runs, session)
+            # one transcript of a session does not have all of its runs
+            reading.strays += 0 if source.what.startswith(TRANSCRIPT) else strays
     if not reading.runs:
         why = (
             "there is no transcript"
