@@ -10,6 +10,7 @@ import os
 import resource
 import signal
 import socket
+import stat
 import subprocess
 import sys
 import threading
@@ -49,8 +50,10 @@ def sees(path: str) -> bool:
 
 def writes(path: str) -> bool:
     """Whether a file can be opened for writing; nothing is written."""
-    os.close(os.open(path, os.O_WRONLY))
-    return True
+    file = os.open(path, os.O_WRONLY)
+    is_null = stat.S_ISCHR(os.fstat(file).st_mode)  # what runtimes put over a file to hide it
+    os.close(file)
+    return not is_null
 
 
 def creates(path: str) -> bool:
@@ -222,8 +225,7 @@ ATTEMPTS: list[Attempt] = [
     ("process", "folder of others", lambda: any_of(lambda p: sees(f"{p}/../../../../../..{in_home('secret')}"), processes("cwd"))),
     ("process", "processes outside", lambda: len([*filter(str.isdigit, os.listdir("/proc"))]) > 8),
     ("process", "signal to a process outside", lambda: os.kill(GIVEN["outside"], 0)),
-    ("process", "ptrace of the first process", lambda: call(101, 117, 16, 1, 0, 0)),
-    ("process", "ptrace seize", lambda: call(101, 117, 0x4206, 1, 0, 0)),
+    ("process", "ptrace of the first process", lambda: call(101, 117, 0x4206, 1, 0, 0)),
     ("process", "process_vm_readv", lambda: call(310, 270, 1, 0, 0, 0, 0, 0)),
     ("process", "session keyring", lambda: call(250, 219, 0, -3, 1)),
     ("process", "user keyring", lambda: call(250, 219, 0, -4, 1)),

@@ -742,7 +742,7 @@ def test_a_container_gets_what_the_agent_needs_and_nothing_else(project: LivePro
         *("run", "--rm", "--name", "--user", f"{user}:{group}", "--interactive"),
         *("--network", "none", "--cap-drop", "ALL", *keep, "--security-opt", "no-new-privileges"),
         *("--security-opt", "label=disable", "--pids-limit", "512", "--memory", str(4 * 2**30)),
-        *("--memory-swap", str(4 * 2**30), "--ulimit", f"fsize={2 * 2**30}", "--ulimit", "core=0"),
+        *("--memory-swap", str(4 * 2**30)),
         *("--workdir", "/workspace", *quiet, "--volume", "SCRATCH/agent/home:/agent"),
         *("--volume", "SCRATCH/managed:/etc/claude-code:ro", "--volume", "SCRATCH/agent/out:/out"),
         *("--volume", "SCRATCH/agent/project:/workspace"),
@@ -754,6 +754,32 @@ def test_a_container_gets_what_the_agent_needs_and_nothing_else(project: LivePro
         *("--entrypoint", "python3", "the-image", "-I", "-c", sandbox._BRIDGE),
         *("/run/agenteval/proxy.sock", "8089", "python3", "agent.py", "HOOKED"),
     ]
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT, None])
+def test_a_container_ends_with_the_run(project: LiveProject, how: signal.Signals | None) -> None:
+    """However that ends: killed, asked to end, interrupted, or because the agent takes too long."""
+    log = project.root / "artifacts/said"
+    program = project.write("artifacts/bin/docker", "")
+    program.write_text(DOCKER.format(python=sys.executable, log=str(log), prefix=sys.base_prefix))
+    program.chmod(0o755)
+    project.monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    project.configure(
+        runtime="docker", command={"run": ["python3", "agent.py", "SLEEP"], "image": "the-image"}
+    )
+    project.write("evals/order/turns.yaml", "[Done.]")
+    project.test(live={"script": "turns.yaml", "timeout_s": 30 if how else 1})
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        running = started(folder)
+        if how:
+            running.send_signal(how)
+        running.wait(30)
+        ran = next(words for words in map(json.loads, log.read_text().splitlines()) if words[0] == "run")
+        name = ran[ran.index("--name") + 1]
+        deadline = time.monotonic() + 10
+        while (left := [*agents_in(Path(folder)), *agents_in(Path(name))]) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert left == []
 
 
 IMAGE = os.environ.get("CONTAINER_IMAGE", "")

