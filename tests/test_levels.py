@@ -89,4 +89,8 @@ def test_a_misspelt_key_is_suggested_as_ever(tmp_path: Path) -> None:
     """It belongs nowhere."""
     assert told(tmp_path, tagz=[]) == [("unknown key 'tagz'", "did you mean 'tags'?", "")]
     nosuch = assertion("nosuch", {}, min_calls=2)
-    assert [step for *_, step in told(tmp_path, assertions=nosuch)] == ["", ""]
+    assert [step for *_, step in told(tmp_path, assertions=nosuch)] == [
+        "",
+        "see what each type judges: agenteval explain",
+    ]
+    assert told(tmp_path, something=[]) == [("unknown key 'something'", "", "")]

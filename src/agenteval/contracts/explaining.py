@@ -261,11 +261,12 @@ def _argument(name: str, owner: type[Model]) -> str:
 
 
 def _open_mappings(cls: type[Model]) -> list[str]:
-    """The first two fields of a model that hold any keys with any values."""
+    """The first two fields of a model that hold arguments of tools, which may have any keys."""
     found = []
     for field in fields(cls):  # type: ignore[arg-type]
         is_union = get_origin(field.type) in (Union, UnionType)
-        if dict[str, Any] in (get_args(field.type) if is_union else (field.type,)):
+        kinds = get_args(field.type) if is_union else (field.type,)
+        if dict[str, Any] in kinds and "args" in field.name:  # no schema, nor what an adapter takes
             found.append(field.name)
     return found[:2]
 
