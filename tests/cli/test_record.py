@@ -1105,6 +1105,18 @@ def test_an_update_asks_at_a_terminal(
     assert contents(Path("evals")) != before
 
 
+@pytest.mark.parametrize(
+    "text", ["How many lamps? \U0001f4a1", "\u202e\u05d0 e\u0301 \ufeff", "a\x00b\x7f\x9f", "a\ufffe"]
+)
+def test_any_sign_of_a_message_is_drafted(text: str, project: Logbooks) -> None:
+    """Emoji, signs of other scripts, control characters: the test is tried out in the form in which it is written."""
+    data = changed(NEWS["replay"]["final_output"]["content"])
+    for messages in (data["scenario"]["input_messages"], data["replay"]["input_messages"]):
+        messages[0]["content"] = text
+    record(project.keep(data), "--out", "evals", "--name", "news")
+    assert spec(Path("evals/news"))["scenario"]["input_messages"][0]["content"] == text
+
+
 @pytest.mark.parametrize("options", [[], ["--json"]])
 def test_an_update_writes_nothing_where_nobody_can_agree(
     options: list[str], project: Logbooks, capsys: pytest.CaptureFixture[str]
