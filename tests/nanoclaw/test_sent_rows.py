@@ -652,6 +652,11 @@ TRUTH: list[tuple[str, int, str, str, list[tuple[str, str, bool]]]] = [
     ("a2a", 3, "user_message", "The library closes at 18:00.", []),
     ("a2a", 4, "user_message", "", [("final text", "And tomorrow?", True)]),
     ("a2a", 5, "user_message", "", [("final text", "Tomorrow it is closed.", False)]),
+    ("refusals", 1, "user_message", "", [("mcp__nanoclaw__send_message", "When does the library close today?", True)]),
+    ("refusals", 2, "user_message", "", [("final text", "At 18:00.", False)]),
+    ("refusals", 3, "user_message", "", []),
+    ("refusals", 4, "user_message", "", [("final text", "Closed tomorrow.", False)]),
+    ("refusals", 5, "user_message", "", [("final text", "Here.", False)]),
 ]  # fmt: skip
 
 
@@ -659,7 +664,7 @@ TRUTH: list[tuple[str, int, str, str, list[tuple[str, str, bool]]]] = [
 def test_what_people_got_of_installs_that_the_host_made(
     tmp_path: Path, name: str, turn: int, trigger: str, output: str, sends: list[tuple[str, str, bool]]
 ) -> None:
-    """A chat, a series of a task, and two agents of whom one may not answer at once."""
+    """A chat, a series of a task, two agents of whom one may not answer at once; what was refused, failed and not sent yet."""
     root = unpack_made(name, tmp_path)
     trace = replayed(root, turn=turn)
     assert (trace.scenario.trigger, trace.output, trace.status) == (trigger, output, "success")
