@@ -93,7 +93,8 @@ def _of_sends(trace: Trace, case: TestCase) -> Iterator[Suggestion]:
     sends = [call for call in tried if not call.failed]
     sent = f"{counted(len(sends), 'message')} went out with {OUTBOUND}"
     if lost := len(tried) - len(sends):
-        sent += f", and {counted(lost, 'message')} did not"
+        did_not = f"{counted(lost, 'message')} that the agent meant to send did not arrive"
+        sent = f"{sent}, and {did_not}" if sends else did_not
     if scheduled:
         if task_id := trace.scenario.task_id:
             why = "the scheduler woke the agent for this task, once"
