@@ -101,7 +101,10 @@ def fault_of(finding: "Finding", family: str) -> Fault:
         at_key=finding.at_key,
         suggestion=finding.suggestion,
         allowed=finding.allowed,
-        next_step=finding.next_step,
+        # What a program wrote is not corrected by hand: who reads it knows better what to do.
+        next_step=""
+        if family == "json" and finding.code in ("missing_key", "wrong_type")
+        else finding.next_step,
     )
 
 
