@@ -120,7 +120,6 @@ def test_no_command_shows_help(capsys: pytest.CaptureFixture[str]) -> None:
     [
         (["run", "--unknown"], "No such option: --unknown"),
         (["run", "tests", "--stict"], "No such option: --stict"),
-        (["run"], "Missing argument 'PATH...'."),
         (["run", "tests", "--maxfail", "x"], "--maxfail x: expected a whole number, at least 0\n"),
         (["run", "tests", "--maxfail", "-1"], "--maxfail -1: expected a whole number, at least 0\n"),
         (["run", "tests", "--durations", "1.5"], "--durations 1.5: expected a whole number, at least 0\n"),
@@ -168,6 +167,17 @@ def test_a_slip_leads_to_the_help_of_its_command(
     """The next step is the help of the command that was asked for, and of agenteval when there is none."""
     assert main(argv) == 2
     assert capsys.readouterr() == ("", f"error[usage.invalid]: {told}")
+
+
+def test_a_project_without_tests_leads_to_the_setting(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where there is a configuration, what is missing is one line of it."""
+    assert main(["run", "--live", "record"]) == 2
+    assert capsys.readouterr().err == (
+        "error[usage.invalid]: Missing argument 'PATH...'.\n"
+        "  next: name a path, or write `tests: [evals]` into agenteval.yaml, with the folder of the tests\n"
+    )
 
 
 def test_an_error_is_broken_between_words_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from agenteval.cli import main
 from live_projects import LiveProject, needs_sandbox, service
 
 pytestmark = needs_sandbox
@@ -120,17 +119,6 @@ def test_the_program_behind_a_shim_runs(
     error = project.live().only_result()["error"]
     assert error["reason_code"] == "live.no_command"
     assert error["message"] == f"{shim} is a shim of {manager.name}, which does not say what it starts"
-
-
-def test_a_configuration_without_tests_is_told_what_to_write(
-    project: LiveProject, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Where no path is given."""
-    assert main(["run", "--live", "record"]) == 2
-    assert capsys.readouterr().err == (
-        "error[usage.invalid]: Missing argument 'PATH...'.\n"
-        "  next: name a path, or write `tests: [evals]` into agenteval.yaml, with the folder of the tests\n"
-    )
 
 
 @pytest.mark.parametrize("place", ["folder of the test", "folder of cassettes", "part"])
