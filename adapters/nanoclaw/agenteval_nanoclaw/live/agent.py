@@ -25,7 +25,7 @@ from agenteval_nanoclaw.session.memory import MAIN
 from agenteval_nanoclaw.session.results import canonical
 from agenteval_nanoclaw.session.store import BESIDE, json_of
 from agenteval_nanoclaw.session.values import record_of
-from agenteval_nanoclaw.versions import MEMORY_MODULES, RUNNER_FAILED
+from agenteval_nanoclaw.versions import MEMORY_MODULES, RUNNER_FAILED, SENT
 
 HOME = "/home/node"
 IDLE_SECONDS = 0.3
@@ -206,6 +206,22 @@ class NanoClawAgent(LiveAgent):
                 return text
         return ""
 
+    def _of_commands(self) -> dict[str, Any]:
+        """The bundle of a run in which commands were carried out, and the agent was asked nothing: what was sent of it."""
+        texts = [
+            str(record_of(json_of(content)).get("text", ""))
+            for _, kind, content in self.workspace.sent()
+            if kind in SENT
+        ]
+        said = [{"role": each.role, "content": each.content} for each in self.case.scenario.input_messages]
+        return {
+            "schema_version": "0.1",
+            "status": "success",
+            "scenario": {"group_id": self.case.scenario.group_id, "trigger": self.case.scenario.trigger},
+            "input_messages": said,
+            "script": [{"type": "final_output", "content": "\n".join(texts)}],
+        }
+
     def _warn_of_unheard(self, proxy: Proxy, context: AdapterContext) -> None:
         """Warn of what the author wrote, and no request has a word of: no run can notice a change of it."""
         workspace = self.workspace
@@ -240,6 +256,9 @@ class NanoClawAgent(LiveAgent):
         unheard = replace(context, base_dir=root, root=root, warnings=[])
         began = self.workspace.began
         runs = [each for each in recorder.inspect(root, unheard).runs if each.started_at >= began]
+        messages = [each.content for each in self.case.scenario.input_messages]
+        if not runs and all(each.startswith("/") for each in messages):
+            return self._of_commands()
         if len(runs) != 1:
             raise live_error(
                 "live.several_turns",
