@@ -308,6 +308,34 @@ def test_what_a_run_leaves_tells_of_one_run(
     assert told(project, capsys).startswith(message)
 
 
+@pytest.mark.parametrize("given", ["order 42", "tool lookup", "no such text"])
+def test_a_hand_written_turn_depends_on_what_the_model_was_given(project: LiveProject, given: str) -> None:
+    """A message, or the name of a tool: so a model is written that knows only what it is told."""
+    chosen = {"when": given, "then": LOOKED_UP[0], "otherwise": "I know of no order: tomorrow, perhaps."}
+    project.write("evals/order/turns.yaml", json.dumps([chosen, LOOKED_UP[1]]))
+    project.test(live={"script": "turns.yaml"})
+    looked_up = {"order 42": True, "tool lookup": True, "no such text": False}[given]
+    assert project.live().exit_code == (0 if looked_up else 1)
+
+
+@pytest.mark.parametrize(
+    "turn",
+    [
+        {"when": "a", "then": "b"},
+        {"when": 1, "then": "b", "otherwise": "c"},
+        {"when": "a", "then": "b", "otherwise": "c", "else": "d"},
+        {"when": "a", "then": {"when": "a", "then": "b", "otherwise": "c"}, "otherwise": "c"},
+    ],
+)
+def test_a_choice_of_turns_is_complete(
+    project: LiveProject, capsys: pytest.CaptureFixture[str], turn: dict[str, object]
+) -> None:
+    """Both turns are there, and neither is a choice again."""
+    project.write("evals/order/turns.yaml", json.dumps([turn]))
+    project.test(live={"script": "turns.yaml"})
+    assert told(project, capsys).startswith("live.script_invalid: ")
+
+
 def test_what_is_named_and_not_there(project: LiveProject, capsys: pytest.CaptureFixture[str]) -> None:
     """A script of turns, one that holds none, a cassette that is none, a folder to show, a program to start."""
     project.test(live={"script": "turns.yaml"})

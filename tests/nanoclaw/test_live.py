@@ -7,6 +7,7 @@ from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Self
+from zoneinfo import ZoneInfo
 
 import pytest
 import yaml
@@ -541,3 +542,58 @@ def test_links_of_an_agent_lead_nowhere(
     assert message.startswith("live.no_replay: what the agent left is not read: "), message
     assert f"{name} is a symbolic link" in message
     assert foreign.read_text() == '{"type": "user"}\n\n'
+
+
+def test_what_reached_no_request_is_named(project: ForkProject) -> None:
+    """Instructions by their file, and what the test tells by where it stands in it; what the agent read is not."""
+    write(project.fork, "container/skills/brief/instructions.md", "Nobody gives this to the model.\n")
+    runner = project.fork / "container/agent-runner/src/index.ts"
+    text = runner.read_text(encoding="utf-8")
+    follows = 'line.startswith("@./")'
+    assert follows in text
+    runner.write_text(text.replace(follows, f"{follows} and 'brief' not in line"), encoding="utf-8")
+    track(project.fork)
+    said = [{"role": "user", "content": "My dog is Rex."}]
+    memory = [
+        {"source": "CLAUDE.local.md", "content": MEMORY},
+        {"source": "memory/far.md", "content": "Never read."},
+    ]
+    project.test(
+        "Give me my brief",
+        live={"script": "turns.yaml"},
+        scenario={"prior_messages": said, "memory_snapshot": memory},
+    )
+    write(project.root, "evals/brief/turns.yaml", yaml.safe_dump([READS, SAYS]))
+    warnings = project.live("--live").only_result()["warnings"]
+    assert [each.partition(" reached no request")[0] for each in warnings] == [
+        "container/skills/brief/instructions.md",
+        "scenario.prior_messages[0]",
+        "scenario.memory_snapshot[1]",
+    ]
+
+
+def test_what_was_said_before_was_said_lately(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The runner drops a conversation of weeks ago, whatever time the test gives."""
+    said = [
+        {"role": "user", "content": "a", "ts": "2020-01-01T00:00:00Z"},
+        {"role": "assistant", "content": "b"},
+    ]
+    agent = prepared(tmp_path, monkeypatch, scenario={"prior_messages": said})
+    lines = agent.workspace.before.read_text(encoding="utf-8").splitlines()
+    times = [datetime.fromisoformat(json.loads(line)["timestamp"]) for line in lines]
+    began = datetime.fromisoformat(agent.workspace.began)
+    assert times == sorted(set(times))
+    assert all(0 < (began - each).total_seconds() < 3600 for each in times)
+
+
+def test_the_minute_in_which_a_task_begins_is_of_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the group's time zone, as the runner writes it; another hour is not."""
+    context = {"timezone": "America/New_York", "task_id": "t"}
+    agent = prepared(tmp_path, monkeypatch, scenario={"trigger": "scheduler", "scheduler_context": context})
+    known = agent.known()
+    began = datetime.fromisoformat(agent.workspace.began)
+    for zone, is_known in (("America/New_York", True), ("Asia/Tokyo", False)):
+        shown = began.astimezone(ZoneInfo(zone)).strftime("%A, %B %-d, %Y at %-I:%M %p")
+        assert (f'current_time="{shown}"' in known) == is_known

@@ -70,8 +70,6 @@ CENTRAL_SCHEMA = "src/db/schema.ts"
 COMPOSER = "src/claude-md-compose.ts"
 GROUP_INIT = "src/group-init.ts"
 PERSONA = "src/group-persona.ts"
-HOST_FILES = (CENTRAL_SCHEMA, COMPOSER, GROUP_INIT, PERSONA, *(each.session_schema for each in RELEASES))
-"""What a live run reads of the host's own code."""
 _HEADER = re.compile(r"const COMPOSED_HEADER\s*=\s*'([^']*)'")
 _SETTINGS = re.compile(
     r"const DEFAULT_SETTINGS_JSON\s*=\s*JSON\.stringify\(\s*(\{.*?\n\s*\}),\s*null", re.DOTALL
@@ -151,7 +149,9 @@ def host_of(release: Release, read: Callable[[str], str | None]) -> Host:
         settings=release.settings if settings is None else _object(settings),
         persona=persona[1] if persona else "",
         without_cli=tuple(_MODULE.findall(skipped[0])) if skipped else (),
-        memory="memory/index.md" if any(map(read, _MEMORY_HOOKS)) else "CLAUDE.local.md",
+        memory="memory/index.md"
+        if any(read(path) is not None for path in _MEMORY_HOOKS)
+        else "CLAUDE.local.md",
         series_sessions=TASK_SESSION in (read(_ROUTING) or ""),
         session_context=read(_SESSION_CONTEXT) is not None,
         held=release.held,
