@@ -194,7 +194,8 @@ def main() -> None:
                     to, _, said = block.partition(">")
                     send(said.partition("</message>")[0].strip(), to.split('"')[1], reply_to=taken[0][0])
             outbound.execute(
-                "INSERT OR REPLACE INTO session_state VALUES ('continuation:claude', ?, datetime('now'))", (SESSION,)
+                "INSERT OR REPLACE INTO session_state VALUES ('continuation:claude', ?, datetime('now'))",
+                (SESSION,),
             )
         else:
             log("[claude-provider] Query completed after 0 SDK messages")
