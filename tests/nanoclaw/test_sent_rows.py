@@ -126,6 +126,17 @@ def test_a_send_by_tool_has_what_went_out(tmp_path: Path) -> None:
     assert (trace.output, final(trace)["sent_by"]) == ("WRONG", ["c-1"])
 
 
+def test_a_send_by_tool_that_left_no_row_sent_nothing(tmp_path: Path) -> None:
+    """Whatever the tool answers: the call failed, and people got nothing."""
+    install = asked()
+    install.calls("mcp__nanoclaw__send_message", to="dana", text="On 12 June.")
+    install.answers("Message sent to dana (id: 99)")
+    install.says("<internal>sent</internal>")
+    trace = install.trace(tmp_path)
+    assert (trace.output, trace.calls()[0].failed) == ("", True)
+    assert trace.notes == ["no message went out for what the call of a tool says to dana: On 12 June."]
+
+
 def test_a_notice_of_the_runner_is_what_people_got(tmp_path: Path) -> None:
     """Where the model failed, no text of the agent explains the message: it is a send of its own, and the last word."""
     install = asked()

@@ -251,7 +251,7 @@ class Teller:
         if call.recorded == "Bash":
             self._ask_host(said, call, text, success=success)
         self._answer(said, call, result, success=success)
-        if success and (lost := self.outgoing.not_arrived(call.id)):
+        if success and (lost := self.outgoing.not_arrived(call)):
             self._answer(said, call, lost, success=False)
         if success:
             self.memory.tell(said, call, text, detail)

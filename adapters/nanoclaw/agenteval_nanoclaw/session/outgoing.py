@@ -17,7 +17,7 @@ from agenteval.text.fitting import clipped
 from agenteval.text.lazy_regexes import lazy
 from agenteval_nanoclaw.session.answers import Answer, answers_in
 from agenteval_nanoclaw.session.lines import Said, read_lines
-from agenteval_nanoclaw.session.results import OWN_SERVER, fitting, flat
+from agenteval_nanoclaw.session.results import OWN_SERVER, Call, fitting, flat
 from agenteval_nanoclaw.session.runs import CLOCK_SLACK, Reading, Run
 from agenteval_nanoclaw.session.store import Outbound, Session, State
 from agenteval_nanoclaw.session.transcript import Line
@@ -329,9 +329,13 @@ class Outgoing:
             self.called[call_id] = text
         return {"text": answer, **({"to": to} if to else {})}
 
-    def not_arrived(self, call_id: str) -> dict[str, Any]:
+    def not_arrived(self, call: Call) -> dict[str, Any]:
         """What is known of a message by tool that did not arrive; empty for one that did."""
-        row = self.explained.by_call.get(call_id)
+        row = self.explained.by_call.get(call.id)
+        if row is None and self.stored and call.tool == OUTBOUND and call.recorded.startswith(OWN_SERVER):
+            part = Part(text_of(call.args.get("to")), text_of(call.args.get("text")) or call.recorded)
+            self._note_not_sent("call of a tool", part)
+            return {"delivered": False, "state": "lost"}
         if row is None or row.state == "delivered":
             return {}
         self._note_state(row)
