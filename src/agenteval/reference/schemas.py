@@ -384,17 +384,23 @@ def _tidied_part(keyword: str, part: Any) -> Any:
     return _tidied(part)
 
 
+_ALL_VALUES: dict[str, list[Any]] = {"null": [None], "boolean": [True, False]}
+"""All values of the types that have only a few."""
+
+
 def _united(schema: JsonSchema) -> JsonSchema:
     """With `type: [string, null]` instead of an anyOf of the two, which editors would show twice."""
     members = schema.get("anyOf", [])
     kinds = [member.get("type") for member in members]
     alike = len(set(kinds)) < len(kinds) or not all(isinstance(kind, str) for kind in kinds)
     choices = any("const" in member or "enum" in member for member in members)
-    if len(kinds) < 2 or alike or (choices and kinds != ["string", "null"]):
+    # Beside choices of text only types with few values can join: these become choices, too.
+    few = [value for kind in kinds for value in _ALL_VALUES.get(str(kind), [])]
+    if len(kinds) < 2 or alike or (choices and not set(kinds) - {"string"} <= _ALL_VALUES.keys()):
         return dict(schema)
     united = {key: value for key, value in schema.items() if key != "anyOf"}
     for member in members:
         united |= member
     if choices:
-        united["enum"] = [*(united.get("enum") or [united.pop("const")]), None]
+        united["enum"] = [*(united.get("enum") or [united.pop("const")]), *few]
     return {**united, "type": kinds}
