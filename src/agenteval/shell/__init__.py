@@ -1,5 +1,5 @@
-"""What a shell command does to files, as far as its words tell: `commands.touches`.
+"""Find the files that a shell command reads and writes, from its text alone: `commands.touches`.
 
-A line becomes `words`, these become simple commands, and a `Shell` follows one after the other and notes what each does to
-files.
+`tokens` splits a line into words and simple commands. A `Shell` in `commands` then follows these in order, through folders,
+variables, loops and pipes, and notes each file that they touch. No command is run.
 """

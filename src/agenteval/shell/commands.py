@@ -1,4 +1,4 @@
-"""What is found in a command line: the files that it touches, and the commands that are not understood."""
+"""Find the files that a command line touches, and the commands in it that are not understood."""
 
 from collections.abc import Callable, Iterable
 from copy import copy
@@ -27,7 +27,7 @@ from agenteval.text.lazy_regexes import lazy
 from agenteval.text.names import is_glob
 
 Access = Literal["read", "copy", "write", "names"]
-"""`copy` reads, and prints nothing of it; `names` reads nothing of what is in a file."""
+"""A kind of access. `copy` reads a file without printing it; `names` lists files without reading them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,27 +37,27 @@ class Touch:
     access: Access
     path: str
     folder: str
-    """Where the command runs: what it prints may name files from there."""
+    """The folder in which the command runs. Paths in its output may be relative to it."""
     written: str | None = None
-    """The text that is written, where the command itself has it."""
+    """The text that is written, if the command line holds it; else None."""
     taken: str = ""
-    """The text that `written` takes the place of, where the command itself has it."""
+    """The text that `written` replaces, if the command line holds it."""
     whole: bool = False
-    """Whether the file holds nothing but `written` from then on."""
+    """True if the file holds nothing but `written` afterwards."""
     below: str = ""
-    """What of a folder is touched with it: `*` is all that is in it, `**` all below it, `**/*` all but what is left out."""
+    """The contents of a folder that are touched with it: `*` direct entries, `**` everything below, `**/*` everything but ignored files."""
 
 
 class Command:
-    """A simple command, without redirections and what stands before it.
+    """A simple command, without its redirections, assignments and wrappers.
 
-    `stdin` is the text that comes in, where it is known, `names` the names of files that come in, as globs where only these
-    are known; `files` are the arguments that are neither options nor a script or pattern.
+    `stdin` is the text that is piped in, if it is known. `names` are file names that are piped in, or globs for them. `files`
+    are the arguments that are neither options nor a script or pattern.
     """
 
     def __init__(self, name: str, arguments: list[str], stdin: str | None, names: list[str]) -> None:
         if name == "tar" and arguments and arguments[0][:1] != "-":
-            arguments = [f"-{arguments[0]}", *arguments[1:]]
+            arguments = [f"-{arguments[0]}", *arguments[1:]]  # `tar xf a.tar` has options without a dash
         self.name, self.arguments, self.stdin, self.names = name, arguments, stdin, names
         self.files, self.options = options_of(arguments, _VALUED.get(name, ""))
         self.scripts = self.given("e", "expression", "regexp")
@@ -66,25 +66,26 @@ class Command:
         if name in _SCRIPTED and not self.has("e", "expression", "regexp", "f", "file", "files"):
             self.scripts, self.files = self.files[:1], self.files[1:]
         self.recursive = self.has("r", "R", "a", "recursive", "archive", "dereference-recursive")
+        # A search that skips some files is no search of all groups: `rg x` obeys .gitignore, `grep -r --exclude` its globs.
         leaves_out = name in _LEAVE_OUT or self.has("exclude", "exclude-dir", "exclude-from")
         self.all_below = "**/*" if leaves_out else "**"
 
     def has(self, *options: str) -> bool:
-        """Whether one of the options is given, by its letter or its name."""
+        """Return whether one of the options is given, by its letter or its name."""
         return not self.options.keys().isdisjoint(options)
 
     def given(self, *options: str) -> list[str]:
-        """The values of the options."""
+        """Return the values of the options."""
         return [value for option in options for value in self.options.get(option, ())]
 
     @property
     def received(self) -> list[str]:
-        """The words that come in."""
+        """The words that are piped in: file names where these are known, else the words of the text."""
         return self.names or (self.stdin or "").split()
 
     @property
     def stdout(self) -> str | None:
-        """What it prints, where its words tell; what variables and other commands hold they do not."""
+        """The text that the command prints; None if it depends on files, variables or other commands."""
         printed = "" if self.name in ("", ":", "true") else None
         if self.name in ("echo", "printf"):
             printed = self._echoed()
@@ -93,6 +94,7 @@ class Command:
         return None if printed is None or _EXPANDED.search(printed) else printed
 
     def _echoed(self) -> str:
+        """Return what `echo` or `printf` prints. Of formats, only one with a single `%s` is filled in."""
         plain = [word for word in self.arguments if word not in ("-n", "-e", "-ne", "-en")]
         is_format = self.name == "printf" or not {"-e", "-ne", "-en"}.isdisjoint(self.arguments)
         if self.name == "printf" and plain[1:] and plain[0].count("%") == plain[0].count("%s") == 1:
@@ -110,27 +112,30 @@ _VALUED = {
     "tar": "CTXbf",
     "tree": "ILPo",
 }
-"""The letters of options that a value follows, of commands for which that matters."""
+"""The letters of options that take a value, for commands where a value could pass for a file."""
 _SCRIPTED = frozenset({"ack", "ag", "awk", "egrep", "fgrep", "grep", "jq", "perl", "rg", "sed", "tr"})
-"""Commands whose first argument is no file, but a pattern or a script."""
+"""Commands with a pattern or a script as their first argument instead of a file."""
 _LEAVE_OUT = frozenset({"ack", "ag", "ln", "rg"})
-"""Commands that do not read all that is in a folder: a link only leads there, and some leave out what `git` does."""
+"""Commands that do not read everything in a folder: `ln` only links to it, and the searches skip files that git ignores."""
 _EXPANDED = lazy(r"\$[({A-Za-z_]|" + PLACEHOLDER_BEGIN)
-"""Where something is filled in."""
+"""A place that the shell would expand, so that the text is not known."""
 
 
 _DOLLAR = "\ue107"
-"""What stands for a dollar sign that is escaped while variables are filled in."""
+"""The character that replaces an escaped dollar sign while variables are expanded."""
 _ESCAPED_IN_TEXT = lazy(r"\\([$`\\])")
 
 DEEPEST = 8
-"""How many commands within commands are followed."""
+"""The most levels of commands within commands that are followed."""
 MOST_COMMANDS = 2000
-"""How many commands are followed, those within others once for each name that they are run on."""
+"""The most commands that are followed. A command that runs once for each name counts each time."""
 
 
 class Shell:
-    """Notes what simple commands touch, one after the other. Subshells share what is found, parts and outputs."""
+    """Follows simple commands in order and notes the files that they touch.
+
+    A subshell is a shallow copy: it shares touches, parts and outputs, and has a folder and variables of its own.
+    """
 
     def __init__(self, folder: str) -> None:
         self.touches: list[Touch] = []
@@ -138,25 +143,25 @@ class Shell:
         self.followed = count()
         self.parts = Parts()
         self.outputs: dict[str, list[str]] = {}
-        """The words that substituted commands print, by their numbers."""
+        """The words that each substituted command prints, by its number."""
         self.depth = 0
         self.folder = folder
         self.folders: list[str] = []
-        """Where the commands around a subshell run, or where `pushd` left."""
+        """The folders to return to: at the end of a `( … )`, or at `popd`."""
         self.variables: Variables = {}
         self.printed: str | None = None
-        """What the last command printed, where its words tell."""
+        """The text that the last command printed, if it is known."""
         self.names: list[str] = []
-        """The names of files that the last command printed, as globs where only these are known."""
+        """The file names that the last command printed, or globs for them."""
         self.piped = False
-        """Whether the output of another command comes in."""
+        """True if the output of another command is piped in."""
         self.fed: list[str] = []
-        """The names of files that come into a loop."""
+        """The file names that are piped into a loop."""
         self.programs = _PROGRAMS
-        """What each command does, by its name."""
+        """The function that follows each command, by the command's name."""
 
     def run(self, line: str) -> list[str]:
-        """Follow the simple commands of a line. Returns the words that the last prints, as far as they are known."""
+        """Follow the simple commands of a line. Returns the words that the last one prints, as far as they are known."""
         try:
             words = split(line, self.parts) if self.depth < DEEPEST else None
         except ValueError:
@@ -182,7 +187,7 @@ class Shell:
         return last
 
     def run_in_subshell(self, line: str, variables: Variables | None = None) -> list[str]:
-        """Follow a line in a shell of its own, which leaves folder and variables of this one as they are."""
+        """Follow a line in a subshell, which changes neither the folder nor the variables of this one."""
         subshell = copy(self)
         subshell.folders = []
         subshell.variables = {**self.variables, **(variables or {})}
@@ -215,7 +220,7 @@ class Shell:
             self.is_unclear([*words, stdin] if stdin else words)
 
     def _redirected(self, redirections: list[tuple[str, str]]) -> tuple[str | None, list[tuple[str, bool]]]:
-        """The text that comes in, and the files that output goes to, each with whether it is appended."""
+        """Return the text that is piped in, and the files that output goes to. Each file comes with True if it is appended to."""
         stdin = self.printed
         targets: list[tuple[str, bool]] = []
         for operator, target in redirections:
@@ -232,37 +237,37 @@ class Shell:
         return stdin, targets
 
     def _here(self, number: str) -> str | None:
-        """The text of a here-document, in which the shell runs commands and fills in variables unless it is quoted."""
+        """Return the text of a here-document. Unless its delimiter is quoted, the shell expands commands and variables in it."""
         text = self.parts.heredocs.get(number)
         if text is None or number in self.parts.literal:
             return text
         for mark in PLACEHOLDER.finditer(text):
-            self._output(mark["number"])  # however long the text is
+            self._output(mark["number"])  # here, since expansion stops at texts that are too long
         filled = self.values(text.replace("\\$", _DOLLAR))[0]
         return _ESCAPED_IN_TEXT.sub(r"\1", text if filled == UNKNOWN else filled).replace(_DOLLAR, "$")
 
     def _fed(self, words: list[str]) -> list[str]:
-        """The names that a loop of a line reads: `done < <(find …)`, `done <<< "$(ls)"`."""
+        """Return the names that a loop of the line reads: `done < <(find …)`, `done <<< "$(ls)"`."""
         for done, operator, source in zip(words, words[1:], words[2:], strict=False):
             if done == "done" and operator in ("<", "<<<") and (mark := PLACEHOLDER.fullmatch(source)):
                 return self._output(mark["number"])
         return []
 
     def assign(self, assignment: str) -> None:
-        """Take over a variable: `NAME=value`."""
+        """Set a variable from `NAME=value`."""
         name, _, value = assignment.partition("=")
         self.variables[name] = self.values(value)
 
     def values(self, word: str) -> list[str]:
-        """What a word may be; there is at least one value."""
+        """Return the values that a word may have, at least one."""
         return expanded(word, self.variables, self._output)
 
     def every_value(self, words: Iterable[str]) -> list[str]:
-        """What any of the words may be."""
+        """Return the values that any of the words may have."""
         return [value for word in words for value in self.values(word)]
 
     def _output(self, number: str) -> list[str]:
-        """The words that a substituted command prints."""
+        """Return the words that a substituted command prints. It is followed once, however often it is asked for."""
         if number not in self.outputs:
             self.outputs[number] = []
             self.outputs[number] = self.run_in_subshell(self.parts.substitutions.get(number, ""))
@@ -278,7 +283,7 @@ class Shell:
         taken: str = "",
         whole: bool = False,
     ) -> None:
-        """Add a touch of each file that the paths may mean."""
+        """Add a touch for each file that the paths may name."""
         self.touches += [
             Touch(access, normpath(each), self.folder, written, taken, whole, below)
             for value in self.every_value(paths)
@@ -290,7 +295,7 @@ class Shell:
         self.unclear.append((self.parts.restored(" ".join(words)), self.folder))
 
     def run_on(self, words: list[str], mark: str, names: list[str]) -> None:
-        """Follow a command that is run on names, which stand in the place of a mark or come last."""
+        """Follow a command that runs on names: in place of the mark, as in `xargs -I{} cat {}`, else as last arguments."""
         if mark and any(mark in word for word in words):
             for name in names[:MOST]:
                 self.follow([word.replace(mark, name) for word in words])
@@ -299,9 +304,9 @@ class Shell:
 
 
 def touches(command: str, folder: str) -> tuple[list[Touch], list[tuple[str, str]]]:
-    """The files that a command touches, and the commands of it that are not understood, each with where it runs.
+    """Find the files that a command line touches, and its commands that are not understood, each with its folder.
 
-    `folder` is where the command itself runs.
+    `folder` is where the command line itself runs.
     """
     shell = Shell(folder)
     shell.run(command)
@@ -311,7 +316,7 @@ def touches(command: str, folder: str) -> tuple[list[Touch], list[tuple[str, str
 
 
 def invocations(command: str, program: str) -> list[tuple[list[str], str | None]]:
-    """The arguments of each call of a program in a command, and the text that comes in, as far as they are known."""
+    """List the calls of a program in a command line: the arguments and the text that is piped in, as far as they are known."""
     shell, found = Shell("/"), []
 
     def note(inner: Shell, called: Command) -> None:
@@ -323,14 +328,16 @@ def invocations(command: str, program: str) -> list[tuple[list[str], str | None]
     return found
 
 
-# What each command does: it notes what it touches in the shell, and changes what it changes of the shell itself.
+# One function for each kind of command. It notes the files that the command touches, and changes the shell as the command
+# would: its folder, its variables, the names that come out.
 
 
 def _nothing(_shell: Shell, _command: Command) -> None:
-    pass
+    """Follow a command that touches no file."""
 
 
 def _evaluate(shell: Shell, command: Command) -> None:
+    """`eval` runs its arguments in this shell, after a second expansion."""
     for line in shell.values(" ".join(command.arguments)):
         if UNKNOWN in line:
             shell.is_unclear([command.name, line])
@@ -338,7 +345,7 @@ def _evaluate(shell: Shell, command: Command) -> None:
 
 
 def _run_script(shell: Shell, command: Command) -> None:
-    """Run the text of an option or of the input in a shell of its own; a file's is not known."""
+    """`bash -c TEXT` and `bash <<EOF` run a text in a subshell. The text of `bash FILE` is not known."""
     arguments = command.arguments
     option = next((n for n, word in enumerate(arguments) if _SCRIPT_NEXT.fullmatch(word)), None)
     if option is not None:
@@ -354,10 +361,11 @@ def _run_script(shell: Shell, command: Command) -> None:
         shell.is_unclear([command.name, *arguments])
 
 
-_SCRIPT_NEXT = lazy(r"-[a-z]*c")
+_SCRIPT_NEXT = lazy(r"-[a-z]*c")  # `-c`, `-lc`: the next word is a script
 
 
 def _xargs(shell: Shell, command: Command) -> None:
+    """`xargs` runs a command on the names that are piped in, at its end or in place of the mark of `-I`."""
     words = after_options(command.arguments, "EILPadns")
     own = command.arguments[: len(command.arguments) - len(words)]
     pairs = zip(own, [*own[1:], ""], strict=False)
@@ -366,7 +374,7 @@ def _xargs(shell: Shell, command: Command) -> None:
 
 
 def _cd(shell: Shell, command: Command) -> None:
-    """Move on to another folder; `pushd` to come back with `popd`."""
+    """`cd`, `pushd` and `popd` change the folder. Several possible folders are kept as alternatives in braces."""
     if command.name == "popd":
         shell.folder = shell.folders.pop() if shell.folders else shell.folder
         return
@@ -377,13 +385,14 @@ def _cd(shell: Shell, command: Command) -> None:
 
 
 def _declare(shell: Shell, command: Command) -> None:
+    """`export NAME=value` and the like set variables."""
     for word in command.arguments:
         if "=" in word:
             shell.assign(word)
 
 
 def _loop(shell: Shell, command: Command) -> None:
-    """`for`: its variable may have any of the values."""
+    """`for` gives its variable any of the values. The body is followed once, with all of them."""
     name, *rest = command.arguments or [""]
     if rest[:1] == ["in"]:
         values = shell.every_value(rest[1:])
@@ -391,7 +400,10 @@ def _loop(shell: Shell, command: Command) -> None:
 
 
 def _read_input(shell: Shell, command: Command) -> None:
-    """`read` and `mapfile` keep what comes in; tools that are no shells have a `read` of their own."""
+    """`read` and `mapfile` store the piped names in a variable.
+
+    With a path as argument it is not the shell's `read` but a program of that name, so it counts as not understood.
+    """
     if any("/" in file for file in command.files):
         shell.is_unclear([command.name, *command.arguments])
     names = command.received or shell.fed
@@ -402,24 +414,26 @@ def _read_input(shell: Shell, command: Command) -> None:
 
 
 def _echo(shell: Shell, command: Command) -> None:
-    """Print the arguments, which may be names of files, or paths that are made of them."""
+    """`echo`, `dirname` and the like print their arguments, which may be file names for the next command."""
     part: Callable[[str], str] = {"dirname": dirname, "basename": basename}.get(command.name, str)
     shell.names = [part(value.rstrip("/") or value) for value in shell.every_value(command.files)]
 
 
 def _pwd(shell: Shell, _command: Command) -> None:
+    """`pwd` prints the folder."""
     shell.names = [shell.folder]
 
 
-# Names of files
+# Commands that list files
 
 
 def _stat(shell: Shell, command: Command) -> None:
+    """`stat`, `test` and `du` look at files from outside."""
     shell.note("names", command.files or ["."])
 
 
 def _ls(shell: Shell, command: Command) -> None:
-    """List what is in folders, or all below them; `-d`: a folder itself, not what is in it."""
+    """`ls` and `tree` list folders: direct entries, or everything below. `ls -d` lists the folder itself."""
     itself = command.has("d")
     deep = command.has("R", "recursive") or (command.name == "tree" and command.given("L") != ["1"])
     below = "**" if deep else "" if itself and command.name == "ls" else "*"
@@ -429,7 +443,7 @@ def _ls(shell: Shell, command: Command) -> None:
 
 
 def _find(shell: Shell, command: Command) -> None:
-    """List what is below folders, and run a command on it or delete it."""
+    """`find` lists files below folders, and may run a command on them (`-exec`) or delete them."""
     words = command.arguments
     end = next((n for n, word in enumerate(words) if word[:1] in ("-", "(", "!")), len(words))
     places, tests = words[:end] or ["."], words[end:]
@@ -447,7 +461,7 @@ def _find(shell: Shell, command: Command) -> None:
 
 
 def _below(places: list[str], tests: list[str]) -> list[str]:
-    """What the tests of `find` leave of the places where it begins."""
+    """Return globs for the files that the tests of `find` leave, relative to the places where it begins."""
     names: list[str] = []
     paths: list[str] = []
     depth = ""
@@ -455,7 +469,7 @@ def _below(places: list[str], tests: list[str]) -> list[str]:
         if test == "-maxdepth":
             depth = value
         elif before in ("!", "-not") or after == "-prune":
-            continue
+            continue  # `! -name x` and `-name x -prune` exclude files: their names do not bound what remains
         elif test in ("-name", "-iname"):
             names.append(value if depth == "1" else f"**/{value}")
         elif test in ("-ipath", "-path", "-wholename"):
@@ -463,26 +477,27 @@ def _below(places: list[str], tests: list[str]) -> list[str]:
             paths.append(next(inside, _anywhere(value.lstrip("*/"))))
     if depth == "0":
         return [""]
+    # Without `-o` a file must pass all tests, so the paths alone match everything that is found, and perhaps more.
     found = paths + names if {"-o", "-or"}.intersection(tests) else paths or names
     return found or ["*" if depth == "1" else "**"]
 
 
 def _anywhere(glob: str) -> str:
-    """A glob for files as seen from a folder that is searched: a name alone is one at any depth."""
+    """Return a glob relative to a searched folder. A name without a slash matches at any depth."""
     return glob.lstrip("/") if "/" in glob else f"**/{glob}"
 
 
-# What is in files
+# Commands that read files
 
 
 def _search(shell: Shell, command: Command) -> None:
-    """Search files, and folders where that is what the command does or an option says so."""
+    """`grep` searches files, and folders with `-r`; `rg` and its kin always search folders."""
     files = command.files
     shell.note("read", command.given("file", "f"))
     always = command.name not in ("grep", "egrep", "fgrep")
     deep = always or command.recursive
     if deep and not files and not (always and shell.piped):
-        files = ["."]
+        files = ["."]  # `rg x` searches the current folder, unless input is piped in
     belows = [""]
     if deep:
         globs = [glob for glob in command.given("include", "g", "glob", "iglob") if glob[:1] != "!"] or [""]
@@ -493,6 +508,7 @@ def _search(shell: Shell, command: Command) -> None:
 
 
 def _read(shell: Shell, command: Command) -> None:
+    """`cat` and many others read the files that they name."""
     deep = command.name in ("diff", "gzip") and command.recursive
     files = command.files + command.given("file", "files-from")
     shell.note("read", files, below="**" if deep else "")
@@ -500,13 +516,13 @@ def _read(shell: Shell, command: Command) -> None:
 
 
 def _source(shell: Shell, command: Command) -> None:
-    """Run a file in this shell: what it does is not known."""
+    """`source FILE` runs a file in this shell. The content of the file is not known."""
     _read(shell, command)
     shell.is_unclear([command.name, *command.arguments])
 
 
 def _send(shell: Shell, command: Command) -> None:
-    """`git` and `gh`: the words of a message are a text that nothing reads."""
+    """`git` and `gh` are not followed, but paths in their messages are text: `git commit -m "see groups/work"` reads nothing."""
     words: list[str] = []
     arguments = iter(command.arguments)
     tells = command.name == "gh" or not _TELLING.isdisjoint(command.arguments)
@@ -524,7 +540,7 @@ _MESSAGE_INSIDE = lazy(r"--(?:message|body|title|notes|subject)=|-m.")
 
 
 def _edit(shell: Shell, command: Command) -> None:
-    """`sed` and `perl` print what they make of files, or change them in place."""
+    """`sed` and `perl` read files, or change them in place with `-i`."""
     if command.has("i", "in-place"):
         for written, taken in _edits("\n".join(command.scripts)):
             shell.note("write", command.files, written=written, taken=taken)
@@ -535,18 +551,20 @@ def _edit(shell: Shell, command: Command) -> None:
 
 
 LONGEST_SCRIPT = 2_000
-"""Characters of a script of `sed` that is read: a longer one does too much to tell."""
+"""The most characters of a `sed` script that is read."""
+# One edit of a `sed` script. `s` may use another delimiter than the slash: `s|old|new|g`.
 _EDIT = lazy(
     r"[\s;]*(?:[\d,$]*s(?P<mark>[/|#,!@%:~])\^?(?P<old>(?:\\.|(?!(?P=mark))[^\\\n])+?)\$?(?P=mark)"
     r"(?P<new>(?:\\.|(?!(?P=mark))[^\\\n])*)(?P=mark)[gIi0-9]*|/\^?(?P<gone>(?:\\.|[^/\\\n])+?)\$?/d)"
 )
 """`s/old/new/`, or `/gone/d`."""
+# The new text refers to the old one (`&`, `\1`) or to a variable, so that it is not known.
 _REFERENCE = lazy(r"(?<!\\)&|\\\d|\$[\w{(]")
 _ESCAPED = lazy(r"\\(\W)")
 
 
 def _edits(script: str) -> list[tuple[str | None, str]]:
-    """What a script puts into a file, and in the place of what; None: it does more than its words tell."""
+    """List the edits of a `sed` script as new and old text. The one edit (None, "") means that the script is not understood."""
     found: list[tuple[str | None, str]] = []
     at = 0
     while script[at:].strip(" ;\n"):
@@ -559,20 +577,22 @@ def _edits(script: str) -> list[tuple[str | None, str]]:
     return found
 
 
-# Changes
+# Commands that change files
 
 
 def _write(shell: Shell, command: Command) -> None:
+    """`tee`, `touch` and `mkdir` write the files that they name."""
     whole = command.stdin is not None and not command.has("a", "append")
     shell.note("write", command.files, written=command.stdin, whole=whole)
 
 
 def _remove(shell: Shell, command: Command) -> None:
+    """`rm` and its kin leave a file with no text."""
     shell.note("write", command.files, below="**" * command.recursive, written="", whole=True)
 
 
 def _copy(shell: Shell, command: Command) -> None:
-    """Copy, move or pack all files that are named; the last of them is written, but by what packs."""
+    """`cp`, `mv` and the like read all named files but the last, which they write. `tar` and `zip` read all of them."""
     packs = command.name in ("tar", "zip")
     whole = command.name in ("ln", "mv", "rsync", "tar") or command.recursive
     files, last = (command.files, []) if packs else (command.files[:-1], command.files[-1:])
@@ -613,7 +633,7 @@ _NAMES: dict[Callable[[Shell, Command], None], str] = {
     _remove: "rm rmdir shred truncate unlink",
     _copy: "cp install ln mv rsync scp tar zip",
 }
-"""What each command does."""
+"""The commands that each function follows."""
 _PROGRAMS = {
     "": _nothing,  # a redirection alone
     **{name: program for program, names in _NAMES.items() for name in names.split()},

@@ -1,4 +1,4 @@
-"""A command line as words: what is quoted, what stands in a here-document, and what another command is to fill in."""
+"""Split a command line into words and simple commands: quotes, here-documents, substitutions, redirections, options."""
 
 import re
 import shlex
@@ -9,38 +9,39 @@ from posixpath import basename
 from agenteval.text.lazy_regexes import lazy
 
 OPERATORS = "();<>|&"
+# A quoted operator is plain text: `echo "a;b"` is one command. Quoted operators become private characters, so that the
+# lexer splits only at the others. `_SHOW` turns them back once commands and redirections are separated.
 _HIDDEN = "\ue100\ue101\ue102\ue103\ue104\ue105\ue106"
 _HIDE = str.maketrans(OPERATORS, _HIDDEN)
 _SHOW = str.maketrans(_HIDDEN, OPERATORS)
-"""Operators that are quoted are none: they are kept apart until commands and redirections are told by the others."""
 PLACEHOLDER_BEGIN = "\ue0f0"
 _PLACEHOLDER_END = "\ue0f1"
 _FILE = "\ue0f2"
 PLACEHOLDER_PATTERN = f"{PLACEHOLDER_BEGIN}(?P<file>{_FILE}?)(?P<number>[0-9]+){_PLACEHOLDER_END}"
-"""What stands for a substituted command: its number; `file` when what is filled in is a file with its output: `<(…)`."""
+"""The mark that replaces a substituted command, with its number. `file` is set for `<(…)`, which becomes the name of a file."""
 PLACEHOLDER = lazy(PLACEHOLDER_PATTERN)
 
 
 @dataclass(slots=True)
 class Parts:
-    """What was taken out of a command line, by the numbers that stand in its place."""
+    """The texts that were cut out of a command line. Each is kept by the number that replaces it in the line."""
 
     heredocs: dict[str, str] = field(default_factory=dict)
     """The texts of here-documents."""
     literal: set[str] = field(default_factory=set)
-    """The numbers of those with a quoted delimiter, in which the shell fills in nothing."""
+    """The numbers of here-documents with a quoted delimiter (`<<'EOF'`): the shell expands nothing in them."""
     substitutions: dict[str, str] = field(default_factory=dict)
     """The commands in `$(…)`, backquotes and `<(…)`."""
 
     def restored(self, text: str) -> str:
-        """A text with the substituted commands back in it."""
+        """Return a text with its substituted commands put back."""
         return PLACEHOLDER.sub(
             lambda mark: f"{'<' if mark['file'] else '$'}({self.substitutions.get(mark['number'], '')})", text
         )
 
 
 def split(command: str, parts: Parts) -> list[str]:
-    """The words and operators of a command line. Raises `ValueError` where a quote is not closed."""
+    """Return the words and operators of a command line. Raises `ValueError` if a quote is not closed."""
     line = _without_substitutions(_without_heredocs(command.translate(_SHOW), parts), parts)
     lexer = shlex.shlex(_PIECE.sub(_on_one_line, line), posix=True, punctuation_chars=OPERATORS)
     lexer.whitespace_split = True
@@ -48,13 +49,16 @@ def split(command: str, parts: Parts) -> list[str]:
     return list(lexer)
 
 
+# `<<EOF`, `<<-EOF`, `<< 'EOF'`, but not the here-string `<<<`. The delimiter may be quoted in whole or in part.
 _HEREDOC = lazy(r"""(?<!<)<<(?!<)-?[ \t]*((?:'[^'\n]*'|"[^"\n]*"|\\.|[^\s;&|<>()'"\\`])+)""")
 _QUOTES = str.maketrans("", "", "'\"\\")
 
 
 def _without_heredocs(command: str, parts: Parts) -> str:
-    """The command with numbers in the place of its here-documents."""
+    """Return the command with a number in place of each here-document; the texts go to `parts`."""
     lines = command.split("\n")
+    # The last line with each text: a delimiter that no later line repeats opens nothing. Looking it up here keeps a command
+    # with thousands of unclosed `<<X` from being searched to its end for each of them.
     last = {line.strip(): number for number, line in enumerate(lines)}
     kept: list[str] = []
     at = 0
@@ -81,14 +85,16 @@ def _without_heredocs(command: str, parts: Parts) -> str:
     return "\n".join(kept)
 
 
+# What matters on the way to a substitution. Escapes, single quotes and comments come first: `\$(`, '$(x)' and `# $(x)` open nothing.
 _OPENING = lazy(r"""\\.|'[^']*'|"|`|[$<>]\(|(?<![^\s;&|()])#[^\n]*""", re.DOTALL)
 _IN_TEXT = lazy(r"\\.|`|\$\(", re.DOTALL)
-"""The same in a here-document, where quotes are signs like any other."""
+"""The same within a here-document, where quotes have no meaning."""
+# Brackets within quotes do not count: `$(echo ")")` ends at the last one.
 _NESTED = lazy(r"""\\.|'[^']*'|"(?:\\.|[^"\\])*"|[()]""", re.DOTALL)
 
 
 def _without_substitutions(line: str, parts: Parts, *, in_text: bool = False) -> str:
-    """The line with numbers in the place of the commands whose output is filled in."""
+    """Return the line with a mark in place of each `$(…)`, backquoted command and `<(…)`; the commands go to `parts`."""
     kept: list[str] = []
     at = done = 0
     quoted = False
@@ -114,7 +120,7 @@ def _without_substitutions(line: str, parts: Parts, *, in_text: bool = False) ->
 
 
 def _closing(line: str, at: int) -> int:
-    """Where the bracket is closed that was opened before a place; -1 when it is not."""
+    """Return the place where the bracket closes that was opened just before `at`; -1 if it never closes."""
     depth = 1
     for match in _NESTED.finditer(line, at):
         depth += {"(": 1, ")": -1}.get(match[0], 0)
@@ -124,10 +130,11 @@ def _closing(line: str, at: int) -> int:
 
 
 _PIECE = lazy(r"""'[^']*'|"(?:\\.|[^"\\])*"|\\.|(?<![^\s;&|()])#[^\n]*|(?<!\S)\d(?=[<>])|[()\n]""", re.DOTALL)
-"""What is quoted, else a comment, the number of a stream, a bracket, or the end of a line."""
+"""A quoted text, an escape, a comment, the number of a stream (`2>`), a bracket, or the end of a line."""
 
 
 def _on_one_line(piece: re.Match[str]) -> str:
+    """Return a piece as the lexer can take it: line ends as `;`, comments gone, brackets apart, quoted operators hidden."""
     text = piece[0]
     if text == "\n":
         return " ; "
@@ -137,18 +144,18 @@ def _on_one_line(piece: re.Match[str]) -> str:
 
 
 UNKNOWN = "$()"
-"""What a command prints whose words do not tell."""
+"""The value of a word that depends on output which only running the command would show."""
 LONGEST_VALUE = 2000
-"""Characters of a word in which something is filled in."""
+"""The most characters of a word after expansion; a longer one counts as unknown."""
 MOST = 40
-"""How many values of a word are followed."""
+"""The most values of one word that are followed: loops within loops would multiply them without end."""
 
 Variables = dict[str, list[str]]
 """The values that each variable may have."""
 
 
 def expanded(word: str, variables: Variables, output: Callable[[str], list[str]]) -> list[str]:
-    """What a word may be; `output` tells the words that a substituted command prints, by its number."""
+    """Return the values that a word may have. `output` returns the words that a substituted command prints, by its number."""
     found = [""]
     at = 0
     for match in _EXPANSION.finditer(word):
@@ -161,15 +168,17 @@ def expanded(word: str, variables: Variables, output: Callable[[str], list[str]]
 
 
 _EXPANSION = lazy(PLACEHOLDER_PATTERN + r"|\$(?P<open>\{)?(?P<name>\w+|[@*])(?(open)(?P<change>[^{}]*)\})")
-"""Where the output of a command, or the value of a variable, is filled in."""
+"""A place where the shell fills in the output of a command or the value of a variable: `$x`, `${x:-y}`, `$@`."""
 
 
 def _substituted(match: re.Match[str], output: Callable[[str], list[str]]) -> list[str]:
+    """Return the words that replace a substituted command."""
     printed = output(match["number"])
     return ["/dev/fd/63"] if match["file"] else printed or [UNKNOWN]
 
 
 def _value_of(match: re.Match[str], variables: Variables) -> list[str]:
+    """Return the values of a variable, each whole and word by word; the text itself if the variable is not known."""
     change = match["change"] or ""
     values = variables.get(match["name"])
     if values is None:
@@ -178,14 +187,14 @@ def _value_of(match: re.Match[str], variables: Variables) -> list[str]:
     return [piece for value in values for piece in dict.fromkeys([value, *value.split()])] or [""]
 
 
-_DEFAULT = lazy(r":?[-=](.+)")
+_DEFAULT = lazy(r":?[-=](.+)")  # `${x:-default}`, `${x=default}`
 
 
 def without_braces(word: str) -> list[str]:
-    """The words that braces make: `{a,b}/c` is `a/c` and `b/c`."""
+    """Return the words that braces stand for: `{a,b}/c` becomes `a/c` and `b/c`."""
     done: list[str] = []
     waiting = [word]
-    while waiting and len(done) + len(waiting) < MOST:
+    while waiting and len(done) + len(waiting) < MOST:  # ten pairs of braces would make a thousand words
         match = _BRACES.search(each := waiting.pop())
         if not match:
             done.append(each)
@@ -198,7 +207,7 @@ _BRACES = lazy(r"(?<!\$)\{([^{}\s]*,[^{}\s]*)\}")
 
 
 def simple_commands(words: list[str]) -> Iterator[tuple[list[str], str]]:
-    """The words of each simple command, and the operator after it.
+    """Yield the words of each simple command, and the operator after it.
 
     A `)` is an operator, and begins the next command, too: redirections may follow it.
     """
@@ -212,7 +221,7 @@ def simple_commands(words: list[str]) -> Iterator[tuple[list[str], str]]:
 
 
 def without_redirections(words: list[str]) -> tuple[list[str], list[tuple[str, str]]]:
-    """The words of a simple command that are no redirections, and the operator and target of each that is one."""
+    """Separate a simple command into its plain words and its redirections, each as operator and target."""
     plain: list[str] = []
     redirections: list[tuple[str, str]] = []
     rest = iter(words)
@@ -225,7 +234,10 @@ def without_redirections(words: list[str]) -> tuple[list[str], list[tuple[str, s
 
 
 def without_prefix(words: list[str]) -> tuple[list[str], list[str]]:
-    """The words of the command itself, and the assignments before it; keywords and wrappers are left out."""
+    """Separate a command from what stands before it: `FOO=1 sudo -u bob cat x` becomes `cat x` and `FOO=1`.
+
+    Keywords and wrappers are dropped, since the command after them decides which files are touched.
+    """
     assignments: list[str] = []
     while words:
         first = basename(words[0])
@@ -236,7 +248,7 @@ def without_prefix(words: list[str]) -> tuple[list[str], list[str]]:
             words = words[1:]
         elif first in _WRAPPERS and words[1:]:
             words = after_options(words[1:], _WRAPPERS[first])
-            words = words[1:] if first == "timeout" else words
+            words = words[1:] if first == "timeout" else words  # the duration
         elif words[0] == "git" and "grep" in words:
             words = ["grep", "-r", *words[words.index("grep") + 1 :]]
         else:
@@ -245,7 +257,7 @@ def without_prefix(words: list[str]) -> tuple[list[str], list[str]]:
 
 
 _KEYWORDS = frozenset({"then", "do", "else", "elif", "if", "while", "until", "!", "{"})
-"""Reserved words that a command follows."""
+"""Reserved words that stand before a command."""
 _WRAPPERS = {
     **dict.fromkeys(("builtin", "busybox", "command", "exec", "nohup", "setsid", "time"), ""),
     "doas": "Cu",
@@ -256,13 +268,13 @@ _WRAPPERS = {
     "sudo": "CDghprtTu",
     "timeout": "ks",
 }
-"""Commands that run the command after them, with the letters of options that a value follows."""
+"""Commands that run the command after them, each with the letters of its options that take a value."""
 
 
 def options_of(arguments: list[str], valued: str) -> tuple[list[str], dict[str, list[str]]]:
-    """The arguments that are no options, and the options with their values.
+    """Separate arguments into plain ones and options with their values.
 
-    `valued` are the letters that a value follows, as it follows those of `_LONG` that have no `=`.
+    `valued` are the letters of options that take a value. Long options in `_LONG` take the next word where they have no `=`.
     """
     plain: list[str] = []
     options: dict[str, list[str]] = {}
@@ -277,7 +289,7 @@ def options_of(arguments: list[str], valued: str) -> tuple[list[str], dict[str, 
         elif len(word) > 1 and word[0] == "-":
             for place, letter in enumerate(word[1:], 2):
                 options.setdefault(letter, [])
-                if letter in valued:
+                if letter in valued:  # `-n5` and `-n 5` mean the same; letters after it belong to the value
                     options[letter].append(word[place:] or next(rest, ""))
                     break
         else:
@@ -292,7 +304,7 @@ _LONG = frozenset([
 
 
 def after_options(words: list[str], valued: str) -> list[str]:
-    """The words after the options that they begin with; `valued` are the letters that a value follows."""
+    """Return the words without the options at their beginning. `valued` are the letters of options that take a value."""
     while words and words[0][:1] == "-":
         takes_next = len(words[0]) == 2 and words[0][1] in valued
         words = words[1 + takes_next :]
