@@ -155,7 +155,7 @@ class Shell:
         """The file names that the last command printed, or globs for them."""
         self.piped = False
         """True if the output of another command is piped in."""
-        self.fed: list[str] = []
+        self.loop_names: list[str] = []
         """The file names that are piped into a loop."""
         self.programs = _PROGRAMS
         """The function that follows each command, by the command's name."""
@@ -167,10 +167,10 @@ class Shell:
         except ValueError:
             words = None
         if words is None:
-            self.is_unclear([line])
+            self.note_unclear([line])
             return []
         self.depth += 1
-        self.fed = self._fed(words)
+        self.loop_names = self._loop_input(words)
         last: list[str] = []
         for simple, operator in simple_commands(words):
             if simple:
@@ -199,8 +199,9 @@ class Shell:
             return
         words, redirections = without_redirections(words)
         stdin, targets = self._redirected(redirections)
-        of_case = words[:1] == [")"] and len(words) > 1  # the end of a pattern, not of a subshell
-        words, assignments = without_prefix(words[of_case:])
+        # After `case … in x)` the bracket ends a pattern, not a subshell, and a command follows it.
+        ends_pattern = words[:1] == [")"] and len(words) > 1
+        words, assignments = without_prefix(words[ends_pattern:])
         for assignment in assignments:
             self.assign(assignment)
         for word in words:
@@ -209,7 +210,8 @@ class Shell:
             words = [*(self.values(words[0])[0].split() or [""]), *words[1:]]
         name, *arguments = words or [""]
         command = Command(basename(name), arguments, stdin, self.names)
-        printed = None if of_case else command.stdout
+        # Which branch of a `case` runs is not known, so neither is what it prints.
+        printed = None if ends_pattern else command.stdout
         self.printed = None if targets else printed
         for target, appends in targets:
             self.note("write", [target], written=printed, whole=printed is not None and not appends)
@@ -217,7 +219,7 @@ class Shell:
         if program := self.programs.get(command.name):
             program(self, command)
         else:
-            self.is_unclear([*words, stdin] if stdin else words)
+            self.note_unclear([*words, stdin] if stdin else words)
 
     def _redirected(self, redirections: list[tuple[str, str]]) -> tuple[str | None, list[tuple[str, bool]]]:
         """Return the text that is piped in, and the files that output goes to. Each file comes with True if it is appended to."""
@@ -225,7 +227,7 @@ class Shell:
         targets: list[tuple[str, bool]] = []
         for operator, target in redirections:
             if operator == "<<":
-                stdin = self._here(target)
+                stdin = self._heredoc_text(target)
             elif operator == "<<<":
                 stdin = f"{self.values(target)[0]}\n"
             elif operator == "<" and (mark := PLACEHOLDER.fullmatch(target)):
@@ -236,7 +238,7 @@ class Shell:
                 targets.append((target, ">>" in operator))
         return stdin, targets
 
-    def _here(self, number: str) -> str | None:
+    def _heredoc_text(self, number: str) -> str | None:
         """Return the text of a here-document. Unless its delimiter is quoted, the shell expands commands and variables in it."""
         text = self.parts.heredocs.get(number)
         if text is None or number in self.parts.literal:
@@ -246,7 +248,7 @@ class Shell:
         filled = self.values(text.replace("\\$", _DOLLAR))[0]
         return _ESCAPED_IN_TEXT.sub(r"\1", text if filled == UNKNOWN else filled).replace(_DOLLAR, "$")
 
-    def _fed(self, words: list[str]) -> list[str]:
+    def _loop_input(self, words: list[str]) -> list[str]:
         """Return the names that a loop of the line reads: `done < <(find …)`, `done <<< "$(ls)"`."""
         for done, operator, source in zip(words, words[1:], words[2:], strict=False):
             if done == "done" and operator in ("<", "<<<") and (mark := PLACEHOLDER.fullmatch(source)):
@@ -290,7 +292,7 @@ class Shell:
             for each in without_braces(join(self.folder, value))
         ]
 
-    def is_unclear(self, words: Iterable[str]) -> None:
+    def note_unclear(self, words: Iterable[str]) -> None:
         """Add a command that is not understood."""
         self.unclear.append((self.parts.restored(" ".join(words)), self.folder))
 
@@ -340,7 +342,7 @@ def _evaluate(shell: Shell, command: Command) -> None:
     """`eval` runs its arguments in this shell, after a second expansion."""
     for line in shell.values(" ".join(command.arguments)):
         if UNKNOWN in line:
-            shell.is_unclear([command.name, line])
+            shell.note_unclear([command.name, line])
         shell.run(line)
 
 
@@ -358,7 +360,7 @@ def _run_script(shell: Shell, command: Command) -> None:
         shell.run_in_subshell(command.stdin)
     else:
         shell.note("read", command.files[:1])
-        shell.is_unclear([command.name, *arguments])
+        shell.note_unclear([command.name, *arguments])
 
 
 _SCRIPT_NEXT = lazy(r"-[a-z]*c")  # `-c`, `-lc`: the next word is a script
@@ -405,8 +407,8 @@ def _read_input(shell: Shell, command: Command) -> None:
     With a path as argument it is not the shell's `read` but a program of that name, so it counts as not understood.
     """
     if any("/" in file for file in command.files):
-        shell.is_unclear([command.name, *command.arguments])
-    names = command.received or shell.fed
+        shell.note_unclear([command.name, *command.arguments])
+    names = command.received or shell.loop_names
     for variable in command.files[-1:]:
         shell.variables.pop(variable, None)
         if names:
@@ -464,7 +466,7 @@ def _below(places: list[str], tests: list[str]) -> list[str]:
     """Return globs for the files that the tests of `find` leave, relative to the places where it begins."""
     names: list[str] = []
     paths: list[str] = []
-    depth = ""
+    depth = ""  # of `-maxdepth`; "" is any
     for before, test, value, after in zip(["", *tests], tests, tests[1:], [*tests[2:], ""], strict=False):
         if test == "-maxdepth":
             depth = value
@@ -473,13 +475,18 @@ def _below(places: list[str], tests: list[str]) -> list[str]:
         elif test in ("-name", "-iname"):
             names.append(value if depth == "1" else f"**/{value}")
         elif test in ("-ipath", "-path", "-wholename"):
-            inside = (value.removeprefix(f"{place}/") for place in places if value.startswith(f"{place}/"))
-            paths.append(next(inside, _anywhere(value.lstrip("*/"))))
+            paths.append(_from_places(value, places))
     if depth == "0":
         return [""]
     # Without `-o` a file must pass all tests, so the paths alone match everything that is found, and perhaps more.
     found = paths + names if {"-o", "-or"}.intersection(tests) else paths or names
     return found or ["*" if depth == "1" else "**"]
+
+
+def _from_places(path: str, places: list[str]) -> str:
+    """Return the glob of `-path` relative to the place it begins with: `./a/*` from `.` is `a/*`."""
+    inside = (path.removeprefix(f"{place}/") for place in places if path.startswith(f"{place}/"))
+    return next(inside, _anywhere(path.lstrip("*/")))
 
 
 def _anywhere(glob: str) -> str:
@@ -518,23 +525,24 @@ def _read(shell: Shell, command: Command) -> None:
 def _source(shell: Shell, command: Command) -> None:
     """`source FILE` runs a file in this shell. The content of the file is not known."""
     _read(shell, command)
-    shell.is_unclear([command.name, *command.arguments])
+    shell.note_unclear([command.name, *command.arguments])
 
 
 def _send(shell: Shell, command: Command) -> None:
     """`git` and `gh` are not followed, but paths in their messages are text: `git commit -m "see groups/work"` reads nothing."""
     words: list[str] = []
     arguments = iter(command.arguments)
-    tells = command.name == "gh" or not _TELLING.isdisjoint(command.arguments)
+    takes_message = command.name == "gh" or not _WITH_MESSAGE.isdisjoint(command.arguments)
     for word in arguments:
-        if tells and _MESSAGE[command.name].fullmatch(word):
+        if takes_message and _MESSAGE[command.name].fullmatch(word):
             next(arguments, "")
-        elif not (tells and _MESSAGE_INSIDE.match(word)):
+        elif not (takes_message and _MESSAGE_INSIDE.match(word)):
             words.append(word)
-    shell.is_unclear([command.name, *words])
+    shell.note_unclear([command.name, *words])
 
 
-_TELLING = frozenset({"commit", "merge", "notes", "stash", "tag"})
+_WITH_MESSAGE = frozenset({"commit", "merge", "notes", "stash", "tag"})
+"""Subcommands of `git` that take a message with `-m`."""
 _MESSAGE = {"git": lazy(r"-[a-z]*m|--message"), "gh": lazy(r"-[bnt]|--(?:body|title|notes|subject)")}
 _MESSAGE_INSIDE = lazy(r"--(?:message|body|title|notes|subject)=|-m.")
 
@@ -545,7 +553,7 @@ def _edit(shell: Shell, command: Command) -> None:
         for written, taken in _edits("\n".join(command.scripts)):
             shell.note("write", command.files, written=written, taken=taken)
     elif command.name == "perl":
-        shell.is_unclear([command.name, *command.arguments, *filter(None, [command.stdin])])
+        shell.note_unclear([command.name, *command.arguments, *filter(None, [command.stdin])])
     else:
         _read(shell, command)
 

@@ -39,6 +39,15 @@ class Parts:
             lambda mark: f"{'<' if mark['file'] else '$'}({self.substitutions.get(mark['number'], '')})", text
         )
 
+    def keep_substitution(self, command: str, *, is_file: bool) -> str:
+        """Keep a substituted command. Returns the mark that replaces it in the line."""
+        number = str(len(self.substitutions))
+        is_arithmetic = command.startswith("(") and command.endswith(")")  # `$((1 + 2))` runs nothing
+        self.substitutions[number] = "" if is_arithmetic else command
+        file = _FILE if is_file else ""
+        mark = f"{PLACEHOLDER_BEGIN}{file}{number}{_PLACEHOLDER_END}"
+        return f" {mark} " if is_file else mark
+
 
 def split(command: str, parts: Parts) -> list[str]:
     """Return the words and operators of a command line. Raises `ValueError` if a quote is not closed."""
@@ -59,14 +68,14 @@ def _without_heredocs(command: str, parts: Parts) -> str:
     lines = command.split("\n")
     # The last line with each text: a delimiter that no later line repeats opens nothing. Looking it up here keeps a command
     # with thousands of unclosed `<<X` from being searched to its end for each of them.
-    last = {line.strip(): number for number, line in enumerate(lines)}
+    last_line = {line.strip(): number for number, line in enumerate(lines)}
     kept: list[str] = []
     at = 0
 
     def numbered(match: re.Match[str]) -> str:
         nonlocal at
         delimiter = match[1].translate(_QUOTES).strip()
-        if last.get(delimiter, -1) < at:
+        if last_line.get(delimiter, -1) < at:
             return match[0]
         end = next(number for number in range(at, len(lines)) if lines[number].strip() == delimiter)
         number = str(len(parts.heredocs))
@@ -104,17 +113,13 @@ def _without_substitutions(line: str, parts: Parts, *, in_text: bool = False) ->
         if piece == '"':
             quoted = not quoted
         elif quoted and piece[0] in "#'<>":
-            at = match.start() + 1
+            at = match.start() + 1  # plain text within double quotes: look on behind the sign
         elif piece[0] == "`" or piece[1:] == "(":
             end = line.find("`", at) if piece == "`" else _closing(line, at)
             if end < 0:
                 break
-            number = str(len(parts.substitutions))
-            arithmetic = line[at] == "(" and line[end - 1] == ")"
-            parts.substitutions[number] = "" if arithmetic else line[at:end]
-            file = _FILE if piece[0] in "<>" else ""
-            placeholder = f"{PLACEHOLDER_BEGIN}{file}{number}{_PLACEHOLDER_END}"
-            kept += [line[done : match.start()], f" {placeholder} " if file else placeholder]
+            mark = parts.keep_substitution(line[at:end], is_file=piece[0] in "<>")
+            kept += [line[done : match.start()], mark]
             at = done = end + 1
     return "".join([*kept, line[done:]])
 
@@ -283,20 +288,37 @@ def options_of(arguments: list[str], valued: str) -> tuple[list[str], dict[str, 
         if word == "--":
             plain += rest
         elif word.startswith("--"):
-            name, equals, value = word[2:].partition("=")
-            values = [value] if equals else [next(rest, "")] if name in _LONG else []
+            name, values = _long_option(word, rest)
             options.setdefault(name, []).extend(values)
         elif len(word) > 1 and word[0] == "-":
-            for place, letter in enumerate(word[1:], 2):
-                options.setdefault(letter, [])
-                if letter in valued:  # `-n5` and `-n 5` mean the same; letters after it belong to the value
-                    options[letter].append(word[place:] or next(rest, ""))
-                    break
+            for letter, values in _short_options(word, rest, valued):
+                options.setdefault(letter, []).extend(values)
         else:
             plain.append(word)
     return plain, options
 
 
+def _long_option(word: str, rest: Iterator[str]) -> tuple[str, list[str]]:
+    """Return the name and value of `--name=value` or `--name value`."""
+    name, equals, value = word[2:].partition("=")
+    if equals:
+        return name, [value]
+    return name, [next(rest, "")] if name in _LONG else []
+
+
+def _short_options(word: str, rest: Iterator[str], valued: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield the options of a word of letters, each with its value. The value ends the word, or is the next one.
+
+    `-rn5` and `-rn 5` both give `r` without a value and `n` with 5.
+    """
+    for place, letter in enumerate(word[1:], 2):
+        if letter in valued:
+            yield letter, [word[place:] or next(rest, "")]
+            return
+        yield letter, []
+
+
+# Long options that take the next word as their value where they have no `=`.
 _LONG = frozenset([
     "after-context", "before-context", "context", "directory", "exclude", "exclude-dir", "expression", "file", "glob", "iglob",
     "include", "max-args", "max-count", "max-depth", "max-procs", "regexp", "replace", "type", "user",
