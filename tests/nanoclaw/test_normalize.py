@@ -440,7 +440,7 @@ def test_the_task_of_a_scheduled_run(tmp_path: Path) -> None:
             "at is '2026-11-23T09:02Z' in the test and '2026-11-23T09:00:00Z' in the recording",
         ),
         ({"every": 60000}, "every is 60000 in the test and '3600000' in the recording"),
-        ({"at": "2026-11-23T10:00:00+01:00", "timezone": "utc", "note": "unknown there"}, None),
+        ({"at": "2026-11-23T10:00:00+01:00", "timezone": "UTC", "note": "unknown there"}, None),
         ({"at": "2026-11-23T09:00:17Z", "cron": "0 9  * * *"}, None),
         ({"at": "2026-11-23T10:00", "timezone": None, "every": 3600000}, None),  # nothing tells the zone
     ],
