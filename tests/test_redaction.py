@@ -114,7 +114,7 @@ def test_a_secret_that_is_no_text_is_no_reason_to_crash() -> None:
     """A list of variables may have numbers, and nothing."""
     data = [{"name": "DB_PASSWORD", "value": value} for value in (4711, None)]
     hidden = [{"name": "DB_PASSWORD", "value": value} for value in (token("4711", "credential"), None)]
-    assert Redactor().swept(data) == redactor(learned=data).data(data) == hidden
+    assert Redactor().redact_values(data) == redactor(learned=data).data(data) == hidden
 
 
 @pytest.mark.parametrize("key", ["password", "pin_secret", "api_key", "accessToken"])
@@ -132,7 +132,7 @@ def test_a_number_is_a_credential_under_its_name(key: str) -> None:
     assert (hidden[key], hidden["list"], hidden["x"]) == (long, {key: [other, half]}, long)
     assert made.text("got 83746152, then [99887766]") == f"got {long}, then [{other}]"
     assert hidden["env"][0]["value"] == (token("4711", "credential") if key == "password" else 4711)
-    assert Redactor().swept(data) == {**hidden, "x": 83746152}
+    assert Redactor().redact_values(data) == {**hidden, "x": 83746152}
     assert redactor().leaks(data, ()) == ["credential"]
     assert made.leaks(hidden, hidden) == []
 
@@ -159,7 +159,7 @@ def test_counts_and_flags_are_no_credentials() -> None:
         "secret": None,
     }
     learned = [counts, {"password": "hunter2"}]
-    assert redactor(learned=learned).data(counts) == Redactor().swept(counts) == counts
+    assert redactor(learned=learned).data(counts) == Redactor().redact_values(counts) == counts
     assert redactor(learned=learned).leaks(counts, counts) == []
 
 
@@ -294,7 +294,7 @@ def test_an_argument_is_hidden_behind_its_option(option: str, secret: str) -> No
     hidden = ["mysql", option, token(secret, "credential"), "shop"]
     assert redactor.data({"args": args}) == {"args": hidden}
     assert redactor.text(f"could not log in with {secret}!") == f"could not log in with {hidden[2]}!"
-    assert Redactor().swept(args) == hidden
+    assert Redactor().redact_values(args) == hidden
     assert Redactor().leaks(args, ()) == ["credential"]
     assert Redactor().leaks(hidden, ()) == []
 
@@ -315,7 +315,7 @@ def test_other_arguments_stay(args: list[str]) -> None:
     """What follows no option for a secret, or is the next option."""
     redactor = Redactor()
     redactor.learn(args)
-    assert redactor.data(args) == Redactor().swept(args) == args
+    assert redactor.data(args) == Redactor().redact_values(args) == args
 
 
 @pytest.mark.parametrize("label", ["name", "key"])
@@ -357,12 +357,12 @@ def test_a_value_that_otlp_wraps_is_hidden_under_its_name(
     }
     hidden = json.loads(json.dumps(span).replace(secret, token(secret, "credential"), 1))
     assert redactor(learned=span).data(span)["attributes"][0] == hidden["attributes"][0]
-    assert Redactor().swept(span) == hidden
+    assert Redactor().redact_values(span) == hidden
     assert redactor().leaks(span, ()) == ["credential"]
     assert redactor().leaks(hidden, ()) == []
     if secret != "cats":
-        assert redactor().unseen(json.dumps(span)) == json.dumps(hidden)
-        assert redactor().unseen(json.dumps(json.dumps(span))) == json.dumps(json.dumps(hidden))
+        assert redactor().redacted(json.dumps(span)) == json.dumps(hidden)
+        assert redactor().redacted(json.dumps(json.dumps(span))) == json.dumps(json.dumps(hidden))
 
 
 @pytest.mark.parametrize(
@@ -379,7 +379,7 @@ def test_a_value_that_otlp_wraps_is_hidden_under_its_name(
 def test_what_else_otlp_wraps_stays(data: Any) -> None:
     """Counts, variables, and what only stands near the name of a secret."""
     assert redactor(learned=[data, {"password": "hunter2"}]).data(data) == data
-    assert Redactor().swept(data) == data
+    assert Redactor().redact_values(data) == data
 
 
 @pytest.mark.parametrize(
@@ -410,7 +410,7 @@ def test_data_that_is_no_json_is_looked_through_too() -> None:
     key = PLANTED["aws-access-key"]
     for odd in ({"n": 2**70, "note": key}, {1: key}, {"note": "\ud800 " + key}, "\ud800 " + key):
         assert redactor(learned=odd).text(f"got {key}") == f"got {token(key, 'aws-access-key')}"
-    assert redactor().unseen("\ud800 " + key) == "\ud800 " + token(key, "aws-access-key")
+    assert redactor().redacted("\ud800 " + key) == "\ud800 " + token(key, "aws-access-key")
 
 
 def test_what_nobody_has_learned_is_swept_out_of_data() -> None:
@@ -418,7 +418,7 @@ def test_what_nobody_has_learned_is_swept_out_of_data() -> None:
     key, env = PLANTED["aws-access-key"], "open sesame"
     hidden = token(key, "aws-access-key")
     made = Redactor(rules=RedactionRules(values=[env]))
-    assert made.swept(
+    assert made.redact_values(
         {
             key: [f"it is {key}", None, 5, {"password": ["x9-quite-secret", hidden]}],
             7: (f"say {env}", hidden),
@@ -513,7 +513,7 @@ def test_equal_keys_have_equal_tokens_in_any_clothes() -> None:
     """So that a reader can tell that it is the same one."""
     for dress in CLOTHES:
         text = f"so {dress(GITHUB)} is it"
-        assert token(GITHUB, "github-token") in redactor().unseen(text)
+        assert token(GITHUB, "github-token") in redactor().redacted(text)
         assert token(GITHUB, "github-token") in redactor(learned=text).text(text)
 
 
@@ -522,7 +522,7 @@ def test_a_login_is_hidden_where_docker_keeps_it() -> None:
     login = b64encode(b"bob:hunter-2").decode()
     config = {"auths": {"registry.example": {"auth": login}}, "auth": "oauth2"}
     hidden = {"auths": {"registry.example": {"auth": token(login, "credential")}}, "auth": "oauth2"}
-    assert redactor(learned=config).data(config) == Redactor().swept(config) == hidden
+    assert redactor(learned=config).data(config) == Redactor().redact_values(config) == hidden
     assert redactor().leaks(config, ()) == ["credential"]
 
 
@@ -548,7 +548,7 @@ def test_a_file_may_write_a_value_with_escapes(tmp_path: Path, before: str, line
     path.write_text(f"{before}{line}\n", encoding="utf-8")
     hide = redactor("memo", learned={"memo": MEMO})
     hide.learn_files([Problem(reason_code="wrong", message="bad", path=path, excerpt=[(4, "x")])])
-    assert hide.unseen(line) == shown
+    assert hide.redacted(line) == shown
 
 
 def test_models_and_dataclasses_become_plain_data() -> None:
@@ -598,8 +598,8 @@ def test_secrets_and_addresses_are_redacted_without_being_named(kind: str, value
 def test_what_nobody_learned_of_is_found_in_a_text(kind: str, value: str) -> None:
     """Messages from elsewhere are looked through when they are redacted."""
     text = f'error at "password": "{value}"' if kind == "credential" else f"error at {value}, sorry"
-    assert redactor().unseen(text) == text.replace(value, token(value, kind))
-    assert redactor().unseen(redactor().unseen(text)) == text.replace(value, token(value, kind))
+    assert redactor().redacted(text) == text.replace(value, token(value, kind))
+    assert redactor().redacted(redactor().redacted(text)) == text.replace(value, token(value, kind))
 
 
 def test_kinds_can_be_turned_off() -> None:
@@ -609,14 +609,14 @@ def test_kinds_can_be_turned_off() -> None:
         made = Redactor(rules=RedactionRules(kinds))
         made.learn(data)
         assert {key for key, value in made.data(data).items() if value != data[key]} == hidden
-        assert (made.unseen(PLANTED["email"]) == PLANTED["email"]) == ("email" not in kinds)
+        assert (made.redacted(PLANTED["email"]) == PLANTED["email"]) == ("email" not in kinds)
 
 
 def test_values_of_the_environment_are_known_from_the_start() -> None:
     """They are redacted everywhere, by a kind of their own, which goes before that of their form."""
     made = Redactor(rules=RedactionRules(values=["open sesame", PLANTED["aws-access-key"]]))
     made.learn({"key": PLANTED["aws-access-key"]})
-    assert made.unseen("say Open Sesame") == f"say {token('open sesame', 'env')}"
+    assert made.redacted("say Open Sesame") == f"say {token('open sesame', 'env')}"
     assert made.data({"x": PLANTED["aws-access-key"]}) == {"x": token(PLANTED["aws-access-key"], "env")}
     assert made.name("open sesame") == token("open sesame", "env")
     assert made.data({"password": PLANTED["aws-access-key"]}) == {
@@ -685,14 +685,14 @@ def test_ids_keep_words_of_redacted_fields_but_no_secrets() -> None:
 def test_an_address_is_hidden_whole_and_nothing_else_is(before: str, name: str, after: str) -> None:
     """The letter of an escape belongs to the text around; any other letter after a backslash is of the address."""
     address = name + "@" + "kiel.example"
-    shown = redactor().unseen(before + address + after)
+    shown = redactor().redacted(before + address + after)
     assert shown == before + token(address, "email") + after
 
 
 def test_an_address_in_a_secret_belongs_to_the_secret() -> None:
     """One token for both."""
     password = "x9-quite@" + "kiel.example"
-    shown = redactor().unseen(f'"password": "{password}"')
+    shown = redactor().redacted(f'"password": "{password}"')
     assert shown == f'"password": "{token(password, "credential")}"'
 
 
@@ -908,14 +908,14 @@ def test_a_value_is_found_in_names_and_encodings(value: str, before: str, spelt:
     """Without the blanks and signs around it."""
     known = KnownValues()
     known.add(value, "field")
-    assert known.hide(before + spelt + after) == before + token(value) + after
+    assert known.mask(before + spelt + after) == before + token(value) + after
 
 
 def test_a_short_name_made_of_a_value_is_none() -> None:
     """Seven characters may be any other name."""
     known = KnownValues()
     known.add("Ab cd e", "field")
-    assert known.hide("runs/ab_cd_e.json") == "runs/ab_cd_e.json"
+    assert known.mask("runs/ab_cd_e.json") == "runs/ab_cd_e.json"
 
 
 @pytest.mark.parametrize(
@@ -972,6 +972,6 @@ def test_a_token_in_a_workflow_command_stays() -> None:
     """Its colons are escaped there, and `token` before one names no secret."""
     title = token(GITHUB, "github-token").replace(":", "%3A")
     assert (
-        redactor().unseen(f"::error title=x.{title}.y%3A a::failed")
+        redactor().redacted(f"::error title=x.{title}.y%3A a::failed")
         == f"::error title=x.{title}.y%3A a::failed"
     )

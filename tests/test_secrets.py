@@ -16,9 +16,9 @@ from agenteval.redaction.secrets import (
     CREDENTIAL,
     KINDS,
     detect,
-    is_telling,
+    is_secret,
     is_value,
-    might_hold,
+    may_contain,
     names_secret,
 )
 from agenteval.redaction.secrets import FORMS as KNOWN_FORMS
@@ -51,7 +51,7 @@ def test_each_form_is_found_whole(kind: str, value: str, around: str) -> None:
     text = around.format(value)
     wanted = value.removeprefix("Bearer ") if kind == "bearer-token" else value
     assert shown(text) == [(kind, wanted)]
-    assert might_hold(text.encode())
+    assert may_contain(text.encode())
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_other_ways_in_which_keys_begin(kind: str, begins: str, around: str) -> 
         if begins.endswith("=")
         else text[text.index(begins) :][: len(begins) + 40],
     )
-    assert might_hold(text.encode())
+    assert may_contain(text.encode())
 
 
 BODY = "a1B2c3D4e5F6g7H8i9J0" * 4
@@ -150,7 +150,7 @@ BODY = "a1B2c3D4e5F6g7H8i9J0" * 4
 def test_each_variant_of_a_form_is_found(kind: str, value: str) -> None:
     """Several kinds have more than one; and the sieve lets each through."""
     assert shown(f"it is\n{value}") == [(kind, value)]
-    assert might_hold(value.encode())
+    assert may_contain(value.encode())
 
 
 HEXADECIMAL = "0a9b8c7d6e5f4d3c2b1a" * 4
@@ -193,8 +193,8 @@ def test_newer_keys_are_found_without_a_name_beside_them(kind: str, begins: str,
     for around in ("I used {} for it.", '{{"x": "{}"}}', "KEY={}", "a\\n{}\\nb", "see {}, please"):
         text = around.format(begins + body)
         assert shown(text) == [(kind if "KEY=" not in text else shown(text)[0][0], begins + body)]
-        assert might_hold(text.encode())
-        assert might_hold(json.dumps(text).encode())
+        assert may_contain(text.encode())
+        assert may_contain(json.dumps(text).encode())
 
 
 ROW = "01Hia0bC2dE3fG4hJ5kL6mN7pQ8rS9tUvWxYz"
@@ -236,14 +236,14 @@ def test_a_bearer_token_has_signs_of_several_sorts(end: str) -> None:
     """Letters, digits and `._~+/-`, in one case with digits, in both also without; the full stop after it is none of them."""
     for value in (f"aB3._~+/-{'a1' * 10}{end}", f"{'0a' * 16}{end.lower()}", f"qWeRtYuIoPaSdFgHjKlZ{end}"):
         assert shown(f"Bearer {value}.") == [("bearer-token", value)]
-        assert might_hold(f"Bearer {value}.".encode())
+        assert may_contain(f"Bearer {value}.".encode())
 
 
 def test_a_password_in_an_address_is_suspected() -> None:
     """Without any other sign of one."""
-    assert might_hold(b"ftp://bob:pw@host.example")
-    assert not might_hold(b"see ftp://host.example")
-    assert not might_hold(b"bob@host.example")
+    assert may_contain(b"ftp://bob:pw@host.example")
+    assert not may_contain(b"see ftp://host.example")
+    assert not may_contain(b"bob@host.example")
 
 
 @pytest.mark.parametrize(
@@ -341,7 +341,7 @@ def test_a_password_in_an_address_is_suspected() -> None:
 def test_the_value_beside_a_name_is_found(text: str, value: str) -> None:
     """As JSON, Python, YAML, a shell, an address and a header write it."""
     assert shown(text) == [(CREDENTIAL, value)]
-    assert might_hold(text.encode())
+    assert may_contain(text.encode())
 
 
 LOGIN = b64encode(b"bob:hunter-2").decode()
@@ -378,8 +378,8 @@ SIGNED = "0a9B8c7D6e5F4g3H2i1J0kLm%3D"
 def test_secrets_of_files_and_of_the_next_line_are_found(text: str, value: str) -> None:
     """Logins in base64, what signs an address, lines of `.pgpass`; and what stands below its name."""
     assert shown(text) == [(CREDENTIAL, value)]
-    assert might_hold(text.encode())
-    assert might_hold(json.dumps(text).encode())
+    assert may_contain(text.encode())
+    assert may_contain(json.dumps(text).encode())
 
 
 @pytest.mark.parametrize(
@@ -452,8 +452,8 @@ def test_a_key_is_found_in_other_clothes(written: str, kind: str, around: str) -
     assert found.kind == kind
     assert found.plain in (GITHUB, PRIVATE_KEY, "hunter-2")
     assert text[: found.start] + text[found.end :] == around.format("")
-    assert might_hold(text.encode())
-    assert might_hold(json.dumps(text).encode())
+    assert may_contain(text.encode())
+    assert may_contain(json.dumps(text).encode())
 
 
 @pytest.mark.parametrize(
@@ -462,7 +462,7 @@ def test_a_key_is_found_in_other_clothes(written: str, kind: str, around: str) -
 def test_a_name_is_read_in_other_clothes(name: str) -> None:
     """Escaped, or with something in it that nobody sees."""
     assert shown(name.format("hunter-2")) == [(CREDENTIAL, "hunter-2")]
-    assert might_hold(name.format("hunter-2").encode())
+    assert may_contain(name.format("hunter-2").encode())
 
 
 @pytest.mark.parametrize(
@@ -522,7 +522,7 @@ def test_a_password_that_a_command_takes_behind_a_short_option_is_found(command:
     """Programs differ in which option that is, and whether a blank stands before it."""
     text = command.format("hunter-2")
     assert shown(text) == [(CREDENTIAL, "hunter-2")]
-    assert might_hold(text.encode())
+    assert may_contain(text.encode())
 
 
 def test_a_password_in_quotes_may_hold_what_ends_another() -> None:
@@ -610,8 +610,8 @@ ROW = "a1B2c3D4e5F6g7H8"
 def test_a_secret_that_is_told_in_a_sentence_is_found(text: str, value: str) -> None:
     """Where it has letters and digits in a long row; and in the JSON of a trace, too."""
     assert shown(text) == [(CREDENTIAL, value)]
-    assert might_hold(text.encode())
-    assert might_hold(json.dumps(text).encode())
+    assert may_contain(text.encode())
+    assert may_contain(json.dumps(text).encode())
 
 
 @pytest.mark.parametrize(
@@ -671,7 +671,7 @@ def test_each_name_is_seen_with_each_sign_of_assignment(before: str, name: str, 
 )
 def test_everyday_texts_pass_the_sieve(text: str) -> None:
     """Names without a sign, other keys, ids: these are in every recording, and none is looked at twice."""
-    assert not might_hold(text.encode())
+    assert not may_contain(text.encode())
 
 
 @pytest.mark.parametrize(
@@ -827,29 +827,29 @@ def test_what_can_be_the_value_of_a_secret(key: str, text: str, is_one: bool) ->
 def test_a_scheme_makes_no_secret_of_what_stands_in_for_one(value: str) -> None:
     """As the header of a request, which is data of its own; behind the scheme a token is one."""
     for scheme in ("Bearer", "Basic", "token"):
-        assert not is_telling("Authorization", f"{scheme} {value}")
-        assert is_telling("Authorization", f"{scheme} a1b2c3")
+        assert not is_secret("Authorization", f"{scheme} {value}")
+        assert is_secret("Authorization", f"{scheme} a1b2c3")
 
 
 def test_words_of_everyday_language_are_no_secrets_but_for_passwords() -> None:
     """`token: cats` says nothing; `password: letmein` does."""
     for name in ("password", "db_passwd", "PASSPHRASE"):
-        assert is_telling(name, "letmein")
-        assert not is_telling(name, "abc")
-        assert not is_telling(name, " no  ")
-        assert not is_telling(name, " True ")
-    assert is_telling("password", "pass")
-    assert not is_telling("token", "Letmein")
-    assert not is_telling("token", "LETMEIN")
-    assert is_telling("token", "LetMeIn")
-    assert not is_telling("token", "abcdefghijklmnopqrs")
-    assert not is_telling("token", "letmein")
-    assert not is_telling("password", "[hidden]")
-    assert not is_telling("password", "(not shown)")
-    assert is_telling("password", "(hunter2)")
-    assert not is_telling("token", "12.5")
-    assert is_telling("token", "letmein1")
-    assert is_telling("token", "abcdefghijklmnopqrst")
+        assert is_secret(name, "letmein")
+        assert not is_secret(name, "abc")
+        assert not is_secret(name, " no  ")
+        assert not is_secret(name, " True ")
+    assert is_secret("password", "pass")
+    assert not is_secret("token", "Letmein")
+    assert not is_secret("token", "LETMEIN")
+    assert is_secret("token", "LetMeIn")
+    assert not is_secret("token", "abcdefghijklmnopqrs")
+    assert not is_secret("token", "letmein")
+    assert not is_secret("password", "[hidden]")
+    assert not is_secret("password", "(not shown)")
+    assert is_secret("password", "(hunter2)")
+    assert not is_secret("token", "12.5")
+    assert is_secret("token", "letmein1")
+    assert is_secret("token", "abcdefghijklmnopqrst")
 
 
 HOSTILE: dict[str, str] = {
@@ -970,4 +970,4 @@ def test_what_is_found_is_in_order_and_apart(text: str, values: list[str], cut: 
     for each in detect(text):
         assert last <= each.start < each.end <= len(text)
         last = each.end
-    assert might_hold(text.encode(errors="replace")) or not detect(text)
+    assert may_contain(text.encode(errors="replace")) or not detect(text)

@@ -190,7 +190,7 @@ def test_secrets_are_redacted_before_they_are_digested() -> None:
     redactor.learn_secrets(trace.final_output)
     live = recorded(trace, redactor)
     assert GITHUB not in str(live)
-    from_file = stored(redactor.swept(redactor.data(plain(trace))))
+    from_file = stored(redactor.redact_values(redactor.data(plain(trace))))
     assert [each.key for each in live.calls] == [each.key for each in from_file.calls]
     assert live.output == from_file.output
     assert live.calls[0].key == did(call("a", token=token(GITHUB, "github-token"))).calls[0].key

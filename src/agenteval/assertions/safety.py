@@ -29,7 +29,7 @@ from agenteval.redaction.secrets import (
     CREDENTIAL,
     Found,
     detect,
-    is_telling,
+    is_secret,
     key_of,
     named_items,
     names_secret,
@@ -202,7 +202,7 @@ def _spelled(value: Any) -> str | None:
 
 def _secrets(text: str, key: str) -> Sequence[Found]:
     """Keys and tokens in a text, by their form; or the whole text, when its key says that it is a password or such."""
-    whole = [Found(CREDENTIAL, 0, len(text))] if names_secret(key) and is_telling(key, text) else []
+    whole = [Found(CREDENTIAL, 0, len(text))] if names_secret(key) and is_secret(key, text) else []
     return detect(text) or whole
 
 

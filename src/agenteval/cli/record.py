@@ -140,7 +140,7 @@ def _row(run: "RecordedRun", terminal: "Terminal") -> tuple[str, ...]:
         run.started_at,
         run.group_id,
         run.trigger,
-        clipped(" ".join(redactor_in_force().unseen(run.first_words).split()), LONGEST_WORDS),
+        clipped(" ".join(redactor_in_force().redacted(run.first_words).split()), LONGEST_WORDS),
         tools or "-",
         run.status,
     )

@@ -86,7 +86,7 @@ class CallChange(Model):
 def recorded(trace: Trace, redactor: Redactor) -> Trajectory:
     """The trajectory of a trace, redacted as the file of the trace is."""
     data = _trajectory_data(trace)
-    return stored(redactor.swept(redactor.data(data)) if redactor.may_show_in(data) else data)
+    return stored(redactor.redact_values(redactor.data(data)) if redactor.may_show_in(data) else data)
 
 
 def _trajectory_data(trace: Trace) -> Any:

@@ -219,9 +219,9 @@ def _adapter_failure(error: AdapterError, redactor: Redactor) -> Failure:
         details = "".join(traceback.format_tb(cause.__traceback__))
     return Failure(
         error.reason_code,
-        redactor.unseen(text),
-        redactor.unseen(error.next_step or "fix what the message names, then run the test again"),
-        redactor.unseen(details),
+        redactor.redacted(text),
+        redactor.redacted(error.next_step or "fix what the message names, then run the test again"),
+        redactor.redacted(details),
     )
 
 

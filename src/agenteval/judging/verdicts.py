@@ -395,7 +395,7 @@ def _crash(bound: BoundAssertion, error: BaseException, redactor: Redactor) -> F
     if isinstance(error, AssertionCrashError):
         next_step = error.next_step or "fix what the message names, then run the test again"
         return Failure(
-            error.reason_code, redactor.unseen(f"{where}: {error.message}"), redactor.unseen(next_step)
+            error.reason_code, redactor.redacted(f"{where}: {error.message}"), redactor.redacted(next_step)
         )
     told = f"{where} crashed: {type(error).__name__}: {saying(error)}".rstrip(": ")
     if bound.plugin:
@@ -404,10 +404,10 @@ def _crash(bound: BoundAssertion, error: BaseException, redactor: Redactor) -> F
         told += line_in(bound.plugin, error)
     return Failure(
         "assertion.crashed",
-        redactor.unseen(told),
+        redactor.redacted(told),
         f"this is a bug{' in the plugin' if bound.plugin else ''}: report it with the test and its recording; "
         "-v shows where it happened",
-        redactor.unseen("".join(traceback.format_exception(error))),
+        redactor.redacted("".join(traceback.format_exception(error))),
     )
 
 

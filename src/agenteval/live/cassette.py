@@ -167,7 +167,7 @@ class Redaction:
     def text(self, text: str) -> str:
         """A text without what is sensitive."""
         if text not in self._known:
-            self._known[text] = self.redactor.unseen(text)
+            self._known[text] = self.redactor.redacted(text)
         return self._known[text]
 
     def answer(self, answer: Mapping[str, Any]) -> dict[str, Any]:

@@ -164,13 +164,13 @@ def carried_over(
     try:
         trace = registry.find_adapter(case.adapter).trace(case, context)
     except AgentEvalError as error:
-        return None, [f"the recording cannot be read: {redactor.unseen(error.message.splitlines()[0])}"]
+        return None, [f"the recording cannot be read: {redactor.redacted(error.message.splitlines()[0])}"]
     redactor.learn(trace.events)
     for source in test.checks:
         check: Any = source.check
         if source.spec.severity == "critical" and check.type == "output_contains":
             phrases = check.all_of or (check.any_of if len(check.any_of) == 1 else None)
-            if phrases and phrases[0] in trace.output and redactor.unseen(phrases[0]) == phrases[0]:
+            if phrases and phrases[0] in trace.output and redactor.redacted(phrases[0]) == phrases[0]:
                 break
     else:
         what = "no critical output_contains has a first phrase of all_of, or an only one of any_of, that the output has as written"

@@ -25,7 +25,7 @@ def switch_on(config: pytest.Config) -> None:
     try:
         hooks = Hooks(config)
     except AgentEvalError as error:
-        raise pytest.UsageError(without_commands(redactor_in_force().unseen(error.message))) from None
+        raise pytest.UsageError(without_commands(redactor_in_force().redacted(error.message))) from None
     config.addinivalue_line(
         "markers", f"{NAME}(tag): an agenteval test file, marked once for each of its tags."
     )

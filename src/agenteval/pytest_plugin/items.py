@@ -301,7 +301,7 @@ def properties(result: TestResult, redactor: Redactor) -> list[tuple[str, object
     }
     return [
         ("agenteval." + name, visible(value) if isinstance(value, str) else value)
-        for name, value in redactor.swept(facts).items()
+        for name, value in redactor.redact_values(facts).items()
         if value != ""
     ]
 

@@ -43,7 +43,7 @@ class Cleaner:
         scrubbed = [scrubbed_data(without_instructions(part), self.owners) for part in parts]
         self.redactor.learn(scrubbed)
         scenario, replay, fixtures, tools = (
-            self.redactor.swept(self.redactor.data(part)) for part in scrubbed
+            self.redactor.redact_values(self.redactor.data(part)) for part in scrubbed
         )
         return RecordedTest(
             scenario=scenario, replay=replay, fixtures=fixtures, tools=tools, trace=recorded.trace
@@ -51,7 +51,7 @@ class Cleaner:
 
     def text(self, text: str) -> str:
         """One text of the same run, cleaned."""
-        return self.redactor.unseen(scrubbed_text(text, self.owners))
+        return self.redactor.redacted(scrubbed_text(text, self.owners))
 
 
 def without_instructions(data: Any) -> Any:

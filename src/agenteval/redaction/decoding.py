@@ -74,12 +74,12 @@ class Reading(NamedTuple):
 
 def readings(text: str) -> Iterator[Reading]:
     """What a text says without its clothes, if it has any, and what its rows of base64 encode."""
-    if dressed_parts(text.encode(errors="replace")):
-        yield undressed(text)
+    if encoded_parts(text.encode(errors="replace")):
+        yield decode_text(text)
     yield from decoded(text)
 
 
-def undressed(text: str) -> Reading:
+def decode_text(text: str) -> Reading:
     """The text without what is invisible, and with the characters that escapes, percent signs and HTML stand for."""
     return _replaced(text, _DRESS, _plain)
 
@@ -124,7 +124,7 @@ def decoded_row(row: bytes) -> bytes:
     return data if _TEXT.fullmatch(data) else b""
 
 
-def dressed_parts(data: bytes) -> str:
+def encoded_parts(data: bytes) -> str:
     """What stands around the escapes and invisible characters of a text, or JSON, in UTF-8; mostly empty."""
     spots: list[int] = []
     for head, sign in _SIGNS if data.isascii() else _ALL_SIGNS:

@@ -105,7 +105,7 @@ class KnownValues:
                 if len(folded) >= SHORTEST_PIECE:
                     self._grams.update(folded[at : at + _GRAM] for at in range(len(folded) - _GRAM + 1))
 
-    def hide(self, text: str, *, part: Callable[[str], str] = lambda _: PIECE) -> str:
+    def mask(self, text: str, *, part: Callable[[str], str] = lambda _: PIECE) -> str:
         """The text without the values. Tokens in it are left alone; `part` makes those for pieces of values."""
         if not self._texts or text in self._harmless:
             return text
@@ -140,7 +140,7 @@ class KnownValues:
         return spans
 
     def kind_in(self, text: str) -> str | None:
-        """The kind of a value that stands whole in the text, or None. Knows nothing of pieces and places, to check `hide`."""
+        """The kind of a value that stands whole in the text, or None. Knows nothing of pieces and places, to check `mask`."""
         folded = _folded("\n".join((without_tokens(text), *(each.text for each in readings(text)))))
         if OPEN in folded:
             folded += f"\n{unmarked(folded)}"

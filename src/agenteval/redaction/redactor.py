@@ -30,10 +30,10 @@ from agenteval.redaction.secrets import (
     Found,
     detect,
     is_login,
-    is_telling,
+    is_secret,
     is_value,
     key_of,
-    might_hold,
+    may_contain,
     named_items,
     names_secret,
     spelled,
@@ -65,8 +65,8 @@ class RedactionRules:
         if SECRETS not in self.kinds:
             return False
         if len(data) <= _CHUNK:
-            return might_hold(data)
-        return any(might_hold(data[at : at + _CHUNK + _OVERLAP]) for at in range(0, len(data), _CHUNK))
+            return may_contain(data)
+        return any(may_contain(data[at : at + _CHUNK + _OVERLAP]) for at in range(0, len(data), _CHUNK))
 
     def found(self, text: str) -> list[Found]:
         """What a text holds of these kinds, in order, without overlaps, and outside of tokens."""
@@ -106,7 +106,7 @@ class Redactor:
     out, or given: `calls.token`, `calls.*.token`, `calls.0.token`. Their text is replaced wherever else it occurs,
     whatever its case, and so is a secret.
 
-    `text` and `data` redact what quotes the inputs of a test, once `learn` has seen the inputs; `unseen` redacts what
+    `text` and `data` redact what quotes the inputs of a test, once `learn` has seen the inputs; `redacted` treats what
     comes from elsewhere.
     """
 
@@ -179,7 +179,7 @@ class Redactor:
                 before = text
             if self._is_credential(key, text):
                 self._credentials = True
-                telling = is_telling(key, text) or (len(text) >= _LONG_NUMBER and text.isdigit())
+                telling = is_secret(key, text) or (len(text) >= _LONG_NUMBER and text.isdigit())
                 if telling and text not in self._fields.tokens and not found:
                     self._secrets.add(text, CREDENTIAL)
             for each in found:
@@ -197,7 +197,7 @@ class Redactor:
     def _learn_over_two(self, end: str, start: str) -> None:
         """Remember what two messages tell together: the parts of a key, or the answer to the question for a password."""
         text = f"{end}\n{start}"
-        if SECRETS in self.rules.kinds and end and might_hold(text.encode(errors="replace")):
+        if SECRETS in self.rules.kinds and end and may_contain(text.encode(errors="replace")):
             for found in detect(text):
                 if found.end > len(end):
                     self._learn_found(text, found)
@@ -209,16 +209,16 @@ class Redactor:
 
     def text(self, text: str) -> str:
         """The text, without what was learned."""
-        return self._fields.hide(self._secrets.hide(text))
+        return self._fields.mask(self._secrets.mask(text))
 
     def name(self, text: str) -> str:
         """An id, tag or path, without secrets, of which parts have tokens of their own: it tells things apart.
 
         That is why words under redacted fields stay.
         """
-        return self._secrets.hide(text, part=lambda piece: token(piece, "part"))
+        return self._secrets.mask(text, part=lambda piece: token(piece, "part"))
 
-    def unseen(self, text: str) -> str:
+    def redacted(self, text: str) -> str:
         """A text without what was learned, and without what looks like a secret or an address."""
         if self.rules.suspects(text.encode(errors="replace")):
             text = self._without_found(text)
@@ -238,9 +238,9 @@ class Redactor:
             return data
         return self._walk(data, self._text)
 
-    def swept(self, data: Any, key: str = "") -> Any:
+    def redact_values(self, data: Any, key: str = "") -> Any:
         """Plain data that was not learned from, without secrets, addresses and values of the run."""
-        return self._walk(data, lambda text, _: self._secrets.hide(self._without_found(text)), key=key)
+        return self._walk(data, lambda text, _: self._secrets.mask(self._without_found(text)), key=key)
 
     def _walk(
         self, data: Any, shown: Callable[[str, DataPath], str], path: DataPath = (), key: str = ""

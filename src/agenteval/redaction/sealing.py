@@ -115,7 +115,7 @@ def sealed_text(text: str, redactor: Redactor) -> bytes:
     shown = content.decode()
     if redactor.may_show_in(content):
         with step(_SlowError):
-            shown = redactor.unseen(shown)
+            shown = redactor.redacted(shown)
             if kinds := redactor.leaks(shown, ()):
                 raise LeakError(kinds)
     return visible(shown).encode()
@@ -124,7 +124,7 @@ def sealed_text(text: str, redactor: Redactor) -> bytes:
 def _checked(shown: Any, quoted: Any, redactor: Redactor, *, one_line: bool = False) -> bytes:
     import orjson
 
-    content = encode(redactor.swept(shown), one_line=one_line)
+    content = encode(redactor.redact_values(shown), one_line=one_line)
     if kinds := redactor.leaks(orjson.loads(content), quoted):
         raise LeakError(kinds)
     return _harmless(content)

@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 
 from agenteval.redaction.decoding import (
     Reading,
+    decode_text,
     decoded,
     decoded_row,
-    dressed_parts,
+    encoded_parts,
     encodes_text,
     joined,
-    undressed,
 )
 from agenteval.text.lazy_regexes import lazy
 from agenteval.text.parts import lowered
@@ -317,7 +317,7 @@ def is_value(text: str, key: str = "") -> bool:
     return bool(text) and _NO_VALUE.fullmatch(text) is None
 
 
-def is_telling(key: str, value: str) -> bool:
+def is_secret(key: str, value: str) -> bool:
     """Whether a value beside the name of a secret is one wherever it stands, and not an everyday word."""
     value = value.strip()
     words = _SCHEME.sub("", value.strip("*_`"))  # without the marks of Markdown
@@ -355,7 +355,7 @@ def key_of(mapping: Mapping[Any, Any], key: Any, outer: str = "") -> str:
         name, value = mapping.get("name", mapping.get("key")), mapping[key]
         if isinstance(name, str) and names_secret(name):
             text = spelled(value)
-            if _is_typed(value) if text is None else is_telling(name, text):
+            if _is_typed(value) if text is None else is_secret(name, text):
                 return name
     elif outer and key in _TYPED and _is_typed(mapping):
         return outer
@@ -400,13 +400,13 @@ class _Rule(NamedTuple):
 
 
 def _tells(match: "re.Match[str]", value: str) -> bool:
-    return is_telling(match["name"], value)
+    return is_secret(match["name"], value)
 
 
 def _tells_without_quotes(match: "re.Match[str]", value: str) -> bool:
     """Not the first word of a sentence, a call, or what a program assigns to a variable of that name."""
     name, text, end = match["name"], match.string, match.start("bare") + len(value)
-    if not is_telling(name, value) or (
+    if not is_secret(name, value) or (
         text[match.end() : match.end() + 1] in ("(", "[") and _CALL.fullmatch(value)
     ):
         return False
@@ -418,7 +418,7 @@ def _tells_without_quotes(match: "re.Match[str]", value: str) -> bool:
 
 def _tells_below(match: "re.Match[str]", value: str) -> bool:
     form = _LETTERS_AND_DIGITS if _is_password(match["name"]) else _LONG_ROW
-    return bool(form.match(value)) and is_telling(match["name"], value) and not _BELOW_OTHERS.match(value)
+    return bool(form.match(value)) and is_secret(match["name"], value) and not _BELOW_OTHERS.match(value)
 
 
 _CALL = lazy(r"[A-Za-z_.]+(?:64)?")
@@ -492,14 +492,14 @@ _RULES = (
         lazy(
             rf"""(?i)(?<![\w-])--(?!no-)[\w-]{{0,32}}?{_NAMES} {{1,8}}(?:"([^\s"\\]{{4,4096}})"|'([^\s'\\]{{4,4096}})'|["']?(?!\w{{1,32}}=\w)([^\s"'\\,;&<>(){{}}\[\]|-][^\s"'\\,;&<>(){{}}\[\]|]{{3,4095}}))"""
         ),
-        lambda _, value: is_telling("token", value),
+        lambda _, value: is_secret("token", value),
         at_name=False,
     ),
     _Rule(  # after an option, in a list as JSON and Python write it, or YAML
         lazy(rf"""(?ix)(?<![\w-])--(?!no-)[\w-]{{0,32}}?{_NAMES}(?:
             \\{{0,8}}["'],(?:\\n|\s){{0,64}}\\{{0,8}}["'](?P<quoted>[^\s"'\\-][^"'\\\n]{{3,4095}})
           | ["']?(?:\\n|\n)[ \t]{{0,64}}-[ ]["']?(?P<item>[^\s"'\\-][^\s"'\\]{{3,4095}}) )"""),
-        lambda _, value: is_telling("token", value),
+        lambda _, value: is_secret("token", value),
         at_name=False,
     ),
     _Rule(  # lets whoever has the address read what it leads to, in Azure, AWS and Google Cloud
@@ -601,7 +601,7 @@ def _files_in(data: bytes) -> Iterator["re.Pattern[str]"]:
 def _in_files(text: str, data: bytes) -> Iterator[Found]:
     for line in _files_in(data):
         for match in line.finditer(text):
-            if is_telling("password", match[1]):
+            if is_secret("password", match[1]):
                 yield Found(CREDENTIAL, *match.span(1))
 
 
@@ -678,8 +678,8 @@ def detect(text: str, layers: int = _LAYERS) -> tuple[Found, ...]:
     found += (*_of_users(text, data), *_in_files(text, data))
     if _has_assignment(data):
         found += _by_rules(text)
-    if layers and dressed_parts(data):
-        readings.append(undressed(text))
+    if layers and encoded_parts(data):
+        readings.append(decode_text(text))
     for reading in readings if layers else ():
         for each in detect(reading.text, layers - 1):
             plain = each.plain or reading.text[each.start : each.end]
@@ -687,7 +687,7 @@ def detect(text: str, layers: int = _LAYERS) -> tuple[Found, ...]:
     return tuple(_joined(found))
 
 
-def might_hold(data: bytes, layers: int = _LAYERS) -> bool:
+def may_contain(data: bytes, layers: int = _LAYERS) -> bool:
     """Whether a text, or JSON in UTF-8, has the looks of holding a secret: false means that `detect` finds none."""
     return (
         has_form(data)
@@ -697,8 +697,8 @@ def might_hold(data: bytes, layers: int = _LAYERS) -> bool:
         or any(_files_in(data))
         or (
             layers > 0
-            and (parts := dressed_parts(data)) != ""
-            and might_hold(undressed(parts).text.encode(errors="replace"), layers - 1)
+            and (parts := encoded_parts(data)) != ""
+            and may_contain(decode_text(parts).text.encode(errors="replace"), layers - 1)
         )
     )
 

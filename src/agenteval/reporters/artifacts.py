@@ -94,7 +94,7 @@ def safe_stem(test_id: str, redactor: Redactor, taken: AbstractSet[str] = frozen
     stem = (test_id if _is_plain(test_id) else _UNSAFE.sub("_", test_id))[:LONGEST_STEM]
     is_reserved = stem.partition(".")[0].lower() in _RESERVED
     safe = stem == test_id and not stem.startswith(".") and not is_reserved
-    if redactor.unseen(name := f"{stem}{RESULT_ENDING}") != name:
+    if redactor.redacted(name := f"{stem}{RESULT_ENDING}") != name:
         safe, stem, is_reserved = False, "", False
     if not safe:
         stem = f"test-{stem}" if is_reserved else stem.lstrip(".") or "test"

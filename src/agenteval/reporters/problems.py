@@ -30,20 +30,20 @@ def redacted_problems(problems: Sequence[Problem], rules: RedactionRules) -> lis
 
 def redacted(problem: Problem, redactor: Redactor) -> Problem:
     """A problem, redacted. The caret stays under what it points at, as far as that is still shown."""
-    excerpt = [(number, redactor.unseen(text)) for number, text in problem.excerpt]
+    excerpt = [(number, redactor.redacted(text)) for number, text in problem.excerpt]
     made = replace(
         problem,
-        message=redactor.unseen(problem.message),
-        pointer=redactor.unseen(problem.pointer),
+        message=redactor.redacted(problem.message),
+        pointer=redactor.redacted(problem.pointer),
         excerpt=excerpt,
-        hint=redactor.unseen(problem.hint),
-        allowed=[redactor.unseen(name) for name in problem.allowed],
-        next_step=redactor.unseen(problem.next_step),
+        hint=redactor.redacted(problem.hint),
+        allowed=[redactor.redacted(name) for name in problem.allowed],
+        next_step=redactor.redacted(problem.next_step),
     )
     for (number, text), (_, now) in zip(problem.excerpt, excerpt, strict=True):
         if number == problem.line and problem.column is not None and text != now:
             before, width = problem.caret or (problem.column - 1, problem.span)
-            shown = len(redactor.unseen(text[:before]))
+            shown = len(redactor.redacted(text[:before]))
             made.caret = (min(shown, len(now)), max(1, min(width, len(now) - shown)))
     return made
 

@@ -20,7 +20,9 @@ from agenteval.text.lazy_regexes import lazy
 
 def write_json(stream: TextIO, data: Any) -> None:
     """Write plain data as indented JSON. Each text is redacted by itself, so that it stays JSON."""
-    write_encoded(stream, json.dumps(redactor_in_force().swept(data), indent=2, ensure_ascii=False) + "\n")
+    write_encoded(
+        stream, json.dumps(redactor_in_force().redact_values(data), indent=2, ensure_ascii=False) + "\n"
+    )
 
 
 def write_encoded(stream: TextIO, text: str) -> None:
@@ -34,7 +36,7 @@ def write(stream: TextIO, text: str) -> None:
     What is sensitive is redacted, and characters that the stream's encoding lacks are escaped.
     """
     try:
-        stream.write(redactor_in_force().unseen(text))
+        stream.write(redactor_in_force().redacted(text))
     except BrokenPipeError:
         silence(stream)
     except UnicodeEncodeError:  # its own `encoding` may be "charmap", whatever the stream's is
@@ -192,7 +194,7 @@ class Terminal:
         from textwrap import wrap
 
         width = width or self.width
-        text = redactor_in_force().unseen(text)  # before a value is broken in two
+        text = redactor_in_force().redacted(text)  # before a value is broken in two
         for paragraph in text.rstrip().split("\n"):
             line = _widened(" " * indent + printable(paragraph))
             if len(line) <= width or _EXCERPT_LINE.match(paragraph):
@@ -212,7 +214,7 @@ class Terminal:
 
     def clipped(self, text: str) -> None:
         """Write a text on one line, cut to the width."""
-        text = printable(redactor_in_force().unseen(text))
+        text = printable(redactor_in_force().redacted(text))
         self.emit(clipped_to_cells(text, self.width, self.signs["cut"]))
 
     def two(self, first: Sequence[Part], second: Part, *, indent: int = 2, gap: str = "  ") -> None:

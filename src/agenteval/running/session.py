@@ -250,7 +250,7 @@ class Session:
         wanted = {
             index
             for index in kept
-            if isinstance(each := files[index], Selected) and key(redactor.unseen(str(each.path))) in failed
+            if isinstance(each := files[index], Selected) and key(redactor.redacted(str(each.path))) in failed
         }
         if not wanted:
             remembered = (

@@ -175,7 +175,7 @@ class Plan:
             return
 
     def _add(self, name: str, fact: Any) -> None:
-        name = self._redactor.unseen(name)  # as it will stand in the file, where two may have become one
+        name = self._redactor.redacted(name)  # as it will stand in the file, where two may have become one
         told = [self.digests.get(name), fact]
         self.digests[name] = sha256(json.dumps(told, sort_keys=True, default=_plainly).encode())
 
