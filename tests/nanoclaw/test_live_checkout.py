@@ -134,9 +134,12 @@ def test_a_change_of_the_fork_is_a_miss_that_names_it(project: Fork, change: str
     text = path.read_text(encoding="utf-8")
     assert before in text
     path.write_text(text.replace(before, after, 1), encoding="utf-8")
-    error = project.live("--live").only_result()["error"]
-    assert error["reason_code"] == "live.cassette_miss"
-    assert why in error["message"]
+    result = project.live("--live").only_result()
+    if result["error"] is None:  # newer CLIs follow no link out of the group's folder
+        assert f"{file}, " in next(each for each in result["warnings"] if "reached no request" in each)
+        return
+    assert result["error"]["reason_code"] == "live.cassette_miss"
+    assert why in result["error"]["message"]
 
 
 def test_an_own_tool_whose_code_is_broken_is_judged(project: Fork) -> None:
@@ -163,7 +166,7 @@ def test_a_memory_that_changed_is_a_miss(project: Fork) -> None:
     )
     error = project.live("--live").only_result()["error"]
     assert error["reason_code"] == "live.cassette_miss"
-    assert "result of call 1 (Read) changed" in error["message"]
+    assert "Prefers long letters" in error["message"]
 
 
 def test_what_was_said_before_is_known(project: Fork) -> None:
@@ -174,7 +177,7 @@ def test_what_was_said_before_is_known(project: Fork) -> None:
     with project.serving([to_dana("Rex, of course: 3 bullets")]) as service:
         run = project.live("--live", "real")
     assert run.only_result()["error"] is None
-    roles = [each["role"] for each in service.bodies[0]["messages"]]
+    roles = [each["role"] for each in service.bodies[0]["messages"] if each["role"] != "system"]
     assert (roles, "My dog is Rex." in json.dumps(service.bodies[0])) == (["user", "assistant", "user"], True)
 
 
@@ -206,3 +209,43 @@ def test_nothing_runs_in_subagents_either(project: Fork, cli: str) -> None:
     assert not list(kept_by(run).rglob("REALLY-RAN"))
     remove_kept()
     assert project.live("--live").exit_code == 0
+
+
+def memory_of_sessions() -> str:
+    """The file that the agent is given when a session begins, or is told to read."""
+    has_hook = any(Path(CHECKOUT).glob("container/agent-runner/src/memory*"))
+    return "memory/index.md" if has_hook else "CLAUDE.local.md"
+
+
+def test_a_scheduled_task_is_made_in_the_scratch_install(project: Fork) -> None:
+    """By the tool of its release, or by `ncl`, of which a plain call runs though Bash does not."""
+    project.configure(claude=CLIS[0])
+    call = tool_use(
+        "Bash", command="ncl tasks create --name call --prompt 'Call Ada' --process-after '2030-01-05 18:00'"
+    )
+    if not (Path(CHECKOUT) / "src/cli/resources/tasks.ts").is_file():
+        call = tool_use("mcp__nanoclaw__schedule_task", prompt="Call Ada", processAfter="2030-01-05T18:00:00")
+    made = {"id": "made", "type": "must_call_tool", "params": {"tool": "schedule_task"}}
+    project.test("Remind me", assertions=[made])
+    run = project.recorded([call, to_dana("I will.")], "--save-traces")
+    assert run.exit_code == 0, run.only_result()
+    first, second = (project.live("--live", "--save-traces") for _ in range(2))
+    assert first.only_result()["status"] == second.only_result()["status"] == "pass"
+    assert events(first) == events(second)
+
+
+def test_memory_reaches_a_session_that_begins_and_one_that_goes_on(project: Fork) -> None:
+    """Where the release gives it to the agent; elsewhere the warning says that it did not."""
+    project.configure(claude=CLIS[0])
+    said = [{"role": "user", "content": "My dog is Rex."}, {"role": "assistant", "content": "Noted."}]
+    is_given = memory_of_sessions() != "CLAUDE.local.md"
+    for before in ([], said):
+        project.test(
+            "Brief me", scenario={"prior_messages": before, "memory_snapshot": "Dana has lived in Ghent."}
+        )
+        with project.serving([to_dana("Three bullets.")]) as service:
+            run = project.live("--live", "real")
+        assert run.only_result()["error"] is None
+        assert ("Dana has lived in Ghent." in json.dumps(service.bodies)) == is_given
+        warnings = " ".join(run.only_result()["warnings"])
+        assert ("scenario.memory_snapshot reached no request" in warnings) == (not is_given)
