@@ -96,10 +96,6 @@ class Corpus:
         """Whether the sources have a content word."""
         return stem in self._postings
 
-    def has_row(self, stems: str) -> bool:
-        """Whether the sources have words in a row."""
-        return stems in self.words
-
     def around(self, number: int) -> list[int]:
         """The passages that are near one: the sentences beside it, and what the objects say that it is in."""
         found = self._near.get(number)

@@ -14,8 +14,7 @@ from agenteval.grounding.facts import Facts, Name, quote_pieces, quotes
 from agenteval.grounding.fields import against_fields
 from agenteval.grounding.objects import Part, may_be_about
 from agenteval.grounding.outcomes import Outcome, admits, against_outcomes
-from agenteval.grounding.prose import against_prose
-from agenteval.grounding.sources import Passage, Source, values_of
+from agenteval.grounding.sources import Passage, Source
 from agenteval.grounding.stems import END, content, forms, light, row, words
 from agenteval.text.dates import Date
 from agenteval.text.lazy_regexes import lazy
@@ -81,7 +80,9 @@ class Support:
         self.is_unheard = (
             held and not facts and bool(read.written) and not any(map(read.corpus.has, read.written))
         )
-        self.judged = self.is_stated or (held and read.best is not None)
+        # A plain statement ("it rained heavily") is held against the fields of objects alone. Counting it as judged where
+        # the sources are prose would make a pass of a check that compared nothing.
+        self.judged = self.is_stated or (held and read.nearest is not None and read.nearest.is_record)
         self.span = read.span
         if "contradictions" in checks:
             for part, outcome in against_outcomes(claim.text, counted):
@@ -426,15 +427,9 @@ class _Reading:
     def contradicted(self, known: Sequence[str]) -> Iterator[str]:
         """What the sources say otherwise, each once, without what is known to be wrong."""
         nearest = self.nearest
-        if nearest is None:
+        if nearest is None or not nearest.is_record:
             return
-        fields = nearest.item.fields.values() if nearest.is_record and nearest.item else ()
-        told = [
-            value for field in fields for value in values_of(field) if len(value.split()) >= LEAST_OF_SENTENCE
-        ]
-        found = list(against_prose(self.stated, told if nearest.is_record else [nearest.text], self.corpus))
-        if nearest.is_record:
-            found += against_fields(self.parts, self.corpus.naming, nearest.item, self.stated)
+        found = against_fields(self.parts, self.corpus.naming, nearest.item, self.stated)
         yield from (
             part for part in dict.fromkeys(found) if not any(part in fact or fact in part for fact in known)
         )
@@ -480,7 +475,5 @@ LIGHT_WEIGHT, SAID_WEIGHT, DIGITS_WEIGHT = 0.4, 0.5, 0.3
 """What a word counts that says little, one that the user said and no source has, and the digits of a number."""
 LEAST_ORDER = 0.7
 """What the order of words is worth at least: what a claim says in its own words may be right."""
-LEAST_OF_SENTENCE = 4
-"""Words of a field that is read like prose as well."""
 _NAMED = lazy(r"\b([A-Z]\w*) \Z")
 """What stands before the number that is part of a name: `S 6`."""
