@@ -42,7 +42,10 @@ def scenarios(memory: str, has_ncl_tasks: bool) -> dict[str, tuple[dict[str, Any
         "message": ({}, [to_dana("The fair is on 12 June.")]),
         "task": (
             {"trigger": "scheduler", "scheduler_context": {**told, "scheduled_for": "2026-11-20T07:00:00Z"}},
-            [tool_use("mcp__nanoclaw__send_message", to="dana", text="The digest."), "Sent the digest."],
+            [
+                tool_use("mcp__nanoclaw__send_message", to="dana", text="The digest."),
+                "<internal>Sent the digest.</internal>",
+            ],
         ),
         "memory": (
             {"memory_snapshot": [{"source": memory, "content": "- The fair is on 12 June.\n"}]},
@@ -88,6 +91,10 @@ def main(checkout: Path, replays: int) -> int:
                 _configure(root / name, checkout, made.base_url)
                 expected = _run(root / name, "record", 0)
             _configure(root / name, checkout, "http://127.0.0.1:9")
+            if expected is None:
+                print(f"NanoClaw {version}  {name:9} cannot be recorded", flush=True)
+                failed += 1
+                continue
             found = Counter(_run(root / name, "play", number) == expected for number in range(1, replays + 1))
             print(f"NanoClaw {version}  {name:9} {found[True]} of {replays} equal", flush=True)
             failed += found[False]

@@ -272,7 +272,7 @@ def _outcome(test: LoadedTest, options: RunOptions, redactor: Redactor, attempt:
         trace_summary=_trace_summary(trace, redactor) if trace else TraceSummary(),
         evidence=said_no(judged),
         error=failure.info if failure else None,
-        warnings=list(map(redactor.unseen, warnings)),
+        warnings=list(map(redactor.redacted, warnings)),
         artifacts=Artifacts(),
         xfail=xfail and status == "pass",
         xfail_reason=redactor.text(expected.reason) if expected and expected.reason else None,
