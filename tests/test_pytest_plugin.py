@@ -474,7 +474,7 @@ def test_what_would_show_a_secret_is_an_error(pytester: pytest.Pytester, project
         from agenteval.redaction.occurrences import KnownValues
         from agenteval.redaction.redactor import Redactor
 
-        KnownValues.hide = lambda self, text, **parts: text
+        KnownValues.mask = lambda self, text, **parts: text
         Redactor._without_found = lambda self, text: text
         """
     )
