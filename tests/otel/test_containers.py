@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +11,14 @@ from google.protobuf.json_format import ParseDict
 from hypothesis import given
 from hypothesis import strategies as st
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
+from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from agenteval.contracts.adapters import NOT_THIS_KIND
 from agenteval.contracts.errors import AdapterError
+from agenteval_otel.protobuf import LEVELS, decode
 from agenteval_otel.recorder import OtelRecorder
-from agenteval_otel.spans import Reader, Spans, decode, plain, read_spans
+from agenteval_otel.spans import Reader, Spans, plain, read_spans
 from otel.spans import START, agent, asks_for, chat, context_of, otlp, says, told, tool, trace_of
 
 DONE: dict[str, Any] = {
@@ -224,7 +227,7 @@ ANY = st.recursive(
 
 @given(st.lists(ANY, min_size=1, max_size=3), st.integers(1, 2**63 - 1), st.text(min_size=1, max_size=9))
 def test_protobuf_and_json_say_the_same(values: list[Any], time: int, name: str) -> None:
-    """Whatever values spans have, protobuf's own library and the table of fields here agree."""
+    """Whatever values spans have, they are read from protobuf as from JSON."""
     attributes = [{"key": f"k{number}", "value": value} for number, value in enumerate(values)]
     span = {
         "traceId": "01" * 16,
@@ -248,9 +251,9 @@ def test_protobuf_and_json_say_the_same(values: list[Any], time: int, name: str)
 @given(st.binary(max_size=60))
 def test_no_bytes_crash_the_reading_of_protobuf(data: bytes) -> None:
     """They are a message, or they are not."""
-    for kind in ("traces", "logs"):
+    for signal in LEVELS:
         try:
-            document = decode(data, kind)
+            document = decode(data, signal)
         except ValueError:
             continue
         try:
@@ -259,11 +262,37 @@ def test_no_bytes_crash_the_reading_of_protobuf(data: bytes) -> None:
             assert error.reason_code == "adapter.otlp_invalid"
 
 
+def one_span(**fields: Any) -> dict[str, Any]:
+    """A document with one span, with some of its fields replaced."""
+    span = {"traceId": "01" * 16, "spanId": "02" * 8, "startTimeUnixNano": str(START), **fields}
+    return {"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]}
+
+
+def nested_protobuf(depth: int) -> bytes:
+    """A span with an attribute of lists in lists. Protobuf's own writer refuses to write it."""
+    value = b"\x0a\x01x"
+    # from the value outwards: lists in lists (5, 1), attribute (2), span (9), scope (2), resource (2), document (1)
+    for field in (*([1, 5] * depth), 2, 9, 2, 2, 1):
+        size, length = len(value), b""
+        while size > 127:
+            size, length = size >> 7, length + bytes([size & 127 | 128])
+        value = bytes([field << 3 | 2]) + length + bytes([size]) + value
+    return value
+
+
 def test_protobuf_that_is_none(tmp_path: Path) -> None:
-    """It breaks off, or is something else."""
+    """It breaks off, is nested too deeply, or holds metrics, which a reader of protobuf could take for spans."""
     whole = encoded(as_hexadecimal(DOCUMENT))
+    scope = {"scope": {"name": "x"}, "metrics": [{"name": "a name of 16 ch", "gauge": {"dataPoints": [{}]}}]}
+    metrics = encoded({"resourceMetrics": [{"scopeMetrics": [scope]}]}, ExportMetricsServiceRequest)
     broken = {
-        "is neither JSON nor OTLP protobuf": [whole[:-1], b"\n\x05\x12\x01\x00\x01\x01"],
+        "is neither JSON nor OTLP protobuf": [
+            whole[:-1],
+            b"\n\x05\x12\x01\x00\x01\x01",
+            metrics,
+            nested_protobuf(200),
+            *(encoded(one_span(**wrong)) for wrong in ({"spanId": "abcd"}, {"startTimeUnixNano": "0"})),
+        ],
         "breaks off within OTLP protobuf": [len(whole).to_bytes(4, "big") + whole[:-1]],
     }
     path = tmp_path / "spans.pb"
@@ -274,15 +303,17 @@ def test_protobuf_that_is_none(tmp_path: Path) -> None:
                 read_spans(path, max_bytes=10**6)
 
 
-def test_protobuf_that_is_nested_too_deeply() -> None:
-    """Thousands of lists in each other are no reason to crash."""
-    value = b""
-    for _ in range(100):
-        for field in (b"\x0a", b"\x2a"):
-            size = len(value)
-            value = field + (bytes([size]) if size < 128 else bytes([size & 127 | 128, size >> 7])) + value
-    with pytest.raises(ValueError, match=r"^nested too deeply$"):
-        decode(value, "value")
+def test_protobuf_without_its_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Protobuf is refused with the line that installs the extra; JSON needs none."""
+    monkeypatch.setitem(sys.modules, "opentelemetry.proto.collector.trace.v1.trace_service_pb2", None)
+    path = tmp_path / "spans.pb"
+    path.write_bytes(encoded(as_hexadecimal(DOCUMENT)))
+    with pytest.raises(AdapterError, match=r"pip install 'agenteval\[otlp\]'$") as error:
+        read_spans(path, max_bytes=10**6)
+    assert error.value.reason_code == "adapter.otlp_extra_missing"
+    as_json = tmp_path / "spans.json"
+    as_json.write_text(json.dumps(DOCUMENT), encoding="utf-8")
+    assert told(trace_of(as_json)) == TOLD
 
 
 FOREIGN = {

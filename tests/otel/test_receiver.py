@@ -101,7 +101,7 @@ def test_log_records_and_metrics(open_receiver: Receiver, tmp_path: Path) -> Non
             400,
             "the request is not OTLP JSON at resourceSpans[0].scopeSpans[0].spans[0].startTimeUnixNano",
         ),
-        (b"\x0a\xff", PROTOBUF, "/v1/traces", 400, "a number that breaks off"),
+        (b"\x0a\xff", PROTOBUF, "/v1/traces", 400, "not OTLP protobuf"),
         (BODY, JSON, "/", 404, "nothing is taken at : send to /v1/traces, /v1/logs, /v1/metrics"),
         (
             BODY,

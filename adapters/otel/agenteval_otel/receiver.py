@@ -17,7 +17,8 @@ from typing import Self
 from agenteval.contracts.adapters import Received
 from agenteval.contracts.errors import AdapterError, FileError
 from agenteval.reading.jsonsource import parse_json, whole_characters
-from agenteval_otel.spans import Reader, Spans, decode
+from agenteval_otel.protobuf import Signal, decode
+from agenteval_otel.spans import Reader, Spans
 
 SIGNALS = ("/v1/traces", "/v1/logs", "/v1/metrics")
 JSON, PROTOBUF = "application/json", "application/x-protobuf"
@@ -82,7 +83,7 @@ class Receiver:
             return
         found = Spans()
         try:
-            signal = "logs" if path.endswith("/v1/logs") else "traces"
+            signal: Signal = "logs" if path.endswith("/v1/logs") else "traces"
             is_json = kind != PROTOBUF
             document = parse_json(whole_characters(body.decode()), SENT) if is_json else decode(body, signal)
             Reader(str(SENT), found).read(document)

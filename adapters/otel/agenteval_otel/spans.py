@@ -6,23 +6,20 @@ or read it as `Jaeger` does.
 
 https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding: 64-bit integers are texts, ids are hexadecimal, a
 value is a mapping with one key that names its type. Keys that are not known here are passed over, as the protocol asks;
-so are metrics. Log records are read too: some instrumentations write there what was said in a span. Protobuf is read
-here, and not with its library: the format is frozen, so that a table of fields is enough, and agents pin versions of the
-library that a test runner beside them must not contradict.
+so are metrics. Log records are read too: some instrumentations write there what was said in a span.
 """
 
 import re
-import struct
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from math import isfinite
 from pathlib import Path
 from typing import Any, NoReturn
 
 from agenteval.contracts.errors import AdapterError, FileError
-from agenteval.reading.documents import MAX_DEPTH, opened, read_data, read_text
+from agenteval.reading.documents import opened, read_data, read_text
 from agenteval.reading.jsonsource import parse_json, whole_characters
 from agenteval_otel.messages import Message, data_of
+from agenteval_otel.protobuf import decode_file
 
 STATUS_OK, STATUS_ERROR = 1, 2
 """`STATUS_CODE_OK` and `STATUS_CODE_ERROR` of the protocol."""
@@ -76,6 +73,8 @@ TIMES = ("startTimeUnixNano", "observedTimeUnixNano")
 KNOWN = (*DOCUMENTS, "batches", "traceID", "scopeSpans", "@message", *TIMES)
 """Keys that tell that a file holds spans which are read."""
 AS_OTLP = "export the spans as OTLP JSON, for instance with `agenteval record --listen` or a collector's file exporter"
+VALUES = frozenset(f"{kind}Value" for kind in ("string", "bool", "int", "double", "array", "kvlist", "bytes"))
+"""The keys of an `AnyValue`."""
 _INTEGER = re.compile("-?[0-9]{1,18}")
 """An integer that surely has 64 bits. A longer one is an id at most, and stays a text."""
 
@@ -176,8 +175,11 @@ def read_spans(path: Path, *, max_bytes: int) -> Spans:
     if data.startswith(b"\x1f\x8b"):
         refuse(f"{path} is compressed with gzip", "unpack it")
     if _is_binary(data):
-        for document in decode_file(data, path):
-            Reader(str(path), found).read(document)
+        try:
+            for document in decode_file(data):
+                Reader(str(path), found).read(document)
+        except ValueError as error:
+            refuse(f"{path} {error}")
         return found
     # SDKs cut attributes at a limit, be it within an emoji
     text = whole_characters(read_text(path, max_bytes=max_bytes))
@@ -467,128 +469,3 @@ def _id(value: Any) -> str:
 def step(place: str, key: str) -> str:
     """The place of what has a key in something."""
     return ".".join(filter(None, (place, key)))
-
-
-VARINT, FIXED64, LENGTH, FIXED32 = 0, 1, 2, 5
-"""How a field is encoded."""
-ENCODINGS = {"bool": VARINT, "int": VARINT, "long": VARINT, "time": FIXED64, "double": FIXED64}
-"""Those of scalars; all others have a length."""
-MESSAGES = {
-    "traces": "1 resourceSpans* resource-spans",
-    "resource-spans": "1 resource resource, 2 scopeSpans* scope-spans",
-    "scope-spans": "1 scope scope, 2 spans* span",
-    "logs": "1 resourceLogs* resource-logs",
-    "resource-logs": "1 resource resource, 2 scopeLogs* scope-logs",
-    "scope-logs": "1 scope scope, 2 logRecords* log",
-    "resource": "1 attributes* attribute",
-    "scope": "1 name text, 2 version text",
-    "span": "1 traceId id, 2 spanId id, 4 parentSpanId id, 5 name text, 6 kind int, 7 startTimeUnixNano time, "
-    "8 endTimeUnixNano time, 9 attributes* attribute, 10 droppedAttributesCount int, 11 events* event, "
-    "12 droppedEventsCount int, 15 status status",
-    "event": "1 timeUnixNano time, 2 name text, 3 attributes* attribute",
-    "status": "2 message text, 3 code int",
-    "log": "1 timeUnixNano time, 5 body value, 6 attributes* attribute, 9 traceId id, 10 spanId id, "
-    "11 observedTimeUnixNano time, 12 eventName text",
-    "attribute": "1 key text, 2 value value",
-    "value": "1 stringValue text, 2 boolValue bool, 3 intValue long, 4 doubleValue double, 5 arrayValue values, "
-    "6 kvlistValue attributes, 7 bytesValue bytes",
-    "values": "1 values* value",
-    "attributes": "1 values* attribute",
-}
-"""The messages of the protocol: of each field the number, the name in JSON, with a star for many, and what it is."""
-FIELDS = {
-    kind: {number: (name, what) for number, name, what in map(str.split, fields.split(", "))}
-    for kind, fields in MESSAGES.items()
-}
-
-
-VALUES = frozenset(name.split()[1] for name in MESSAGES["value"].split(", "))
-"""The keys of an `AnyValue`."""
-
-
-def decode(data: bytes, kind: str, depth: int = 0) -> dict[str, Any]:
-    """A message as OTLP JSON has it. Raises `ValueError` for what is none."""
-    if depth > MAX_DEPTH:
-        raise ValueError("nested too deeply")
-    message: dict[str, Any] = {}
-    for number, wire, raw in _wire(data):
-        name, what = FIELDS[kind].get(str(number), ("", ""))
-        if not name:
-            continue
-        if wire != ENCODINGS.get(what, LENGTH):
-            raise ValueError(f"{name} is encoded as something else")
-        inner = raw if isinstance(raw, bytes) and what in FIELDS else None
-        value = _scalar(what, raw) if inner is None else decode(inner, what, depth + 1)
-        if name.endswith("*"):
-            message.setdefault(name[:-1], []).append(value)
-        else:
-            message[name] = value
-    return message
-
-
-def decode_file(data: bytes, path: Path) -> Iterator[dict[str, Any]]:
-    """The documents in a file: one message, or several, each behind its length in four bytes, as collectors write them.
-
-    Raises `AdapterError` for anything else.
-    """
-    messages, rest = ([], data) if data[:1] == b"\x00" else ([data], b"")
-    while len(rest) >= 4 and (size := int.from_bytes(rest[:4], "big")) <= len(rest) - 4:
-        messages.append(rest[4 : 4 + size])
-        rest = rest[4 + size :]
-    if rest:
-        refuse(f"{path} breaks off within OTLP protobuf")
-    for message in messages:
-        try:
-            yield decode(message, "traces")
-        except ValueError:
-            try:
-                yield decode(message, "logs")
-            except ValueError:
-                refuse(f"{path} is neither JSON nor OTLP protobuf")
-
-
-def _wire(data: bytes) -> Iterator[tuple[int, int, int | bytes]]:
-    """The fields of a message: number, encoding, and value."""
-    at = 0
-    while at < len(data):
-        key, at = _varint(data, at)
-        wire = key & 7
-        if wire not in (VARINT, FIXED64, LENGTH, FIXED32):
-            raise ValueError("an encoding that is not known")
-        if wire in (VARINT, LENGTH):
-            size, at = _varint(data, at)
-        else:
-            size = 8 if wire == FIXED64 else 4
-        if wire == VARINT:
-            yield key >> 3, wire, size
-        elif at + size > len(data):
-            raise ValueError("breaks off")
-        else:
-            yield key >> 3, wire, data[at : at + size]
-            at += size
-
-
-def _varint(data: bytes, at: int) -> tuple[int, int]:
-    number = shift = 0
-    while at < len(data) and shift < 70:
-        byte = data[at]
-        number |= (byte & 127) << shift
-        at, shift = at + 1, shift + 7
-        if byte < 128:
-            return number, at
-    raise ValueError("a number that breaks off")
-
-
-def _scalar(kind: str, raw: int | bytes) -> Any:
-    """A value as OTLP JSON has it."""
-    if isinstance(raw, int):
-        number = raw - 2**64 if raw >= 2**63 else raw
-        return bool(raw) if kind == "bool" else str(number) if kind == "long" else number
-    if kind == "time":
-        return str(int.from_bytes(raw, "little"))
-    if kind == "double":
-        (double,) = struct.unpack("<d", raw)
-        return double if isfinite(double) else str(double)  # not in JSON
-    if kind == "id" and len(raw) not in (0, 8, 16):
-        raise ValueError("an id of another length")
-    return raw.decode() if kind == "text" else raw.hex()
