@@ -5,6 +5,7 @@ from importlib import import_module
 
 from agenteval.assertions.base import Assertion
 
+# A list instead of a search through modules: a run imports only the modules of the types that its tests use.
 CATALOGUE = {
     "must_call_tool": "process",
     "must_not_call_tool": "process",
@@ -37,18 +38,18 @@ CATALOGUE = {
 
 
 def class_name(name: str) -> str:
-    """What the class of a type is called: `MustCallTool` for `must_call_tool`."""
+    """Return the name of the class of a type: `MustCallTool` for `must_call_tool`."""
     return name.title().replace("_", "")
 
 
 def assertion_types() -> tuple[str, ...]:
-    """The names of all types, in the order of the catalogue."""
+    """List the names of all types, in the order of the catalogue."""
     return tuple(CATALOGUE)
 
 
 @cache
 def assertion_class(name: str) -> type[Assertion] | None:
-    """The class of a type, or None when there is no such type."""
+    """Return the class of a type, or None if there is no type of that name."""
     if name not in CATALOGUE:
         return None
     module = import_module(f"agenteval.assertions.{CATALOGUE[name]}")

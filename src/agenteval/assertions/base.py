@@ -1,7 +1,8 @@
-"""What every assertion is: its parameters, its verdict, and what it looks at, derived from its fields, for plugins too.
+"""The base of all assertion types: parameters, verdicts, and the tools and events that a check looks at. Plugins use it, too.
 
-The name of a parameter says what it names: `tool`, `tools` and the others of `LOOKED_AT` and `EXEMPT` tools,
-`GROUPS` chat groups, `task_id` the scheduled task, `agent` an agent. So do the fields of models in parameters, such as `Selector`.
+The name of a parameter decides what its values mean. Parameters in `LOOKED_AT` and `EXEMPT` hold names of tools, those in
+`GROUPS` chat groups, those in `TASKS` scheduled tasks, those in `AGENTS` agents. The same names mean the same in models
+within parameters, for example in `Selector`. Misspelt names and coverage are found by these names.
 """
 
 from abc import ABC, abstractmethod
@@ -17,15 +18,15 @@ from agenteval.text.fitting import counted
 from agenteval.text.parts import is_blank
 
 LOOKED_AT = frozenset({"tool", "tools", "forbidden_tools", "allowed_sources"})
-"""Parameters with names or globs of tools that the check looks at."""
+"""Parameters that name the tools that a check looks at, by name or glob."""
 EXEMPT = frozenset({"allowed_following_tools", "ignore_tools"})
-"""Parameters with names or globs of tools that the check passes over."""
+"""Parameters that name the tools that a check ignores, by name or glob."""
 GROUPS = frozenset({"group_id", "current_group_id", "forbidden_group_ids"})
-"""Parameters with ids of chat groups."""
+"""Parameters that hold ids of chat groups."""
 TASKS = frozenset({"task_id"})
-"""Parameters with the id of the scheduled task."""
+"""Parameters that hold the id of a scheduled task."""
 AGENTS = frozenset({"agent"})
-"""Parameters with the id, the name or the type of an agent."""
+"""Parameters that hold the id, the name or the type of an agent."""
 _EVENT_TYPE = "event_type"
 _NAMING = LOOKED_AT | EXEMPT | GROUPS | TASKS | AGENTS | {_EVENT_TYPE}
 
@@ -44,27 +45,27 @@ BY_CATEGORY: Mapping[str, tuple[str, ...]] = {
     "efficiency": (),
     "safety": ("tool_call", "final_output"),
 }
-"""The types of event that assertions of a category look at, unless the type itself says otherwise."""
+"""The types of event that assertions of each category look at. A type may declare others in `event_types_judged`."""
 
 
 class Looks(NamedTuple):
-    """What an assertion looks at: tools (names or globs; `*` for all of them) and types of event."""
+    """The tools (names or globs; `*` for all of them) and types of event that an assertion looks at."""
 
     tools: frozenset[str] = frozenset()
     event_types: frozenset[str] = frozenset()
 
 
 def looks_by_fields(check: Model, event_types: tuple[str, ...]) -> Looks:
-    """What the parameters of a check say that it looks at, beside the event types given.
+    """Derive from the parameters of a check which tools and events it looks at. `event_types` are included in any case.
 
-    A check that looks at tool calls and names no tool looks at those of all tools.
+    A check that looks at tool calls and names no tool looks at the calls of all tools.
     """
     tools: set[str] = set()
     types = set(event_types)
     selects = False
     for _, holder in _models(check):
         named = {value for _, value in _values(holder, LOOKED_AT) if type(value) is str}
-        if hasattr(holder, _EVENT_TYPE):
+        if hasattr(holder, _EVENT_TYPE):  # a selector: without an event type it may match any event of a tool
             selects = True
             kind = holder.event_type
             types |= {kind} if kind else TOOL_EVENTS
@@ -72,6 +73,7 @@ def looks_by_fields(check: Model, event_types: tuple[str, ...]) -> Looks:
         if isinstance(getattr(holder, "result", None), ResultMatch):
             types.add("tool_result")
         tools |= named
+    # A check of another category that names a tool, as `no_duplicate_outbound` does, looks at its calls.
     if tools and not types & TOOL_EVENTS:
         types.add("tool_call")
     if not tools and not selects and "tool_call" in types:
@@ -80,7 +82,7 @@ def looks_by_fields(check: Model, event_types: tuple[str, ...]) -> Looks:
 
 
 def names_in(check: Model) -> Iterator[tuple[DataPath, str, str]]:
-    """Everything that the parameters name: the path to it, the parameter it stands in, and the name."""
+    """Yield each name that the parameters hold: its path, the parameter, and the name itself."""
     for path, holder in _models(check):
         for steps, value in _values(holder, _NAMING):
             if type(value) is str:
@@ -88,7 +90,7 @@ def names_in(check: Model) -> Iterator[tuple[DataPath, str, str]]:
 
 
 def _models(check: Any, path: DataPath = ()) -> Iterator[tuple[DataPath, Any]]:
-    """The check, and every model in its parameters, each with the path to it."""
+    """Yield the check and every model within its parameters, each with its path."""
     yield path, check
     for name in check.__dataclass_fields__:
         value = getattr(check, name)
@@ -101,7 +103,7 @@ def _models(check: Any, path: DataPath = ()) -> Iterator[tuple[DataPath, Any]]:
 
 
 def _values(holder: Any, names: Collection[str]) -> Iterator[tuple[tuple[str] | tuple[str, int], Any]]:
-    """What fields hold, what is in lists one by one."""
+    """Yield the values of fields with these names, the items of lists one by one, each with its steps."""
     for name in holder.__dataclass_fields__:
         if name in names:
             value = getattr(holder, name)
@@ -117,18 +119,22 @@ Category = Literal[
 
 
 Proof = Literal["pass", "fail"]
-"""A verdict, as `Assertion.proves` names it."""
+"""A kind of verdict in `Assertion.proves`."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Verdict:
-    """What a check found.
+    """The result of one check.
 
-    `events` decide the verdict; `closest` are events that almost did, each with what is different about it.
-    `observed` holds the values judged, as JSON. `exercised` is False when there was nothing to judge, and
-    `reason` then says why; `applicable` is False when the trace lacks what the check needs, which skips it. `missing`
-    names capabilities these parameters need beyond `implied` that the recording lacks: because of that, nothing
-    was judged, or, when `applicable`, not everything, which does not pass where missing capabilities fail.
+    - `events`: the events that decide the verdict.
+    - `closest`: events that nearly matched, each with the difference.
+    - `observed`: the values that were judged, as JSON.
+    - `exercised`: False if there was nothing to judge. `reason` then explains why.
+    - `applicable`: False if the trace lacks what the check needs. The check is then skipped.
+    - `missing`: capabilities that the recording lacks and these parameters need, beyond `implied`. If the verdict is
+      `applicable`, the rest was judged. A run that fails on missing capabilities does not let it pass.
+    - `proven`: True if no gap in the recording could change the verdict; None leaves that to `Assertion.proves`.
+    - `category`: the kind of failure, if it is not the `failure_category` of the type.
     """
 
     passed: bool
@@ -148,7 +154,7 @@ class Verdict:
 def passed(
     message: str, *, events: Sequence[Event] = (), proven: bool | None = None, **observed: Any
 ) -> Verdict:
-    """The behaviour is as expected."""
+    """Return a verdict that passes: the behaviour is as expected."""
     return Verdict(passed=True, message=message, events=events, proven=proven, observed=observed)
 
 
@@ -161,7 +167,7 @@ def failed(
     category: str = "",
     **observed: Any,
 ) -> Verdict:
-    """The behaviour is not as expected. The message says expected and got."""
+    """Return a verdict that fails. The message names what was expected and what happened."""
     return Verdict(
         passed=False,
         message=message,
@@ -174,31 +180,34 @@ def failed(
 
 
 def vacuous(reason: str, **observed: Any) -> Verdict:
-    """A pass that means nothing, since there was nothing to judge."""
+    """Return a pass that proves nothing, since there was nothing to judge."""
     return Verdict(
         passed=True, message=f"nothing to judge: {reason}", exercised=False, reason=reason, observed=observed
     )
 
 
 def not_applicable(reason: str, **observed: Any) -> Verdict:
-    """The recording lacks what the check needs: it is skipped."""
+    """Return a skip: the recording lacks what the check needs."""
     return Verdict(
         passed=True, message=reason, exercised=False, reason=reason, applicable=False, observed=observed
     )
 
 
 def unsupported(capability: str, what: str, **observed: Any) -> Verdict:
-    """What these parameters ask for needs a capability that is missing: the gate of capabilities decides, as for `implied`."""
+    """Return a skip for parameters that need a missing capability.
+
+    As with `implied`, the configuration decides whether a missing capability skips or fails.
+    """
     verdict = not_applicable(f"{what} needs {capability}, which the recording lacks", **observed)
     verdict.missing = (capability,)
     return verdict
 
 
 class Assertion(Model, ABC):
-    """Base of all assertion types.
+    """The base class of all assertion types.
 
-    A subclass is decorated with `@model`, documents what it counts and when it passes in its docstring (shown
-    by `agenteval explain` and in the reference), and each parameter in the docstring under its field.
+    A subclass is decorated with `@model`. Its docstring explains when it passes, and the docstring under each field explains
+    that parameter. `agenteval explain` and the reference show these texts.
     """
 
     __slots__ = ()
@@ -208,48 +217,51 @@ class Assertion(Model, ABC):
     category: ClassVar[Category]
     """The scorecard category (SPEC 10)."""
     failure_category: ClassVar[str]
-    """The kind of failure, in words a person uses; of one of another kind, the verdict says which."""
+    """The usual kind of failure, in everyday words. A verdict may name another kind in `category`."""
     implied: ClassVar[tuple[str, ...]] = ()
     """The capabilities without which the check cannot judge."""
     event_types_judged: ClassVar[tuple[str, ...] | None] = None
-    """The types of event that the check looks at; those of its category, when not given."""
+    """The types of event that the check looks at; None for those of its category."""
     proves: ClassVar[tuple[Proof, ...]] = ()
-    """Which verdicts rest on what was found, and so stand whatever the recording does not show; where that depends on more, a
-    verdict says so itself (`proven`). What was asked and answered is taken as it stands: so does what rests on it alone."""
+    """The verdicts that hold even if the recording is incomplete, since they rest on events that were found.
+
+    "No call of X" fails with proof, but passes without: a call may be missing from the recording. A single verdict may
+    overrule this in `proven`. The input and the final output always count as complete.
+    """
     example: ClassVar[str]
-    """The `params` of an example, as YAML."""
+    """The `params` of an example, as YAML. It is part of the documentation and of the tests."""
 
     @abstractmethod
     def check(self, trace: Trace, case: TestCase) -> Verdict:
-        """Judge one trace. Anything raised here makes the test an error."""
+        """Judge one trace. An exception makes the test an error."""
 
     def stands(self, verdict: Verdict) -> bool:
-        """Whether nothing that a recording does not show could change a verdict: parts of the run, or arguments of calls."""
+        """Return whether a verdict holds although the recording lacks parts of the run, or arguments of calls."""
         if verdict.proven is not None:
             return verdict.proven
         return ("pass" if verdict.passed else "fail") in self.proves
 
     def looks_at(self) -> Looks:
-        """Which tools and types of event the check looks at: it cannot see anything else go wrong.
+        """Return the tools and types of event that the check looks at. It notices no failure elsewhere.
 
-        By default the types of `event_types_judged`, and what the parameters name (see `looks`).
+        By default these are the types of `event_types_judged` and the tools that the parameters name.
         """
         types = self.event_types_judged
         return looks_by_fields(self, BY_CATEGORY.get(self.category, ()) if types is None else types)
 
     def judge(self, trace: Trace, case: TestCase) -> Verdict:
-        """The entry point for callers: `check`, unless a type has a parameter of that name and so overrides this."""
+        """Judge one trace, for callers. A type with a parameter named `check` overrides this instead of `check`."""
         return self.check(trace, case)
 
 
-# What several types do, and how they tell of calls and events in their messages.
+# Steps that several types share, and the wording of their messages.
 
 MOST_LISTED = 5
-"""Events named in a message, and things told of in it, unless a check says otherwise."""
+"""The most events or findings that a message lists, unless a check sets another limit."""
 
 
 def called(trace: Trace) -> str:
-    """What the trace calls, for a message."""
+    """Name the tools that the trace calls and how often, for a message."""
     counts = trace.tool_counts()
     if not counts:
         return "the trace holds no tool call"
@@ -257,17 +269,17 @@ def called(trace: Trace) -> str:
 
 
 def unfinished(trace: Trace) -> str:
-    """What a pass for want of calls has to add where the recording ends before the run did; empty elsewhere."""
+    """Return the reservation that a pass needs if the recording ends before the run did; "" if it is complete."""
     return "; the trace is partial, so what came later is not known" if trace.status == "partial" else ""
 
 
 def times(number: int) -> str:
-    """`once`, `2 times`."""
+    """Return a number of times in words: `once`, `2 times`."""
     return "once" if number == 1 else f"{number} times"
 
 
 def amount(low: int | None, high: int | None, noun: str) -> str:
-    """How many are wanted: `at most 3 calls`, `2 to 4 calls`."""
+    """Return the wanted number in words: `at most 3 calls`, `2 to 4 calls`."""
     if low == high:
         return f"exactly {counted(low or 0, noun)}"
     if high is None:
@@ -276,62 +288,62 @@ def amount(low: int | None, high: int | None, noun: str) -> str:
 
 
 def ids(events: Sequence[Event]) -> list[str]:
-    """The ids of events."""
+    """Return the ids of events."""
     return [event.event_id for event in events]
 
 
 def in_order(events: Iterable[Event]) -> list[Event]:
-    """Events in the order in which they happened, each once."""
+    """Return events in the order in which they happened, each once."""
     return sorted({event.event_id: event for event in events}.values(), key=lambda event: event.seq)
 
 
 def listed(events: Sequence[Event]) -> str:
-    """The ids of events as text; of many the first, and how many more there are."""
+    """Return the ids of events as text: the first few, and the number of others."""
     return listed_names(ids(events))
 
 
 def listed_names(names: Sequence[str]) -> str:
-    """Names as text; of many the first, and how many more there are."""
+    """Return names as text: the first few, and the number of others."""
     shown = ", ".join(names[:MOST_LISTED])
     return shown if len(names) <= MOST_LISTED else f"{shown} and {len(names) - MOST_LISTED} more"
 
 
 def first_of(told: Sequence[str], most: int = MOST_LISTED) -> str:
-    """The first few of what there is to tell, and how much more there is; `observed` and the evidence have all of it."""
+    """Return the first few findings as text, and the number of others. `observed` and the evidence hold all of them."""
     shown = "; ".join(told[:most])
     return shown if len(told) <= most else f"{shown}; {len(told) - most} more"
 
 
 def failed_calls(calls: Iterable[ToolCall]) -> list[tuple[Event, str]]:
-    """The calls that failed, each with the event that says why; of many the first."""
+    """Return the first three calls that failed, each with the event that explains why."""
     failures = [(call, call.failures()[0]) for call in calls if call.failed]
     return [pair for call, why in failures[:3] for pair in ((call.event, "failed"), (why, ""))]
 
 
 def closest_calls(selector: Selector, trace: Trace) -> list[tuple[Event, str]]:
-    """The calls that almost are what a selector means, each with what is different about it."""
+    """Return the calls that nearly match a selector, each with the difference."""
     return [(event, note) for event, note in selector.closest(trace) if event.type == "tool_call"]
 
 
 def output_events(trace: Trace) -> Sequence[Event]:
-    """The event of the final output, as evidence."""
+    """Return the event of the final output, as evidence. The list is empty if there is none."""
     return trace.of_type("final_output")[-1:]
 
 
 def has_output(trace: Trace) -> bool:
-    """Whether there is a final output with anything in it."""
+    """Return whether there is a final output that is not blank."""
     return bool(trace.output.strip())
 
 
 def no_output(expected: str, trace: Trace) -> Verdict:
-    """The failure of a check that needs a final output."""
+    """Return the failure of a check that needs a final output."""
     return failed(
         f"expected {expected}, but {_lack(trace)}", events=output_events(trace), category="missing output"
     )
 
 
 def nothing_said(trace: Trace) -> Verdict:
-    """The vacuous pass of a check on the text of the final output, when there is no text."""
+    """Return the vacuous pass of a check on the text of the final output, if there is no text."""
     return vacuous(_lack(trace))
 
 
@@ -340,7 +352,7 @@ def _lack(trace: Trace) -> str:
 
 
 def check_phrases(name: str, phrases: Sequence[str]) -> None:
-    """Refuse a phrase that every text contains, such as one of blanks or of signs that nobody sees. Raises ValueError."""
+    """Refuse a phrase that every text contains: an empty one, blanks, or invisible characters. Raises ValueError."""
     for index, phrase in enumerate(phrases):
         if is_blank(phrase):
             raise WrongPart(

@@ -1,6 +1,6 @@
-"""What a run took: time, tokens, money, turns and retries (SPEC 14).
+"""Limits on the time, tokens, cost, turns and retries of a run (SPEC 14).
 
-Durations, tokens and cost are what the recording states; turns and retries are counted in the trace.
+Durations, tokens and cost are read from the recording. Turns and retries are counted in the trace.
 """
 
 from typing import Annotated, Any, ClassVar
@@ -29,8 +29,9 @@ CACHE_KEYS = ("cache_read_input_tokens", "cache_creation_input_tokens")
 class EfficiencyWithin(Assertion):
     """The run stays within limits of time, tokens, cost, turns and retries.
 
-    By what the recording states; tokens of a prompt cache count as input. A limit without a measure is not judged; when
-    none is, the assertion is skipped. Vacuous if only retries are judged, and there was no tool call.
+    Time, tokens and cost are read from the recording; tokens of a prompt cache count as input. A limit is not judged if the
+    recording lacks its measure. If no limit is judged, the assertion is skipped. Vacuous if only retries are judged and there was
+    no tool call.
     """
 
     type: ClassVar[str] = "efficiency_within"
@@ -91,6 +92,7 @@ class EfficiencyWithin(Assertion):
         within = [
             f"{_amount(value, name)} (at most {_number(limits[name])})" for name, value in measured.items()
         ]
+        # Tokens, cost and retries of an incomplete recording may be higher than it shows.
         proven = {*measured} <= {"max_duration_ms", "max_turns"}
         verdict = passed(f"within the limits: {', '.join(within)}{beside}", proven=proven, **observed)
         if "max_retries" in not_judged:
@@ -107,7 +109,7 @@ UNITS = {
     "max_turns": "turns",
     "max_retries": "retries",
 }
-"""What each limit counts, in words."""
+"""The unit of each limit, in words."""
 
 
 def _amount(value: float, name: str) -> str:
@@ -122,23 +124,25 @@ def _number(value: float) -> str:
 
 
 def _counts(trace: Trace) -> dict[str, list[Event]]:
-    """What is counted in the trace: the events that end turns, and the retries."""
+    """Find the events that are counted: those that end turns, and the retries."""
     active = [event for event in trace.events if event.type != "message_received"]
     ends = trace.of_type("final_output")
     last = ends[-1].seq if ends else 0
+    # A run that ends in the middle of a turn has had that turn, too.
     unfinished = [event for event in active if event.seq > last and (event.type == "tool_call" or not ends)]
     again = [retry.call.event for retry in retries(trace.calls())]
     return {"max_turns": [*ends, *unfinished[-1:]], "max_retries": again}
 
 
 def _values(trace: Trace, counts: dict[str, list[Event]]) -> dict[str, float | None]:
-    """What the trace says about each limit."""
+    """Return the measure for each limit, None where the recording has none."""
     usage, cost = trace.metrics.token_usage or {}, trace.metrics.cost_usd
     read, written = _input_tokens(usage), _stated(usage, "output_tokens", "completion_tokens")
     both = None if read is None or written is None else read + written
+    # A total below the sum of its parts leaves something out, for example the cached tokens. The larger number is right.
     stated = [each for each in (_stated(usage, "total_tokens"), both) if each is not None]
     return {
-        "max_duration_ms": trace.metrics.timing_ms_total or None,
+        "max_duration_ms": trace.metrics.timing_ms_total or None,  # no run takes 0 ms: it was not measured
         "max_total_tokens": max(stated, default=None),
         "max_input_tokens": read,
         "max_output_tokens": written,
@@ -149,7 +153,7 @@ def _values(trace: Trace, counts: dict[str, list[Event]]) -> dict[str, float | N
 
 
 def _why_not(name: str, trace: Trace) -> str:
-    """Why there is no measure for a limit."""
+    """Explain why there is no measure for a limit."""
     if "tokens" not in name:
         return _LACKING[name]
     usage = trace.metrics.token_usage or {}
@@ -167,6 +171,7 @@ _LACKING = {
 
 
 def _input_tokens(usage: dict[str, Any]) -> int | None:
+    """Return the tokens read, with cached ones. `prompt_tokens` (OpenAI) includes these, `input_tokens` (Anthropic) does not."""
     stated = _stated(usage, "input_tokens")
     cached = [count for key in CACHE_KEYS if (count := _stated(usage, key)) is not None]
     if stated is None and not cached:
@@ -175,7 +180,7 @@ def _input_tokens(usage: dict[str, Any]) -> int | None:
 
 
 def _stated(usage: dict[str, Any], *keys: str) -> int | None:
-    """The first count of these keys, in snake or camel case."""
+    """Return the first count under one of these keys, in snake or camel case."""
     for key in keys:
         first, *others = key.split("_")
         for spelling in (key, first + "".join(map(str.title, others))):

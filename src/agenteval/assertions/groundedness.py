@@ -1,4 +1,4 @@
-"""Whether the output rests on what the tools returned (SPEC 14, groundedness and hallucination)."""
+"""Support of the output by the results of tools (SPEC 14, groundedness and hallucination)."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import field
@@ -42,12 +42,12 @@ from agenteval.text.fitting import counted, cut, plural
 from agenteval.text.lazy_regexes import lazy
 
 MOST_MARKED = 40
-"""Parts of a claim that are marked."""
+"""The most parts of a claim that are marked."""
 ALL_CHECKS: tuple[Check, ...] = ("numbers", "dates", "urls", "names", "quotes", "contradictions", "wording")
 UNASKED: tuple[Check, ...] = ALL_CHECKS[:-1]
-"""What is judged unless a test asks for something else: all but the wording."""
+"""The checks of a test that does not choose: all but the wording."""
 MIN_SUPPORT = 0.66
-"""The wording that a claim must have of its sources where a test asks for wording and tells no more."""
+"""The share of its wording that a claim must have from its sources, if a test asks for wording and sets no share."""
 
 
 @model
@@ -55,10 +55,10 @@ class ClaimsSupportedByFixtures(Assertion):
     """Everything the final output claims is supported by what the tools returned.
 
     A claim is a bullet, a numbered item, a table row or else a sentence. Its numbers, dates, URLs, names and quotes must occur in
-    the sources, near its words and in the object that it names, and no field of a JSON object may contradict it.
-    docs/groundedness.md has the rules, and what they do not find.
+    the sources, near its words and in the object that it names. No field of a JSON object may contradict it.
+    docs/groundedness.md explains the rules and their limits.
 
-    Fails if there is no successful result of an allowed source. Vacuous if the output claims nothing of the kinds in `check`.
+    Fails if there is no successful result of an allowed source. Vacuous if the output makes no claim of the kinds in `check`.
     """
 
     type: ClassVar[str] = "claims_supported_by_fixtures"
@@ -72,23 +72,23 @@ allow: [Acme Support, "24 hours"]
 """
 
     allowed_sources: list[str] = field(default_factory=list)
-    """Tools (names or globs) whose successful results support claims; all when empty. A statement none of whose words they have then fails, too."""
+    """Tools (names or globs) that support claims by their successful results; all tools if empty. If tools are named, a statement that shares no word with their results fails, too."""
     include_memory: bool = False
-    """Whether memory that was read, and `memory_snapshot`, support claims."""
+    """True if memory that was read, and `memory_snapshot`, support claims."""
     include_input: bool = True
-    """Whether what the user said supports claims."""
+    """True if the messages of the user support claims."""
     min_support: Annotated[float, Between(0, 1)] | None = None
-    """How much of the wording of each claim its sources must have, in order, for outputs such as summaries: 0.66 suits most."""
+    """The share of each claim's wording that must occur in its sources, in order. It suits summaries; 0.66 is a good start."""
     check: Annotated[list[Check], NotEmpty()] = field(  # type: ignore[assignment]
         default_factory=lambda: list(UNASKED)
     )
-    """What is judged."""
+    """The parts of claims that are judged."""
     allow: list[str] = field(default_factory=list)
     """Names, numbers, dates and links that need no source."""
 
     @property
     def _checks(self) -> list[Check]:
-        """What is judged, wording included where `min_support` asks for it."""
+        """The checks that are made. A test that sets only `min_support` asks for wording, too."""
         is_asked = self.min_support is not None and tuple(self.check) == UNASKED
         return [*self.check, "wording"] if is_asked else self.check
 
@@ -112,6 +112,8 @@ allow: [Acme Support, "24 hours"]
             counted=outcomes(tool_results(trace, self.allowed_sources), trace),
         )
         judged = supports(trace.output, basis, self._checks, self.allow)
+        # The last result counts failures ("7 failed"), and the output does not admit them. If the output also states nothing that
+        # could be checked ("I cleaned up."), a pass would prove nothing.
         failing = [each for each in basis.counted[-1:] if each.failing and not admits(trace.output)]
         if failing and all(self._holds(each) and not each.is_stated for each in judged):
             observed = [self._observed(each) for each in judged]
@@ -162,11 +164,11 @@ allow: [Acme Support, "24 hours"]
         return failed(message, events=events, closest=closest, **observed)
 
     def _holds(self, each: Support) -> bool:
-        """Whether the sources hold a claim. Those that a test names have to be about it, too."""
+        """Return whether the sources support a claim. Sources that a test names must share a word with it, too."""
         return each.holds(self._least) and not (self.allowed_sources and each.is_unheard)
 
     def _reasons(self, each: Support) -> list[str]:
-        """Why a claim is not supported."""
+        """List the reasons why a claim is not supported."""
         found = ["no source has any of its words"] if self.allowed_sources and each.is_unheard else []
         if unknown := [fact for fact in each.unsupported if fact not in each.elsewhere]:
             found.append(f"no source has {', '.join(unknown)}")
@@ -178,7 +180,7 @@ allow: [Acme Support, "24 hours"]
         return found
 
     def _marked(self, each: Support, limit: int) -> str:
-        """A claim with what is wrong with it marked."""
+        """Return the text of a claim with its unsupported parts marked."""
         missing = each.missing if each.score < self._least else ()
         parts = [*each.unsupported, *each.contradicted, *missing]
         return marked(each.claim.text, parts[:MOST_MARKED], limit)
@@ -207,7 +209,7 @@ def _sources_named(allowed: Sequence[str]) -> str:
 
 
 def _no_results(purpose: str, allowed: Sequence[str], trace: Trace, **observed: Any) -> Verdict:
-    """The failure of a check that has nothing to compare the output with."""
+    """Return the failure of a check that has no result to compare the output with."""
     wanted = f"of {', '.join(allowed)}" if allowed else "of a tool"
     others = dict.fromkeys(str(event.data.get("tool")) for event in successful_results(trace, ()))
     got = f"only of {', '.join(others)}" if others else "none"
@@ -225,11 +227,11 @@ def _no_results(purpose: str, allowed: Sequence[str], trace: Trace, **observed: 
 class NoFabricatedSourceOrCitation(Assertion):
     """Every source that the final output cites occurs in what the tools returned.
 
-    URLs, domains, DOIs and arXiv ids, compared without `www.`, fragment and tracking parameters, must occur in a successful
-    result, the arguments of its call, what the user said, or `allow`. A named source ("according to X", "(Source: X)") must occur
-    in a result, by name or as a host, or be the tool that returned one, its MCP server, or a file that it was asked for. A number
-    such as [1] needs a line in the output with a URL or title that is in a result; without such lines, at least as many
-    sources as it says.
+    URLs, domains, DOIs and arXiv ids must occur in a successful result, the arguments of its call, a message of the user, or
+    `allow`. They are compared without `www.`, fragment and tracking parameters. A named source ("according to X", "(Source: X)")
+    must occur in a result, by name or as a host. It may also be the tool that returned one, its MCP server, or a file that the
+    call asked for. A number like [1] needs a line in the output with a URL or title that is in a result. Without these lines, there
+    must be at least as many sources as the highest number.
 
     Fails if there are citations but no successful result. Vacuous if the output cites nothing.
     """
@@ -245,9 +247,9 @@ allow: [docs.example.com]
 """
 
     allowed_sources: list[str] = field(default_factory=list)
-    """Tools (names or globs) whose successful results may be cited; all when empty."""
+    """Tools (names or globs) that may be cited by their successful results; all tools if empty."""
     allow: list[str] = field(default_factory=list)
-    """URLs, with all below them, or domains, with subdomains, that may always be cited."""
+    """URLs (with everything below them) and domains (with subdomains) that may always be cited."""
 
     def __post_init__(self) -> None:
         for index, entry in enumerate(self.allow):
@@ -298,7 +300,7 @@ allow: [docs.example.com]
 
 
 def _names(result: Event, trace: Trace) -> Iterator[str]:
-    """What may be named for a result: the tool, the server of `mcp__server__tool`, and the files it was asked for."""
+    """Yield the names by which a result may be cited: the tool, the server of `mcp__server__tool`, files in the arguments."""
     tool = str(result.data.get("tool"))
     yield from (tool, *tool.split("__")[1:2])
     call = trace.call_of(result)
@@ -307,11 +309,12 @@ def _names(result: Event, trace: Trace) -> Iterator[str]:
             yield from _FILE.findall(value)
 
 
+# The name of a file without folder and extensions: "report" of `/data/report.final.pdf`.
 _FILE = lazy(r"(?:\A|[/\\])([^/\\.\s][^/\\.\n]{0,80})(?:\.\w{1,8}){1,3}\Z")
 
 
 def _reference(entry: str) -> Link | None:
-    """The URL or domain that an entry of `allow` is."""
+    """Return the URL or domain of an entry of `allow`; None if the entry is neither."""
     entry = entry.strip().removeprefix("*.")
     found = links(entry) or links(f"https://{entry}")
     whole = len(found) == 1 and " " not in entry and "." in found[0].key
@@ -319,10 +322,10 @@ def _reference(entry: str) -> Link | None:
 
 
 def _is_citable(result: Event) -> bool:
-    """Whether a result says enough to be cited by a number: no "ok", nor what sending a message returns."""
+    """Return whether a result is long enough to be cited by a number. "ok" and the receipt of a message are not."""
     told = " ".join(texts_of(result.data.get("result")))
     return result.data.get("tool") != OUTBOUND and len(told.split(maxsplit=LEAST_CITABLE)) >= LEAST_CITABLE
 
 
 LEAST_CITABLE = 4
-"""Words of a result that may be cited by a number."""
+"""The fewest words of a result that may be cited by a number."""

@@ -1,4 +1,4 @@
-"""Memory that is used (SPEC 14): what a group's memory holds shows in what the agent does.
+"""Use and correction of a group's own memory (SPEC 14).
 
 A memory event belongs to the group that owns the memory (`data.group_id`), not to the group that the agent acts
 for. Memory of another group is never evidence here.
@@ -51,27 +51,28 @@ from agenteval.text.words import (
 )
 
 TAKEN_OUT = "instead of: "
-"""How the summary of a change begins that tells what is no longer there."""
+"""The beginning of a change summary that holds removed text."""
 MEMORY_EVENTS = ("memory_read", "memory_write")
 
 
 def owner(event: Event) -> str | None:
-    """The group whose memory a memory event is about."""
+    """Return the group that owns the memory of an event; None if the event names none."""
     group = event.data.get("group_id") or event.group_id
     return None if group is None else str(group)
 
 
 @model
 class MemoryRecallSameGroup(Assertion):
-    """The agent used what the group's memory holds.
+    """The agent used a fact of the group's memory.
 
-    By `evidence`, there is
-    `event`: a `memory_read` of the group's memory, not just of a file's name, before the answer.
-    `output`: the final output is as the `output` block says. Without one, a fact that states the form of answers (how many bullets,
-    sentences, words, paragraphs or lines, brevity of 120 words, no preamble) asks for that form, and one in a language, as JSON, a
-    table or a numbered list for an `output` block; any other for half of its content words, without those of the message that is
-    answered and those it rules out, and for no other day, date, time or number in the place of its own.
-    `auto`: `event`, and the `output` block if given, where the adapter supports memory events; else `output`.
+    `evidence` decides what must be there:
+    `event`: a `memory_read` of the group's memory before the answer, and not just of a file's name.
+    `output`: a final output that passes the `output` block. Without a block, the fact itself decides. If it states the form of
+    answers (a number of bullets, sentences, words, paragraphs or lines, no preamble, or brevity: 120 words), the output must have
+    that form. A language, JSON, a table or a numbered list cannot be judged this way and needs an `output` block. For any other
+    fact, the output must hold half of its content words, without those of the message that is answered and those that the fact
+    rules out. It must not hold another day, date, time or number in place of the fact's own.
+    `auto`: `event`, and the `output` block if given, if the adapter supports memory events; else `output`.
 
     `event` and `both` are skipped if the adapter does not support memory events and none is recorded.
     """
@@ -88,13 +89,13 @@ output:
 """
 
     expected_memory_fact: Name
-    """The fact that the answer should honour, in words."""
+    """The fact that the answer should honour, in plain words."""
     group_id: Name | None = None
     """The group whose memory counts; else the scenario's."""
     evidence: Literal["auto", "event", "output", "both"] = "auto"
-    """What shows that the fact was recalled; `both` is `event` and `output`."""
+    """The evidence that the fact was recalled; `both` requires `event` and `output`."""
     output: OutputContains | None = None
-    """What the final output must contain."""
+    """The content that the final output must have."""
 
     def __post_init__(self) -> None:
         if is_blank(self.expected_memory_fact):
@@ -103,7 +104,7 @@ output:
             )
 
     def looks_at(self) -> Looks:
-        """Reads of memory, the final output, or both."""
+        """Return reads of memory, the final output, or both."""
         by_event = {"memory_read"} if self.evidence != "output" else set()
         by_output = {"final_output"} if self._judges_block or self.evidence in ("output", "both") else set()
         return Looks(event_types=frozenset(by_event | by_output))
@@ -172,7 +173,10 @@ output:
 
 
 def _answered(trace: Trace) -> float:
-    """When the answer went out: at the last send that delivered it, if any did; infinite without an answer."""
+    """Return the `seq` at which the answer went out, infinite if there is none.
+
+    An answer that tool calls delivered went out with the last of them. What the agent read after that did not shape it.
+    """
     answers = trace.of_type("final_output")[-1:]
     sent_by = [call_id for answer in answers for call_id in answer.data.get("sent_by") or ()]
     sends = [call.event.seq for call in trace.calls() if call.call_id in sent_by]
@@ -180,7 +184,7 @@ def _answered(trace: Trace) -> float:
 
 
 def _joined(verdicts: Sequence[Verdict], **observed: Any) -> Verdict:
-    """All verdicts as one, which passes when all do."""
+    """Join verdicts to one, which passes if all of them pass."""
     wrong = [verdict for verdict in verdicts if not verdict.passed]
     events = [event for verdict in verdicts for event in verdict.events]
     for verdict in verdicts:
@@ -197,11 +201,11 @@ def _joined(verdicts: Sequence[Verdict], **observed: Any) -> Verdict:
 class MemoryUpdateOnCorrection(Assertion):
     """After the user corrected the agent, the agent corrected its memory.
 
-    Passes if, after the first message that contains `new_value`, otherwise the last one, a `memory_write` of the group's memory
-    contains it, no later write of that file takes it out again (by its `change_summary`: "instead of: ...") or repeats its
-    line with the old value, and the final output does not use `old_value`.
-    Values are whole words in any case; dates, times and numbers in any spelling. The output may deny the old value or
-    put it into the past: "not Tuesday", "moved from Tuesday".
+    The correction is the first message that contains `new_value`, or else the last message. Passes if a later `memory_write` of the
+    group's memory contains `new_value`, and the final output does not use `old_value`. The value must stay in the file: no later
+    write may remove it (by its `change_summary`: "instead of: ...") or repeat its line with the old value.
+    Values are whole words in upper or lower case; dates, times and numbers may have any spelling. The output may deny the old
+    value or put it into the past: "not Tuesday", "moved from Tuesday".
     """
 
     type: ClassVar[str] = "memory_update_on_correction"
@@ -211,9 +215,9 @@ class MemoryUpdateOnCorrection(Assertion):
     example: ClassVar[str] = "new_value: Thursday\nold_value: Tuesday\n"
 
     new_value: Name
-    """The value that is right from now on."""
+    """The value that is right since the correction."""
     old_value: Name | None = None
-    """The value that was right before."""
+    """The value that was right before the correction."""
     group_id: Name | None = None
     """The group whose memory counts; else the scenario's."""
 
@@ -260,7 +264,7 @@ class MemoryUpdateOnCorrection(Assertion):
         return passed(told, events=right, **observed)
 
     def looks_at(self) -> Looks:
-        """Writes of memory, and the final output when there is an old value to look for."""
+        """Return writes of memory, and the final output if there is an old value to look for."""
         return Looks(event_types=frozenset(["memory_write"] + ["final_output"] * bool(self.old_value)))
 
     def _correction(self, trace: Trace) -> Event | None:
@@ -272,14 +276,14 @@ class MemoryUpdateOnCorrection(Assertion):
         return any(True for _ in self._places_of_new(text))
 
     def _places_of_new(self, text: str) -> Iterator[int]:
-        """Where a text has the new value, in any spelling or as a plural."""
+        """Yield the places where a text has the new value, in any spelling or as a plural."""
         text, new = composed(text), composed(self.new_value)
         for spelling in (*spellings(new, text), *([f"{new}s"] if new[-1].isalpha() else ())):
             for start, _ in find_phrase(text, spelling, but_not=composed(self.old_value or "")):
                 yield start
 
     def _right(self, trace: Trace, group: str, since: int) -> list[Event]:
-        """The writes after the correction that hold the new value, except where the file lost it again."""
+        """Return the writes after the correction that hold the new value, unless the file lost it again."""
         right: list[Event] = []
         for event in trace.of_type("memory_write"):
             if event.seq <= since or owner(event) != group:
@@ -287,7 +291,7 @@ class MemoryUpdateOnCorrection(Assertion):
             added, taken = _changes(event)
             if self._holds_new(event):
                 right.append(event)
-            else:
+            else:  # the file may have lost the value: keep only writes that this one leaves as they are
                 right = [
                     each
                     for each in right
@@ -297,12 +301,12 @@ class MemoryUpdateOnCorrection(Assertion):
         return right
 
     def _takes_out(self, taken: str) -> bool:
-        """Whether the text that a write removed has the new value, or is a part of it."""
+        """Return whether the text that a write removed has the new value, or is a part of it."""
         part = taken.strip().casefold()
         return self._has_new(taken) or (bool(part) and part in self.new_value.casefold())
 
     def _with_old(self, event: Event) -> set[str]:
-        """The lines that a write added with the new value, with the old one in its place."""
+        """Return the lines with the new value that a write added, with the old value put in its place."""
         new, old = self.new_value.casefold(), (self.old_value or "").casefold()
         return {line.replace(new, old) for line in _lines(_changes(event)[0]) if old and new in line}
 
@@ -310,7 +314,7 @@ class MemoryUpdateOnCorrection(Assertion):
         return any(map(self._has_new, _changes(event)[0]))
 
     def _almost(self, trace: Trace, group: str, since: int) -> list[tuple[Event, str]]:
-        """The three writes with the least that is wrong about them; without any, the calls that failed."""
+        """Return the three writes with the fewest differences; if there are none, the calls that failed."""
         found = []
         for event in trace.of_type("memory_write"):
             notes = [f"group_id: expected {group}, got {owner(event)}"] if owner(event) != group else []
@@ -322,7 +326,7 @@ class MemoryUpdateOnCorrection(Assertion):
         return [(event, note) for _, event, note in found[:3]] or failed_calls(trace.calls())
 
     def _uses_of_old(self, output: str) -> list[str]:
-        """The sentences of the output that use the old value as if it still held."""
+        """Return the sentences of the output that use the old value as if it were still right."""
         if self.old_value is None:
             return []
         old, new = composed(self.old_value), composed(self.new_value)
@@ -341,9 +345,10 @@ class MemoryUpdateOnCorrection(Assertion):
         return found
 
     def _set_right(self, sentence: str, start: int) -> bool:
-        """Whether a sentence denies the old value that stands at a place of it, or puts it into the past."""
+        """Return whether a sentence denies the old value at `start`, or puts it into the past."""
         clause = _CLAUSE.split(sentence[:start])[-1]
-        for end in [*self._places_of_new(clause)][-1:]:  # "instead of Thursday, Tuesday" denies the new one
+        # "not on Thursday but Tuesday" denies the new value, so only the words behind it may deny the old one.
+        for end in [*self._places_of_new(clause)][-1:]:
             clause = clause[end + len(self.new_value) :]
         if _DENIED.search(clause):
             return _HOLDS.search(clause) is None
@@ -359,11 +364,11 @@ _DENIED = lazy(
     r"|nicht|(?:an)?statt|pas|au lieu|en lugar|en vez)\b|n['’]t\b|~~",
     re.IGNORECASE,
 )
-"""What stands before a value, in the same clause, that is not meant to hold."""
+"""Words before a value, in the same clause, that deny it or put it into the past."""
 _HOLDS = lazy(r"\b(?:to|now|is|stays|remains)(?:\s+(?:on|at|in))?\s+[\"“'‘*_]*$", re.IGNORECASE)
-"""What stands right before a value that is meant to hold all the same: "I had it moved to Tuesday"."""
+"""Words right before a value that assert it after all: "I had it moved to Tuesday"."""
 _REPLACED = lazy(r"^[^,;]*(?:\b(?:now|moved|changed)\b|→|->)[^,;]*$", re.IGNORECASE)
-"""What stands between an old value and the one that took its place: "Tuesday's class is now on Thursday"."""
+"""Words between an old value and the new one: "Tuesday's class is now on Thursday"."""
 
 
 def _lines(pieces: Sequence[str]) -> set[str]:
@@ -371,7 +376,7 @@ def _lines(pieces: Sequence[str]) -> set[str]:
 
 
 def _changes(event: Event) -> tuple[list[str], str]:
-    """The pieces of text that a write added to memory, and what it removed."""
+    """Return the pieces of text that a write added to memory, and the text that it removed."""
     summary = texts(event.data.get("change_summary"))
     added = [*texts(event.data.get("content")), *(text for text in summary if not text.startswith(TAKEN_OUT))]
     taken = [text.removeprefix(TAKEN_OUT) for text in summary if text.startswith(TAKEN_OUT)]
@@ -379,11 +384,11 @@ def _changes(event: Event) -> tuple[list[str], str]:
 
 
 MOST_WORDS_OF_BRIEF = 120
-"""How long a brief answer may be, in words."""
+"""The most words of a brief answer."""
 
 
 class Request(NamedTuple):
-    """One thing that a fact asks of an answer: what is asked and what the answer has, for a message."""
+    """A demand that a fact makes on an answer, with the wanted and the actual value for a message."""
 
     wanted: str
     got: str
@@ -391,15 +396,16 @@ class Request(NamedTuple):
 
 
 def requests(fact: str, answer: str, asked: Sequence[str] = ()) -> list[Request]:
-    """Everything the fact asks of the answer, judged: its form where the fact states one, else its content.
+    """Judge each demand of the fact on the answer: on its form if the fact states one, else on its content.
 
-    "Prefers 3 short bullets, no preamble" states a form, "Leo is allergic to peanuts" does not. Empty when the fact has
-    nothing that could be judged. `asked` are the messages answered: a word that they hold is no sign of memory.
+    "Prefers 3 short bullets, no preamble" states a form, "Leo is allergic to peanuts" does not. The list is empty if nothing
+    about the fact can be judged. `asked` are the messages that are answered: a word in them is no sign of memory.
     """
     return _of_form(fact.lower(), answer) or _of_content(fact, answer, asked)
 
 
 def _of_form(fact: str, answer: str) -> list[Request]:
+    """Judge the form that a fact states. The list is empty if it states none."""
     about_answers = bool(_ANSWERS.search(fact))
     if not (about_answers or _ORDER.search(fact)):
         return []
@@ -433,7 +439,7 @@ _ORDER = lazy(
     r"|(?:\A|[.;:!,]\s)\W*(?:(?:please|always|only|never|don['’]t),?\s+)*"
     r"(?:answers?|repl(?:y|ies)|respond|use|keep|format|write|no|skip|without)\b"
 )
-"""What chooses a form: a verb of choice, or a clause that begins with an order."""
+"""Words that choose a form: a verb of preference, or an order at the beginning of a clause."""
 _BULLETS = lazy(r"\bbullets\b|\bbulleted\b|\bbullet[ -]?(?:points?|lists?|form)\b|(?<=[\d-])-?bullet\b")
 _NO_BULLETS = lazy(
     r"(?:\b(?:no|not|never|without|avoids?|instead of|rather than|over|dislikes?|hates?)|n['’]t)"
@@ -450,11 +456,11 @@ _COUNT = lazy(
     rf"(?P<unit>{_UNIT})(?:s|[ -]?points?)?\b(?! {_UNIT}s)"
     rf"(?P<after>\s+(?:max(?:imum)?|at most|or (?:fewer|less)|tops)\b)?"
 )
-"""How many: the first number of a fact that has one of these units."""
+"""The first number in a fact with one of these units, and its bounds: `at most 3 bullets`, `two to four sentences`."""
 _OTHER_FORM = lazy(
     r"\b(?:json|tables?|numbered (?:lists?|items|steps|points)|in (?:english|german|french|spanish|italian|portuguese))\b"
 )
-"""A form of answers that words alone do not judge."""
+"""A form of answers that counting does not judge."""
 _BRIEF = lazy(r"\b(?:concise|terse|succinct|to the point|briefly|be brief|keep (?:it|them) (?:brief|short))")
 _SHORT = lazy(r"\b(?:brief|short|shorter)\b")
 _NO_PREAMBLE = lazy(
@@ -468,6 +474,7 @@ _OPENING = lazy(
 
 
 def _limits(match: re.Match[str]) -> tuple[int, int | None]:
+    """Return the lowest and the highest number that a match of `_COUNT` allows; None for no highest."""
     low, high = (
         _NUMBERS.index(text) if text in _NUMBERS else int(text)
         for text in (match["low"], match["high"] or match["low"])
@@ -478,9 +485,8 @@ def _limits(match: re.Match[str]) -> tuple[int, int | None]:
         return 0, low - 1
     if match["least"] or match["over"]:
         return low + bool(match["over"]), None
-    at_most = (
-        match["most"] or match["after"] or match["unit"] == "word"
-    )  # nobody expects exactly so many words
+    # "50 words" is a limit: nobody expects exactly 50.
+    at_most = match["most"] or match["after"] or match["unit"] == "word"
     return (0, low) if at_most else (low, low)
 
 
@@ -494,6 +500,7 @@ _COUNTERS: dict[str, Callable[[str], int]] = {
 
 
 def _count(unit: str, answer: str, low: int, high: int | None) -> Request:
+    """Judge the number of units that an answer has."""
     number = _COUNTERS[unit](answer)
     wanted = amount(low, high, unit.removesuffix("s"))
     return Request(wanted, f"{number}", low <= number and (high is None or number <= high))
@@ -503,12 +510,13 @@ _RULED_OUT = lazy(
     r"(\bprefers?\s[^.;:!,]*?)\sover\s[^.;:!,]+|(?:,\s*(?:not|never)|\b(?:rather than|instead of))\s[^.;:!,]+",
     re.IGNORECASE,
 )
-"""What a fact tells to leave out, so that its words are no sign that it is honoured: `Postgres, not MySQL`."""
+"""Parts that a fact rules out, as in `Postgres, not MySQL`. Their words in an answer do not honour the fact."""
 _ABOUT_FACTS = "user prefers likes wants wishes uses always named called name remember note fact"
-"""Words that say of a fact that it is one."""
+"""Words that introduce a fact. They are not part of its content."""
 
 
 def _of_content(fact: str, answer: str, asked: Sequence[str]) -> list[Request]:
+    """Judge the words and values of a fact. The list is empty if it has no words of content."""
     fact = _RULED_OUT.sub(r"\1 ", fact)
     said = {word for message in asked for word in _content(message)}
     every = {plain: word for word in words_or_pairs(fact) if (plain := plain_form(word))}
@@ -517,6 +525,7 @@ def _of_content(fact: str, answer: str, asked: Sequence[str]) -> list[Request]:
     wanted = {plain: word for plain, word in telling.items() if plain not in said} or telling
     if not wanted:
         return []
+    # "Meeting at 15:00" is honoured by "3 pm", too: a repeated value counts with its spelling in the fact.
     values = Comparison(fact, answer, asked)
     got = _content(" ".join([answer, *(value.text for value in values.repeated)]))
     folded = answer.casefold()

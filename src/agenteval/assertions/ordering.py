@@ -1,4 +1,4 @@
-"""Assertions on the order of events, on what follows success, and on the whole course of calls (SPEC 14)."""
+"""Assertions on the order of events, on calls after success, and on the whole sequence of calls (SPEC 14)."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field, replace
@@ -36,9 +36,9 @@ from agenteval.text.parts import is_blank
 class ToolCallOrder(Assertion):
     """Events happened in the given order.
 
-    The first match of `before` precedes the first match of `after`; or events match the `sequence`, others in between.
-    Fails if any never happened. With `every: before`, each match of `before` is followed by one of `after`, as every edit by a run of
-    the tests: none comes after the last one. That is vacuous if nothing matches `before`.
+    The first match of `before` precedes the first match of `after`; or events match the steps of `sequence` in order, with others in
+    between. Fails if one of them never happened. With `every: before`, each match of `before` must be followed by a match of
+    `after`, for example every edit by a run of the tests. This is vacuous if nothing matches `before`.
     """
 
     type: ClassVar[str] = "tool_call_order"
@@ -51,9 +51,9 @@ after: {event_type: tool_call, tool: outbound_send}
 """
 
     before: Selector | None = None
-    """What must come first."""
+    """The event that must come first."""
     after: Selector | None = None
-    """What must come later."""
+    """The event that must come later."""
     sequence: Annotated[list[Selector], NotEmpty(), OneOrMore()] | None = None
     """Two or more steps, instead of `before` and `after`."""
     every: bool | Literal["before", "after"] = False
@@ -83,11 +83,14 @@ after: {event_type: tool_call, tool: outbound_send}
 
 
 MISSING_STEP = "required step missing"
-"""The kind of failure where what should come before or after something did not happen."""
+"""The kind of failure if a required event did not happen at all."""
 
 
 def _unrecorded(selectors: Iterable[Selector], trace: Trace) -> str:
-    """The type of event that a selector means and the recording cannot show: memory, unless it shows some after all."""
+    """Return a type of memory event that a selector asks for and the recording cannot show; "" if there is none.
+
+    A recording without the capability may hold some memory events after all. These are judged.
+    """
     if trace.capabilities.supports_memory_events:
         return ""
     kinds = {selector.event_type for selector in selectors}
@@ -186,7 +189,7 @@ def _in_sequence(sequence: Sequence[Selector], trace: Trace) -> Verdict:
 class StopAfterSuccess(Assertion):
     """The agent stopped once it had succeeded.
 
-    The first successful result of the call that succeeded may follow. Fails if `success_event` never happened.
+    The result of the successful call itself may follow. Fails if `success_event` never happened.
     """
 
     type: ClassVar[str] = "stop_after_success"
@@ -202,11 +205,11 @@ forbid_following:
 """
 
     success_event: Selector
-    """What counts as success."""
+    """The event that counts as success."""
     forbid_following: Selectors = field(default_factory=list)
-    """What must not follow it; else every tool call."""
+    """The events that must not follow it; by default every tool call."""
     allowed_following_tools: list[Name] = field(default_factory=list)
-    """Tools (names or globs) that may be used after it."""
+    """Tools (names or globs) that may still be used after it."""
 
     def __post_init__(self) -> None:
         if self.allowed_following_tools and all(map(self._is_allowed, self._forbidden)):
@@ -256,7 +259,7 @@ forbid_following:
         )
 
     def looks_at(self) -> Looks:
-        """What the selectors name; the calls of all tools, when nothing says what must not follow."""
+        """Return what the selectors name; all tool calls, if the test does not name what must not follow."""
         named = Assertion.looks_at(self)
         if self.forbid_following:
             return named
@@ -267,12 +270,13 @@ forbid_following:
         return self.forbid_following or [Selector(event_type="tool_call")]
 
     def _is_allowed(self, forbidden: Selector) -> bool:
-        """Whether all events a selector can match are exempt, judged by names alone."""
+        """Return whether all events that a selector can match are exempt, judged by names alone."""
         if forbidden.tool is None and forbidden.event_type not in ("tool_call", "tool_result"):
             return False  # such events may belong to no tool
         return not {"*", forbidden.tool}.isdisjoint(self.allowed_following_tools)
 
     def _exempt(self, event: Event, own_call: Event, trace: Trace) -> bool:
+        """Return whether an event may follow: the first successful result of the call that succeeded, or an allowed tool."""
         owner = trace.call_of(event)
         is_first = owner is not None and all(result.seq >= event.seq for result in owner.results)
         if owner is not None and owner.event is own_call and event.data.get("success") and is_first:
@@ -281,7 +285,7 @@ forbid_following:
 
 
 def _is_meant(selector: Selector, event: Event, trace: Trace, case: TestCase) -> bool:
-    """Whether a selector of what is forbidden means an event, by another spelling of the tool, too."""
+    """Return whether a forbidden selector matches an event, also under another spelling of the tool."""
     if selector.matches(event, trace):
         return True
     call = trace.call_of(event)
@@ -291,7 +295,7 @@ def _is_meant(selector: Selector, event: Event, trace: Trace, case: TestCase) ->
 
 
 MOST_PAIRS = 200_000
-"""The most pairs of an expected and a real call that are compared: 20 by 10,000."""
+"""The most pairs of an expected and a real call that are compared: 20 expected calls and 10,000 real ones, for example."""
 MATCHERS = ("required_keys", "args_contains", "args_equal", "args_time")
 
 
@@ -315,9 +319,10 @@ class ExpectedCall(Model):
         return f"{self.tool} with {cut(show(self.args))}" if self.args else self.tool
 
     def differences(self, call: ToolCall) -> Sequence[str]:
-        """What keeps the arguments of a call of the tool from being the expected ones."""
+        """List the differences between the arguments of a call and the expected ones."""
         if self.args is None:
             return []
+        # Every text contains a blank one, so blank arguments are compared by equality.
         blank = {key: value for key, value in self.args.items() if isinstance(value, str) and is_blank(value)}
         rest = {key: value for key, value in self.args.items() if key not in blank}
         match = ArgsMatch(args_contains=rest, args_equal=blank or (None if rest else {}))
@@ -332,14 +337,14 @@ NOT_ALLOWED: dict[Mode, tuple[str, ...]] = {
     "subset": ("unexpected",),
     "superset": ("missing",),
 }
-"""What makes the comparison fail, by mode."""
+"""The kinds of difference that fail, by mode."""
 
 
 @model
 class TrajectoryMatches(Assertion):
     """The tool calls are the expected ones.
 
-    Each expected call is matched with at most one call, so that as many as possible match. By `mode`, there are
+    Each expected call is matched with at most one call, so that as many as possible match. `mode` decides what passes:
     `strict`: the same calls in the same order.
     `in_order`: the expected calls in this order, and any others.
     `unordered`: the same calls in any order.
@@ -366,7 +371,7 @@ expected:
     expected: list[ExpectedCall]
     """The expected calls."""
     mode: Mode = "strict"
-    """What passes."""
+    """The kind of comparison."""
 
     def __post_init__(self) -> None:
         if not self.expected and self.mode != "subset":
@@ -375,13 +380,13 @@ expected:
             )
 
     def looks_at(self) -> Looks:
-        """Where no other call is allowed, every tool is looked at."""
+        """Return the expected tools; all tools, if no other call is allowed."""
         looks = Assertion.looks_at(self)
         return Looks(looks.tools | {ANY_TOOL}, looks.event_types) if self._is_closed else looks
 
     @property
     def _is_closed(self) -> bool:
-        """Whether no call may happen beyond the expected ones."""
+        """True if no call may happen beyond the expected ones."""
         return "unexpected" in NOT_ALLOWED[self.mode]
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:
@@ -416,7 +421,7 @@ expected:
         )
 
     def _near(self, found: Alignment, calls: Sequence[ToolCall]) -> dict[int, tuple[int, str]]:
-        """For each missing call the closest one of its tool, with the difference."""
+        """Find for each missing call the closest unexpected one of its tool, with the difference."""
         near: dict[int, tuple[int, str]] = {}
         left = [*found.unexpected]
         for step in found.missing[:MOST_NEAR]:
@@ -449,7 +454,7 @@ expected:
     def _lines(
         self, found: Alignment, calls: Sequence[ToolCall], near: dict[int, tuple[int, str]]
     ) -> Iterator[str]:
-        """What differs, a call on a line: the expected ones in order, then the others as they happened."""
+        """Yield one line for each call that differs: expected calls in order, then the others as they happened."""
         early = dict(found.out_of_order)
         for step in sorted([*early, *found.missing]):
             wanted = self.expected[step]
@@ -489,7 +494,7 @@ def _named(call: ToolCall) -> str:
 
 
 def _rows(expected: Sequence[ExpectedCall], calls: Sequence[ToolCall]) -> list[int]:
-    """For each expected call the calls that it may be, as bits."""
+    """Return for each expected call the real calls that it matches, as bits."""
     if len(expected) * len(calls) > MOST_PAIRS:
         raise AssertionCrashError(
             f"{len(expected)} expected calls and {len(calls)} calls of the trace are more than can be compared: "
@@ -504,4 +509,4 @@ def _rows(expected: Sequence[ExpectedCall], calls: Sequence[ToolCall]) -> list[i
 
 
 MOST_NEAR = 50
-"""Missing calls, and calls that could be meant by one, among which the closest are looked for."""
+"""The most missing calls for which the closest call is searched, and the most candidates for each."""

@@ -1,4 +1,4 @@
-"""What the final output says, must not say, and asks; and its shape (SPEC 14, output and correctness)."""
+"""Assertions on the final output: its content, its questions and its format (SPEC 14, output and correctness)."""
 
 # ruff: noqa: RUF002 - the signs of lists are meant
 
@@ -53,7 +53,7 @@ from agenteval.text.questions import questions
 
 
 def check_patterns(name: str, patterns: str | Sequence[str], *, case_sensitive: bool) -> None:
-    """Refuse a pattern that every text matches or none can, and what is not a regular expression. Raises ValueError."""
+    """Refuse a pattern that every text or no text matches, and text that is no regular expression. Raises ValueError."""
     for index, pattern in enumerate([patterns] if isinstance(patterns, str) else patterns):
         path = (name,) if isinstance(patterns, str) else (name, index)
         if not pattern:
@@ -64,9 +64,9 @@ def check_patterns(name: str, patterns: str | Sequence[str], *, case_sensitive: 
 
 @model
 class OutputContains(Assertion):
-    """The final output contains what it should.
+    """The final output contains the given phrases and patterns.
 
-    Phrases are found even inside words, but no digits inside a longer number: `11` is not in `711`. Spaces must match
+    Phrases are found even inside words, but digits not inside a longer number: `11` is not in `711`. Spaces must match
     exactly; quotation marks may be typographic. In patterns, `^` and `$` match at every line. Fails without a final output.
     """
 
@@ -81,13 +81,13 @@ regex: ['\\b1[0-9]:[0-5][0-9]\\b']
 """
 
     any_of: list[str] = field(default_factory=list)
-    """Phrases of which at least one must occur."""
+    """Phrases. At least one of them must occur."""
     all_of: list[str] = field(default_factory=list)
     """Phrases that must all occur."""
     regex: list[str] | str = field(default_factory=list)
     """Regular expressions that must all match somewhere."""
     case_sensitive: bool = False
-    """Whether case matters."""
+    """True if upper and lower case differ."""
 
     def __post_init__(self) -> None:
         if not (self.any_of or self.all_of or self.regex):
@@ -143,7 +143,7 @@ regex: ['\\b1[0-9]:[0-5][0-9]\\b']
 
 
 def _comparable(text: str, *, case_sensitive: bool = False) -> str:
-    """The form in which phrases are looked for: typographic quotation marks are as good as straight ones."""
+    """Return a text in the form in which phrases are compared: with straight quotation marks, and folded case."""
     return straight(fold(text, case_sensitive=case_sensitive))
 
 
@@ -152,7 +152,7 @@ def _quoted(phrases: Sequence[str]) -> str:
 
 
 def _near(phrase: str, output: str) -> str:
-    """How the output almost contains a phrase, as the end of a sentence; empty when it does not."""
+    """Explain how the output nearly contains a phrase, as the end of a sentence; "" if it does not."""
     if " ".join(_comparable(phrase).split()) in " ".join(_comparable(output).split()):
         return f" ({_quoted([phrase])} occurs in another case, with other blanks or inside a longer number)"
     pairs = _pairs(phrase)
@@ -173,8 +173,8 @@ def _pairs(text: str) -> set[str]:
 class OutputOmits(Assertion):
     """The final output contains none of the given phrases or patterns.
 
-    Phrases and patterns are found as by `output_contains`; phrases also as people read them: over line breaks and fixed spaces, and with
-    emphasis, soft hyphens and signs that nobody sees within them. Vacuous without a final output.
+    Phrases and patterns are found as by `output_contains`. Phrases are also found as people read them: across line breaks and
+    non-breaking spaces, and with emphasis, soft hyphens and invisible characters inside. Vacuous without a final output.
     """
 
     type: ClassVar[str] = "output_omits"
@@ -188,9 +188,9 @@ patterns: [as an AI language model, I cannot browse]
     patterns: list[str]
     """Phrases, or regular expressions, that must not occur."""
     regex: bool = False
-    """Whether `patterns` are regular expressions."""
+    """True if `patterns` are regular expressions."""
     case_sensitive: bool = False
-    """Whether case matters."""
+    """True if upper and lower case differ."""
 
     def __post_init__(self) -> None:
         if not self.patterns:
@@ -221,6 +221,7 @@ patterns: [as an AI language model, I cannot browse]
                 line = text.count("\n", 0, place) + 1
                 column = place - text.rfind("\n", 0, place) - 1
                 return {"pattern": pattern, "line": line, "text": around(line_at(text, place), column, 120)}
+        # No exact match: look across line breaks, emphasis and invisible characters, where only the line is known.
         for line in [] if self.regex else lines_with(pattern, texts[-1], case_sensitive=self.case_sensitive):
             return {
                 "pattern": pattern,
@@ -233,7 +234,7 @@ patterns: [as an AI language model, I cannot browse]
         return f"/{pattern}/" if self.regex else f'"{pattern}"'
 
     def _first(self, pattern: str, output: str) -> int | None:
-        """Offset of the first match in the output; for a phrase the line is exact, the column approximate."""
+        """Return the offset of the first match in the output; for a phrase the line is exact, the column approximate."""
         if self.regex:
             match = search(composed(pattern), output, case_sensitive=self.case_sensitive)
             return int(match.start()) if match else None
@@ -251,9 +252,9 @@ patterns: [as an AI language model, I cannot browse]
 class AskClarifyingWhenAmbiguous(Assertion):
     """The agent asks the user instead of guessing.
 
-    A question of the final output is a sentence that ends in a question mark, with
-    the list directly below it; no quotation, code, URL or courtesy such as "Anything else?". A send that delivered the
-    question is not forbidden. With `forbidden_tools`, skipped if the recording does not show tool calls.
+    A question is a sentence of the final output that ends in a question mark, with the list directly below it. Quotations, code,
+    URLs and courtesies like "Anything else?" are no questions. A tool call that delivered the question is not forbidden. With
+    `forbidden_tools`, skipped if the recording does not show tool calls.
     """
 
     type: ClassVar[str] = "ask_clarifying_when_ambiguous"
@@ -267,9 +268,9 @@ max_questions: 2
 """
 
     topics: list[str] = field(default_factory=list)
-    """Phrases of which a question must mention at least one."""
+    """Phrases. A question must mention at least one of them."""
     forbidden_tools: list[str] = field(default_factory=list)
-    """Tools (names or globs) that must not be called before."""
+    """Tools (names or globs) that must not be called before the question."""
     max_questions: Annotated[int, Between(1)] | None = None
     """The most questions the agent may ask."""
 
@@ -318,6 +319,7 @@ max_questions: 2
         )
 
     def _forbidden_calls(self, trace: Trace, case: TestCase) -> list[ToolCall]:
+        """Return the calls of forbidden tools before the question, without the calls that delivered it."""
         output = output_events(trace)
         end = output[0].seq if output else float("inf")
         asking = (output[0].data.get("sent_by") or ()) if output else ()
@@ -352,7 +354,7 @@ class OutputMatchesFormat(Assertion):
     `json`: the whole output, or one code block that is all of it, is strict JSON without duplicate keys.
     `max_length`: characters, words or lines, without white space around them.
 
-    Fails without a final output. Vacuous if any number is allowed, unless there are items whose sentences are limited.
+    Fails without a final output. Vacuous if any number of items is allowed, unless there are items and their sentences are limited.
     """
 
     type: ClassVar[str] = "output_matches_format"
@@ -379,13 +381,13 @@ max_sentences_per_bullet: 1
     max_items: Annotated[int, Between(0)] | None = None
     """numbered_list: the most items."""
     exact_paragraphs: Annotated[int, Between(1)] | None = None
-    """paragraphs: exactly how many."""
+    """paragraphs: the exact number."""
     min_paragraphs: Annotated[int, Between(0)] | None = None
     """paragraphs: the fewest; 1 by default."""
     max_paragraphs: Annotated[int, Between(0)] | None = None
     """paragraphs: the most."""
     required_keys: list[str] = field(default_factory=list)
-    """json: keys, or dotted paths such as `items.0.url`, that must be there."""
+    """json: keys, or dotted paths like `items.0.url`, that must be present."""
     json_schema: dict[str, Any] | None = None
     """json: a JSON Schema for the value."""
     max_chars: Annotated[int, Between(1)] | None = None
@@ -424,7 +426,7 @@ max_sentences_per_bullet: 1
         return passed(f"the output is {name}: {got}", events=output_events(trace), **observed)
 
     def _bounds(self) -> tuple[int | None, int | None]:
-        """How many items are allowed, as far as the test says."""
+        """Return the fewest and the most items that the test allows; None where it sets no bound."""
         if self.exact_paragraphs is not None:
             return self.exact_paragraphs, self.exact_paragraphs
         low, high = (
@@ -493,8 +495,9 @@ max_sentences_per_bullet: 1
 
 
 _Finding = tuple[list[str], str, dict[str, Any]]
-"""What is wrong, what there is in words, and the values judged."""
+"""The reasons to fail, a description of the output, and the values that were judged."""
 
+# Pairs of parameters where the first must not exceed the second.
 _ORDERED = (
     ("min_bullets", "max_bullets"),
     ("min_items", "max_items"),
@@ -517,22 +520,24 @@ _COUNTED: dict[str, tuple[str, Callable[[str], list[str]]]] = {
 
 
 def _sentences(item: str) -> int:
-    """How many sentences an item has; a citation, link or remark in brackets after one is none."""
+    """Count the sentences of an item. A citation, a link or a remark in brackets behind a sentence does not count."""
     first, *others = sentences(item) or [""]
     return bool(first) + sum(1 for other in others if not _REFERENCE.fullmatch(other))
 
 
+# A sentence that is only a reference: `(Source: [Reuters](https://…))`, `[1]`, `Read more: https://…`.
 _REFERENCE = lazy(
     r"(?:[^\w\s\[(]{1,3}\s)?(?:(?i:sources?|links?|read more|more) ?: ?)?"
     r"(?:(?:\[[^\[\]]*\](?:\([^\s()]*\))?|\([^()]*[^().!?\s]\)|https?://\S+(?=\s|\Z))[\s,;.|*_]*)+"
 )
 
 _FENCE = lazy(r"(?i)(?:`{3,}|~{3,})[ \t]*(?:json)?[ \t]*")
+# Models write fences on one line, too. To a Markdown parser these are inline code, not a code block.
 _ON_ONE_LINE = lazy(r"(?i)```(?:json\b)?([^`\n]+)```")
 
 
 def _json_text(output: str) -> tuple[str, bool]:
-    """The text that should be JSON, and whether a code block stands beside other text."""
+    """Return the text that should be JSON, and whether there is a code block beside other text."""
     stripped = output.strip()
     parts = blocks(stripped)
     if on_one_line := _ON_ONE_LINE.fullmatch(stripped):

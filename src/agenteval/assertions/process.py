@@ -1,7 +1,7 @@
-"""Tool and process assertions (SPEC 14): which tools were called, how often, with what.
+"""Tool and process assertions (SPEC 14): the tools that were called, how often, and with which arguments.
 
-A tool call is a `tool_call` event (see `agenteval.contracts.trace`). Tool names match exactly, or as a glob when they
-hold `*`, `?` or `[`. Results are looked at only where `result` is given.
+A tool call is a `tool_call` event (see `agenteval.contracts.trace`). Tool names match exactly, or as a glob if they
+hold `*`, `?` or `[`. Results are judged only where `result` is given.
 """
 
 from collections.abc import Sequence
@@ -56,7 +56,7 @@ WRONG_RESULT = "wrong tool result"
 class MustCallTool(Assertion):
     """A tool was called.
 
-    Passes if at least `min_calls` calls of `tool` are as `args` and `result` ask for. Failed calls count.
+    Passes if at least `min_calls` calls of `tool` have the given `args` and `result`. Failed calls count.
     """
 
     type: ClassVar[str] = "must_call_tool"
@@ -76,9 +76,9 @@ args:
     min_calls: Annotated[int, Between(1)] = 1
     """The fewest calls."""
     args: ArgsMatch | None = None
-    """What the arguments must be."""
+    """The required arguments."""
     result: ResultMatch | None = None
-    """What a result must be."""
+    """The required result."""
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:
         selector = Selector(event_type="tool_call", tool=self.tool, args=self.args, result=self.result)
@@ -101,7 +101,7 @@ args:
         )
 
     def _kind(self, trace: Trace) -> str:
-        """The kind of failure: the tool was called too rarely, or not at all, or with something else."""
+        """Return the kind of failure: no call, too few calls, wrong arguments, or a wrong result."""
         calls = calls_of(trace, self.tool)
         if len(calls) < self.min_calls:
             return TOO_FEW if calls else NOT_USED
@@ -110,7 +110,7 @@ args:
 
 
 def _matching(args: ArgsMatch | None, result: ResultMatch | None) -> str:
-    """What must match, in words."""
+    """Name what must match, for a message: `matching arguments and result`."""
     return "matching " + " and ".join(
         word for word, match in (("arguments", args), ("result", result)) if match
     )
@@ -120,7 +120,7 @@ def _matching(args: ArgsMatch | None, result: ResultMatch | None) -> str:
 class MustNotCallTool(Assertion):
     """A tool was not called.
 
-    Failed calls count, and calls by another spelling of the name, as `deleteAll` or `functions.delete_all` for `delete_all`.
+    Failed calls count. So do calls under another spelling of the name: `deleteAll` or `functions.delete_all` for `delete_all`.
     Vacuous if the trace has no tool calls at all and the agent did not have the tool.
     """
 
@@ -134,9 +134,9 @@ class MustNotCallTool(Assertion):
     tool: Name | None = None
     """A name or glob."""
     tools: Annotated[list[Name], NotEmpty()] | None = None
-    """Several such tools, instead of `tool`."""
+    """Several names or globs, instead of `tool`."""
     args: ArgsMatch | None = None
-    """What makes a call forbidden."""
+    """The arguments that make a call forbidden; by default any."""
 
     def __post_init__(self) -> None:
         if (self.tool is None) == (self.tools is None):
@@ -171,7 +171,7 @@ class MustNotCallTool(Assertion):
 
 @model
 class ToolArgsMatch(Assertion):
-    """A tool was called with the right arguments, or came to the right result.
+    """A tool was called with the right arguments, or returned the right result.
 
     Fails if the tool was not called.
     """
@@ -194,13 +194,13 @@ args:
     tool: Name
     """A name or glob."""
     args: ArgsMatch | None = None
-    """What the arguments must be."""
+    """The required arguments."""
     match: ArgsMatch | None = None
     """Another name for `args`."""
     result: ResultMatch | None = None
-    """What the result must be."""
+    """The required result."""
     which: Literal["any", "all", "first", "last"] = "any"
-    """Which calls must match; of `any`, one."""
+    """The calls that must match; for `any`, one call is enough."""
 
     def __post_init__(self) -> None:
         if self.args and self.match:
@@ -259,7 +259,7 @@ _WHICH = {"any": "a call", "all": "every call", "first": "the first call", "last
 class MaxToolCalls(Assertion):
     """A tool, or all tools together, were not called too often.
 
-    Failed calls and retries count. Vacuous if there was no such call.
+    Failed calls and retries count. Vacuous if there was no call that a limit applies to.
     """
 
     type: ClassVar[str] = "max_tool_calls"
@@ -305,13 +305,13 @@ class MaxToolCalls(Assertion):
         return passed("; ".join(within) + unfinished(trace), events=calls, **observed)
 
     def looks_at(self) -> Looks:
-        """The calls of the tool, or of all tools."""
+        """Return the calls of the tool, or of all tools."""
         limited = {ANY_TOOL} if self.max_total is not None else {self.tool or ANY_TOOL}
         return Looks(frozenset(limited), frozenset({"tool_call"}))
 
 
 def is_available(tool: str, case: TestCase) -> bool:
-    """Whether the agent had the tool, or one that the glob means."""
+    """Return whether the agent had the tool, or one that the glob matches."""
     return any(is_named(tool, tool_names(name)) or name_matches(name, tool) for name in case.tools.available)
 
 
@@ -319,8 +319,8 @@ def is_available(tool: str, case: TestCase) -> bool:
 class NoDuplicateToolCalls(Assertion):
     """No tool call is repeated.
 
-    Two calls are the same if tool and arguments are. With `allow_after_error`, a call may be repeated if every identical one
-    before it had failed; parallel calls are no retries of each other. Vacuous if there was no such call.
+    Two calls are the same if tool and arguments are equal. With `allow_after_error`, a call may be repeated if every identical call
+    before it had failed. Parallel calls are no retries of each other. Vacuous if there was no call of the tools.
     """
 
     type: ClassVar[str] = "no_duplicate_tool_calls"
@@ -334,13 +334,13 @@ ignore_args: [request_id]
 """
 
     tools: Annotated[list[Name], NotEmpty()] | None = None
-    """Tools (names or globs) whose calls are judged; else all."""
+    """Tools (names or globs) that are judged; by default all."""
     ignore_tools: list[Name] = field(default_factory=list)
-    """Tools (names or globs) whose calls may be repeated."""
+    """Tools (names or globs) that may be called repeatedly."""
     ignore_args: list[Name] = field(default_factory=list)
     """Keys or dotted paths of arguments that are not compared."""
     allow_after_error: bool = True
-    """Whether a failed call may be repeated."""
+    """True if a failed call may be repeated."""
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:
         judged = [call for call in trace.calls() if self._judges(call)]
@@ -351,7 +351,9 @@ ignore_args: [request_id]
         retried = 0
         for call in judged:
             key = (call.tool, args_key(call.args, self.ignore_args))
-            if not call.tells_args:  # it cannot be compared with another call
+            if (
+                not call.tells_args
+            ):  # no arguments were recorded: the call cannot be compared, so it equals none
                 key = (call.tool, call.event.event_id)
             earlier = same.setdefault(key, [])
             if earlier and self.allow_after_error and _all_failed(earlier, call):
@@ -396,7 +398,7 @@ ignore_args: [request_id]
         return is_meant and not is_any_of(self.ignore_tools, call)
 
     def _named(self) -> str:
-        """Whose calls are judged, for a message; empty for all."""
+        """Name the tools that are judged, for a message; "" for all."""
         if self.tools is None and not self.ignore_tools:
             return ""
         tools = " or ".join(self.tools) if self.tools else "any tool"
@@ -404,5 +406,5 @@ ignore_args: [request_id]
 
 
 def _all_failed(earlier: Sequence[ToolCall], call: ToolCall) -> bool:
-    """Whether each of these calls had failed when the call was made."""
+    """Return whether each of the earlier calls had failed when the call was made."""
     return all(any(failure.seq < call.event.seq for failure in each.failures()) for each in earlier)

@@ -1,4 +1,4 @@
-"""Recovery assertions (SPEC 14): retries stay within a policy, and a failure is told as a failure.
+"""Recovery assertions (SPEC 14): retries stay within a policy, and the output admits a failure.
 
 A call failed when an `error` event, or a `tool_result` with `success: false`, is linked to it. A retry is a call
 of the same tool with equal arguments after such a failure, before any success of that tool with those arguments.
@@ -38,15 +38,15 @@ from agenteval.text.questions import SUCCESS_PHRASES, success_claims
 from agenteval.text.words import UNSPACED_SIGN
 
 NO_FAILURE = "expected failure missing"
-"""The kind of failure of a check on what follows a failure, where there is none."""
+"""The kind of failure if a test expects a failure of a tool, and none happened."""
 
 
 @model
 class RetryPolicyRespected(Assertion):
-    """Failed calls were retried only as often, and for such reasons, as the policy allows.
+    """Failed calls were retried only as often, and for the reasons, that the policy allows.
 
     Each failed call begins a chain of retries with equal arguments, which ends with a success. Vacuous if the recording lacks
-    the types or times to judge any retry.
+    the error types or times to judge any retry.
     """
 
     type: ClassVar[str] = "retry_policy_respected"
@@ -64,15 +64,15 @@ min_backoff_ms: 1000
     tool: Name
     """A name or glob."""
     max_retries: Annotated[int, Between(0)]
-    """How often a failed call may be retried."""
+    """The most retries of a failed call."""
     retry_on_error_types: list[Name] | None = None
-    """Error types that may be retried; else all."""
+    """Error types that may be retried; by default all."""
     min_backoff_ms: Annotated[float, Between(0)] | None = None
     """The shortest wait between a failure and its retry."""
     ignore_args: list[Name] = field(default_factory=list)
     """Keys or dotted paths of arguments that may differ."""
     require_error: bool = True
-    """Whether it fails, and is not vacuous, if the tool had no error."""
+    """True to fail if the tool had no error; otherwise the pass is vacuous."""
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:
         calls = calls_of(trace, self.tool)
@@ -121,7 +121,7 @@ min_backoff_ms: 1000
     def _wrong(
         self, again: Sequence[Retry], pauses: Mapping[str, float | None]
     ) -> Iterator[tuple[str, Retry]]:
-        """What is wrong about retries: too many, after an error of the wrong type, or too soon."""
+        """Yield violations of the policy, each with its retry: too many, after an error of the wrong type, or too soon."""
         lengths = {retry.first.event.event_id: retry.number for retry in again}
         for retry in again:
             first, name = retry.first.event.event_id, retry.call.event.event_id
@@ -140,7 +140,7 @@ min_backoff_ms: 1000
                 yield f"expected a pause of {least}, got {pause:g} ms before {name}", retry
 
     def _not_judged(self, again: Sequence[Retry], observed: dict[str, Any]) -> Iterator[tuple[str, int]]:
-        """What a pass does not say about which retries, since the recording lacks it, and of how many."""
+        """Yield the aspects that the recording does not allow to judge, each with the number of retries it concerns."""
         pauses = observed.get("backoff_ms", {})
         events = [retry.call.event for retry in again]
         if untimed := [event for event in events if pauses.get(event.event_id, 0) is None]:
@@ -152,7 +152,7 @@ min_backoff_ms: 1000
 
 
 def _error_types(call: ToolCall) -> list[str]:
-    """The error types that a call ended in, as far as they are recorded."""
+    """Return the recorded error types of a call."""
     found = []
     for event in call.failures():
         told = event.data.get("result")
@@ -163,7 +163,7 @@ def _error_types(call: ToolCall) -> list[str]:
 
 
 def _pause_ms(retry: Retry) -> float | None:
-    """Milliseconds between the failure and the retry; None where the recording has no times."""
+    """Return the milliseconds between the failure and the retry; None if the recording has no times."""
     failures = [failure for failure in retry.after.failures() if failure.seq < retry.call.event.seq]
     times = (failures[-1].ts, retry.call.event.ts)
     if any(map(is_synthetic, times)):
@@ -180,18 +180,18 @@ FAILURE_PHRASES = (
     "isn't working", "rate limit", "error", "there was a problem", "there was an issue",
     "ran into a problem", "ran into an issue", "went wrong", "trouble", "currently down",
 )  # fmt: skip
-"""What admits a failure, unless a test says otherwise."""
+"""The phrases that admit a failure, if a test names no others."""
 
 _NO_FAILURE = lazy(
     r"\b(?:no|not an?|not a single|without(?: an?y?)?|zero|0)\s+(?:(?:other|more|further)\s+)?"
     r"(?:errors?|failures?|timeouts?|troubles?)\b(?!\s+(?:message|text|code|details?|reason))"
     r"|\b(?:error|failure|trouble)-free\b|\b(?:(?:did|has|have)(?:\s+not|n't)|never)(?:\s+even)?\s+fail(?:ed)?\b"
 )
-"""What says that nothing failed, in words that would admit it."""
+"""Phrases that deny a failure with the words of an admission: "no errors", "did not fail"."""
 
 
 def _begins(phrase: str, text: str) -> bool:
-    """Whether a phrase stands in a text where a word begins: `error` is not in `terror`, but in `errors`."""
+    """Return whether a phrase occurs at the beginning of a word: `error` is not in `terror`, but in `errors`."""
     at = place_of(phrase, text)
     while at > 0 and text[at - 1].isalnum() and phrase[0].isalnum() and not UNSPACED_SIGN.match(phrase):
         at = place_of(phrase, text, at + 1)
@@ -200,10 +200,10 @@ def _begins(phrase: str, text: str) -> bool:
 
 @model
 class GracefulFailureOutput(Assertion):
-    """When something failed, the final output says so and claims no success.
+    """The final output admits a failure of a tool, and claims no success.
 
     A phrase claims no success if it is denied ("was not sent", `[ ] sent`), lies in the future ("once it is done") or the past
-    ("the last digest sent"), or is part of a question; "no errors" and the like admit no failure. Fails if no call and no run failed.
+    ("the last digest sent"), or is part of a question. "No errors" and the like admit no failure. Fails if nothing failed.
     """
 
     type: ClassVar[str] = "graceful_failure_output"
@@ -219,13 +219,13 @@ allowed_failure_phrases: [could not, timed out]
     allowed_failure_phrases: Annotated[list[str], NotEmpty()] = field(
         default_factory=lambda: [*FAILURE_PHRASES]
     )
-    """What admits the failure, at the beginning of a word. Common phrases by default."""
+    """The phrases that admit the failure, at the beginning of a word. Common phrases by default."""
     must_not_claim_success: bool = True
-    """Whether claims of success make it fail."""
+    """True if a claim of success fails."""
     forbidden_success_phrases: Annotated[list[str], NotEmpty()] = field(
         default_factory=lambda: [*SUCCESS_PHRASES]
     )
-    """What claims success, as whole words. Common phrases by default."""
+    """The phrases that claim success, as whole words. Common phrases by default."""
 
     def __post_init__(self) -> None:
         check_phrases("allowed_failure_phrases", self.allowed_failure_phrases)

@@ -1,4 +1,4 @@
-"""Scheduled runs, and the messages that runs send: how often, where to, and whether one goes out twice (SPEC 14)."""
+"""Assertions on scheduled runs, and on sent messages: their number, their destinations and their repetition (SPEC 14)."""
 
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
@@ -37,15 +37,16 @@ WRONG_RUN = "wrong scheduled run"
 TOO_OFTEN = "scheduled task ran too often"
 TOO_LATE = "scheduled task ran too late"
 LATE_S = 900
-"""Seconds of a delay that is told of, where nothing says how long it may be."""
+"""The delay in seconds from which a pass mentions it, if the test sets no limit."""
 
 
 @model
 class SchedulerTaskRuns(Assertion):
     """The scheduled task ran, and not too often.
 
-    The scenario and its events have the `task_id`, and none has another. The task ran as often as the same message is received, or
-    a final output follows. With `max_delay_s`, skipped if the recording does not tell when the run was due and began.
+    The scenario and its events carry the `task_id`, and no event carries another. Runs are counted by the message that begins them
+    and by final outputs; the larger number counts. With `max_delay_s`, skipped if the recording does not show when the run was due
+    and when it began.
     """
 
     type: ClassVar[str] = "scheduler_task_runs"
@@ -58,11 +59,11 @@ class SchedulerTaskRuns(Assertion):
     task_id: Name
     """The id of the scheduled task."""
     trigger_must_equal: Trigger = "scheduler"
-    """What must have triggered the run."""
+    """The required trigger of the run."""
     max_runs: Annotated[int, Between(1)] = 1
-    """How often the task may run."""
+    """The most runs of the task."""
     max_delay_s: Annotated[float, Between(0)] | None = None
-    """How many seconds after `scheduled_for` the run may begin."""
+    """The most seconds between `scheduled_for` and the beginning of the run."""
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:
         scenario = trace.scenario
@@ -118,14 +119,14 @@ class SchedulerTaskRuns(Assertion):
 
 
 def _delay_s(events: Sequence[Event], context: Mapping[str, Any]) -> float | None:
-    """How many seconds after `scheduled_for` the first of the events came, negative before it; None where nobody knows."""
+    """Return the seconds from `scheduled_for` to the first event, negative if it came early; None if one of the times is unknown."""
     due = moment(context.get("scheduled_for"), time_zone(context.get("timezone")))
     began = None if not events or is_synthetic(events[0].ts) else moment(events[0].ts)
     return None if due is None or began is None else seconds_between(due, began)
 
 
 def _lacking(events: Sequence[Event], context: Mapping[str, Any]) -> Iterator[str]:
-    """What nobody knows of when a run was due and began."""
+    """Yield what the recording lacks to compute the delay of a run."""
     due = moment(context.get("scheduled_for"), time_zone(context.get("timezone")))
     began = None if not events or is_synthetic(events[0].ts) else moment(events[0].ts)
     written, zone = context.get("scheduled_for"), context.get("timezone")
@@ -153,7 +154,10 @@ def _late(delay: float, context: Mapping[str, Any]) -> str:
 
 
 def _runs(events: Sequence[Event]) -> tuple[list[Event], list[Event]]:
-    """The events that begin runs, and those that end them."""
+    """Return the events that begin runs, and those that end them.
+
+    A task sends the same prompt for each run. Other messages in between come from people, and begin no run.
+    """
     received = [event for event in events if event.type == "message_received"]
     contents = Counter(str(event.data.get("content")) for event in received)
     most = contents.most_common(1)[0][0] if contents else ""
@@ -163,10 +167,10 @@ def _runs(events: Sequence[Event]) -> tuple[list[Event], list[Event]]:
 
 @model
 class SchedulerOutboundCount(Assertion):
-    """A scheduled run sent as many messages as it should.
+    """A scheduled run sent the right number of messages.
 
     Fails if the scheduler did not trigger the run. Skipped if the recording does not show tool calls. Vacuous with `max` alone if
-    nothing was sent; if nothing may be sent, and the agent neither had the tool nor called any; and with `min: 0` alone.
+    nothing was sent; with `min: 0` alone; and if nothing may be sent, and the agent neither had the tool nor called any other.
     """
 
     type: ClassVar[str] = "scheduler_outbound_count"
@@ -185,7 +189,7 @@ class SchedulerOutboundCount(Assertion):
     max: Count | None = None
     """The most messages."""
     count: Literal["calls", "successes"] = "calls"
-    """Whether every call counts, or only those that succeeded."""
+    """The calls that count: all of them, or only those that succeeded."""
 
     def __post_init__(self) -> None:
         if self.exact is None and self.min is None and self.max is None:
@@ -233,6 +237,7 @@ class SchedulerOutboundCount(Assertion):
             )
         if (low, high) == (0, None):
             return vacuous(f"any number fits, and the trace has {counted(number, kind)}", **observed)
+        # "At most 3" with none sent proves nothing. "Exactly 0" does, if the agent could have sent one.
         if not number and (high or not (trace.calls() or is_available(self.tool, case))):
             return vacuous(f"no {kind} in the trace", **observed)
         right = f"{counted(number, kind)}, expected {amount(low, high, kind)}"
@@ -250,9 +255,9 @@ class SchedulerOutboundCount(Assertion):
 
 
 MOST_COMPARED = 4_000
-"""Characters of a message that are compared with those of another."""
+"""The most characters of a message that are compared with another."""
 MOST_RECENT = 100
-"""Earlier messages with which a later one is compared."""
+"""The most earlier messages that a message is compared with."""
 
 NOWHERE = "message without a destination"
 
@@ -261,9 +266,9 @@ NOWHERE = "message without a destination"
 class OutboundDestinations(Assertion):
     """Messages go only to permitted destinations.
 
-    Failed calls count. Destinations are what the arguments, and a successful result, have under
-    a key such as `channel`, `to`, `chat_id` or `recipient`: a string, a list, or a mapping with an `id` or a `name`. A call that
-    names none fails. The final output is not judged. Case matters. Vacuous if nothing was sent.
+    Failed calls count. A destination is the value of a key like `channel`, `to`, `chat_id` or `recipient` in the arguments or in a
+    successful result: a string, a list, or a mapping with an `id` or a `name`. A call without a destination fails. The final output
+    is not judged. Upper and lower case differ. Vacuous if nothing was sent.
     """
 
     type: ClassVar[str] = "outbound_destinations"
@@ -307,7 +312,7 @@ class OutboundDestinations(Assertion):
         )
 
     def _wrong(self, call: ToolCall, names: Sequence[str]) -> str:
-        """What is wrong about the destinations of a send; empty when nothing is."""
+        """Explain why the destinations of a send are wrong; "" if they are right."""
         place = call.event.event_id
         if not names and call.tells_args:
             keys = ", ".join(DESTINATION_KEYS[:4])
@@ -332,10 +337,11 @@ def _among(name: str, patterns: Sequence[str]) -> bool:
 class NoDuplicateOutbound(Assertion):
     """No message is sent twice to the same destination.
 
-    A message is a call of `tool` that did not fail, or a final output. Two are the same if their texts, apart from white space,
-    and their attachments are; with `similarity` below 1, if they share that many of their letter triples. Destinations are those of
-    `outbound_destinations`, each by itself. The final output goes to the conversation, and so does a send that names
-    no destination, or the scenario's group or session. Vacuous if nothing but one final output was sent.
+    A message is a call of `tool` that did not fail, or a final output. Two messages are the same if their texts, apart from white
+    space, and their attachments are equal. With `similarity` below 1, texts are also the same if they share that part of their
+    letter triples. Destinations are found as by `outbound_destinations`, and each is compared by itself. The final output goes to the
+    conversation. So does a send without a destination, or to the scenario's group or session. Vacuous if nothing but one final
+    output was sent.
     """
 
     type: ClassVar[str] = "no_duplicate_outbound"
@@ -349,7 +355,7 @@ class NoDuplicateOutbound(Assertion):
     tool: Name = OUTBOUND
     """A name or glob."""
     similarity: Annotated[float, Between(0, 1)] = 1.0
-    """How similar two texts must be to count as the same."""
+    """The least similarity of two texts that count as the same."""
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:
         sends = calls_of(trace, self.tool)
@@ -393,7 +399,7 @@ def _told(late: Message, first: Message, share: float) -> str:
 
 
 def likeness(one: str, other: str) -> float:
-    """How alike two texts are, from 0 to 1: the share of letter triples, of all they have, that both have.
+    """Return the similarity of two texts, from 0 to 1: the share of their letter triples that both have.
 
     Only the first `MOST_COMPARED` characters of each are compared. The time is linear in them.
     """
@@ -407,9 +413,9 @@ def likeness(one: str, other: str) -> float:
 
 
 def repeated(sent: Sequence[Message], least: float) -> Iterator[tuple[Message, Message, float]]:
-    """The messages that went to an address before, each with the most alike one and how alike they are.
+    """Yield messages that went to an address before, each with the most similar earlier one and their similarity.
 
-    With `least` below 1, a message is compared with the `MOST_RECENT` latest that differ.
+    With `least` below 1, a message is compared with the latest `MOST_RECENT` distinct messages.
     """
     exact: dict[tuple[str, str, str], Message] = {}
     recent: deque[Message] = deque(maxlen=MOST_RECENT)
