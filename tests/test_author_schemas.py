@@ -1,6 +1,7 @@
 """Authors' JSON Schemas: errors found at load time, nothing fetched, nothing that runs away."""
 
 import socket
+from time import process_time
 from typing import Any
 
 import pytest
@@ -42,6 +43,7 @@ def test_good_schemas(schema: dict[str, Any]) -> None:
     assert schema_error(schema) is None
 
 
+NOT_PYTHONS = "in patternProperties is not a regular expression of Python: "
 LEADS_NOWHERE = "does not resolve inside the schema, and remote schemas are not fetched; put what it refers to under $defs"
 
 
@@ -74,7 +76,15 @@ LEADS_NOWHERE = "does not resolve inside the schema, and remote schemas are not 
         ({"pattern": "("}, "the pattern '(' is not a regular expression: missing ) at position 1"),
         (
             {"patternProperties": {"[": {}}},
-            "the pattern '[' is not a regular expression: unterminated character set at position 1",
+            f"the pattern '[' {NOT_PYTHONS}unterminated character set at position 0",
+        ),
+        (
+            {"patternProperties": {"^a": {}, "(?i)^b": {}}},
+            f"the pattern '^a|(?i)^b' {NOT_PYTHONS}global flags not at the start of the expression at position 3",
+        ),
+        (
+            {"patternProperties": {r"\p{L}": {}}},
+            rf"the pattern '\p{{L}}' {NOT_PYTHONS}bad escape \p at position 0",
         ),
         (
             {"properties": {"a": {"$schema": "http://json-schema.org/draft-03/schema#", "extends": 3}}},
@@ -86,10 +96,6 @@ LEADS_NOWHERE = "does not resolve inside the schema, and remote schemas are not 
         ),
         ({"$ref": "#/title", "title": "a"}, "'a' is not of type 'object', 'boolean'"),
         ({"$ref": "#/elsewhere", "elsewhere": {"$ref": "#/no"}}, f"$ref '#/no' {LEADS_NOWHERE}"),
-        (
-            {"patternProperties": {"a": {}}, "allOf": [{"unevaluatedProperties": False}]},
-            "unevaluatedProperties together with patternProperties cannot be judged under a time limit",
-        ),
     ],
 )
 def test_bad_schemas(schema: dict[str, Any], error: str) -> None:
@@ -116,25 +122,21 @@ def test_nothing_is_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_pattern_that_runs_away_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In values, in keys, and in what additionalProperties compares; the error shows the author's pattern."""
+    """A runaway `pattern` ends after the time of patterns; the error shows it as its author wrote it."""
     monkeypatch.setattr(time_limits, "SECONDS", 0.05)
-    text = "a" * 40 + "!"
-    runaway = "(a|a)+$"
-    schemas: list[tuple[dict[str, Any], Any]] = [
-        ({"pattern": runaway}, text),
-        ({"patternProperties": {runaway: {}}}, {text: 1}),
-        ({"patternProperties": {runaway: {}}, "additionalProperties": False}, {text: 1}),
-    ]
-    for schema, value in schemas:
-        with pytest.raises(AssertionCrashError) as caught:
-            schema_differences(schema, value)
-        assert caught.value.reason_code == "pattern.timeout"
-        assert caught.value.message == (
-            "the pattern '(a|a)+$' used up the 0.05 s that the patterns and schemas of an assertion may take, "
-            "on a text of 41 characters"
-        )
+    started = process_time()
+    with pytest.raises(AssertionCrashError) as caught:
+        schema_differences({"pattern": RUNAWAY}, LONG_KEY)
+    assert process_time() - started < 1
+    assert caught.value.reason_code == "pattern.timeout"
+    assert caught.value.message == (
+        "the pattern '(a|a)+$' used up the 0.05 s that the patterns of an assertion may take, "
+        "on a text of 41 characters"
+    )
 
 
+RUNAWAY = "(a|a)+$"
+LONG_KEY = "a" * 40 + "!"
 BRANCHING: dict[str, Any] = {
     "$ref": "#/$defs/s39",
     "$defs": {
@@ -143,21 +145,41 @@ BRANCHING: dict[str, Any] = {
     },
 }
 """Looks 2 ** 40 times at a value that fits nowhere."""
-USED_UP = "json_schema used up the 0.05 s that the patterns and schemas of an assertion may take"
+OBJECTS = [{"k": number} for number in range(50_000)]
+USED_UP = "used up the 0.3 s of processor time that it may take"
 
 
-def test_a_schema_that_branches_without_end_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    """When it is loaded, and when it judges."""
-    monkeypatch.setattr(time_limits, "SECONDS", 0.05)
-    assert schema_error(BRANCHING) == USED_UP
-    with pytest.raises(AssertionCrashError) as caught:
-        schema_differences(BRANCHING, 1)
-    assert caught.value.message == USED_UP
-    assert caught.value.reason_code == "schema.timeout"
-    assert caught.value.next_step == (
-        "simplify the schema, above all what repeats under anyOf, oneOf, allOf and $ref, "
-        "or raise limits.pattern_seconds in agenteval.yaml"
-    )
+# A callback of hypothesis in the garbage collector may swallow an interruption; the next one follows a second later.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        (BRANCHING, 1),
+        ({"patternProperties": {RUNAWAY: {}}}, {LONG_KEY: 1}),
+        ({"patternProperties": {RUNAWAY: {}}, "additionalProperties": False}, {LONG_KEY: 1}),
+        ({"patternProperties": {RUNAWAY: {}}, "unevaluatedProperties": False}, {LONG_KEY: 1}),
+        ({"uniqueItems": True}, OBJECTS),
+        ({"items": {"not": {"enum": OBJECTS}}}, OBJECTS),
+    ],
+    ids=["branches", "keys", "other keys", "unevaluated keys", "unique objects", "enumerated objects"],
+)
+def test_what_a_schema_asks_ends_with_the_step(
+    schema: dict[str, Any], value: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever jsonschema does for long is interrupted, and never becomes a verdict."""
+    monkeypatch.setattr(time_limits, "STEP_SECONDS", 0.3)
+    started = process_time()
+    with pytest.raises(AssertionCrashError, match=USED_UP), time_limits.step(AssertionCrashError):
+        schema_differences(schema, value)
+    assert process_time() - started < 4
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_schema_that_branches_ends_when_it_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The step that reads a file ends the trial of a schema, too."""
+    monkeypatch.setattr(time_limits, "STEP_SECONDS", 0.3)
+    with pytest.raises(AssertionCrashError, match=USED_UP), time_limits.step(AssertionCrashError):
+        schema_error(BRANCHING)
 
 
 @pytest.mark.parametrize(
@@ -181,11 +203,6 @@ def test_unique_items(items: list[Any], unique: bool) -> None:
     assert schema_differences({"uniqueItems": False}, items) == []
 
 
-def test_unique_items_of_a_long_list() -> None:
-    """In one pass over it."""
-    assert schema_differences({"uniqueItems": True}, [{"k": number} for number in range(50_000)]) == []
-
-
 def test_a_schema_that_goes_in_circles_is_stopped() -> None:
     """When it is not seen at load time."""
     with pytest.raises(AssertionCrashError) as caught:
@@ -202,13 +219,23 @@ def test_differences() -> None:
     }
     assert schema_differences(schema, {"a": "b", "c": {"n": 1}, "x-1": "s"}) == []
     assert sorted(schema_differences(schema, {"a": "a\nb", "c": {"n": "1"}, "x-1": 2, "z": 1})) == [
-        "(top): unexpected 'z' (allowed: 'a', 'c', '^x-')",
+        "(top): 'z' does not match any of the regexes: '^x-'",
         "a: 'a\\nb' does not match '^b$'",
         "c/n: '1' is not of type 'integer'",
         "x-1: 2 is not of type 'string'",
     ]
     assert schema_differences({"pattern": "^b$"}, 3) == []
     assert schema_differences({"patternProperties": {"a": False}, "additionalProperties": False}, 3) == []
+
+
+def test_differences_are_in_the_order_of_their_places() -> None:
+    """The order in which jsonschema finds keys that are too many changes from process to process."""
+    schema = {"properties": {"z": {}}, "additionalProperties": {"items": {"type": "integer"}}}
+    value = {letter: ["x"] * 3 for letter in "zyxdcab"}
+    places = [f"{letter}/{item}: 'x' is not of type 'integer'" for letter in "abcdxy" for item in range(3)]
+    assert schema_differences(schema, value) == places[:10]
+    many = schema_differences({"items": {"type": "string"}}, [*"abc", *range(12)])
+    assert [line.split(":")[0] for line in many] == [str(number) for number in range(3, 13)]
 
 
 def test_differences_are_few_and_short() -> None:

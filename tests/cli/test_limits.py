@@ -177,13 +177,15 @@ def test_many_slow_patterns_take_the_time_of_one(
     made = result(project)
     assert made["reason_code"] == "pattern.timeout"
     assert made["error"]["message"] == (
-        "assertion slow (output_omits): the pattern '(a|a)+$' used up the 0.2 s that the patterns and schemas of an "
+        "assertion slow (output_omits): the pattern '(a|a)+$' used up the 0.2 s that the patterns of an "
         "assertion may take, on a text of 18 characters"
     )
     assert [each["status"] for each in made["assertions"]] == ["skip", "pass"]
     assert made["duration_ms"] < 5000
 
 
+# A callback of hypothesis in the garbage collector may swallow an interruption; the next one follows a second later.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_schemas_that_take_too_long_are_found_when_loaded(
     project: Project, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -198,12 +200,10 @@ def test_schemas_that_take_too_long_are_found_when_loaded(
         "params": {"tool": "web_search", "match": {"json_schema": schema}},
     }
     project.add("pass", assertions=[check])
-    limit(project, pattern_seconds=0.2)
+    limit(project, step_seconds=0.5)
     assert run() == 3
-    told = " ".join(capsys.readouterr().out.split())
-    assert (
-        "json_schema is not a JSON Schema: json_schema used up the 0.2 s that the patterns and schemas of an "
-        "assertion may take" in told
+    assert "checking the file used up the 0.5 s of processor time" in " ".join(
+        capsys.readouterr().out.split()
     )
 
 

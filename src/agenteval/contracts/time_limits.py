@@ -1,8 +1,8 @@
 """The processor time that a step of a run may take, so that no input keeps it from ending.
 
 A step is the checking of one file, the judging by one assertion, or the redaction of one text. Within it, authors'
-patterns and JSON Schemas share a smaller budget: a thousand slow patterns take no longer than one. Both count
-processor time, not wall-clock time: a busy machine changes no verdict.
+patterns share a smaller budget: a thousand slow patterns take no longer than one. Both count processor time, not
+wall-clock time: a busy machine changes no verdict.
 
 A timer interrupts a step wherever it is, in this package or in a plugin. Where there is none, on Windows and outside
 of the main thread, only `check` ends it, which loops over what an author or an agent wrote may call at each turn.
@@ -19,7 +19,7 @@ from types import FrameType
 from agenteval.contracts.errors import AgentEvalError
 
 SECONDS = 2.0
-"""What the patterns and schemas of a step may take together, in seconds."""
+"""What the patterns of a step may take together, in seconds."""
 STEP_SECONDS = 10.0
 """What a step may take, in seconds."""
 _AGAIN = 1.0
@@ -41,8 +41,6 @@ class Expired(KeyboardInterrupt):
 
 _patterns = SECONDS
 """What the patterns of the step may still take, in seconds."""
-_patterns_until: float | None = None
-"""When that is used up, on the clock of the process; None while no pattern is searched."""
 _until: float | None = None
 """When the time of the step is used up; None outside of steps."""
 
@@ -108,21 +106,15 @@ def _interrupt(_: int, frame: FrameType | None) -> None:
 
 @contextmanager
 def spending() -> Iterator[float]:
-    """Charge the time spent inside to the patterns of the step; outside of steps there is a new budget each time. Gives what is left, in seconds."""
-    global _patterns, _patterns_until  # noqa: PLW0603 - assertions are judged one after another
-    if _patterns_until is not None:  # a part of another, which is counted once
-        yield _patterns_until - process_time()
-        return
+    """Charge the time spent inside to the patterns of the step; outside of steps there is a new budget each time.
+
+    Yields the seconds that are left. Not to be nested.
+    """
+    global _patterns  # noqa: PLW0603 - assertions are judged one after another
     if _until is None:
         _patterns = SECONDS
-    _patterns_until = process_time() + _patterns
+    started = process_time()
     try:
         yield _patterns
     finally:
-        _patterns = _patterns_until - process_time()
-        _patterns_until = None
-
-
-def is_spent() -> bool:
-    """Whether the patterns have used up their time."""
-    return _patterns_until is not None and process_time() >= _patterns_until
+        _patterns -= process_time() - started

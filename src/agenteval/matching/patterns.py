@@ -1,13 +1,14 @@
-"""Authors' patterns and JSON Schemas, which cannot run away: judged offline, under one time limit.
+"""Authors' patterns, under a time limit, and JSON Schemas, judged offline.
 
 `$schema` may name the drafts from 4 on; without it a schema is of draft 2020-12. References lead to places inside the
-schema or to the published meta-schemas; nothing is ever fetched. `pattern` and the like are searched by the engine
-that has a time limit, and every keyword first checks whether there is time left.
+schema or to the published meta-schemas; nothing is ever fetched. jsonschema judges, but for `pattern`, which is searched
+by the engine that has a time limit. All else ends with the step (`contracts/time_limits.py`).
 """
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import lru_cache
+from heapq import nsmallest
 from math import prod
 from typing import TYPE_CHECKING, Any, cast
 
@@ -40,7 +41,7 @@ def pattern_error(pattern: str, *, case_sensitive: bool = False) -> str | None:
     try:
         with time_limits.spending() as left:
             if left <= 0:
-                return f"the patterns and schemas before it took {time_limits.SECONDS:g} s to read; use fewer"
+                return f"the patterns before it took {time_limits.SECONDS:g} s to read; use fewer"
             _compiled(pattern, case_sensitive=case_sensitive)
     except RecursionError:
         return "its groups are nested too deeply"
@@ -158,8 +159,8 @@ def search(pattern: str, text: str, *, case_sensitive: bool = False, written: st
             return compiled.search(text, timeout=left)
         except TimeoutError:
             raise AssertionCrashError(
-                f"the pattern {shown(written or pattern)} used up the {time_limits.SECONDS:g} s that the patterns and "
-                f"schemas of an assertion may take, on a text of {len(text):,} characters",
+                f"the pattern {shown(written or pattern)} used up the {time_limits.SECONDS:g} s that the patterns "
+                f"of an assertion may take, on a text of {len(text):,} characters",
                 reason_code="pattern.timeout",
                 next_step="rewrite the pattern so that no quantified group repeats what it already matched, "
                 "or raise limits.pattern_seconds in agenteval.yaml",
@@ -196,10 +197,8 @@ def schema_error(schema: dict[str, Any]) -> str | None:
         base.check_schema(schema, format_checker=None)  # it knows only Python's own patterns
         problem = next(_problems(schema, base), None)
         if problem is None:
-            with time_limits.spending():
-                _validator(_text(schema)).is_valid({})
-    except AssertionCrashError as error:
-        return error.message
+            # Judging any value shows a `$ref` that leads to itself, which no meta-schema finds.
+            _validator(_text(schema)).is_valid({})
     except SchemaError as error:
         place = "/".join(map(str, error.absolute_path))
         return f"{place}: {error.message}" if place else str(error.message)
@@ -222,78 +221,82 @@ def schema_fault(schema: dict[str, Any], *, kinds: Collection[str] = ()) -> str 
 
 _TYPES = frozenset({"array", "boolean", "null", "number", "object", "string"})
 _DEEPEST = 50
-_EACH = ("properties", "patternProperties", "dependentSchemas")
-_INNER = (
-    *("items", "additionalItems", "additionalProperties", "unevaluatedItems", "unevaluatedProperties"),
-    *("propertyNames", "then", "else"),
-)
-_LEAST = ("minLength", "minItems", "minProperties")
-_ALWAYS = frozenset(
+_OF_PARTS = frozenset(
     [
-        "$schema",
-        "$id",
-        "id",
-        "$anchor",
-        "$comment",
-        "$defs",
-        "definitions",
-        "title",
-        "description",
-        "default",
-        "examples",
+        *("properties", "patternProperties", "dependentSchemas", "propertyNames"),
+        *("additionalProperties", "unevaluatedProperties"),
+        *("items", "prefixItems", "additionalItems", "unevaluatedItems"),
     ]
 )
+"""Keywords whose schemas judge parts of the value; properties are always there to be judged."""
+_LEAST = ("minLength", "minItems", "minProperties")
+_REMARKS = frozenset(
+    [
+        *("$schema", "$id", "id", "$anchor", "$comment", "$defs", "definitions"),
+        *("title", "description", "default", "examples"),
+        *("if", "format", "minContains", "maxContains"),
+    ]
+)
+"""Keywords that judge nothing by themselves: `if` needs `then` or `else`, and no validator judges `format`."""
 
 
 def _allows_all(schema: Any, root: Any, kinds: frozenset[str] = frozenset(), depth: int = 0) -> bool:
-    """Whether every value fits a schema, as far as its keywords tell; `format` is a remark, which nothing judges."""
+    """Return whether every value fits a schema, as far as its keywords show.
+
+    `kinds` are the JSON types that the value can have; empty stands for all.
+    """
     if not isinstance(schema, dict):
         return schema is not False
     if depth > _DEEPEST:
         return False
 
-    def idle(inner: Any) -> bool:
+    def part_allows_all(inner: Any) -> bool:
         return _allows_all(inner, root, depth=depth + 1)
 
-    def same(inner: Any) -> bool:
+    def allows_all(inner: Any) -> bool:
         return _allows_all(inner, root, kinds, depth + 1)
 
-    for keyword, rule in schema.items():
-        if keyword == "type":
-            named = {rule} if isinstance(rule, str) else set(rule)
-            fits = named >= (kinds or _TYPES)
-        elif keyword in _EACH:
-            fits = all(map(idle, rule.values()))
-        elif keyword in ("then", "else"):
-            fits = "if" not in schema or same(rule)
-        elif keyword in _INNER:
-            fits = all(map(idle, rule if isinstance(rule, list) else [rule]))
-        elif keyword == "prefixItems":
-            fits = all(map(idle, rule))
-        elif keyword == "allOf":
-            fits = all(map(same, rule))
-        elif keyword in ("anyOf", "oneOf"):
-            fits = any(map(same, rule)) and (keyword == "anyOf" or len(rule) == 1)
-        elif keyword == "not":
-            fits = rule is False or (isinstance(rule, dict) and rule.get("not") in (True, {}))
-        elif keyword in _LEAST:
-            fits = rule <= 0
-        elif keyword == "pattern":
-            fits = not rule or _matches_all(rule, case_sensitive=True)
-        elif keyword in ("required", "dependentRequired", "dependencies", "uniqueItems"):
-            fits = not rule
-        elif keyword == "$ref":
-            fits = isinstance(rule, str) and rule[:2] == "#/" and same(_at(root, rule[2:]))
-        else:
-            fits = keyword not in _draft(
-                schema.get("$schema") or root.get("$schema")
-            ).VALIDATORS or keyword in (
-                *("if", "format", "minContains", "maxContains"),
-                *_ALWAYS,
-            )
-        if not fits:
-            return False
-    return True
+    def asks_nothing(keyword: str, rule: Any) -> bool:
+        if keyword in _OF_PARTS:
+            return all(map(part_allows_all, _schemas_of(keyword, rule)))
+        if keyword in ("then", "else"):
+            return "if" not in schema or allows_all(rule)
+        if keyword == "allOf":
+            return all(map(allows_all, rule))
+        if keyword in ("anyOf", "oneOf"):  # of `oneOf`, a value that fits two does not fit
+            return any(map(allows_all, rule)) and (keyword == "anyOf" or len(rule) == 1)
+        if keyword == "$ref":
+            return isinstance(rule, str) and rule[:2] == "#/" and allows_all(_at(root, rule[2:]))
+        return _is_idle(keyword, rule, kinds) or _is_remark(keyword, schema, root)
+
+    return all(asks_nothing(keyword, rule) for keyword, rule in schema.items())
+
+
+def _schemas_of(keyword: str, rule: Any) -> Iterable[Any]:
+    """List the schemas under a keyword: those of a mapping, of a list, or the one."""
+    if keyword in ("properties", "patternProperties", "dependentSchemas"):
+        return cast("Iterable[Any]", rule.values())
+    return rule if isinstance(rule, list) else [rule]
+
+
+def _is_idle(keyword: str, rule: Any, kinds: frozenset[str]) -> bool:
+    """Return whether a keyword without schemas of its own accepts every value: `minLength: 0`, `required: []`."""
+    if keyword == "type":
+        named = {rule} if isinstance(rule, str) else set(rule)
+        return named >= (kinds or _TYPES)
+    if keyword == "not":
+        return rule is False or (isinstance(rule, dict) and rule.get("not") in (True, {}))
+    if keyword in _LEAST:
+        return bool(rule <= 0)
+    if keyword == "pattern":
+        return not rule or _matches_all(rule, case_sensitive=True)
+    return keyword in ("required", "dependentRequired", "dependencies", "uniqueItems") and not rule
+
+
+def _is_remark(keyword: str, schema: Any, root: Any) -> bool:
+    """Return whether a keyword says nothing about values: a title, a definition, a word of the author's own."""
+    draft = _draft(schema.get("$schema") or root.get("$schema"))
+    return keyword in _REMARKS or keyword not in draft.VALIDATORS
 
 
 def _at(root: Any, pointer: str) -> Any:
@@ -311,16 +314,15 @@ def schema_differences(schema: dict[str, Any], value: Any) -> list[str]:
 def schema_faults(schema: dict[str, Any], value: Any) -> list[tuple[list[str], str]]:
     """What a JSON Schema finds wrong with a value, at most ten: the path to it, and the fault.
 
-    Raises `AssertionCrashError`: `pattern.timeout` and `schema.timeout` when the budget of the assertion is used
-    up, `pattern.memory`, `schema.unresolvable` when a reference leads out of the schema, `schema.recursion` when
-    schema or value is nested deeper than the interpreter can follow.
+    The first ones by their places: jsonschema finds keys that are too many in an order that changes from process to
+    process. Raises `AssertionCrashError`: `pattern.timeout`, `pattern.memory`, `schema.unresolvable` when a reference
+    leads out of the schema, `schema.recursion` when schema or value is nested deeper than the interpreter can follow.
     """
     from referencing.exceptions import Unresolvable
 
     try:
-        with time_limits.spending():
-            errors = _validator(_text(schema)).iter_errors(value)
-            return [_fault(error) for error, _ in zip(errors, range(MOST_DIFFERENCES), strict=False)]
+        errors = _validator(_text(schema)).iter_errors(value)
+        return [_fault(error) for error in nsmallest(MOST_DIFFERENCES, errors, key=_place)]
     except Unresolvable as error:
         raise AssertionCrashError(
             f"json_schema refers to {error.ref!r}, which is not in the schema; remote schemas are not fetched",
@@ -333,6 +335,11 @@ def schema_faults(schema: dict[str, Any], value: Any) -> list[tuple[list[str], s
             reason_code="schema.recursion",
             next_step="flatten the schema",
         ) from None
+
+
+def _place(error: Any) -> list[tuple[bool, int, str]]:
+    """A sort key for the place of an error: items by their numbers, keys by their names."""
+    return [(True, part, "") if isinstance(part, int) else (False, 0, part) for part in error.absolute_path]
 
 
 def _fault(error: Any) -> tuple[list[str], str]:
@@ -368,150 +375,83 @@ def _validator(schema_text: str) -> Any:
     from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]
 
     schema = json.loads(schema_text)
-    return _limited(_draft(schema.get("$schema")))(schema, registry=REGISTRY)
+    return _with_time_limit(_draft(schema.get("$schema")))(schema, registry=REGISTRY)
 
 
 @lru_cache(maxsize=8)
-def _limited(draft: Any) -> Any:
-    """The draft's validator, with every pattern and every keyword under the time limit."""
+def _with_time_limit(draft: Any) -> Any:
+    """The validator of a draft, with `pattern` searched under the time limit."""
     from jsonschema.validators import extend
 
-    wanted = {
-        "pattern": _pattern,
-        "patternProperties": _pattern_properties,
-        "additionalProperties": _additional_properties,
-        "uniqueItems": _unique_items,
-    }
-    checks = {name: _timed(wanted.get(name, check)) for name, check in draft.VALIDATORS.items()}
-    return cast("Any", extend)(draft, checks)
-
-
-def _timed(check: Any) -> Any:
-    """The check of a keyword, which fails when no time is left."""
-
-    def timed(validator: Any, rule: Any, instance: Any, schema: Any) -> Any:
-        if time_limits.is_spent():
-            raise AssertionCrashError(
-                f"json_schema used up the {time_limits.SECONDS:g} s that the patterns and schemas of an assertion may take",
-                reason_code="schema.timeout",
-                next_step="simplify the schema, above all what repeats under anyOf, oneOf, allOf and $ref, "
-                "or raise limits.pattern_seconds in agenteval.yaml",
-            )
-        return check(validator, rule, instance, schema)
-
-    return timed
-
-
-def _unique_items(validator: Any, wanted: Any, instance: Any, _schema: Any) -> Iterator[Any]:
-    """In one pass, where jsonschema compares every two objects."""
-    from jsonschema import ValidationError
-
-    if wanted is not True or not validator.is_type(instance, "array"):
-        return
-    seen = set()
-    for item in instance:
-        key = _identity(item)
-        if key in seen:
-            yield ValidationError(f"{instance!r} has non-unique elements")
-            return
-        seen.add(key)
-
-
-def _identity(value: Any) -> Any:
-    """Equal for values that are equal as JSON: `true` is not `1`, `1.0` is `1`."""
-    if isinstance(value, dict):
-        return "object", frozenset((key, _identity(item)) for key, item in value.items())
-    if isinstance(value, list):
-        return "array", tuple(map(_identity, value))
-    return ("boolean", value) if isinstance(value, bool) else value
-
-
-def _found(pattern: str, text: str) -> bool:
-    """Whether a pattern of JSON Schema matches: case matters, `^` and `$` are the ends of the whole text."""
-    return bool(search(f"(?-m:{pattern})", text, case_sensitive=True, written=pattern))
+    return cast("Any", extend)(draft, {"pattern": _pattern})
 
 
 def _pattern(validator: Any, pattern: str, instance: Any, _schema: Any) -> Iterator[Any]:
+    """Judge a text by `pattern`: case matters, and `^` and `$` are the ends of the whole text."""
     from jsonschema import ValidationError
 
-    if validator.is_type(instance, "string") and not _found(pattern, instance):
+    if validator.is_type(instance, "string") and not search(
+        f"(?-m:{pattern})", instance, case_sensitive=True, written=pattern
+    ):
         yield ValidationError(f"{instance!r} does not match {pattern!r}")
 
 
-def _pattern_properties(
-    validator: Any, patterns: dict[str, Any], instance: Any, _schema: Any
-) -> Iterator[Any]:
-    if not validator.is_type(instance, "object"):
-        return
-    for pattern, subschema in patterns.items():
-        for key, value in instance.items():
-            if _found(pattern, key):
-                yield from validator.descend(value, subschema, path=key, schema_path=pattern)
-
-
-def _additional_properties(validator: Any, rule: Any, instance: Any, schema: Any) -> Iterator[Any]:
-    from jsonschema import ValidationError
-
-    if not validator.is_type(instance, "object"):
-        return
-    known = schema.get("properties", {})
-    patterns = list(schema.get("patternProperties", {}))
-    extras = [
-        key for key in instance if key not in known and not any(_found(pattern, key) for pattern in patterns)
-    ]
-    if validator.is_type(rule, "object"):
-        for key in extras:
-            yield from validator.descend(instance[key], rule, path=key)
-    elif not rule and extras:
-        unexpected = ", ".join(map(repr, sorted(extras)))
-        known_text = ", ".join(map(repr, [*known, *patterns])) or "none"
-        yield ValidationError(f"unexpected {unexpected} (allowed: {known_text})")
-
-
 def _problems(schema: dict[str, Any], draft: Any) -> Iterator[str]:
-    """What a meta-schema does not find: references out of the schema, faults of their targets, foreign patterns."""
-    from jsonschema_specifications import REGISTRY
-    from referencing.jsonschema import DRAFT202012, specification_with
+    """Find what a meta-schema does not: references out of the schema, faults of their targets, patterns that are none."""
+    return _Walk(schema, draft).problems()
 
-    dialect = specification_with(schema.get("$schema", ""), default=DRAFT202012)
-    root = dialect.create_resource(schema)
-    pending = [(root, REGISTRY.resolver_with_root(root))]
-    references: list[tuple[str, str, Any]] = []
-    seen: set[int] = {id(resource.contents) for resource in REGISTRY.values()}  # these are known to be right
-    keywords: set[str] = set()
-    while pending or references:
-        if not pending:  # last, since a lookup reads the whole schema, and fails at what is refused below
-            keyword, reference, resolver = references.pop()
-            target = _resolved(reference, resolver)
-            if target is None:
-                yield (
-                    f"{keyword} {reference!r} does not resolve inside the schema, and remote schemas are not fetched;"
-                    " put what it refers to under $defs"
-                )
-            elif id(target.contents) not in seen:
-                draft.check_schema(target.contents, format_checker=None)
-                pending.append((dialect.create_resource(target.contents), target.resolver))
-            continue
-        resource, resolver = pending.pop()
+
+class _Walk:
+    """A walk over a schema, and over all that it refers to."""
+
+    def __init__(self, schema: dict[str, Any], draft: Any) -> None:
+        from jsonschema_specifications import REGISTRY
+        from referencing.jsonschema import DRAFT202012, specification_with
+
+        self.schema, self.draft = schema, draft
+        self.dialect = specification_with(schema.get("$schema", ""), default=DRAFT202012)
+        root = self.dialect.create_resource(schema)
+        self.pending = [(root, REGISTRY.resolver_with_root(root))]
+        self.references: list[tuple[str, str, Any]] = []
+        # The published meta-schemas are known to be right.
+        self.seen: set[int] = {id(resource.contents) for resource in REGISTRY.values()}
+
+    def problems(self) -> Iterator[str]:
+        # References come last: a lookup reads the whole schema, and fails at what the walk refuses.
+        while self.pending or self.references:
+            if self.pending:
+                yield from self._visit(*self.pending.pop())
+            else:
+                yield from self._follow(*self.references.pop())
+
+    def _visit(self, resource: Any, resolver: Any) -> Iterator[str]:
         contents = resource.contents
-        if id(contents) in seen:
-            continue
-        seen.add(id(contents))
-        if not isinstance(contents, dict):
-            continue  # true and false
-        keywords.update(contents)
-        if "$schema" in contents and contents is not schema:
+        if id(contents) in self.seen:
+            return
+        self.seen.add(id(contents))
+        if not isinstance(contents, dict):  # true and false
+            return
+        if "$schema" in contents and contents is not self.schema:
             yield "$schema inside the schema would change the rules; put it at the top"
-        yield from _ignored(contents, draft)
-        pending += [
+        yield from _ignored(contents, self.draft)
+        self.pending += [
             (inner, resolver.in_subresource(inner))
             for inner in resource.subresources()
             if isinstance(inner.contents, dict)  # not so true, and names in `dependencies` of old drafts
         ]
         yield from _foreign_patterns(contents)
-        references += [(keyword, reference, resolver) for keyword, reference in _references(contents)]
-    if {"unevaluatedProperties", "patternProperties"} <= keywords:
-        yield "unevaluatedProperties together with patternProperties cannot be judged under a time limit"
+        self.references += [(keyword, reference, resolver) for keyword, reference in _references(contents)]
+
+    def _follow(self, keyword: str, reference: str, resolver: Any) -> Iterator[str]:
+        target = _resolved(reference, resolver)
+        if target is None:
+            yield (
+                f"{keyword} {reference!r} does not resolve inside the schema, and remote schemas are not fetched;"
+                " put what it refers to under $defs"
+            )
+        elif id(target.contents) not in self.seen:
+            self.draft.check_schema(target.contents, format_checker=None)
+            self.pending.append((self.dialect.create_resource(target.contents), target.resolver))
 
 
 def _references(contents: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -565,11 +505,30 @@ def _resolved(reference: str, resolver: Any) -> Any:
 
 
 def _foreign_patterns(contents: dict[str, Any]) -> Iterator[str]:
-    patterns = contents.get("patternProperties")
-    candidates = list(patterns) if isinstance(patterns, dict) else []
-    if isinstance(contents.get("pattern"), str):
-        candidates.append(contents["pattern"])
-    for pattern in candidates:
+    """Explain which patterns of a schema are none, each for the engine that will search it."""
+    pattern, by_pattern = contents.get("pattern"), contents.get("patternProperties")
+    if isinstance(pattern, str):
         errors = (pattern_error(each, case_sensitive=True) for each in (pattern, f"(?-m:{pattern})"))
         if error := next(filter(None, errors), None):
             yield f"the pattern {shown(pattern)} is not a regular expression: {error}"
+    # jsonschema searches keys with Python's engine, and all patterns at once where `additionalProperties` asks for the
+    # rest. `^a|(?i)^b` is an error there, though each of the two is a pattern.
+    keys = list(by_pattern) if isinstance(by_pattern, dict) else []
+    for key in (*keys, "|".join(keys)):
+        if error := _python_error(key):
+            yield f"the pattern {shown(key)} in patternProperties is not a regular expression of Python: {error}"
+            return
+
+
+def _python_error(pattern: str) -> str | None:
+    import warnings
+
+    if len(pattern) > MOST_CHARACTERS:
+        return f"it has {len(pattern):,} characters; the limit is {MOST_CHARACTERS:,}"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # `[[a]` would be read differently by a later Python
+        try:
+            re.compile(pattern)
+        except (re.error, OverflowError, FutureWarning) as error:
+            return str(error)
+    return None
