@@ -142,7 +142,7 @@ def _write(path: Path, text: str) -> Path:
         ({"live": LiveOptions(keep=True, tell=print)}, False),
         ({"run_id": "other"}, False),
     ],
-    ids=str,
+    ids=["trials", "early stop", "live", "stale", "budget", "image", "only telling", "run id"],
 )
 def test_a_plan_has_all_options_that_decide(asked: dict[str, Any], decides: bool) -> None:
     """Each field of the options counts by itself; folders and names of one run do not."""
