@@ -361,13 +361,19 @@ def test_what_is_named_and_not_there(project: LiveProject, capsys: pytest.Captur
     )
 
 
-def test_the_output_alone_shows_no_tools(project: LiveProject) -> None:
-    """What only a tool trace shows is skipped, and says so."""
+def test_the_output_alone_has_the_calls_of_the_wire_with_the_answers_of_fixtures(
+    project: LiveProject,
+) -> None:
+    """The agent saw a denial, and its model the fixture: the trace has what the model was sent."""
     project.words = ["HOOKED", "ALONE"]
     project.configure()
     project.recorded()
-    result = project.live("--live").only_result()
-    assert [each["status"] for each in result["assertions"]] == ["skip", "pass"]
+    run = project.live("--live", "--save-traces")
+    result = run.only_result()
+    assert [each["status"] for each in result["assertions"]] == ["pass", "pass"]
+    replay = json.loads((run.folder / "command.order.lookup.once.replay.json").read_text())
+    assert [step.get("result") for step in replay["script"]] == [None, SHIPS]
+    assert replay["x-live"]["source"] == "wire"
 
 
 def test_spans_that_the_agent_sends(project: LiveProject) -> None:

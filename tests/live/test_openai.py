@@ -19,7 +19,12 @@ pytestmark = [
 ]
 AGENT = Path(__file__).parents[1] / "data" / "live" / "openai_agent.py"
 TURNS = [tool_use("lookup_order", order_id="42"), "Your order 42 ships tomorrow."]
-SHIPS = [{"id": "tells", "type": "output_contains", "params": {"all_of": ["ships tomorrow"]}}]
+LOOKED_UP = {
+    "id": "looked-up",
+    "type": "must_call_tool",
+    "params": {"tool": "lookup_order", "args": {"args_equal": {"order_id": "42"}}},
+}
+SHIPS = [LOOKED_UP, {"id": "tells", "type": "output_contains", "params": {"all_of": ["ships tomorrow"]}}]
 
 
 @pytest.fixture(params=["chat", "responses"])
@@ -31,7 +36,12 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.Fix
     made.write("CLAUDE.md", "You are a shop's assistant.")
     made.write("answer.txt", "ships tomorrow")
     made.track()
-    made.test(fixtures=[], assertions=SHIPS, live={"run_tools": ["lookup_order"]})
+    made.test(
+        fixtures=[],
+        assertions=SHIPS,
+        tools={"available": ["lookup_order"]},
+        live={"run_tools": ["lookup_order"]},
+    )
     return made
 
 
@@ -46,6 +56,7 @@ def test_records_and_plays(project: LiveProject) -> None:
     assert made.keys == ["Bearer sk-ant-api03-the-real-key-0123456789"] * 2
     result = only(project)
     assert (result["status"], result["live"]["ran"], result["warnings"]) == ("pass", ["lookup_order"], [])
+    assert [each["status"] for each in result["assertions"]] == ["pass", "pass"]
     assert result["live"]["offered"] == ["lookup_order"]
     project.write("answer.txt", "lost")
     project.track()

@@ -40,7 +40,7 @@ def seen(api: str, turns: list[list[dict[str, Any]]], *requests: dict[str, Any])
     """What the proxy saw of turns, and of requests with results."""
     wire, found = WIRES[api], SeenCalls()
     for number, turn in enumerate(turns):
-        found.made += wire.calls(wire.message(number, "m", turn))
+        found.learn_calls(wire.calls(wire.message(number, "m", turn)))
     for request in requests:
         found.learn_results(results_in(wire.turns(request)))
     return found

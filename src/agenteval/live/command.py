@@ -33,6 +33,8 @@ FOLDER, HOME, OUT = "/workspace", "/agent", "/out"
 CONFIG_FOLDER = ".claude"
 BUNDLE = "replay.json"
 """How an agent's own recording is called there."""
+FROM_WIRE = "wire"
+"""The source of a trace that was made of the requests to the model."""
 _SPANS = "resourceSpans"
 _SHOWN = 300
 _VENV = "pyvenv.cfg"
@@ -332,7 +334,7 @@ class CommandAgent(LiveAgent):
             *self._received(proxy, context),
         ]
         if not left:
-            return self._given(self._of_stdout(context))
+            return self._given(self._of_stdout(proxy, context))
         if len(left) > 1:
             raise _several(f"{len(left)} recordings of what it did, {left[0].name} and {left[1].name}")
         replay = self._given(
@@ -373,8 +375,11 @@ class CommandAgent(LiveAgent):
             )
         return [file]
 
-    def _of_stdout(self, context: AdapterContext) -> dict[str, Any]:
-        """The output alone: nothing tells which tools were called."""
+    def _of_stdout(self, proxy: Proxy, context: AdapterContext) -> dict[str, Any]:
+        """What the agent printed, after the calls and results that went through the proxy.
+
+        An agent that offered its model no tools has no calls there: it may call them by what the model writes.
+        """
         printed = read_data(self.scratch.parent / "stdout.txt", context.max_file_bytes)
         text = printed.decode(errors="replace").strip()
         if not text:
@@ -383,15 +388,18 @@ class CommandAgent(LiveAgent):
                 "the agent left nothing: no replay.json, no spans, no transcript, and no word on its standard output",
                 f"have it print its answer, send spans, or write {OUT}/replay.json (agenteval schema replay)",
             )
-        asked = self.case.scenario.input_messages
+        asked, seen, has_tools = self.case.scenario.input_messages, proxy.seen, bool(proxy.accounts.offered)
+        if has_tools:
+            self.provenance = {**self.provenance, "source": FROM_WIRE}
+        names = self.names if proxy.fixtures.has_harness else lambda tool: (tool,)
         return {
             "schema_version": "0.1",
             "scenario": {},
             "input_messages": [{"role": each.role, "content": each.content} for each in asked],
-            "script": [],
+            "script": seen.script(names, proxy.fixtures.let) if has_tools else [],
             "status": "success",
-            "metrics": {"timing_ms_total": 0},
-            "capabilities": {"supports_tool_trace": False},
+            "capabilities": {"supports_tool_trace": has_tools},
+            "unseen": list(seen.unclear),
             "final_output": {"content": text},
         }
 

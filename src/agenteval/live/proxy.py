@@ -252,8 +252,10 @@ class Proxy:
             self.accounts.offered = (self.accounts.offered + new)[:_MOST_OFFERED]
         by_cli = client.startswith(_CLI)
         self.fixtures.has_harness = self.fixtures.has_harness or by_cli
-        results = list(results_in(wire.turns(body)))
-        self.fixtures.put_into(results, has_harness=by_cli)
+        with self._lock:
+            # a request that goes on from a stored response has results alone, without their calls
+            called = self.seen.tools
+        self.fixtures.put_into(results_in(wire.turns(body), called), has_harness=by_cli)
         self.fixtures.unsay(body.get("messages"))
         self.tell(f"asks its model, {self.accounts.told()}")
         parts = request_parts(
@@ -266,6 +268,8 @@ class Proxy:
         )
         with self._lock:
             self.heard |= dict.fromkeys(each.text for each in parts)
+            self.seen.learn_results(results_in(wire.turns(body)))  # with the answers of fixtures
+            self.seen.learn_texts(wire.turns(body))
         request = ModelRequest(
             api=api, path=path, body=body, headers=headers, parts=self._plain(parts), client=client
         )
@@ -281,9 +285,8 @@ class Proxy:
             known = {(each.name, each.after) for each in self.differences}
             self.differences += [each for each in answer.differences if (each.name, each.after) not in known]
             self._account(answer, model)
-            self.seen.learn_results(results)
             if answer.status < 400:
-                self.seen.made += wire.calls(answer.message)
+                self.seen.learn_calls(wire.calls(answer.message), tuple(each.text for each in request.parts))
         retry = {} if answer.retry else _NO_RETRY
         if body.get("stream") and answer.status < 400:
             return Reply(answer.status, wire.streamed(answer.message), _STREAM, retry)

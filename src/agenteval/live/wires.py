@@ -62,6 +62,11 @@ class Block:
     holder: dict[str, Any] | None = None
     key: str = ""
 
+    @property
+    def failed(self) -> bool:
+        """True for a result that says that it is an error, as those of the Messages API can."""
+        return bool(self.holder and self.holder.get("is_error"))
+
 
 Turn = tuple[str, list[Block]]
 """Who speaks, and what is said."""
@@ -157,7 +162,7 @@ def _conversation(
                 said.append(f"call {call}: {block.tool} {block.text}")
             elif block.kind == "result":
                 tool, text = tools.get(block.call_id, "a tool"), block.text
-                if block.holder and block.holder.get("is_error"):
+                if block.failed:
                     text = f"failed: {text}"
                 if harness and tool in _SUBAGENT_TOOLS:
                     text = re.sub(_DURATION, "duration_ms: <some>", text)
