@@ -1,4 +1,4 @@
-"""The OpenTelemetry adapter: what an agent did by its spans, as a normalized trace."""
+"""The OpenTelemetry adapter: turns the spans of an agent into a normalized trace."""
 
 from agenteval_otel.adapter import OtelAdapter
 

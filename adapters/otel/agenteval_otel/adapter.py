@@ -23,11 +23,11 @@ REPLAY_FILE = "replay_file"
 TRACE_ID = "trace_id"
 INPUTS = (REPLAY_FILE, TRACE_ID)
 MOST_NAMED = 6
-"""Conventions that an error names."""
+"""The number of conventions that an error lists."""
 
 
 class OtelAdapter:
-    """Reads OpenTelemetry spans: what any instrumented agent did."""
+    """Reads the OpenTelemetry spans of any instrumented agent."""
 
     name = NAME
     version = VERSION
@@ -49,13 +49,13 @@ class OtelAdapter:
         return OtelRecorder()
 
     def receive(self, file: Path, address: tuple[str, int] | Path, *, max_bytes: int) -> "Receiver":
-        """Takes what an agent's exporter sends, and keeps it in a file that this adapter reads (see `receiver`)."""
+        """Receive the exports of a running agent into a file that this adapter reads (see `receiver`)."""
         from agenteval_otel.receiver import Receiver
 
         return Receiver(file, address, max_bytes=max_bytes)
 
     def trace(self, case: TestCase, context: AdapterContext) -> Trace:
-        """The trace of one test. Raises `AdapterError`, and `FileError` for a file that is no text."""
+        """Read the trace of one test. Raises `AdapterError`, and `FileError` for a file that is no text."""
         from agenteval_otel.normalize import normalize
         from agenteval_otel.runs import runs_of
         from agenteval_otel.spans import read_spans
@@ -84,11 +84,11 @@ class OtelAdapter:
         return trace
 
     check_input = trace
-    """The trace of what the test names, as a run would read it."""
+    """Reads the input of a test as a run would read it."""
 
 
 def chosen(runs: Sequence["Run"], trace_id: Any, path: Path, found: "Spans") -> "Run":
-    """The run with that trace id; without one, the only run. Raises `AdapterError`."""
+    """Return the run with the trace id; without an id, the only run. Raises `AdapterError`."""
     if not runs:
         raise nothing_done(path, found)
     known = ", ".join(run.trace_id for run in runs)
@@ -107,7 +107,7 @@ def chosen(runs: Sequence["Run"], trace_id: Any, path: Path, found: "Spans") -> 
 
 
 def nothing_done(path: Path, found: "Spans") -> AdapterError:
-    """The error for a file in which no agent does anything, naming the conventions that it is in."""
+    """Return the error for a file without a run. It lists the conventions of the spans in the file."""
     from collections import Counter
 
     from agenteval_otel.conventions import convention
@@ -125,7 +125,7 @@ def nothing_done(path: Path, found: "Spans") -> AdapterError:
 
 
 def _file(given: dict[str, Any], context: AdapterContext) -> Path:
-    """The file that a test names, inside the project. Raises `AdapterError`."""
+    """Find the file that a test names, inside the project. Raises `AdapterError`."""
     from agenteval.loading.adapter_input import find_file, unknown_key
 
     for key in given:

@@ -1,8 +1,8 @@
-"""The names that OpenTelemetry's semantic conventions for generative AI give to things, and what a span says in them.
+"""OpenTelemetry's semantic conventions for generative AI: their names, and reading a span that uses them.
 
-https://opentelemetry.io/docs/specs/semconv/gen-ai/: operations, attributes, and messages made of parts. Messages are
-JSON in a text, or structured attributes; instrumentations differ. What other conventions say is translated into these
-(see `dialects`), so that all that follows reads one language.
+https://opentelemetry.io/docs/specs/semconv/gen-ai/ defines operations, attributes, and messages made of parts. Messages
+are JSON in a text, or structured attributes; instrumentations differ. Spans of other conventions are translated into
+these first (see `dialects`), so every later step reads one convention.
 """
 
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ AGENTS = ("invoke_agent", "invoke_workflow")
 MODEL_CALLS = ("chat", "generate_content", "text_completion")
 TOOL = "execute_tool"
 OTHERS = ("create_agent", "embeddings", "retrieval", "execute_task", "execute_event_loop_cycle")
-"""Operations that a trace has no event for; the last ones are steps of LangChain's and of Strands' agents."""
+"""Operations without an event in a trace. The last two are steps of LangChain's and of Strands' agents."""
 KNOWN = (*AGENTS, *MODEL_CALLS, TOOL, *OTHERS)
 
 AGENT_NAMES = ("gen_ai.agent.name", "gen_ai.agent.id")
@@ -33,15 +33,15 @@ RESPONSE_ID = "gen_ai.response.id"
 FINISH = "gen_ai.response.finish_reasons"
 BLOCKED = frozenset({"content_filter", "refusal", "safety"})
 CUT_OFF = frozenset({"length", "max_tokens"})
-"""Finish reasons: those of the conventions, and what services call them, which many instrumentations hand on."""
+"""Finish reasons of an answer that stopped in the middle. Many instrumentations hand on the service's own word."""
 FOR_TOOLS = frozenset({"tool_call", "tool_calls", "tool_use", "function_call"})
-"""Finish reasons of an answer that asks for tools, by the conventions and by services."""
+"""Finish reasons of an answer that asks for tools, in the words of the conventions and of services."""
 _OF_A_TOOL = r"(?:[\w.]+[._])?tool(?:[._](?:call|execution))?[._]"
 STATUS = lazy(rf"{_OF_A_TOOL}(?:status|status_code|outcome)|otel\.status_code|langfuse\.observation\.level")
 SUCCESS = lazy(rf"{_OF_A_TOOL}(?:success|ok)")
 FAILURE = lazy(rf"{_OF_A_TOOL}(?:is_error|failed)|error")
 ERROR = lazy(rf"{_OF_A_TOOL}error(?:[._]message)?|error")
-"""Attributes that tell how a call ended, beside the status of its span: in a word, by yes or no, in a sentence."""
+"""Attributes for the outcome of a call, beside the status of its span: a word, a boolean, or an error message."""
 FAILURES = frozenset(
     "cancelled canceled denied error fail failed failure rejected status_code_error timed_out timeout".split()  # noqa: SIM905
 )
@@ -53,26 +53,26 @@ CACHED = {
     "gen_ai.usage.cache_write.input_tokens": "cache_creation_input_tokens",
     "gen_ai.usage.cache_creation.input_tokens": "cache_creation_input_tokens",
 }
-"""Attributes that count cached tokens, and what they are called in a trace. The input tokens hold them already."""
+"""Attributes that count cached tokens, with their names in a trace. The input tokens include them already."""
 
 OWN = frozenset({"GenAI events"})
-"""What readers of dialects call the conventions themselves: a span that another one knows has been said all of."""
+"""The dialects that only complete a span of the conventions. A span of any other dialect is read in full by its reader."""
 LOOKS_LIKE_A_TOOL = lazy(
     r"(?:^|[^A-Za-z]|(?<=[a-z])(?=T))(?:tool|Tool|TOOL(?!S))(?![a-z]|[._]?(?:[Cc]hoice|definitions))"
     r"|(?i:(?:call|execute|run|invoke)[_ .]?tools?|tools/call|^function(?:[_ .]?call|: ))"
 )
-"""What names of spans and attributes have in them, whatever their convention, where a tool was called."""
+"""Words in the names of spans and attributes that suggest the call of a tool, in any convention."""
 KIND = lazy(r"(?i:kind|type|method|method\.name|operation\.?(?:name|id)?)$")
-"""What attributes end with whose value says what a span is."""
+"""The ends of attribute names that hold the kind of a span."""
 
 
 def operation(span: Span) -> str:
-    """What a span is about; empty when it is not about generative AI."""
+    """Return the operation that a span states; empty when it is not about generative AI."""
     return str(span.attributes.get(OPERATION) or "")
 
 
 def implied_operation(span: Span) -> str:
-    """What a span is about that does not name its operation, or names one of its own; empty for what tells nothing.
+    """Infer the operation of a span that names none, or one of its own; empty where nothing suggests one.
 
     Spans that people write by hand often lack the name, and have the messages of a model call, or its tokens.
     """
@@ -93,12 +93,12 @@ def implied_operation(span: Span) -> str:
 
 
 def convention(span: Span) -> str:
-    """What a span that says nothing here is written in: a known convention, else the instrumentation that wrote it."""
+    """Return the convention of a span that is not read: a known one, else the name of its instrumentation."""
     return span.dialects[0] if span.dialects else span.scope
 
 
 def seems_a_tool(span: Span) -> bool:
-    """Whether a span that nobody understood may be a call of a tool: by its name, an attribute's, or a kind's value."""
+    """Return whether an unread span may be the call of a tool: by its name, its attributes' names, or its kind."""
     name = span.operation
     if name in KNOWN or (span.dialects and not name) or is_model_call(span):
         return False
@@ -108,11 +108,11 @@ def seems_a_tool(span: Span) -> bool:
 
 
 def resolve(span: Span) -> None:
-    """Fill in what a span says in the words of the conventions. A tool's name may be that of its span."""
+    """Set the fields of a span from its attributes. A tool without a name takes the name of its span."""
     given = span.attributes
     span.operation = operation(span)
     span.tool = str(given.get(TOOL_NAME) or f"{span.name} ".removeprefix(f"{TOOL} ").strip() or UNNAMED)
-    span.call_id = str(given.get(CALL_ID) or "")  # whatever it was written as
+    span.call_id = str(given.get(CALL_ID) or "")  # some instrumentations write a number
     span.args = arguments_in(value_of(span, ARGUMENTS))
     span.result = result_of(value_of(span, RESULT))
     span.asked = [*read_messages(value_of(span, INPUT))]
@@ -121,21 +121,24 @@ def resolve(span: Span) -> None:
 
 
 def agree(one: Any, other: Any) -> bool:
-    """Whether two may be the arguments of one call: one may have more, which was filled in, or another form."""
+    """Return whether two values may be the arguments of one call.
+
+    A framework may fill in defaults, so one may have more keys; or it may record the other as text.
+    """
     if not (isinstance(one, dict) and isinstance(other, dict)):
         return type(one) is not type(other) or one == other
     return one.items() <= other.items() or other.items() <= one.items()
 
 
 def value_of(span: Span, name: str) -> Any:
-    """An attribute of the span, else of one of its events: some instrumentations put messages there."""
+    """Return an attribute of the span, else of one of its events: some instrumentations put messages there."""
     if name in span.attributes:
         return span.attributes[name]
     return next((event[name] for event in span.events if name in event), None)
 
 
 def _states_failure(span: Span) -> bool:
-    """Whether an attribute says that it failed; of a tool, whether an exception does, and no status denies it."""
+    """Return whether an attribute states a failure. A tool also failed if it has an exception and no status OK."""
     is_tool = span.operation == TOOL
     for key, value in span.attributes.items():
         said = str("" if value is None else value).strip()
@@ -151,25 +154,25 @@ def _states_failure(span: Span) -> bool:
 
 
 def is_model_call(span: Span) -> bool:
-    """Whether a span about generative AI calls a model: by its operation; by its answer, when nobody knows that."""
+    """Return whether a span calls a model: by its operation, or by its answer where the operation is unknown."""
     name = span.operation
     unknown = name not in KNOWN and not LOOKS_LIKE_A_TOOL.search(name)
     return name in MODEL_CALLS or (unknown and value_of(span, OUTPUT) is not None)
 
 
 def has_failed(span: Span) -> bool:
-    """Whether it says that it failed: by its status, or the type of an error."""
+    """Return whether the span failed: by its status, or by the type of an error."""
     return span.failed or span.attributes.get(ERROR_TYPE) is not None
 
 
 def finish_reasons(span: Span) -> Iterator[str]:
-    """Why its answer ends, in small letters, as the span says and its messages."""
+    """List the finish reasons of a span and of its messages, in small letters."""
     given = data_of(span.attributes.get(FINISH))
     yield from (str(each).lower() for each in (given if isinstance(given, list) else [given]))
     yield from (message.finish.lower() for message in span.answered)
 
 
 def is_unreadable(span: Span, name: str) -> bool:
-    """Whether messages are there, and are no list: exporters cut attributes that are longer than a limit."""
+    """Return whether messages are present but no list. Exporters cut attributes that are longer than a limit."""
     value = value_of(span, name)
     return value is not None and not isinstance(data_of(value), list)

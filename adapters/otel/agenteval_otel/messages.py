@@ -16,13 +16,13 @@ from agenteval.reading.jsonsource import parse_json, whole_characters
 from agenteval.text.lazy_regexes import lazy
 
 UNNAMED = "(unnamed)"
-"""What a tool is called whose name is not recorded."""
+"""The name in a trace of a tool without a recorded name."""
 INSTRUCTING = ("system", "developer")
-"""Roles whose messages instruct the model: nobody said them in the conversation."""
+"""Roles of messages that instruct the model. They are no part of the conversation."""
 ROLES = {"human": "user", "ai": "assistant", "model": "assistant", "function": "tool"}
-"""What some frameworks and services call the roles."""
+"""Names of the roles in some frameworks and services."""
 PROMPTS = {"user-prompt": "text"}
-"""Kinds of part of Pydantic AI that are text. Its instructions are no one's words."""
+"""Kinds of part of Pydantic AI that are text. Its `system-prompt` is left out: it instructs the model."""
 SPEAKERS = (*ROLES, *INSTRUCTING, "assistant", "tool", "user")
 TEXTS = ("text", "input_text", "output_text", "refusal")
 TEXT = ("content", "text", "refusal", "value")
@@ -51,7 +51,7 @@ RESPONSES = {
     "functionResponse": ("response",),
     "toolResponse": ("output",),
 }
-"""Kinds of part that tell what a tool answered, and the keys of that."""
+"""Kinds of part that hold the result of a tool, and the keys of the result."""
 IDS = ("call_id", "id", "tool_use_id", "tool_call_id", "toolCallId", "toolUseId", "ref")
 NAMES = ("name", "toolName", "tool_name")
 SILENT = lazy(
@@ -60,59 +60,59 @@ SILENT = lazy(
 )
 """Kinds of part that hold neither text nor calls."""
 WRAPPED = {"function_call": "functionCall", "function_response": "functionResponse"}
-"""Keys by which a part without a type tells its kind, beside the kinds themselves."""
+"""Keys that give the kind of a part without a type, beside the kinds themselves."""
 LISTS = ("messages", "contents", "choices", "generations", "candidates")
 WRAPPERS = ("message", "output", "input", "text", "prompt", "inputs", "outputs", "value")
-"""Keys under which messages stand, as a list or in any form."""
+"""Keys that hold messages, as a list or in any form."""
 
 STATES = (
     *("messages", "chat_history", "history", "message_history", "all_messages", "new_messages"),
     *("state", "values", "result"),
 )
-"""Keys of a framework's state under which messages stand, beside those that wrap any."""
+"""Keys of a framework's state that hold messages, beside `WRAPPERS`."""
 CALLBACK = frozenset({"outputs", "output", "inputs", "input", "kwargs", "tags", "metadata", "input_str"})
-"""The keys of what LangChain's callbacks are given of a step."""
+"""The keys of the data that LangChain gives its callbacks for a step."""
 NODES = ("__end__", "__start__")
-"""What a step of a graph puts out that only decides which one is next."""
+"""The outputs of a graph's step that only name the next step. They are no text of a model."""
 LONGEST_HEAD = 1000
 _DUMPED = lazy(r'"lc": ?\d, ?"type": ?"constructor"')
 _MESSAGE = lazy(r"(?:[A-Z][A-Za-z]*)?Message(?:Chunk)?")
 _PRINTED = lazy(
     r"\s*(?:\w+\(|\{|\[)?\s*(?:['\"]?\w+['\"]?\s*[:=]\s*\[?\s*)?(?:[A-Z][A-Za-z]*)?Message(?:Chunk)?\(\w+="
 )
-"""How a state begins as Python prints it, and a message of LangChain."""
+"""The beginning of a state as Python prints it. Some instrumentations record `str(state)`: `{'messages': [HumanMessage(content=…`."""
 _PRINTED_MESSAGE = lazy(r"""content=('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*") additional_kwargs=""")
 
 IN_A_SPAN = Path("span")
-"""What JSON within a span is called in errors, which nobody sees."""
+"""The path in errors about JSON within a span. `data_of` drops these errors."""
 _CONSTANT = lazy(r'"(?:[^"\\]|\\.)*+"?|(-?Infinity|NaN)')
-"""A text in JSON, whatever it holds, or what stands for a number and is none."""
+"""A text in JSON, or a constant that is no JSON. Matching whole texts keeps a `NaN` inside a text as it is."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Message:
-    """One message: who speaks, its text, and the calls and responses of tools in it, by call id."""
+    """One message: its role, its text, and its calls and responses of tools, by call id."""
 
     role: str
     text: str = ""
     calls: list[tuple[str, str, Any]] = field(default_factory=list)
     """Call id, tool, arguments."""
     responses: list[tuple[str, Any, bool | None]] = field(default_factory=list)
-    """Call id, response, and whether it tells of a failure, where it says so."""
+    """Call id, response, and whether the call failed; None where the message does not state it."""
     open: list[str] = field(default_factory=list)
     """The ids of the calls that the model's service does not execute itself."""
     finish: str = ""
-    """Why it ends."""
+    """The finish reason."""
     unknown: list[str] = field(default_factory=list)
-    """The kinds of its parts that nobody knows."""
+    """The kinds of its parts that are not known here."""
 
     @property
     def asks(self) -> bool:
-        """Whether it asks for a tool, and does not tell what that answered."""
+        """True if it asks for a tool whose result it does not hold."""
         return not {call_id for call_id, _, _ in self.responses}.issuperset(self.open)
 
     def as_written(self) -> dict[str, Any]:
-        """The message in the form of the conventions: read again, it is the same."""
+        """Return the message in the form of the conventions. Reading that form gives an equal message."""
         parts: list[dict[str, Any]] = [{"type": "text", "content": self.text}] if self.text else []
         for call_id, tool, args in self.calls:
             kind = "tool_call" if call_id in self.open else "server_tool_call"
@@ -126,9 +126,9 @@ class Message:
 
 
 def data_of(value: Any) -> Any:
-    """The data that a value stands for: sound JSON in a text is read, any other text is itself.
+    """Parse a text that is JSON; return any other value as it is.
 
-    `NaN` and its like, which many writers of JSON have for numbers, become text.
+    `NaN` and `Infinity`, which many writers of JSON use for numbers, become text.
     """
     if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "["):
         return value
@@ -144,7 +144,7 @@ def data_of(value: Any) -> Any:
 
 
 def indexed(attributes: dict[str, Any], prefix: str) -> list[Any]:
-    """The list that attributes with numbers in their names describe, as `llm.input_messages.0.message.role`; nested, too."""
+    """Build the list that numbered attributes describe, for instance `llm.input_messages.0.message.role`."""
     tree: dict[str, Any] = {}
     start = f"{prefix}."
     for key in filter(lambda key: key.startswith(start), attributes):
@@ -158,7 +158,7 @@ def indexed(attributes: dict[str, Any], prefix: str) -> list[Any]:
 
 
 def _lists(data: Any) -> Any:
-    """Data with a list for each mapping whose keys are all numbers."""
+    """Replace each mapping that has only numbers as keys by a list."""
     if not isinstance(data, dict):
         return data
     if data and all(key.isascii() and key.isdecimal() and len(key) < 10 for key in data):
@@ -167,24 +167,25 @@ def _lists(data: Any) -> Any:
 
 
 def listed(value: Any) -> list[Any]:
-    """A list, or none of anything else."""
+    """Return a list as it is, and an empty list for anything else."""
     return value if isinstance(value, list) else []
 
 
 def mappings(value: Any) -> list[dict[str, Any]]:
-    """The mappings in a list; none of anything else."""
+    """List the mappings in a list; none for anything else."""
     return [each for each in listed(value) if isinstance(each, dict)]
 
 
 def arguments_in(value: Any) -> Any:
-    """The arguments of a call; services write an empty text where there are none."""
+    """Return the arguments of a call. Services write an empty text for a call without arguments."""
     return {} if value == "" else data_of(value)
 
 
 def messages_in(data: Any, role: str) -> list[Any]:
-    """The messages that an input or output of a model holds, however it is wrapped; a text is one of that role.
+    """List the messages in the input or output of a model. A plain text becomes one message with `role`.
 
-    A request's messages or contents, an answer's choices, candidates or generations, a state that has messages.
+    They stand in a request's `messages` or `contents`, an answer's `choices`, `candidates` or `generations`, or in a
+    framework's state.
     """
     match found := data_of(data):
         case str():
@@ -208,7 +209,7 @@ def messages_in(data: Any, role: str) -> list[Any]:
 
 
 def message_of(given: Any) -> Message | None:
-    """A message in any known form; None for what is none."""
+    """Read a message in any known form; None for anything else."""
     data = _unwrapped(given)
     if data is None:
         return None
@@ -243,7 +244,7 @@ def message_of(given: Any) -> Message | None:
 
 
 def _unwrapped(given: Any) -> dict[str, Any] | None:
-    """The message within what holds it: LangChain's serialised objects, an answer with its reasons, a pair."""
+    """Take a message out of its wrapper: LangChain's serialised objects, an answer with its finish reason, a pair."""
     match given:
         case [str(role), str(content)]:
             return {"role": role, "content": content}
@@ -269,12 +270,12 @@ def _unwrapped(given: Any) -> dict[str, Any] | None:
 
 
 def _role_of(name: str) -> str:
-    """The role that the name of a class of messages tells, as `AIMessageChunk`."""
+    """Return the role in the name of a message class: `ai` for `AIMessageChunk`."""
     return name.removesuffix("Chunk").removesuffix("Message").lower()
 
 
 def _with_typed_parts(kind: str, parts: list[dict[str, Any]]) -> dict[str, Any]:
-    """A message of Pydantic AI: its parts have their kinds under another key."""
+    """Convert a message of Pydantic AI, which writes the kinds of its parts as `part_kind`."""
     kinds = [str(part.get("part_kind", part.get("part-kind"))) for part in parts]
     role = "assistant" if kind == "response" else "user" if "user-prompt" in kinds else ""
     typed = [{**part, "type": PROMPTS.get(name, name)} for part, name in zip(parts, kinds, strict=True)]
@@ -282,13 +283,13 @@ def _with_typed_parts(kind: str, parts: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _holds_parts(text: str) -> bool:
-    """Whether a content is a list of parts, written as JSON."""
+    """Return whether a content is a list of parts, written as JSON."""
     found = data_of(text) if text.startswith("[{") else None
     return isinstance(found, list) and all(isinstance(each, dict) and _kind(each) for each in found)
 
 
 def _kind(part: dict[str, Any]) -> str:
-    """What a part is, by its type or by the one key that it has."""
+    """Return the kind of a part: its type, or the one key that it has."""
     if given := part.get("type"):
         return str(given)
     for key in part:
@@ -299,7 +300,7 @@ def _kind(part: dict[str, Any]) -> str:
 
 
 def _add(message: Message, part: dict[str, Any], texts: list[str]) -> None:
-    """Take a part into a message."""
+    """Add a part to a message, and its text to `texts`."""
     kind = _kind(part)
     if "type" not in part:
         within = (inner for key, inner in part.items() if WRAPPED.get(key, key) == kind)
@@ -334,7 +335,7 @@ def _first(part: dict[str, Any], keys: tuple[str, ...]) -> str:
 
 
 def result_of(value: Any) -> Any:
-    """What a tool answered, out of what a framework wraps it in: a list of texts, a typed value, a message."""
+    """Unwrap the result of a tool. Frameworks wrap it in a list of texts, a typed value, or a message."""
     match data_of(value):
         case [{"text": str()}, *_] as parts if all(
             isinstance(each, dict) and set(each) == {"text"} for each in parts
@@ -349,7 +350,7 @@ def result_of(value: Any) -> Any:
 
 
 def tool_message(data: Any) -> dict[str, Any] | None:
-    """LangChain's message of a tool, however it is wrapped; None for anything else."""
+    """Return LangChain's message of a tool without its wrapper; None for anything else."""
     if isinstance(data, dict) and isinstance(data.get("output"), dict):
         data = data["output"]
     found = (_unwrapped(data) if isinstance(data, dict) else None) or {}
@@ -357,7 +358,7 @@ def tool_message(data: Any) -> dict[str, Any] | None:
 
 
 def read_messages(value: Any) -> Iterator[Message]:
-    """The messages in a value, or in a text of JSON; none for what holds none. A state is the messages that it holds."""
+    """Read the messages in a value, or in a text of JSON. A message that is a framework's state gives its messages."""
     for each in listed(data_of(value)):
         message = message_of(each) if isinstance(each, dict | list) else None
         if message is None:
@@ -368,7 +369,7 @@ def read_messages(value: Any) -> Iterator[Message]:
 
 
 def answers_in(value: Any) -> list[Message]:
-    """The messages with which a model or an agent answers: of a whole conversation, what follows the last question."""
+    """Read the messages of an answer. Of a whole conversation, take those after the last question that was answered."""
     messages = [*read_messages(value)]
     last = max((at for at, each in enumerate(messages) if each.role == "assistant"), default=0)
     asked = [at for at, each in enumerate(messages[:last], 1) if each.role == "user" and not each.responses]
@@ -376,7 +377,7 @@ def answers_in(value: Any) -> list[Message]:
 
 
 def _state_in(message: Message) -> list[Any] | None:
-    """The messages of a framework's state that was written down as a text; None for any other text."""
+    """List the messages of a framework's state that was recorded as a text; None for any other text."""
     text = message.text
     if text[:1] in ("{", "["):
         data = data_of(text)
@@ -408,7 +409,7 @@ def _messages_in_state(data: Any, role: str) -> list[Any] | None:
 
 
 def _is_dumped(data: Any) -> bool:
-    """Whether it is a message as a framework writes it down, and not one that a person or a model would write."""
+    """Return whether data is a message that a framework serialised, not data that a person or a model wrote."""
     if not isinstance(data, dict):
         return False
     marks = data.get("lc"), data.get("part_kind"), data.get("source") and data.get("type")
@@ -419,7 +420,7 @@ def _is_dumped(data: Any) -> bool:
 
 
 def _printed_messages(text: str) -> list[Any]:
-    """The messages in what Python prints of a state; none where that is no expression, as it is cut."""
+    """List the messages in a state as Python prints it; none where it is cut, and so no expression."""
     try:
         tree = ast.parse(text.strip(), mode="eval")
     except (SyntaxError, ValueError, MemoryError, RecursionError):

@@ -23,13 +23,13 @@ from agenteval_otel.runs import MAIN, Call, Run, asking, calls_of, earlier, rece
 from agenteval_otel.spans import Span
 
 Moment = tuple[int, EventType, dict[str, Any], str, str]
-"""What happened: when, in nanoseconds; the kind of event, its data, its actor, the agent."""
+"""An event before it is numbered: its time in nanoseconds, type, data, actor, and agent."""
 
 
 def normalize(
     run: Run, scenario: TraceScenario, adapter: AdapterInfo, *, test_case_id: str, test_run_id: str, cut: bool
 ) -> Trace:
-    """The trace of a run; `scenario` is the situation, of which spans tell the session only."""
+    """Build the trace of a run. `scenario` comes from the test: spans hold nothing of it but the session."""
     calls = calls_of(run)
     output = final_output(run)
     usage = _usage(run)
@@ -72,9 +72,9 @@ def normalize(
 
 
 def final_output(run: Run) -> str | None:
-    """What the agent answered in the end: by the outermost span, else by the agent's, else by the last call of its model.
+    """Return the final answer: of the outermost span, else of the agent, else of its last model call.
 
-    Of several agents in turn the last one answers. What is said along with a call of a tool is no answer yet.
+    Of several agents in turn the last one answers. A text beside a call of a tool is no answer yet.
     """
     for span in [*run.outermost[-1:], *run.own_agents[-1:], *run.own_chats[-1:]]:
         answers = [message for message in span.answered if message.role in ("assistant", "")]
@@ -84,13 +84,13 @@ def final_output(run: Run) -> str | None:
 
 
 def timestamp(nanoseconds: int) -> str:
-    """A time as ISO 8601 in UTC, with milliseconds."""
+    """Format a time as ISO 8601 in UTC, with milliseconds."""
     seconds, rest = divmod(nanoseconds, 1_000_000_000)
     return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}.{rest // 1_000_000:03}Z"
 
 
 def _moments(run: Run, call: Call) -> Iterator[Moment]:
-    """A call, what answered it, and its error."""
+    """List the events of a call: the call, its result, and its error."""
     span, agent = call.span, run.agent_of(call.told_by)
     args = call.args if isinstance(call.args, dict | None) else {"input": call.args}
     link = {"tool": call.tool, "call_id": call.call_id}
@@ -114,7 +114,7 @@ def _moments(run: Run, call: Call) -> Iterator[Moment]:
 
 
 def _error(span: Span) -> dict[str, Any]:
-    """What a failed span says of its error; spans do not tell whether trying again could help."""
+    """Return the error of a failed span. Spans do not state whether a retry could help, so `retryable` is false."""
     exception = next((event for event in span.events if event["name"] == "exception"), {})
     kind = span.attributes.get(gen_ai.ERROR_TYPE) or exception.get("exception.type") or "error"
     told = span.message, exception.get("exception.message"), span.attributes.get(gen_ai.ERROR_MESSAGE)
@@ -135,16 +135,16 @@ def _status(run: Run, output: str | None, *, cut: bool) -> TraceStatus:
 
 
 def _usage(run: Run) -> dict[str, Any] | None:
-    """Tokens by kind: of the calls of models; of the outermost spans where only these tell all; None for none.
+    """Add up the tokens of all model calls, else of the outermost spans, by kind; None where none are recorded.
 
-    Frameworks differ in what an agent's tokens are: those of agents within it, and of turns before it, or not.
+    The outermost spans come second because frameworks disagree: some include inner agents and earlier turns in them.
     """
     usage = _tokens(run.chats)
     return usage if "total_tokens" in usage else max((usage, _tokens(run.outermost)), key=len) or None
 
 
 def _tokens(spans: list[Span]) -> dict[str, int]:
-    """Tokens by kind, added up. A kind that a span does not tell is left out: the others are not all."""
+    """Add up tokens by kind. A kind that one span lacks is left out, since the sum would be too low."""
     usage: dict[str, int] = {}
     for kind, name in gen_ai.TOKENS.items():
         counts = [span.attributes.get(name) for span in spans if name in span.attributes or not span.failed]
@@ -166,18 +166,18 @@ def _tokens(spans: list[Span]) -> dict[str, int]:
 
 
 def untold(run: Run) -> list[Span]:
-    """The calls of models that do not tell what was answered."""
+    """List the model calls without a recorded answer."""
     return [chat for chat in run.chats if not chat.answered and not gen_ai.has_failed(chat)]
 
 
 def _unknown_parts(run: Run) -> str:
-    """The kinds of parts of answers that nobody knows: they may be calls of tools."""
+    """Name the unknown kinds of parts in answers: they may be calls of tools."""
     messages = (message for chat in run.chats for message in chat.answered)
     return ", ".join(sorted({kind for message in messages for kind in message.unknown}))
 
 
 def unseen(run: Run, calls: list[Call], *, cut: bool) -> Iterator[str]:
-    """Parts of the run that the spans do not show, in which tools may have been called."""
+    """List the parts of the run that the spans do not show and in which tools may have been called."""
     if cut:
         yield "what the file leaves out: it breaks off, or says that it is a part"
     if not run.complete:
@@ -201,7 +201,7 @@ def unseen(run: Run, calls: list[Call], *, cut: bool) -> Iterator[str]:
 
 
 def _only_repeated(run: Run, calls: list[Call]) -> Mapping[str, int]:
-    """Calls by tool that messages to a model tell of after the user's last one, and nothing else does."""
+    """Count calls, by tool, that only messages to a model mention, after the user's last message."""
     most: Counter[str] = Counter()
     for span in (*run.chats, *(run.agents if run.chats or run.tools else ())):
         told: Counter[str] = Counter()
@@ -214,7 +214,7 @@ def _only_repeated(run: Run, calls: list[Call]) -> Mapping[str, int]:
 
 
 def _not_executed(run: Run) -> list[Span]:
-    """The calls of models whose answer is not told, ends in a call of a tool, and is followed by none."""
+    """List the model calls that ended in a call of a tool, where neither the answer nor the execution is recorded."""
     asking = [chat for chat in untold(run) if gen_ai.FOR_TOOLS.intersection(gen_ai.finish_reasons(chat))]
     lost = []
     for chat in asking if run.tools else ():
@@ -227,7 +227,7 @@ def _not_executed(run: Run) -> list[Span]:
 
 
 def _notes_on_messages(run: Run, usage: Mapping[str, Any] | None, *, unanswered: bool) -> Iterator[str]:
-    """What was lost, what was said, where that is not known; of a run that did not fail, why there is no answer; tokens."""
+    """List notes on dropped attributes, messages, a missing answer (if `unanswered`), and tokens."""
     if lost := sum(span.dropped for span in run.spans):
         yield f"attributes or events of {counted(lost, 'span')} were dropped at a limit when they were recorded"
     names = [span.operation for span in run.spans if not gen_ai.is_model_call(span)]
@@ -265,7 +265,7 @@ def _notes_on_messages(run: Run, usage: Mapping[str, Any] | None, *, unanswered:
 
 
 def _notes_on_calls(run: Run, calls: list[Call]) -> Iterator[str]:
-    """What is not known of tool calls."""
+    """List notes on what is not recorded of tool calls."""
     if not run.chats and not run.tools:
         yield "no span is a call of a model or a tool, so tools are not judged"
     untold_ends = (call for call in calls if call.span is None and call.failed is None)

@@ -1,7 +1,7 @@
-"""Takes what an agent's exporter sends, OTLP over HTTP, and keeps it in a file of OTLP JSON, a request a line.
+"""Receives OTLP over HTTP from a running agent, and writes it to a file of OTLP JSON, one request a line.
 
 https://opentelemetry.io/docs/specs/otlp/#otlphttp: JSON or protobuf, compressed or not, to `/v1/traces` and `/v1/logs`;
-metrics are taken and forgotten. It listens on a port of this machine, or on a unix socket, in a thread of its own.
+metrics are accepted and dropped. It listens on a port of this machine, or on a unix socket, in a thread of its own.
 """
 
 import json
@@ -25,18 +25,18 @@ JSON, PROTOBUF = "application/json", "application/x-protobuf"
 MAX_REQUEST = 64 * 2**20
 """The bytes of a request, unpacked: exporters send a few hundred spans at a time."""
 SENT = Path("the request")
-"""What a request is called in errors, which the exporter gets."""
+"""The path in errors about a request. The exporter gets these errors as its answer."""
 
 
 class _RefusedError(Exception):
-    """A request that is not taken: status, and why."""
+    """A request that is not accepted: HTTP status, and the reason."""
 
 
 TOO_LARGE = 413, f"the request is larger than {MAX_REQUEST} bytes"
 
 
 class Receiver:
-    """Listens while it is open (`with`); what comes is in `file` when `with` ends, and before, request by request.
+    """Listens inside `with`, and appends each request to `file` as it arrives.
 
     `address` is a host and a port (0 for a free one), or the path of a unix socket, which must not exist yet. Raises
     `OSError` where it cannot listen there, or where the file exists.
@@ -50,7 +50,7 @@ class Receiver:
         self._kept = file.open("x", encoding="utf-8")
         self._socket = address if isinstance(address, Path) else None
         try:
-            os.fchmod(self._kept.fileno(), 0o600)  # what agents say is not redacted here
+            os.fchmod(self._kept.fileno(), 0o600)  # the file is not redacted
             self._server: _Tcp | _Unix = (
                 _Unix(str(address), _Handler) if isinstance(address, Path) else _Tcp(address, _Handler)
             )
@@ -61,7 +61,7 @@ class Receiver:
         self._server.taken = self
         name = self._server.socket.getsockname()
         self.endpoint = f"unix://{address}" if self._socket else "http://{}:{}".format(*name)
-        """Where it listens, as `OTEL_EXPORTER_OTLP_ENDPOINT` takes it; of a unix socket its path."""
+        """The address for `OTEL_EXPORTER_OTLP_ENDPOINT`; of a unix socket its path."""
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
 
     def __enter__(self) -> Self:
@@ -108,14 +108,14 @@ class Receiver:
 
 
 class _Server(socketserver.ThreadingMixIn):
-    """A thread a request; one that hangs keeps nobody from ending."""
+    """Handles each request in a thread. A thread that hangs keeps no process from ending."""
 
     daemon_threads = True
     block_on_close = False
     taken: Receiver
 
     def handle_error(self, *_: object) -> None:
-        """A connection that breaks off, or says nothing for too long."""
+        """Count a connection that breaks off or stays silent for too long."""
         self.taken.refuse("a connection broke off")
 
 
@@ -153,7 +153,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _body(self, path: str, kind: str) -> bytes:
         if not path.endswith(SIGNALS):
             raise _RefusedError(404, f"nothing is taken at {path}: send to {', '.join(SIGNALS)}")
-        if kind not in (JSON, PROTOBUF):  # these a page in a browser cannot send elsewhere
+        if kind not in (JSON, PROTOBUF):  # a page in a browser cannot send these two across sites
             raise _RefusedError(415, f"expected {PROTOBUF} or {JSON}, got {kind or 'nothing'}")
         if self.headers.get("Transfer-Encoding", "").lower() != "chunked":
             length = self.headers.get("Content-Length", "")
@@ -176,7 +176,7 @@ class _Handler(BaseHTTPRequestHandler):
                 return bytes(body)
 
     def _unpacked(self, body: bytes) -> bytes:
-        """A body without its compression, as far as it may grow."""
+        """Decompress a body, up to `MAX_REQUEST` bytes: a small request may unpack to gigabytes."""
         encoding = self.headers.get("Content-Encoding", "")
         if encoding in ("", "identity"):
             return body
@@ -192,10 +192,10 @@ class _Handler(BaseHTTPRequestHandler):
         return data
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
-        """Answer what is no POST, or no HTTP/1: gRPC is sent so."""
-        told = message or HTTPStatus(code).phrase
-        self.server.taken.refuse(f"{told}: expected OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf, or http/json")
+        """Answer a request that is no POST or no HTTP/1, and point to the protocol: gRPC exporters send HTTP/2."""
+        error = message or HTTPStatus(code).phrase
+        self.server.taken.refuse(f"{error}: expected OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf, or http/json")
         super().send_error(code, message, explain)
 
     def log_message(self, *_: object) -> None:
-        """Nothing: what came is counted."""
+        """Log nothing: `received` counts the requests."""

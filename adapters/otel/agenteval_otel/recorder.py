@@ -1,4 +1,4 @@
-"""The runs in a file of spans, one of them as the files of a test, and what such a test names."""
+"""Lists the runs in a file of spans, and turns a run into the files of a test."""
 
 from collections import Counter
 from pathlib import Path
@@ -42,36 +42,36 @@ KEPT = (
     *gen_ai.TOKENS.values(),
     *gen_ai.CACHED,
 )
-"""What a trace is made of, beside messages. The rest tells of hosts, of prompts, and of people."""
+"""The attributes that a trace needs, beside messages. All others are dropped: they name hosts, prompts, and people."""
 NOT_KEPT = "(not kept)"
-"""What stands for messages that cannot be read: they may instruct the model."""
+"""The placeholder for messages that cannot be read. They may hold instructions, so they are not kept."""
 NO_GROUP = "main"
 UNREAD = "agenteval.unread.kind"
-"""An attribute by which a span that nobody reads is known again when it is replayed."""
+"""An attribute that marks an unread span in a written test, so that a replay notices it again."""
 
 
 @model
 class OtelInput(Model):
-    """What is replayed: an agent's spans."""
+    """The input of a replay: the spans of an agent."""
 
     replay_file: str
-    """The file of spans, relative to the test: OTLP in JSON or protobuf, or what Tempo or Jaeger gives."""
+    """The file of spans, relative to the test: OTLP in JSON or protobuf, or an export of Tempo or Jaeger."""
     trace_id: str | None = None
-    """Which trace is meant, when the file holds several."""
+    """The trace to replay, where the file holds several."""
 
 
 class OtelRecorder:
     """Reads files of spans."""
 
     def inspect(self, source: Path, context: AdapterContext) -> Recording:
-        """The runs in a file: one a trace. Raises `AdapterError`, and `FileError` for what cannot be read."""
+        """List the runs in a file, one a trace. Raises `AdapterError`, and `FileError` for a file that cannot be read."""
         found = _read(source, context)
         runs = runs_of(found)
         if not runs:
             raise nothing_done(source, found)
         traces = [_trace(run, found, context) for run in runs]
         others = Counter(gen_ai.convention(span) for span in found.spans if not span.operation)
-        passed_over = "spans of {} that tell of no agent, model call or tool call"
+        passed_over = "spans of {} that are no agent, model call or tool call"
         lacks = [
             "memory that was read or written: checks that need supports_memory_events are skipped",
             "what a scheduler knew: checks that need supports_scheduler_context are skipped",
@@ -105,7 +105,7 @@ class OtelRecorder:
         )
 
     def convert(self, source: Path, run: RecordedRun, context: AdapterContext) -> RecordedTest:
-        """One trace as the files of a test: its spans alone, without instructions and hosts."""
+        """Turn one trace into the files of a test: its spans alone, without instructions and hosts."""
         found = _read(source, context)
         spans = chosen(runs_of(found), run.choice[TRACE_ID], source, found)
         trace = _trace(spans, found, context)
@@ -146,7 +146,7 @@ def _read(source: Path, context: AdapterContext) -> Spans:
 
 
 def _trace(run: Run, found: Spans, context: AdapterContext) -> Trace:
-    """The trace of a run. Spans know no chat group: the conversation stands for it, else the service."""
+    """Build the trace of a run. Spans have no chat group, so the conversation stands for it, else the service."""
     group = run.conversation or run.spans[0].service
     scenario = TraceScenario(trigger="user_message", group_id=group or NO_GROUP, session_id=run.conversation)
     ids = {"test_case_id": run.trace_id, "test_run_id": context.run_id}
@@ -154,7 +154,7 @@ def _trace(run: Run, found: Spans, context: AdapterContext) -> Trace:
 
 
 def _replay(run: Run, found: Spans) -> dict[str, Any]:
-    """The spans of a run, and those that nobody reads and that may be calls of tools, as OTLP JSON."""
+    """Return the spans of a run as OTLP JSON, with the unread ones that may be calls of tools."""
     unread = {span.span_id: span for span in run.strange}
     spans = {span.span_id: span for span in run.spans} | unread
     written = [_kept(span, run.trace_id, unread=span.span_id in unread) for span in spans.values()]
@@ -162,7 +162,7 @@ def _replay(run: Run, found: Spans) -> dict[str, Any]:
 
 
 def _kept(span: Span, trace_id: str, *, unread: bool) -> dict[str, Any]:
-    """A span in the words of the conventions, as OTLP has it, without what no test needs."""
+    """Return a span as OTLP JSON in the current conventions, without the attributes that no test needs."""
     kept = {name: value for name in KEPT if (value := gen_ai.value_of(span, name)) is not None}
     kept |= {
         name: _messages(span, name)
@@ -193,13 +193,13 @@ def _kept(span: Span, trace_id: str, *, unread: bool) -> dict[str, Any]:
 
 
 def _messages(span: Span, name: str) -> str:
-    """Messages without those that instruct the model, and none that cannot be read."""
+    """Return the messages of a span as JSON, without those that instruct the model."""
     import json
 
     if gen_ai.is_unreadable(span, name):
         return NOT_KEPT
     said = span.asked if name == gen_ai.INPUT else span.answered
     kept = [each.as_written() for each in said if each.role not in INSTRUCTING]
-    if said is span.asked:  # who speaks is not told: it may be what instructs
+    if said is span.asked:  # a message without a role may be an instruction
         kept = [each if each["role"] else {**each, "parts": []} for each in kept]
     return json.dumps(kept, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""The spans of one OTLP trace as one run: which agent called which model and tool, each call once, and what it was asked.
+"""Reads the spans of one OTLP trace as one run: its agents, model calls and tool calls, each once, and its messages.
 
 A call of a tool is known twice, by the model's answer that asks for it and by the span of its execution, and
 instrumentations record either or both. The two are one call: they share the call id, or else tool and arguments.
@@ -19,7 +19,7 @@ from agenteval_otel.spans import Span, Spans
 
 MAIN = "main"
 UNTOLD = args_key(None)
-"""The arguments of a call that does not tell them."""
+"""The key of a call without recorded arguments."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -35,19 +35,19 @@ class Run:
     tools: list[Span] = field(default_factory=list)
     """Executions of tools."""
     acting: set[str] = field(default_factory=set)
-    """The ids of the agents that call a model or a tool themselves; others only hold these, as a workflow does."""
+    """The ids of agents that call a model or a tool themselves. A workflow, for instance, only holds other agents."""
     by_id: dict[str, Span] = field(default_factory=dict)
     strange: list[Span] = field(default_factory=list)
-    """Spans that may be calls of tools, and that no reader understands."""
+    """Unread spans that may be calls of tools."""
 
     @property
     def start(self) -> int:
-        """When it began."""
+        """The time at which it began."""
         return self.spans[0].start
 
     @property
     def end(self) -> int:
-        """When the last of its spans ended."""
+        """The time at which the last of its spans ended."""
         return max(span.end for span in self.spans)
 
     @property
@@ -74,25 +74,25 @@ class Run:
 
     @property
     def complete(self) -> bool:
-        """Whether the span that holds all others is there."""
+        """True if the file has the span that holds all others."""
         outside = {span.parent_id for span in self.spans if span.parent_id not in self.by_id}
         return len(outside) == 1
 
     def agent_of(self, span: Span) -> str:
-        """The agent that a span belongs to: `main` for the outermost one that acts, else its name or id."""
+        """Return the agent that a span belongs to: `main` for the outermost one that acts, else its name or id."""
         around = [each for each in self.around(span) if each.span_id in self.acting]
         return MAIN if len(around) < 2 else _name(around[0]) or around[0].span_id
 
     def owner_of(self, span: Span) -> str:
-        """The id of the innermost agent that acts around a span; empty without one."""
+        """Return the id of the innermost acting agent around a span; empty without one."""
         return next((each.span_id for each in self.around(span) if each.span_id in self.acting), "")
 
     def around(self, span: Span) -> Iterator[Span]:
-        """The spans around a span, itself among them, innermost first."""
+        """List a span and the spans around it, innermost first."""
         return _around(span, self.by_id)
 
     def depth(self, agent: Span) -> int:
-        """How many agents and workflows hold one another down to this one."""
+        """Count the agents and workflows around an agent, itself included."""
         return sum(each.operation in gen_ai.AGENTS for each in self.around(agent))
 
     def _in_tool(self, span: Span) -> bool:
@@ -101,7 +101,7 @@ class Run:
 
 
 def _around(span: Span, by_id: dict[str, Span]) -> Iterator[Span]:
-    """A span, and those around it, each directly within the next."""
+    """List a span and the spans around it, each directly within the next."""
     seen = set()
     here: Span | None = span
     while here is not None and here.span_id not in seen:  # a circle of parents is no reason to hang
@@ -111,7 +111,7 @@ def _around(span: Span, by_id: dict[str, Span]) -> Iterator[Span]:
 
 
 def runs_of(found: Spans) -> list[Run]:
-    """The runs in a file, in order of time: a trace is one that has a span about what an agent did."""
+    """List the runs in a file, in order of time. A trace is a run if one of its spans is an act of an agent."""
     spans = translate(found)
     traces: dict[str, dict[str, Span]] = {}
     for span in spans:  # exporters deliver at least once: what comes again is the same span
@@ -145,10 +145,10 @@ def _run(trace_id: str, members: dict[str, Span]) -> Run:
 
 
 def _once(chats: list[Span]) -> list[Span]:
-    """Calls of models, each once: a framework and the client within it may both tell of one.
+    """Keep one span for each model call. A framework and the client within it may both record the call.
 
-    The client's is kept, of which there may be several; unless only the framework's tells what was answered. So may two
-    instrumentations that know nothing of each other.
+    The client's span is kept, unless only the framework's has the answer: one framework span may hold several client
+    calls. Two instrumentations that know nothing of each other may record a call twice, too.
     """
     telling = {span.span_id for span in chats if span.answered}
     by_id = {span.span_id: span for span in chats}
@@ -178,10 +178,10 @@ def _said(chat: Span) -> list[Any]:
 
 
 def _tells_more(other: Span, span: Span, telling: set[str]) -> bool:
-    """Whether another span is of the same call, and the one to keep.
+    """Return whether another span records the same model call, and is the one to keep.
 
-    At the same time it had the same answer, with the same id, or that of another instrumentation: one may give equal
-    answers to different calls, and services may give equal ids to different answers.
+    It does if it overlaps in time and has the same answer, with the same response id or from another instrumentation.
+    No single sign is enough: equal answers may belong to different calls, and services may reuse an id.
     """
     ids = {str(each.attributes.get(gen_ai.RESPONSE_ID) or "") for each in (other, span)}
     if len(ids - {""}) > 1 or ("" in ids and other.scope == span.scope):
@@ -193,7 +193,7 @@ def _tells_more(other: Span, span: Span, telling: set[str]) -> bool:
 
 
 def _parent(span: Span, members: dict[str, Span]) -> str:
-    """The nearest span around it that is about generative AI; without one, what the outermost of the others names."""
+    """Return the id of the nearest span around it about generative AI, else the parent of the outermost other span."""
     for each in islice(_around(span, members), 1, None):
         if each.operation:
             return each.span_id
@@ -202,7 +202,7 @@ def _parent(span: Span, members: dict[str, Span]) -> str:
 
 
 def _each_once(run: Run) -> list[Span]:
-    """Executions of tools, each once: what a span leaves out that another tells of the same one is taken from that."""
+    """Keep one span for each execution of a tool, completed from other spans of the same execution."""
     kept: list[Span] = []
     same: dict[str, Span] = {}
     alike: dict[tuple[str, str], list[Span]] = {}
@@ -227,7 +227,7 @@ def _each_once(run: Run) -> list[Span]:
 
 
 def _beside(first: Span, span: Span) -> bool:
-    """Whether two instrumentations tell of one execution that know nothing of each other: at once, by no other id."""
+    """Return whether two instrumentations recorded one execution: the spans overlap, and their call ids do not differ."""
     if first.scope == span.scope or first.start > span.end or span.start > first.end:
         return False
     return len({first.call_id, span.call_id} - {""}) < 2
@@ -245,11 +245,11 @@ def _complete(first: Span, span: Span) -> None:
 
 
 def received(run: Run) -> Iterator[tuple[int, Message]]:
-    """The messages that the agent was given in this run, with their times.
+    """List the user's messages of this run, with their times.
 
-    The first call of a model has what was said before, too: what the user said after the last answer is new. Later
-    calls repeat it all, or tell only what is new: what the user said beyond that came in between. Agents that it hands
-    on to may be asked in other words, which are no user's.
+    The first model call repeats the conversation before the run, so only messages after its last answer are new. Later
+    calls repeat everything, or hold only new messages; a message beyond the known ones came in between. An agent that
+    the run hands over to may be asked in other words, which are not the user's, so its calls do not count.
     """
     known: int | None = None
     said: Counter[str] = Counter()
@@ -272,7 +272,7 @@ def received(run: Run) -> Iterator[tuple[int, Message]]:
 
 
 def asking(run: Run) -> list[Span]:
-    """The calls of the outermost agent's model that tell what it was asked; the agent, where none tells of a user."""
+    """List the model calls of the outermost agent with recorded input; the agent itself where none has a user's message."""
     chats = {chat.span_id: chat.asked for chat in run.own_chats}
     if any(message.role == "user" for messages in chats.values() for message in messages):
         return [chat for chat in run.own_chats if chats[chat.span_id]]
@@ -280,7 +280,7 @@ def asking(run: Run) -> list[Span]:
 
 
 def earlier(run: Run) -> list[Message]:
-    """What was said before this run, as far as the first call of a model repeats it."""
+    """List the messages before this run, as far as the first model call repeats them."""
     for span in [*run.chats, *run.agents]:
         if messages := [each for each in span.asked if each.role not in INSTRUCTING]:
             while messages and messages[-1].role == "user" and not messages[-1].responses:
@@ -290,46 +290,46 @@ def earlier(run: Run) -> list[Message]:
 
 
 def _who(run: Run, span: Span) -> str:
-    """What the agent is called that calls a model; nothing when that is not told."""
+    """Return the name of the agent that calls a model; empty where it is not recorded."""
     agents = (each for each in run.around(span) if each.span_id in run.acting)
     return next(map(_name, agents), "")
 
 
 def _name(agent: Span) -> str:
-    """The name of an agent, which is the same in every run, else its id."""
+    """Return the name of an agent, else its id. A name is the same in every run."""
     names = (agent.attributes.get(name) for name in gen_ai.AGENT_NAMES)
     return next((str(name) for name in names if name), "")
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Call:
-    """A tool call: what asked for it, what executed it, and what answered it, as far as they are recorded."""
+    """A tool call, with the spans of its request and its execution, and its response, as far as they are recorded."""
 
     call_id: str
     tool: str
     args: Any
     named: bool = True
-    """Whether the recording gives its id."""
+    """True if the recording has its id."""
     told_by: Span
-    """The call of a model whose answer asks for it; its execution, where none does."""
+    """The model call that asks for it; its execution, where no model call does."""
     chat: Span | None = None
     span: Span | None = None
     """Its execution."""
     guessed: bool = False
-    """Whether the span may as well be that of another call of the tool, with other arguments."""
+    """True if the span may belong to another call of the tool with other arguments."""
     response: Any = None
     failed: bool | None = None
-    """Whether the response tells of a failure; None when it does not say."""
+    """True if the response states a failure; None where it states nothing."""
     answered_at: int | None = None
 
     @property
     def started_at(self) -> int:
-        """When it was executed, else asked for."""
+        """The time of its execution, else of its request."""
         return self.span.start if self.span else self.told_by.end
 
 
 def calls_of(run: Run) -> list[Call]:
-    """All tool calls, each once, in the order in which they were executed or asked for."""
+    """List all tool calls, each once, in the order of execution or request."""
     asked = [call for chat in run.chats for call in _asked_for(chat)]
     _answer(run, asked)
     find = _finder(run, asked)
@@ -360,10 +360,10 @@ def _asked_for(chat: Span) -> Iterator[Call]:
 
 
 def _answer(run: Run, calls: list[Call]) -> None:
-    """Give each call the response that a later call of a model repeats, or the same answer of the model itself.
+    """Give each call its response, which a later model call repeats, or the same answer of the model holds.
 
-    Some services number the calls of each answer anew: of several with one id a response is that of the last one which
-    is asked for before it.
+    Some services number the calls of each answer anew, so several calls share an id. A response belongs to the last of
+    them that was requested before it.
     """
     by_id: dict[str, list[Call]] = {}
     for call in calls:
@@ -379,9 +379,9 @@ def _answer(run: Run, calls: list[Call]) -> None:
 
 
 def _responses(messages: list[Message]) -> Iterator[tuple[str, int, Any, bool | None]]:
-    """The responses in messages, the last one first: call id, how many calls with this id follow, response, failure.
+    """List the responses in messages, the last one first: call id, later calls with this id, response, failure.
 
-    A call follows that a later message asks for, or of which a later response tells.
+    A later call is one that a later message requests, or that has a later response.
     """
     asked: Counter[str] = Counter()
     given: Counter[str] = Counter()
@@ -432,9 +432,10 @@ def _finder(run: Run, asked: list[Call]) -> Callable[[Span], Call | None]:
 
 
 def _likeliest(span: Span, calls: list[Call], run: Run) -> Call | None:
-    """Of calls that a span may have executed the most likely one.
+    """Choose the call that a span most likely executed, and mark it as guessed where another one fits as well.
 
-    It has the span's arguments, is of the same agent, has the same result, or one at all, and was asked for last.
+    In this order: it was requested before, has the span's arguments, is of the same agent, has the same result, has a
+    result at all, and was requested last.
     """
     args, owner, result = span.args, run.owner_of(span), span.result
 

@@ -1,12 +1,12 @@
-"""Files of spans: what container they come in is recognised by its content, and read, or refused by its name.
+"""Files of spans: the container is recognised by its content, and read, or refused by name.
 
-Read are OTLP in JSON (one document, one a line, or lists of them) and in protobuf, what Tempo's API and CloudWatch give
-(spans and log records, one a row, with lines of the application's own log between them), and Jaeger's JSON. To add a container, describe it in `CONTAINERS` (it holds OTLP JSON), in `FOREIGN` (it is refused),
-or read it as `Jaeger` does.
+These are read: OTLP in JSON (one document, one a line, or lists of them) and in protobuf, exports of Tempo's API and of
+CloudWatch (spans and log records, one a row, between lines of the application's own log), and Jaeger's JSON. To add a
+container, describe it in `CONTAINERS` (it holds OTLP JSON) or in `FOREIGN` (it is refused), or read it as `Jaeger` does.
 
 https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding: 64-bit integers are texts, ids are hexadecimal, a
-value is a mapping with one key that names its type. Keys that are not known here are passed over, as the protocol asks;
-so are metrics. Log records are read too: some instrumentations write there what was said in a span.
+value is a mapping with one key that names its type. Unknown keys are passed over, as the protocol asks; so are metrics.
+Log records are read too: some instrumentations write the messages of a span there.
 """
 
 import re
@@ -26,9 +26,9 @@ STATUS_OK, STATUS_ERROR = 1, 2
 LATEST = 253_402_300_800 * 10**9
 """The year 10000, in nanoseconds since 1970."""
 DOCUMENTS = ("resourceSpans", "resourceMetrics", "resourceLogs")
-"""What a document begins with, by what it holds."""
+"""The keys of an OTLP document, by signal."""
 SCOPES = ("scopeSpans", "instrumentationLibrarySpans", "scopeLogs", "instrumentationLibraryLogs")
-"""What holds spans and log records within them; the longer names are older."""
+"""The keys that group spans and log records by instrumentation; the longer names are older."""
 NOBODY = ("AAAAAAAAAAA=", "AAAAAAAAAAAAAAAAAAAAAA==")
 """Ids of zeros in base64, as Tempo writes them."""
 JAEGER = ("traceID", "spans")
@@ -48,7 +48,7 @@ CONTAINERS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "@message": lambda data: data_of(data["@message"]),  # what a query of CloudWatch gives
     "raw_otel_json": lambda data: data["raw_otel_json"],
 }
-"""The key of a container in JSON, and what it holds."""
+"""The key of a container in JSON, and a function that takes its content out."""
 FOREIGN = {
     ("traceId", "localEndpoint"): "Zipkin's JSON",
     ("traceId", "timestamp", "duration"): "Zipkin's JSON",
@@ -60,23 +60,23 @@ FOREIGN = {
     ("traceEvents",): "Chrome's trace format",
     ("resource_spans",): "OTLP with the names of protobuf",
 }
-"""Keys by which other containers are known, which are refused."""
+"""The keys of containers that are refused, with their names."""
 PARTIAL = "PARTIAL"
-"""What Tempo says of a trace that it gives in part."""
+"""Tempo's status of a trace that it returns in part."""
 LOG_KEYS = ("message", "msg", "event", "level")
-"""Keys of lines that applications log as JSON: with one of them, and no span's, a row is none of an agent's traces."""
+"""Keys of lines that applications log as JSON. A row with one of them, and no key of a span, is passed over."""
 LOGGED = re.compile(r"\b(?:TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR)\b|\b\d\d:\d\d:\d\d\b")
-"""A level or a time, as one stands in lines that applications log as texts."""
+"""A level or a time, as in lines that applications log as texts."""
 SPAN_KEYS = re.compile("(?i)trace_?id|span_?id|spans|(?:start|end)_?time|gen_ai|attributes")
 TIMES = ("startTimeUnixNano", "observedTimeUnixNano")
-"""Keys that nothing else has: before them may stand many lines that an application logged."""
+"""Keys that only OTLP has. Many log lines of an application may come before the first of them."""
 KNOWN = (*DOCUMENTS, "batches", "traceID", "scopeSpans", "@message", *TIMES)
-"""Keys that tell that a file holds spans which are read."""
+"""Keys of files with spans that are read."""
 AS_OTLP = "export the spans as OTLP JSON, for instance with `agenteval record --listen` or a collector's file exporter"
 VALUES = frozenset(f"{kind}Value" for kind in ("string", "bool", "int", "double", "array", "kvlist", "bytes"))
 """The keys of an `AnyValue`."""
 _INTEGER = re.compile("-?[0-9]{1,18}")
-"""An integer that surely has 64 bits. A longer one is an id at most, and stays a text."""
+"""An integer that fits into 64 bits. A longer one can only be an id, and stays a text."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -94,45 +94,47 @@ class Span:
     """Events of the span, and log records that name it: their attributes, `name`, and `body`."""
     failed: bool = False
     succeeded: bool = False
-    """Whether its status says so: most leave it open."""
+    """True if its status is OK. Most instrumentations leave the status unset."""
     message: str = ""
-    """What the status says about it."""
+    """The message of the status."""
     service: str = ""
     """`service.name` of the resource."""
     scope: str = ""
     """The instrumentation that wrote it."""
     dropped: bool = False
-    """Whether attributes or events of it were dropped at a limit."""
+    """True if attributes or events of it were dropped at a limit."""
     parent: "Span | None" = field(default=None, repr=False)
     """The span around it, for readers of dialects."""
     dialects: list[str] = field(default_factory=list)
-    """The conventions that it is written in, as far as they are known."""
+    """The known conventions that it is written in."""
     operation: str = ""
-    """What it is about, once it is translated, and so are those that follow; empty when that is not generative AI."""
+    """The operation; empty for a span that is not about generative AI. This and the fields below are set by `resolve`."""
     tool: str = ""
     call_id: str = ""
     args: Any = None
-    """The arguments of the call that it executed; None when they were not captured, as with the next."""
+    """The arguments of the call that it executed; None when they were not captured."""
     result: Any = None
+    """The result of the call; None when it was not captured."""
     asked: list[Message] = field(default_factory=list)
-    """The messages to a model or an agent; none when they were not captured, as with the next."""
+    """The messages to a model or an agent; none when they were not captured."""
     answered: list[Message] = field(default_factory=list)
 
 
 @dataclass(slots=True, kw_only=True)
 class Spans:
-    """The spans of a file, in its order; `cut` tells that its last line breaks off, or that it says it is a part."""
+    """The spans of a file, in its order."""
 
     spans: list[Span] = field(default_factory=list)
     logs: list[Span] = field(default_factory=list)
     """Log records, each as a span within the one that it names; its attributes are as an event of a span has them."""
     cut: bool = False
+    """True if the last line breaks off, or the file states that it is a part."""
     passed_over: int = 0
-    """Rows between them that an application logged."""
+    """The number of rows between them that an application logged."""
 
 
 def is_spans(path: Path) -> bool:
-    """Whether a file looks like spans; what is wrong with it is told when it is read."""
+    """Return whether a file looks like spans. `read_spans` reports what is wrong with it."""
     head = _head(path)
     if _is_binary(head):
         return True
@@ -143,7 +145,7 @@ def is_spans(path: Path) -> bool:
 
 
 def foreign(path: Path) -> str:
-    """What a file is that looks like spans in a container that is not read; empty for any other."""
+    """Name the container of spans that is not read; empty for any other file."""
     head = _head(path)
     return next((name for keys, name in FOREIGN.items() if all(_has(head, key) for key in keys)), "")
 
@@ -160,15 +162,18 @@ def _has(head: bytes, key: str) -> bool:
 
 
 def _is_binary(data: bytes) -> bool:
-    """Whether it is OTLP protobuf: the key of its first field, or a length, and that of the second, which no text has."""
+    """Return whether data is OTLP protobuf.
+
+    It begins with the key of its first field, or with a length, and has the key of the second field, which no text has.
+    """
     return data[:1] in (b"\x00", b"\n") and b"\x12" in data[:4096]
 
 
 def read_spans(path: Path, *, max_bytes: int) -> Spans:
-    """The spans of a file.
+    """Read the spans of a file.
 
     Raises `FileError` for a file that cannot be read as text or JSON, `AdapterError` (`adapter.otlp_invalid`) for a
-    container that is not read, or with the place of what is not as it has to be.
+    container that is not read, or with the place of a wrong value.
     """
     found = Spans()
     data = read_data(path, max_bytes)
@@ -191,7 +196,7 @@ def read_spans(path: Path, *, max_bytes: int) -> Spans:
 
 
 def _read(data: Any, where: str, place: str, found: Spans, *, is_row: bool = False) -> None:
-    """Add the spans of a document, whatever container it is; `is_row` when others stand beside it."""
+    """Add the spans of a document in any container. `is_row` is true if the file has other documents."""
     if isinstance(data, list):
         for index, each in enumerate(data):
             _read(each, where, f"{place}[{index}]", found, is_row=len(data) > 1)
@@ -216,9 +221,10 @@ def _read(data: Any, where: str, place: str, found: Spans, *, is_row: bool = Fal
 
 
 def _is_logged(row: Any) -> bool:
-    """Whether a row is a line that an application logged, beside its spans: a text, or data that has no key of a span."""
+    """Return whether a row is a line that an application logged: a text, or data without a key of a span."""
     if isinstance(row, str):
-        is_cut = row.lstrip().startswith(("{", "["))  # unless a time stands in the brackets
+        # A cut line of JSON is no log line. `[12:01:33] started` is one: its bracket holds a time, no text in quotes.
+        is_cut = row.lstrip().startswith(("{", "["))
         return bool(LOGGED.search(row[:200])) and not (is_cut and '"' in row[:20])
     if not isinstance(row, dict) or any(key in row for key in (*CONTAINERS, *DOCUMENTS)):
         return False
@@ -226,7 +232,7 @@ def _is_logged(row: Any) -> bool:
 
 
 def _documents(text: str, path: Path, found: Spans) -> Iterator[tuple[str, Any]]:
-    """Each JSON document with its place: the whole file, or its lines, the last of which may be cut."""
+    """List the JSON documents with their places: the whole file, or its lines. The last line may be cut."""
     # at line feeds alone: JSON has U+2028 and the like within texts as they are
     lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
     if len(lines) < 2 or (_data(lines[0][1], path) is None and not _is_logged(lines[0][1])):
@@ -245,7 +251,7 @@ def _documents(text: str, path: Path, found: Spans) -> Iterator[tuple[str, Any]]
 
 
 def _data(line: str, path: Path) -> Any:
-    """The data of a line, or None."""
+    """Parse a line; None if it is no JSON."""
     try:
         return parse_json(line, path)
     except FileError:
@@ -253,7 +259,7 @@ def _data(line: str, path: Path) -> Any:
 
 
 class Reader:
-    """Reads one document of OTLP JSON; says where something is that is not as the format has it."""
+    """Reads one document of OTLP JSON. Its errors give the place of the wrong value."""
 
     format = "OTLP JSON"
     advice = (
@@ -278,7 +284,7 @@ class Reader:
                             add(item, here, service, writer)
 
     def items(self, holder: Any, key: str, place: str) -> Iterator[tuple[str, dict[str, Any]]]:
-        """The mappings in a list, each with its place. A key that is not there, or null, holds none."""
+        """List the mappings in a list, each with its place. A key that is missing or null holds none."""
         if not isinstance(holder, dict):
             self.refuse(place, "a mapping", holder)
         given = holder.get(key)
@@ -338,14 +344,14 @@ class Reader:
         )
 
     def text(self, span: dict[str, Any], key: str, place: str) -> str:
-        """An id."""
+        """Return an id, which must be a text."""
         value = span.get(key)
         if not isinstance(value, str) or not value:
             self.refuse(step(place, key), "a text", value)
         return value
 
     def nanos(self, span: dict[str, Any], key: str, place: str, default: int | None = None) -> int:
-        """A time: an integer, or the text of one; zero and nothing stand for a time that is not known."""
+        """Return a time: an integer, or the text of one. Zero and nothing stand for an unknown time."""
         value = span.get(key)
         try:
             number = int(value) if isinstance(value, str | int) and not isinstance(value, bool) else 0
@@ -358,13 +364,13 @@ class Reader:
         return number
 
     def attributes(self, holder: Any, place: str, key: str = "attributes") -> dict[str, Any]:
-        """`attributes` as plain data, which some keep them as."""
+        """Return `attributes` as plain data. Some exporters write them as a plain mapping."""
         if isinstance(holder, dict) and isinstance(holder.get(key), dict):
             return dict(holder[key])
         return {str(each.get("key")): plain(each.get("value")) for _, each in self.items(holder, key, place)}
 
     def refuse(self, place: str, expected: str, got: Any) -> NoReturn:
-        """Tell what is wrong where."""
+        """Raise the error for a wrong value, with its place."""
         shown = "nothing" if got is None else type(got).__name__
         where = f" at {place}" if place else ""
         refuse(f"{self.where} is not {self.format}{where}: expected {expected}, got {shown}", self.advice)
@@ -415,12 +421,12 @@ class Jaeger(Reader):
 
 
 def refuse(message: str, advice: str = Reader.advice) -> NoReturn:
-    """Raise the `AdapterError` for what is no spans."""
+    """Raise the `AdapterError` for a file that holds no readable spans."""
     raise AdapterError(message, reason_code="adapter.otlp_invalid", next_step=advice) from None
 
 
 def plain(value: Any) -> Any:
-    """An `AnyValue` of the protocol as plain data, which some write at once."""
+    """Return an `AnyValue` of the protocol as plain data. Some exporters write plain data themselves."""
     if not isinstance(value, dict) or (value and VALUES.isdisjoint(value)):
         return value
     match next(iter(value.items()), ("", None)):
@@ -441,7 +447,7 @@ def _values(given: Any) -> list[Any]:
 
 
 def key_values(data: dict[str, Any]) -> list[dict[str, Any]]:
-    """Plain data as attributes of the protocol."""
+    """Return plain data as attributes of the protocol."""
     return [{"key": key, "value": _any_value(value)} for key, value in data.items()]
 
 
@@ -461,11 +467,11 @@ def _any_value(data: Any) -> dict[str, Any]:
 
 
 def _id(value: Any) -> str:
-    """An id that may be missing, for which zeros stand too."""
+    """Return an id that may be missing; empty for zeros, which mean the same."""
     text = str(value or "")
     return text if text.strip("0") and text not in NOBODY else ""
 
 
 def step(place: str, key: str) -> str:
-    """The place of what has a key in something."""
+    """Return the place of a key inside a place."""
     return ".".join(filter(None, (place, key)))

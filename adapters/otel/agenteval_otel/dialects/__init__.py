@@ -1,9 +1,9 @@
-"""The conventions that spans are written in, each read by a module, or a function, of its own.
+"""The conventions of spans, each read by a module or a function of its own.
 
-A reader says what a span of its convention means in the words of the current conventions: that it is a model call, a
-tool call, an agent; its arguments, result, messages, error. What it says is laid over the span's own attributes, so that
-the same span may be told in several conventions, and all that follows reads one. A reader that knows a span, and has
-nothing to say of it (a step of a framework, a wait for permission), says nothing; one that does not know it returns None.
+A reader translates a span of its convention into attributes of the current conventions: its operation (model call, tool
+call, agent), arguments, result, messages, error. These attributes are laid over the span's own, so one span may be
+written in several conventions, and every later step reads one. A reader returns an empty mapping for a span of its
+convention that means nothing here (a step of a framework, a wait for permission), and None for any other span.
 
 To add a convention, write such a module and name it in `DIALECTS`; docs/otel.md shows one.
 """
@@ -16,7 +16,7 @@ from agenteval_otel.dialects import coding_agents, genai, openinference, vendors
 from agenteval_otel.spans import Span, Spans
 
 Told = dict[str, Any]
-"""What a span means: attributes of the current conventions. Messages may be in any form that `messages` reads."""
+"""Attributes of the current conventions. Messages may have any form that `messages` reads."""
 
 DIALECTS: tuple[tuple[str, Callable[[Span], Told | None]], ...] = (
     ("OpenInference", openinference.read),
@@ -29,18 +29,18 @@ DIALECTS: tuple[tuple[str, Callable[[Span], Told | None]], ...] = (
     ("Koog", genai.koog),
     ("GenAI events", genai.events),
 )
-"""What people call a convention, and what reads a span of it. The first one counts, where several say it differently."""
+"""The name of each convention, and the reader of its spans. Where several readers disagree, the first one counts."""
 
 CONTENT = (gen_ai.INPUT, gen_ai.OUTPUT, gen_ai.ARGUMENTS, gen_ai.RESULT)
-"""What a span that has it in the current conventions says best itself."""
+"""Attributes that no reader overwrites where a span has them in the current conventions."""
 WITHHELD = ("__REDACTED__", "<REDACTED>", "[REDACTED]")
-"""What instrumentations write for content that they were told not to capture: it is missing."""
+"""Placeholders of instrumentations for content that they do not capture. Such content counts as missing."""
 
 
 def translate(found: Spans) -> list[Span]:
-    """The spans of a file, each with what it says in the words of the current conventions.
+    """Translate the spans of a file into the current conventions.
 
-    Log records that may tell of calls of tools, and that nobody reads, are spans that nobody reads, too.
+    Unread log records are added as unread spans, since they may be calls of tools.
     """
     spans = [*found.spans, *coding_agents.spans_in(found)]
     by_id = {(span.trace_id, span.span_id): span for span in spans}
@@ -58,7 +58,9 @@ def translate(found: Spans) -> list[Span]:
             span.attributes |= {k: value for k, value in told.items() if value is not None and k not in own}
         if gen_ai.operation(span) not in gen_ai.KNOWN and (implied := gen_ai.implied_operation(span)):
             span.attributes[gen_ai.OPERATION] = implied
-    ids = {str(span.attributes.get("tool_use_id")) for span in spans}  # of whatever type
+    ids = {
+        str(span.attributes.get("tool_use_id")) for span in spans
+    }  # `str`: the type of an attribute is not sure
     spans += [log for log in found.logs if not _is_read(log, ids)]
     for span in spans:
         gen_ai.resolve(span)
@@ -66,7 +68,7 @@ def translate(found: Spans) -> list[Span]:
 
 
 def _is_read(log: Span, ids: set[str]) -> bool:
-    """Whether a log record is read, or is none of what an agent did."""
+    """Return whether a log record was read, or is no act of an agent."""
     ours = log.scope.startswith(coding_agents.SCOPE) and str(log.attributes.get("tool_use_id")) in ids
     return ours or bool(log.dialects) or not log.name or log.name.startswith("gen_ai.")
 

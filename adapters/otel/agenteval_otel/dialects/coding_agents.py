@@ -1,9 +1,9 @@
-"""The own telemetry of coding agents: Claude Code's spans, and its log events and those of Codex and Gemini CLI.
+"""The telemetry of coding agents: spans and log events of Claude Code, log events of Codex and Gemini CLI.
 
 https://code.claude.com/docs/en/monitoring-usage. A prompt is an interaction, in which Claude Code calls models and tools;
-what a subagent does is within the execution of the tool that started it. Log events tell what its spans leave out, and
-name the span of the agent they are of; without tracing they name none, and a prompt's are read as the spans that they
-would name. The others' log events are read so, too.
+the acts of a subagent are within the execution of the tool that started it. Log events hold what the spans leave out,
+and name the span of their agent. Without tracing they name none: then spans are made from the log events of a prompt.
+The log events of the other agents are read in this way, too.
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from agenteval_otel.spans import Span, Spans
 KIND = "span.type"
 SCOPE = "com.anthropic.claude_code"
 EVENTS = ("claude_code.", "codex.", "gemini_cli.", "qwen-code.")
-"""How the names of log events begin."""
+"""Prefixes of the names of log events."""
 SAME = {
     "api_response": "assistant_response",
     "arguments": "tool_input",
@@ -28,7 +28,7 @@ SAME = {
     "response_text": "response",
     "tool_call": "tool_result",
 }
-"""What the others call an event, or an attribute of one, and what Claude Code calls it."""
+"""Names of events and attributes in other agents, with Claude Code's name for them."""
 REFUSED = ("reject", "denied", "abort")
 TOKENS = {
     "input_tokens": "gen_ai.usage.input_tokens",
@@ -41,7 +41,7 @@ CACHED = {
 
 
 def read(span: Span) -> dict[str, Any] | None:
-    """What a span says; None for a span of another convention."""
+    """Translate a span; None for a span of another convention."""
     parent = span.parent
     kind = str(span.attributes.get(KIND) or span.name.removeprefix("claude_code."))
     if not (span.scope.startswith(SCOPE) or span.name.startswith("claude_code.")):
@@ -61,7 +61,7 @@ def read(span: Span) -> dict[str, Any] | None:
 
 
 def _agent(span: Span, name: str) -> dict[str, Any]:
-    """An agent: what it was asked, and what its model answered last by the log events."""
+    """Translate an agent: its prompt, and the last answer of its model in the log events."""
     asked = [span.attributes.get("user_prompt"), *_logged(span, "user_prompt", "prompt")]
     return {
         gen_ai.OPERATION: "invoke_agent",
@@ -81,7 +81,7 @@ def _model_call(span: Span) -> dict[str, Any]:
     cached = {name: given[key] for key, name in CACHED.items() if isinstance(given.get(key), int)}
     tokens = {name: given.get(key) for key, name in TOKENS.items()}
     whole = tokens["gen_ai.usage.input_tokens"]
-    if isinstance(whole, int):  # what was cached is not among the input tokens
+    if isinstance(whole, int):  # Claude Code counts cached tokens apart; the conventions include them
         tokens["gen_ai.usage.input_tokens"] = whole + sum(cached.values())
     text, asks = given.get("response.model_output"), given.get("response.has_tool_call")
     told_whole = given.get("stop_reason") == "end_turn" or asks is False or (text and asks is None)
@@ -115,7 +115,7 @@ def _tool_call(span: Span) -> dict[str, Any]:
 
 
 def _bare(text: Any) -> Any:
-    """What stands under a heading, as `[TOOL INPUT: Bash]`."""
+    """Remove the heading from a text: `[TOOL INPUT: Bash]` on a line of its own."""
     if isinstance(text, str) and text.startswith("[TOOL "):
         return text.partition("\n")[2]
     return text
@@ -127,7 +127,7 @@ def _name(event: dict[str, Any]) -> str:
 
 
 def _logged(span: Span, name: str, key: str) -> Iterator[Any]:
-    """What log events of the agent say; those of others, where they name no span, are passed over."""
+    """List an attribute of the agent's log events. Events of a subagent that name no span are passed over."""
     for event in span.events:
         of_other = str(event.get("query_source") or "").startswith("agent:") and event.get("spanless")
         if _name(event) == name and not of_other:
@@ -135,9 +135,9 @@ def _logged(span: Span, name: str, key: str) -> Iterator[Any]:
 
 
 def spans_in(found: Spans) -> Iterator[Span]:
-    """Spans for log events that name none that is there: an interaction a prompt, and the tools whose results are told.
+    """Make spans of log events without a span: an interaction for each prompt, and a span for each result of a tool.
 
-    Whose tool it was, the agent's or a subagent's, is not told there.
+    The events do not record whether the agent or a subagent called the tool.
     """
     traces = {span.trace_id for span in found.spans}
     prompts: dict[str, list[Span]] = {}

@@ -1,11 +1,11 @@
-"""The GenAI conventions as they were, and what frameworks wrote beside them.
+"""Earlier versions of the GenAI conventions, and attributes that frameworks wrote beside them.
 
-Before 1.37, what was said stands in events of a span, or in log records that name it, a message an event:
+Before 1.37, messages stand in events of a span, or in log records that name it, one message an event:
 https://github.com/open-telemetry/semantic-conventions/blob/v1.36.0/docs/gen-ai/gen-ai-events.md. AWS's distribution
-writes one record for a span; Pydantic AI one attribute. Still older are `gen_ai.prompt` and its like, with all in one
-text. OpenLLMetry (Traceloop) has messages in numbered attributes, which Koog and others took over, and functions that
-are workflows, agents or tools. Koog and Pydantic AI have tools without an operation, Google's Agent Development Kit
-keys of its own for what was asked and answered.
+writes one record for a span; Pydantic AI one attribute. `gen_ai.prompt` and `gen_ai.completion` are still older, with
+all messages in one text. OpenLLMetry (Traceloop) has messages in numbered attributes, which Koog and others took over,
+and spans for functions: workflows, agents or tools. Spans of tools by Koog and Pydantic AI have no operation. Google's
+Agent Development Kit has its own keys for input and output.
 """
 
 from collections.abc import Iterable
@@ -32,19 +32,19 @@ TOKENS = {
     "gen_ai.usage.cache_read_input_tokens": "gen_ai.usage.cache_read.input_tokens",
     "gen_ai.usage.cache_creation_input_tokens": "gen_ai.usage.cache_creation.input_tokens",
 }
-"""What the counts of tokens were called."""
+"""Earlier names of the counts of tokens."""
 REQUEST = "llm.request.type"
 REQUESTS = {"chat": "chat", "completion": "chat", "embedding": "embeddings", "rerank": "retrieval"}
 SAYING = frozenset({"content", "function_call", "tool_calls"})
-"""What an answer says: without any of it, only that there was one was captured."""
+"""The keys with the content of an answer. Without any of them, the content was not captured."""
 AGENT_SPANS = ("agent run", "invoke_agent")
 OWN = "gcp.vertex.agent."
 MERGED = ("(merged tools)", "(merged)")
-"""What it calls the tool of a span that gathers the answers of several: no call."""
+"""Google ADK's name for the tool of a span that only gathers the results of several calls. It is no call."""
 
 
 def events(span: Span) -> dict[str, Any] | None:
-    """What a span says in events; None for a span that says nothing so."""
+    """Translate a span with messages in events; None for a span without any."""
     attributes = span.attributes
     told = messages_told(span.events, is_tool=gen_ai.operation(span) == gen_ai.TOOL)
     sources = (attributes, *span.events)
@@ -59,7 +59,7 @@ def events(span: Span) -> dict[str, Any] | None:
 
 
 def messages_told(events: Iterable[dict[str, Any]], *, is_tool: bool = False) -> dict[str, Any]:
-    """What events say: messages to a model and its answer; of a tool's, its arguments and its result."""
+    """Read events: the messages to a model and its answer; of a tool, its arguments and its result."""
     told: dict[str, list[Any]] = {gen_ai.INPUT: [], gen_ai.OUTPUT: []}
     for event in events:
         name = str(event.get("name") or event.get("event.name") or "")
@@ -83,10 +83,10 @@ def messages_told(events: Iterable[dict[str, Any]], *, is_tool: bool = False) ->
 
 
 def _in_body(body: dict[str, Any]) -> tuple[list[Any], list[Any]]:
-    """What was asked and answered in a record that AWS's distribution writes for a span.
+    """Read input and output in the record that AWS's distribution writes for a span.
 
-    All that the model said is its output there: what it answers now is a `message`, and what it said before a `content`, each
-    before what came last of the others.
+    The record lists every text of the model as output: the answer as `message`, and earlier texts as `content`. Each
+    earlier text is put back before the last input that followed it.
     """
     asked, output = messages_in(body.get("input"), "user"), messages_in(body.get("output"), "assistant")
     said = [each for each in output if "content" in _content(each) and "message" not in _content(each)]
@@ -102,14 +102,14 @@ def _content(message: Any) -> dict[str, Any]:
 
 
 def _opened(message: Any) -> Any:
-    """A message of which the content is that of an event."""
+    """Replace the content of a message that is the body of an event by the content in it."""
     content = _content(message)
     held = content.get("message", content.get("content"))
     return message if held is None else {**message, **content, "content": data_of(held)}
 
 
 def _message(content: dict[str, Any], role: str) -> list[Any]:
-    """A message; of a tool's answers there may be several in one event."""
+    """Read a message, as a list of one; an event without content has none."""
     said = {key: data_of(content[key]) for key in ("content", "tool_calls") if content.get(key) is not None}
     if not said:
         return []
@@ -118,7 +118,7 @@ def _message(content: dict[str, Any], role: str) -> list[Any]:
 
 
 def _choice(content: dict[str, Any]) -> list[Any]:
-    """An answer; its content may stand in a message within, as text, as parts or in the event itself."""
+    """Read an answer, as a list of one. Its content is in a message within, or in the event: as text or as parts."""
     message = data_of(content.get("message"))
     within = message if isinstance(message, dict) else {} if message is None else {"content": message}
     said = {key: data_of((content | within).get(key)) for key in ("content", "tool_calls", "parts")}
@@ -132,14 +132,14 @@ _traceloop = reader(f"{KIND}; traceloop.entity.input; traceloop.entity.output; t
 
 
 def openllmetry(span: Span) -> dict[str, Any] | None:
-    """What a span of OpenLLMetry says, or one with its numbered attributes; None for any other."""
+    """Translate a span of OpenLLMetry, or one with its numbered attributes; None for any other."""
     given, told = span.attributes, _traceloop(span) or {}
     if told.get(gen_ai.TOOL_NAME) == span.name:
         told[gen_ai.TOOL_NAME] = span.name.removesuffix(".tool")
     if told.get(gen_ai.OPERATION) in (gen_ai.TOOL, *gen_ai.AGENTS):
         return told
     asked, answers = indexed(given, "gen_ai.prompt"), mappings(indexed(given, "gen_ai.completion"))
-    answered = [each for each in answers if not SAYING.isdisjoint(each)]  # else it was not captured
+    answered = [each for each in answers if not SAYING.isdisjoint(each)]  # without content: not captured
     if KIND not in given and REQUEST not in given and not (asked or answered):
         return None
     called = REQUESTS.get(str(given.get(REQUEST))) or ("chat" if asked or answered else None)
@@ -153,7 +153,7 @@ def openllmetry(span: Span) -> dict[str, Any] | None:
 
 
 def pydantic_ai(span: Span) -> dict[str, Any] | None:
-    """What a span of Pydantic AI before version 2 says, or of Logfire; None for any other."""
+    """Translate a span of Pydantic AI before version 2, or of Logfire; None for any other."""
     given = span.attributes
     if "tool_arguments" in given or "tool_response" in given:
         return {
@@ -178,7 +178,7 @@ def pydantic_ai(span: Span) -> dict[str, Any] | None:
 
 
 def koog(span: Span) -> dict[str, Any] | None:
-    """What a span of Koog before 0.5 says, beside its messages; None for any other."""
+    """Translate a span of Koog before 0.5, beside its messages; None for any other."""
     given = span.attributes
     is_tool = gen_ai.TOOL_NAME in given and ("input.value" in given or "output.value" in given)
     if is_tool and "openinference.span.kind" not in given:
@@ -188,7 +188,7 @@ def koog(span: Span) -> dict[str, Any] | None:
 
 
 def google_adk(span: Span) -> dict[str, Any] | None:
-    """What a span of Google's Agent Development Kit says in keys of its own; None for any other."""
+    """Translate a span with the keys of Google's Agent Development Kit; None for any other."""
     given = {
         key.removeprefix(OWN): data_of(value) for key, value in span.attributes.items() if key.startswith(OWN)
     }
@@ -221,7 +221,10 @@ def google_adk(span: Span) -> dict[str, Any] | None:
 
 
 def _empty(span: Span, args: Any) -> Any:
-    """Arguments without any: what is not captured is written like this, too, and then the answer is missing as well."""
+    """Return empty arguments if they were captured, else None.
+
+    ADK writes `{}` for arguments that it does not capture, too. Then the response is missing as well.
+    """
     captured = span.attributes.get(f"{OWN}tool_response") not in (None, "{}")
     return args if args == {} and captured else None
 

@@ -14,14 +14,14 @@ TOKENS = {
     "llm.token_count.prompt_details.cache_write": "gen_ai.usage.cache_creation.input_tokens",
 }
 HANDOFF = "handoff to "
-"""How a span of the Agents SDK begins that hands on to another agent: its model asks for a tool named after that."""
+"""The prefix of spans in which the Agents SDK hands over to another agent. The model asks for a tool with its name."""
 
 
 _read = reader("openinference.span.kind; input.value; output.value; tool.name")
 
 
 def read(span: Span) -> dict[str, Any] | None:
-    """What a span says; None for a span of another convention."""
+    """Translate a span; None for a span of another convention."""
     given, told = span.attributes, _read(span)
     if told is not None and told[gen_ai.OPERATION] == "chat":
         for name, key in ((gen_ai.INPUT, "llm.input_messages"), (gen_ai.OUTPUT, "llm.output_messages")):
@@ -40,7 +40,7 @@ def read(span: Span) -> dict[str, Any] | None:
 
 
 def _message(given: Any) -> dict[str, Any]:
-    """A message in the form of OpenAI's API, which the numbered attributes follow; empty where only that there was one is told."""
+    """Return a message in the form of OpenAI's API, which the numbered attributes follow; empty without content."""
     if not isinstance(given, dict):
         return {}
     parts = mappings(given.get("contents"))
@@ -62,7 +62,7 @@ def _message(given: Any) -> dict[str, Any]:
 
 
 def _complete(told: dict[str, Any], span: Span) -> None:
-    """Put in what a span of a tool says in attributes of its own."""
+    """Add the attributes that only spans of tools have."""
     given = span.attributes
     if "tool.name" not in given and span.name.startswith(HANDOFF):
         told[gen_ai.TOOL_NAME] = "transfer_to_" + span.name.removeprefix(HANDOFF).lower().replace(" ", "_")

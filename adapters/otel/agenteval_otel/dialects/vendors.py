@@ -1,8 +1,7 @@
-"""Conventions that tell of a span what kind it is, what went in, and what came out.
+"""Conventions with a kind, an input and an output for each span.
 
-Those of many vendors differ in the names of these attributes, and in nothing that matters here: each is an entry of
-`VENDORS`. What went into a function, and what it returned, is written as JSON or as the text that a program prints; the
-readers of other conventions use what is here for that, too.
+The conventions of many vendors differ only in the names of these attributes: each is an entry of `VENDORS`. Input and
+output of a function are JSON, or text that a program printed; readers of other conventions use the functions here, too.
 """
 
 import ast
@@ -28,7 +27,7 @@ OPERATIONS = {
     "tool_call": gen_ai.TOOL,
     "workflow": "invoke_workflow",
 }
-"""What the kinds of the vendors are called in the conventions."""
+"""The kinds of the vendors, with the operation of the conventions."""
 SESSIONS = (
     "session.id",
     "langfuse.session.id",
@@ -37,9 +36,9 @@ SESSIONS = (
     "langwatch.thread.id",
     "lmnr.association.properties.session_id",
 )
-"""What the vendors call a conversation."""
+"""The vendors' attributes for the id of a conversation."""
 PARAMETERS = frozenset({"args", "kwargs", "sanitize_inputs_outputs"})
-"""The keys of what went into a Python function."""
+"""The keys in the input of a Python function."""
 NOTHING = ("None", "null", "undefined", "")
 LONGEST_LITERAL = 100_000
 
@@ -59,15 +58,15 @@ VENDORS = {
     "Sentry": "gen_ai.operation.type; gen_ai.tool.input gen_ai.request.messages; gen_ai.tool.output gen_ai.response.text;",
     "Spring AI": "spring.ai.kind; spring.ai.tool.call.arguments; spring.ai.tool.call.result; spring.ai.tool.definition.name",
 }
-"""Conventions by their attributes: the kind, and the key of it where it is in JSON; what went in; what came out; the name."""
+"""Attributes of each convention, in four fields: the kind (with its key, where it is JSON); input; output; name."""
 
 
 def reader(attributes: str) -> Callable[[Span], dict[str, Any] | None]:
-    """What reads the spans of a convention that `VENDORS` could describe."""
+    """Make the reader of a convention that is described like an entry of `VENDORS`."""
     (kind_in, *keys), went_in, came_out, names = (each.split() for each in attributes.split(";"))
 
     def read(span: Span) -> dict[str, Any] | None:
-        """What a span says; None for a span of another convention, and for a kind of tool that is not known."""
+        """Translate a span; None for a span of another convention, and for a kind of tool that is not known."""
         given = span.attributes
         kind = data_of(given.get(kind_in))
         for key in keys:
@@ -88,7 +87,7 @@ def reader(attributes: str) -> Callable[[Span], dict[str, Any] | None]:
             sides = ((gen_ai.INPUT, asked, "user"), (gen_ai.OUTPUT, answered, "assistant"))
             return told | {name: messages_in(said, role) or None for name, said, role in sides}
         if operation is None and gen_ai.LOOKS_LIKE_A_TOOL.search(kind):
-            return None
+            return None  # an unread span then, which is noticed: a new kind of tool must not disappear
         own = gen_ai.operation(span)
         return told | {gen_ai.OPERATION: operation or ("" if own and own not in gen_ai.KNOWN else None)}
 
@@ -96,7 +95,7 @@ def reader(attributes: str) -> Callable[[Span], dict[str, Any] | None]:
 
 
 def tool_told(name: Any, given: Any, returned: Any) -> dict[str, Any]:
-    """An execution of a tool."""
+    """Return the attributes of an execution of a tool."""
     message = tool_message(data_of(returned)) or {}
     failed = message.get("status") == "error"
     return {
@@ -111,7 +110,7 @@ def tool_told(name: Any, given: Any, returned: Any) -> dict[str, Any]:
 
 
 def agent_told(name: Any, given: Any, returned: Any) -> dict[str, Any]:
-    """An invocation of an agent. What a program returned that says nothing is no answer."""
+    """Return the attributes of an invocation of an agent. A returned `None` or empty text is no answer."""
     asked, said = decoded(given), decoded(returned)
     if isinstance(asked, dict) and PARAMETERS.issuperset(asked):
         kwargs = asked.get("kwargs")
@@ -127,7 +126,7 @@ def agent_told(name: Any, given: Any, returned: Any) -> dict[str, Any]:
 
 
 def arguments_told(given: Any) -> Any:
-    """The arguments of a call, out of what went into a function; None when they are not told."""
+    """Take the arguments of a call out of the input of a function; None where they are not recorded."""
     data = decoded(given)
     if isinstance(data, str) and data[:1] == "{" and len(data) < LONGEST_LITERAL:
         try:  # as Python prints them
@@ -143,7 +142,7 @@ def arguments_told(given: Any) -> Any:
 
 
 def decoded(value: Any) -> Any:
-    """Data out of JSON, out of a text that was written as JSON, and out of a value with its type."""
+    """Parse JSON, also inside a JSON string, and unwrap a value with its type: `{"type": "json", "value": …}`."""
     if isinstance(value, str) and value[:1] == '"' and value[-1:] == '"':
         data = data_of(f"[{value}]")
         value = data[0] if isinstance(data, list) and len(data) == 1 else value
@@ -155,5 +154,5 @@ def decoded(value: Any) -> Any:
 
 
 def first(given: dict[str, Any], keys: Iterable[str]) -> Any:
-    """The first of these attributes that is there."""
+    """Return the first of these attributes that is present."""
     return next((given[key] for key in keys if key in given), None)

@@ -16,7 +16,7 @@ TOKENS = {
 
 
 def read(span: Span) -> dict[str, Any] | None:
-    """What a span says; None for a span of another convention."""
+    """Translate a span; None for a span of another convention."""
     given = span.attributes
     kind = str(given.get(KIND) or "")
     if not kind.startswith("ai."):
@@ -57,7 +57,7 @@ def read(span: Span) -> dict[str, Any] | None:
 
 
 def _answered(given: dict[str, Any]) -> list[Any]:
-    """The parts of an answer: its text, or the object that it is, and the calls of tools."""
+    """List the parts of an answer: its text or object, and the calls of tools."""
     text = given.get("ai.response.text") or given.get("ai.response.object")
     calls = mappings(data_of(given.get("ai.response.toolCalls")))
     asked = [{**each, "type": "tool-call"} for each in calls]
