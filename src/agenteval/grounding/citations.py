@@ -1,4 +1,4 @@
-"""What an output cites: references, numbered citations, named sources; and whether the sources know it."""
+"""Citations of an output: references, numbered citations and named sources, and whether the sources know them."""
 
 # ruff: noqa: RUF001 - apostrophes and brackets that outputs use are meant
 
@@ -22,10 +22,10 @@ TITLE_OVERLAP = 0.6
 
 
 class Citation(NamedTuple):
-    """One thing that the output cites, as written.
+    """One citation of an output, as written.
 
-    `link` is the reference of a `reference`; `number` and `line` are of a `number`, the line being what the
-    output says the number stands for.
+    `link` is set for a `reference`. `number` and `line` are set for a `number`: the line is the entry of the output's
+    list of sources that explains the number.
     """
 
     kind: Literal["reference", "number", "name"]
@@ -36,7 +36,7 @@ class Citation(NamedTuple):
 
 
 def citations(output: str) -> list[Citation]:
-    """Everything that an output cites: references, then numbers, then named sources; each once."""
+    """List all citations of an output, each once: references, then numbers, then named sources."""
     output = composed(output)
     found = [Citation(kind="reference", text=link.text, link=link) for link in links(output)]
     spoken = (block.text for block in blocks(output) if block.kind not in ("code", "rule"))
@@ -76,7 +76,7 @@ def _numbers_in(text: str) -> Iterator[int]:
 
 
 def _reference_lines(output: str) -> dict[int, str]:
-    """What each number stands for, by the lines `[1] …`, or `1. …` under a heading such as Sources."""
+    """Return the entry that explains each number: a line `[1] …`, or `1. …` under a heading such as "Sources"."""
     found: dict[int, str] = {}
     in_sources = False
     for line in output.splitlines():
@@ -121,7 +121,7 @@ _NOT_A_SOURCE = frozenset(
 
 
 def _named(prose: str) -> Iterator[str]:
-    """Named sources: according to X, X reports, (Source: X)."""
+    """Find named sources: "according to X", "X reports", "(Source: X)"."""
     folded = prose.lower()
     for pattern, signs in ((_ACCORDING, _SIGNS_OF_SOURCE), (_REPORTS, _SIGNS_OF_REPORT)):
         for match in pattern.finditer(prose) if any(map(folded.__contains__, signs)) else ():
@@ -147,10 +147,10 @@ def _proper(name: str) -> Iterator[str]:
 
 
 class Known:
-    """What may be cited: the sources, references the user or the agent's calls gave, and what the author allows.
+    """The references, names and titles that an output may cite.
 
-    `called` holds references in the arguments of calls, `given` those that the user gave; `tools` are names of tools and of what they read, which may be named as
-    a source.
+    `called` holds references in the arguments of calls, `given` those of the user, `allow` those of the test's
+    author. `tools` are names of tools and of the files that they read: an output may name these as its source.
     """
 
     def __init__(
@@ -177,7 +177,7 @@ class Known:
 
     @cached_property
     def _domains(self) -> set[str]:
-        """These hosts, and the domains that they are below."""
+        """The hosts of the sources, with all their parent domains."""
         parts = (host.split(".") for host in self.source_hosts)
         return {".".join(each[at:]) for each in parts for at in range(len(each))}
 
@@ -187,7 +187,7 @@ class Known:
         return {link.host: link.text for link in reversed(self.sources.links) if link.host}
 
     def objection(self, citation: Citation) -> str | None:
-        """Why a citation is not known, as the end of a sentence, or None when it is."""
+        """Explain why a citation is not known, as the end of a sentence; None if it is known."""
         if citation.link is not None:
             return self._link_objection(citation.link)
         if citation.kind == "number":

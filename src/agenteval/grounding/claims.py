@@ -1,4 +1,4 @@
-"""What an output claims: its bullets, table rows and sentences, without those that claim nothing."""
+"""Claims of an output: its bullets, table rows and sentences, without those that claim nothing."""
 
 # ruff: noqa: RUF001 - apostrophes and colons of other scripts are meant
 
@@ -13,19 +13,19 @@ from agenteval.text.questions import is_question
 from agenteval.text.words import carries_content, is_function_word, is_german
 
 MOST_CLAIMS = 5_000
-"""Claims of an output that are judged."""
+"""The number of claims of an output that are judged at most."""
 LONGEST_KEPT = 10_000
-"""Characters of the outputs whose claims are kept: memory stays bounded."""
+"""The longest output, in characters, of which the claims are cached: memory stays bounded."""
 
 
 class Claim(NamedTuple):
     """A claim unit that claims something.
 
-    `worded` says whether it is judged by more than its hard facts: not a lead-in to a list, nor what the agent says about
-    its own work. `listed` is the length of the list that it leads in. `lacks` says that it tells what the sources do not
-    have: names in it need no source. `refers` says that it speaks of something named before, as in "It also costs …", and
-    `before` has the sentences of its paragraph that may name it. `german` tells the language of the
-    output, which writes all nouns with a capital.
+    `worded` is True if more than its hard facts is judged. It is False for the lead-in of a list and for sentences
+    about the agent's own work. `listed` is the number of items under a lead-in. `lacks` is True if the claim names
+    something that the sources do not have; such names need no source. `refers` is True if the claim is about
+    something named before, as in "It also costs …"; `before` holds the earlier sentences of the paragraph, which may
+    name it. `german` is True if the output is in German, which writes all nouns with a capital.
     """
 
     text: str
@@ -38,9 +38,9 @@ class Claim(NamedTuple):
 
 
 def claims(output: str) -> tuple[Claim, ...]:
-    """What an output claims: its claim units, without questions, greetings, headings and code.
+    """List the claims of an output: its claim units, without questions, greetings, headings and code.
 
-    Raises `AssertionCrashError` (`assertion.too_large`) when they are too many.
+    Raises `AssertionCrashError` (`assertion.too_large`) if there are too many.
     """
     return _kept(output) if len(output) <= LONGEST_KEPT else _found(output)
 
@@ -63,7 +63,7 @@ _kept = lru_cache(maxsize=32)(_found)  # an output is judged again with each of 
 
 
 def _of_paragraph(text: str, below: int) -> Iterator[Claim]:
-    """The claims of a paragraph; a list of some items stands below it."""
+    """List the claims of a paragraph, with a list of `below` items under it."""
     pieces = list(_sentences(text))
     before = ""
     for place, piece in enumerate(pieces):
@@ -76,15 +76,15 @@ def _of_paragraph(text: str, below: int) -> Iterator[Claim]:
 
 
 LONGEST_BEFORE = 500
-"""Characters of the sentences before one that it may speak of."""
+"""The number of characters of earlier sentences that "it" may refer to."""
 _REFERS = lazy(
     r"(?i)\W*(?:(?:and|but|so|und|aber) )?(?:it|it's|its|that|they|they're|he|she|both|neither|er|sie|es|beide)\b"
 )
-"""How a sentence begins that is about something named before it."""
+"""The beginning of a sentence about something named before it: "It …", "and they …"."""
 
 
 def _sentences(text: str) -> Iterator[str]:
-    """The sentences of a paragraph. In a chat an emoji may end one, too, where the next word has a capital."""
+    """Split a paragraph into sentences; in a chat, an emoji before a capital ends one, too."""
     for sentence in sentences(text):
         start = 0
         for match in () if text.isascii() else _ENDS_IN_EMOJI.finditer(sentence):
@@ -129,13 +129,13 @@ _BESIDE_COURTESIES = frozenset(
     journée soirée route voyage appétit
     """.split()  # noqa: SIM905
 )
-"""Words of greetings, thanks and farewells, and those beside them: a short sentence of nothing else claims nothing."""
+"""Words that stand beside those of a courtesy; a short sentence of only such words claims nothing."""
 LONGEST_COURTESY = 120
 _BETWEEN = lazy(r"[^\w'’]+")
 
 
 def _is_courtesy(text: str) -> bool:
-    """Whether a sentence says nothing but hello, thank you or goodbye, perhaps to somebody."""
+    """Return whether a sentence only greets, thanks or says goodbye, perhaps with somebody's name."""
     if len(text) > LONGEST_COURTESY:
         return False
     written = [word for word in _BETWEEN.split(text.replace("’", "'")) if word]
@@ -153,14 +153,14 @@ _OF_ITS_OWN = tuple(
         "\n    ", ""
     ).split("|")
 )
-"""How sentences begin in which the agent tells what it did, offers something, or leads to it."""
+"""The beginnings of sentences about the agent itself: reports of its work, offers, lead-ins."""
 _DONE = frozenset("done set saved sent scheduled noted updated finished added booked created removed".split())  # noqa: SIM905
 MOST_OF_REPORT = 5
-"""Words of a sentence such as "Report sent."."""
+"""The length of a short report, in words: "Report sent."."""
 
 
 def _is_own_work(folded: str) -> bool:
-    """Whether a sentence is about what the agent did, or offers: "I searched …", "Done: …", "Report sent."."""
+    """Return whether a sentence is about the agent's own work: "I searched …", "Done: …", "Report sent."."""
     bare = folded.lstrip("*_ \t-–—>!.,")
     said = bare[:80].split()
     is_report = len(said) <= MOST_OF_REPORT and said[-1:] != [] and said[-1].strip(".!*") in _DONE
@@ -178,4 +178,4 @@ _LACKS = lazy(
     r"|\bno (?:he|hemos) (?:encontrado|visto)\b|\bno (?:encontré|encuentro|veo|se (?:menciona|indica))\b"
     r"|\bje n'ai (?:rien |pas )?(?:trouvé|vu)\b|\bne (?:précise|mentionne|dit|indique)(?:nt)? (?:pas|rien)\b"
 )
-"""What the agent says that the results do not have."""
+"""Phrases by which an agent admits that the results lack something: "I couldn't find …", "does not mention"."""

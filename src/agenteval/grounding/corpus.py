@@ -1,4 +1,4 @@
-"""The sources of an output, read once for all of its claims: which words, facts, names and references they have, and where."""
+"""The sources of an output, read and indexed once for all of its claims: words, facts, names and references."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -16,46 +16,46 @@ from agenteval.text.numbers import SECONDS, TIME, Number, may_state, numbers
 from agenteval.text.parts import fold
 
 NEAR = 250
-"""Characters of the sentences before and after a passage that are near it."""
+"""The distance, in characters, within which the sentences around a passage count as near it."""
 MOST_LOOKS = 3_000_000
-"""How many passages may be looked at for one output: some seconds of work."""
+"""The number of passages that may be compared for one output: some seconds of work."""
 LONGEST_PASSAGE = 5_000
-"""Characters of a passage whose numbers and dates are read: a sentence is hardly longer."""
+"""The number of characters of a passage that are read for numbers and dates; few sentences are longer."""
 
 
 class Said:
-    """What claims may repeat though no tool returned it: facts of what the user said, or of what a test allows."""
+    """Facts that need no tool result: those of the user's messages, and those that a test allows."""
 
     def __init__(self, sources: Iterable[Source] = (), called: Iterable[Source] = ()) -> None:
         self.text = "\n".join([passage.text for passage in read(sources)])
         self.called = "\n".join([passage.text for passage in read(called)])
-        """What calls were aimed at: a page that was fetched is known."""
+        """The text of the calls' arguments: a page that was fetched is known."""
         self.folded = fold(self.text)
         self.row = row(self.text)
 
     @cached_property
     def words(self) -> frozenset[str]:
-        """The stems of its words."""
+        """The stems of the words."""
         return frozenset(self.row.split())
 
     @cached_property
     def dates(self) -> list[Date]:
-        """Its dates."""
+        """The dates in the text."""
         return dates(unlinked(self.text))
 
     @cached_property
     def numbers(self) -> list[Number]:
-        """Its numbers."""
+        """The numbers in the text."""
         return numbers(unlinked(self.text), [(date.start, date.end) for date in self.dates])
 
     @cached_property
     def links(self) -> frozenset[str]:
-        """The keys of its references."""
+        """The keys of the references in the text and in the calls."""
         return frozenset(link.key for link in (*references(self.text), *references(self.called)))
 
 
 class Corpus:
-    """What tools returned, and memory: what claims may rest on."""
+    """The sources that support claims: tool results and, if asked for, memory."""
 
     def __init__(self, sources: Iterable[Source]) -> None:
         self.passages = read(sources)
@@ -66,7 +66,7 @@ class Corpus:
         self._index()
 
     def look(self, passages: int) -> None:
-        """Count passages that are looked at. Raises `AssertionCrashError` when they are too many."""
+        """Count passages that are compared. Raises `AssertionCrashError` if they become too many."""
         self.looks += passages
         if self.looks > MOST_LOOKS:
             raise too_large(f"more than {MOST_LOOKS:,} places in the sources could support its claims")
@@ -89,15 +89,15 @@ class Corpus:
                     having.append(number)
 
     def having(self, stem: str) -> list[int]:
-        """The numbers of the passages that have a content word."""
+        """Return the numbers of the passages with a content word."""
         return self._postings.get(stem, [])
 
     def has(self, stem: str) -> bool:
-        """Whether the sources have a content word."""
+        """Return whether a content word occurs in the sources."""
         return stem in self._postings
 
     def around(self, number: int) -> list[int]:
-        """The passages that are near one: the sentences beside it, and what the objects say that it is in."""
+        """Return the passages near one: itself, and the sentences beside it in the same source."""
         found = self._near.get(number)
         if found is None:
             found = [number]
@@ -117,7 +117,7 @@ class Corpus:
         return [number for number, passage in enumerate(self.passages) if may_state(passage.text)]
 
     def best(self, weights: Mapping[str, float]) -> int | None:
-        """The first passage with most of these words, by their weights."""
+        """Return the number of the passage with the greatest weight of these words; of equals, the first."""
         held: dict[int, float] = {}
         for stem, weight in weights.items():
             for number in self.having(stem):
@@ -129,14 +129,14 @@ class Corpus:
     # Numbers and dates -----------------------------------------------------------------------------------------
 
     def dates(self, number: int) -> list[Date]:
-        """The dates of a passage, which are read when they are first asked for."""
+        """Return the dates of a passage; they are extracted at the first call."""
         found = self._dates.get(number)
         if found is None:
             found = self._dates[number] = dates(unlinked(self.passages[number].text[:LONGEST_PASSAGE]))
         return found
 
     def numbers(self, number: int) -> list[Number]:
-        """The numbers of a passage, and the lengths of time between two times of day in it."""
+        """Return the numbers of a passage, and the durations between two times of day in it."""
         found = self._numbers.get(number)
         if found is None:
             text = unlinked(self.passages[number].text[:LONGEST_PASSAGE])
@@ -155,7 +155,10 @@ class Corpus:
 
     @cached_property
     def weekdays(self) -> frozenset[str]:
-        """The days of the week that sources name, or have a date on; a span of days tells of all."""
+        """The days of the week that sources name, or that a date falls on;
+
+        a span such as "Mon-Fri" counts as all seven.
+        """
         if tells_week(self.lowered):
             return frozenset(DAYS)
         named = {weekday(word.removesuffix("'s")) for word in set(words(self.lowered))}
@@ -163,7 +166,9 @@ class Corpus:
 
     @cached_property
     def counts(self) -> frozenset[int]:
-        """How many objects or values the lists have, and how many objects of one have the same, or anything, in a field."""
+        """Numbers that an answer may count: the lengths of lists, and the objects of a list with equal, any or no
+        values in a field.
+        """
         lists = (value for item in self.items for value in item.fields.values() if isinstance(value, list))
         found = {*map(len, self.groups), *map(len, lists)}
         for group in self.groups:
@@ -177,7 +182,7 @@ class Corpus:
 
     @cached_property
     def items(self) -> list[Item]:
-        """The objects, each once, with those around them."""
+        """The JSON objects of the sources, each once, with their parents."""
         found: dict[int, Item] = {}
         for passage in self.passages:
             for item in passage.item.chain() if passage.item else ():
@@ -186,7 +191,7 @@ class Corpus:
 
     @cached_property
     def groups(self) -> list[list[Item]]:
-        """The lists of objects that have several."""
+        """The lists of several objects, each as a group."""
         found: dict[int, list[Item]] = {}
         for item in self.items:
             if item.group is not None:
@@ -195,17 +200,17 @@ class Corpus:
 
     @cached_property
     def naming(self) -> Naming:
-        """Which objects texts name."""
+        """The index of names, which finds the objects that a text names."""
         return Naming(self.groups, self.look)
 
     @cached_property
     def has_objects(self) -> bool:
-        """Whether any passage is what an object says."""
+        """True if any passage was made from a JSON object."""
         return any(passage.is_record for passage in self.passages)
 
     @cached_property
     def labels(self) -> frozenset[str]:
-        """The names of fields, and of lists and objects, as words."""
+        """The names of fields, lists and objects, as words."""
         ways = {id(passage.path): passage.path for passage in self.passages}
         keys = {part for way in ways.values() for part in parts_of(way)}
         named = {label(part) for part in keys if isinstance(part, str)}
@@ -215,17 +220,17 @@ class Corpus:
 
     @cached_property
     def text(self) -> str:
-        """All texts."""
+        """The texts of all passages."""
         return "\n".join([passage.text for passage in self.passages])
 
     @cached_property
     def lowered(self) -> str:
-        """The same in lower case."""
+        """The texts in lower case."""
         return fold(self.text)
 
     @cached_property
     def squashed(self) -> str:
-        """The same without blanks and punctuation."""
+        """The texts in lower case, without blanks and punctuation."""
         return squash(self.text)
 
     @cached_property
@@ -238,7 +243,7 @@ class Corpus:
         return frozenset(link.key for link in self.links)
 
     def has_link(self, link: Link) -> bool:
-        """Whether the sources have the same reference."""
+        """Return whether a reference occurs in the sources."""
         alone = rf"(?m)(?:\A|[:;,]|^)\s*{re.escape(link.key)}(?:v\d+)?\s*(?:[;,]|$)"
         return link.key in self._link_keys or (link.kind == "arxiv" and bool(re.search(alone, self.text)))
 
@@ -255,7 +260,7 @@ _RUN_OF_CAPITALS = lazy(r"[A-Z][\w'-]+(?:(?: of| for| and| the)? [A-Z][\w'-]+){1
 
 
 def squash(text: str) -> str:
-    """A text in lower case without blanks and punctuation."""
+    """Return a text in lower case, without blanks and punctuation."""
     return _MARKS.sub("", fold(text))
 
 

@@ -38,7 +38,7 @@ class Name:
 
 
 class Facts:
-    """What a text states; all offsets are those in `plain`: the text with blanks in the place of references and citations."""
+    """The hard facts of a text. Offsets are those in `plain`: the text with references and citations blanked."""
 
     def __init__(self, text: str, *, german: bool = False) -> None:
         self.german = german
@@ -66,7 +66,7 @@ class Facts:
             _refuse_many(kind, every)
 
     def _span(self, number: Number) -> tuple[int, int]:
-        """Where a number stands, with the signs around the time in a timestamp."""
+        """Return the span of a number; in a timestamp, with the `T` before and the `Z` after the time."""
         stamp = number.unit == TIME and self.plain[max(0, number.start - 1) : number.start] == "T"
         return number.start - stamp, number.end + (stamp and self.plain[number.end : number.end + 1] == "Z")
 
@@ -100,7 +100,7 @@ def too_large(reason: str) -> AssertionCrashError:
 
 
 def _covered(text: str, spans: Iterable[tuple[int, int]]) -> bytearray:
-    """Which places of a text are in one of these spans."""
+    """Return one byte for each character of a text: 1 inside of a span."""
     places = bytearray(len(text))
     for start, end in spans:
         places[start:end] = b"\1" * (end - start)
@@ -108,12 +108,12 @@ def _covered(text: str, spans: Iterable[tuple[int, int]]) -> bytearray:
 
 
 def spaced(text: str) -> str:
-    """The text with blanks in the place of characters that are written without any between words, as in Chinese."""
+    """Blank the characters of scripts without spaces between words, such as Chinese."""
     return text if text.isascii() else UNSPACED_SIGN.sub(" ", text)
 
 
 def blanked(text: str, spans: Sequence[tuple[int, int]], *, mark: str = " ") -> str:
-    """The text with blanks, after a mark, in these places, which are in order."""
+    """Blank these spans, which are sorted; each begins with a mark. Offsets stay the same."""
     if not spans:
         return text
     pieces, at = [], 0
@@ -125,7 +125,7 @@ def blanked(text: str, spans: Sequence[tuple[int, int]], *, mark: str = " ") -> 
 
 
 def references(text: str) -> list[Link]:
-    """Links and e-mail addresses, in order."""
+    """List links and e-mail addresses, in order."""
     if not any(map(text.__contains__, ("@", ".", "://"))):
         return []
     found = links(text)
@@ -136,7 +136,7 @@ def references(text: str) -> list[Link]:
 
 
 def unlinked(text: str) -> str:
-    """The text with blanks in the place of references."""
+    """Blank the references of a text."""
     if "/" not in text and "@" not in text and "www." not in text:
         return text
     return blanked(text, [(link.start, link.end) for link in references(text)])
@@ -147,11 +147,14 @@ NUMBERED = r"[\[【]\^?(\d{1,3}(?:\s?[,;–-]\s?\d{1,3}){0,9})(?:†[^\]】]{0,4
 _CITED = lazy(
     r"(?<![:,=\[{])(?<![:,=\[{] )(?<!\b(?:is|by|of|at|to) )(?<!\b(?:are|was|the) )(?<!\bcode )" + NUMBERED
 )
-"""The same where it is no list in data, nor a number of the sentence: not after a colon, a comma, another bracket, or `is`."""
+"""A numbered citation where it is neither a list in data nor a number of the sentence.
+
+It follows no colon, comma or bracket, and no word such as "is".
+"""
 
 
 def _cited(text: str) -> list[tuple[int, int]]:
-    """The numbered citations of a text: they are no numbers that it states."""
+    """Find the numbered citations of a text: their numbers are not facts."""
     if "[" not in text and "【" not in text:
         return []
     return [match.span() for match in _CITED.finditer(text) if match.group() != text.strip()]
@@ -164,7 +167,7 @@ _CODE = lazy(r"(?<![\w@#.-])[^\W_]+(?:[-._/][^\W_]+)*")
 
 
 def _codes(text: str, covered: bytearray) -> Iterator[re.Match[str]]:
-    """What has letters and digits, but for numbers and dates."""
+    """Find codes: words of letters and digits that are neither numbers nor dates."""
     if not has_digit(text):
         return
     for match in _CODE.finditer(text):
@@ -176,19 +179,19 @@ def _codes(text: str, covered: bytearray) -> Iterator[re.Match[str]]:
 
 
 _ORDINARY = lazy(r"\d{2,4}s|(?:\d{1,2}|mid)-\d+|\d+-[a-z]{3,}")
-"""The 1990s; a range; a `24-hour` day."""
+"""Words with digits that are no codes: `1990s`, a range, a `24-hour` day."""
 
 
 # Names ---------------------------------------------------------------------------------------------------------
 
 _COMPOUND = lazy(r"-[a-z]\w+")
-"""What is said of a name in one word with it: `MIT-licensed`."""
+"""The part that a compound adds to a name: `MIT-licensed`."""
 _CAPITALISED = lazy(r"(?<![\w@/.#'’°-])(?:[A-Z](?:\.[A-Z])+\.?|[^\W\d_a-z][\w’'&-]*|[a-z]{1,12}[A-Z]\w*)")
 _TITLES = frozenset("mr mrs ms dr prof sir herr herrn frau mme sra".split())  # noqa: SIM905
 _NO_NAMES = frozenset(
     "utc gmt cet cest est pst am pm usd eur gbp jpy celsius fahrenheit iban bic eta isbn id url ok i".split()  # noqa: SIM905
 )
-"""What stands beside times and amounts, and says what a number or a link is; and what says yes."""
+"""Words in capitals that are no names: units beside times and amounts, labels of numbers and links, "OK"."""
 _OPENERS = frozenset(
     """
     mostly mainly largely primarily yesterday today tomorrow tonight meanwhile however additionally overall according
@@ -198,18 +201,18 @@ _OPENERS = frozenset(
     message visit meet see open choose use try check join book both all no yes
     """.split()  # noqa: SIM905
 )
-"""Words that open a sentence, and are no part of the name after them."""
+"""Words that begin a sentence and do not belong to the name after them: "Yesterday Ada …"."""
 _COUNTED = lazy(r"(?:\d|\b(?:ein\w*|der|die|das|den|dem|zwei|drei|vier)) \Z", re.IGNORECASE)
 LEAST_OF_TITLE = 5
-"""Words that all have capitals, from which on they are a title."""
+"""The number of words from which on a text in which all have capitals is a title."""
 
 
 def names(text: str, *, german: bool = False) -> list[Name]:
-    """The proper names of a claim: capitalised words, and runs of them.
+    """List the proper names of a claim: capitalised words, and runs of them.
 
-    A word that begins a sentence is none by itself, unless its capitals are unusual (NVIDIA, GitHub), nor is a label
-    before a colon. Of a text in which all words are capitalised only the unusual ones are. German writes nouns with a
-    capital: there, two such words in a row are a name, or what stands after `Herr` and `Frau`.
+    A word at the beginning of a sentence is no name by itself, unless it has unusual capitals (NVIDIA, GitHub). A
+    label before a colon is none either. In a title, where all words have capitals, only unusual ones count. German
+    writes all nouns with a capital: there, a name is two such words in a row, or the word after `Herr` and `Frau`.
     """
     runs = list(_runs(text))
     if not runs:
@@ -238,7 +241,7 @@ def names(text: str, *, german: bool = False) -> list[Name]:
 
 
 def _runs(text: str) -> Iterator[list[re.Match[str]]]:
-    """Capitalised words with only a blank between them."""
+    """Find runs of capitalised words with only a blank between them."""
     run: list[re.Match[str]] = []
     for match in _CAPITALISED.finditer(text):
         if match.group().islower():
@@ -252,7 +255,7 @@ def _runs(text: str) -> Iterator[list[re.Match[str]]]:
 
 
 def _goes_on(word: re.Match[str], following: re.Match[str], text: str) -> bool:
-    """Whether the point between two words is that of what is cut short: `St. Louis`."""
+    """Return whether the point between two words belongs to an abbreviation, as in `St. Louis`."""
     return text[word.end() : following.start()] == ". " and (
         len(word.group()) <= 2 or fold(word.group()) in _TITLES
     )
@@ -268,7 +271,7 @@ def _german_name(run: list[re.Match[str]], named: list[re.Match[str]], text: str
 
 
 def _is_ordinary(word: re.Match[str], text: str, *, first: bool) -> bool:
-    """Whether a word with a capital is no part of a name."""
+    """Return whether a capitalised word does not belong to a name."""
     written = word.group()
     folded = fold(written).replace("’", "'").removesuffix("'s")
     if folded in _TITLES or folded.replace(".", "") in _NO_NAMES or folded in MONTHS or weekday(folded):
@@ -282,11 +285,11 @@ def _is_ordinary(word: re.Match[str], text: str, *, first: bool) -> bool:
 
 
 _AFTER_END = "\"'”’)]*_"
-"""What may stand between the end of a sentence and the blank after it."""
+"""The closing marks that may follow the end of a sentence."""
 
 
 def _begins(word: re.Match[str], text: str) -> bool:
-    """Whether a sentence or a part of one begins with a word: at the start, after a mark, in quotation marks."""
+    """Return whether a word begins a sentence or a part of one: at the start, after a mark, in quotation marks."""
     before = text[max(0, word.start() - 6) : word.start()]
     bare = before.rstrip()
     if not bare:
@@ -314,7 +317,7 @@ _PIECES = lazy(r"[ -]")
 # Quotes --------------------------------------------------------------------------------------------------------
 
 _ELIDED = r"(?i:(?:tis|twas|twere|til|till|em|cause|n|round|bout|\d\ds)\b|\d\d[.,;:)])"
-"""What follows an apostrophe that stands for letters or digits left out: `'tis`, the `'90s`."""
+"""Text after an apostrophe that replaces letters or digits: `'tis`, the `'90s`. It opens no quotation."""
 _OTHER_QUOTES = (
     r"“([^“”]+)”|„([^„“”]+)[“”]|«([^«»]+)»"
     rf"|‘(?!{_ELIDED})((?:[^‘’]|(?<=\w)’(?=\w))+)’(?!\w)|‚((?:[^‚‘’]|(?<=\w)’(?=\w))+)[‘’]|``\s*+([^`'\s](?:[^`']*[^`'\s])?)\s*''"
@@ -323,20 +326,20 @@ _OTHER_QUOTES = (
 """Single marks are apostrophes too: inside a quotation only between letters, and as its ends only beside none."""
 _QUOTE = lazy(rf"\"([^\"]+)\"|{_OTHER_QUOTES}")
 _TIGHT_QUOTE = lazy(rf"\"([^\s\"](?:[^\"]*[^\s\"])?)\"|{_OTHER_QUOTES}")
-"""The same without blanks inside the marks."""
+"""As `_QUOTE`, without blanks next to the marks: these show which of them open."""
 _CLOSES_FIRST = lazy(r"[^\"]*[^\s\"(]\"[\s.,;:!?]")
-"""A text whose first mark stands after a word and before none: its other half is in a sentence before."""
+"""A text in which the first mark closes a quotation: the opening one is in a sentence before."""
 _ELLIPSIS = lazy(r"\[?(?:\.{3,}|…)\]?")
 LEAST_OF_QUOTE = 3
-"""Words of a quote; fewer are only emphasis."""
+"""The number of words that make a quote; fewer are emphasis."""
 _MARKS = '"“„«‘‚`'
-"""What quotations begin with, where that is no apostrophe after a blank."""
+"""The marks that open quotations, apart from the apostrophe after a blank."""
 
 
 def quotes(text: str) -> list[str]:
-    """What stands in quotation marks and has three words or more.
+    """List the quotations of three words or more.
 
-    Where a mark is without its other half, as when a quotation began a sentence before, blanks tell which ones open.
+    If a mark lacks its other half, as when a quotation began in a sentence before, blanks show which marks open.
     """
     if not any(map(text.__contains__, _MARKS)) and " '" not in f" {text}" and "('" not in text:
         return []
@@ -347,5 +350,5 @@ def quotes(text: str) -> list[str]:
 
 
 def quote_pieces(quote: str) -> list[str]:
-    """The pieces of a quote: an ellipsis leaves something out."""
+    """Split a quote at its ellipses."""
     return [piece for piece in _ELLIPSIS.split(quote) if words(piece)]

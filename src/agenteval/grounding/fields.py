@@ -1,7 +1,7 @@
-"""What the fields of JSON objects say otherwise: a value of another object or of another field, and what is so, or not.
+"""Contradictions of claims by the fields of JSON objects: a value of another object or field, and true or false.
 
-Each part of a claim is held against the object that it names or, where it names none, against the nearest one, if that is
-in no list.
+Each part of a claim is compared with the object that it names. A part that names none is compared with the nearest
+object, if that is in no list.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,7 +21,7 @@ from agenteval.text.parts import fold
 def against_fields(
     parts: Sequence[Part], naming: Naming, nearest: Item | None, stated: Facts
 ) -> Iterator[str]:
-    """What of a claim the objects that it names say otherwise."""
+    """Find the parts of a claim that the objects which it names contradict."""
     for part in parts:
         named = False
         for place, group in enumerate(naming.groups):
@@ -39,7 +39,7 @@ def against_fields(
 
 
 def _of_others(part: Part, item: Item, group: Sequence[Item], naming: Naming) -> Iterator[str]:
-    """A value that another object of the list has in a field, where this one has another one, or none."""
+    """Find values of another object of the list, in fields where this object has a different one, or none."""
     said, not_so = content(part.text), denied(part.text)
     around = (value for each in item.chain() for field in each.fields.values() for value in values_of(field))
     own = frozenset().union(content(item.name), *map(content, around))
@@ -61,7 +61,7 @@ def _of_others(part: Part, item: Item, group: Sequence[Item], naming: Naming) ->
 
 
 def _texts(field: Any) -> list[str]:
-    """The values of a field that are texts, not numbers."""
+    """List the values of a field that are texts, not numbers."""
     found = field if isinstance(field, list) else [field]
     return [each for each in found if isinstance(each, str) and not each.replace(".", "").isdigit()]
 
@@ -79,11 +79,11 @@ _IS = lazy(r"^(?:is|has|was|are) ")
 _LACKING = lazy(
     r"(?i)\b(?:without|un\w+|off|out of|sold out|false|lacks?|missing|non|needs?|isn|empty|dis\w+ed|closed|except\w*|excluding)\b"
 )
-"""What denies a field without a negation."""
+"""Words that deny a field without a negation: "unpaid", "out of"."""
 
 
 def _flags(part: Part, item: Item, stated: Facts) -> Iterator[str]:
-    """Fields that are true, false or have a value, where the claim says otherwise."""
+    """Find fields that are true, false or filled, where the claim states the opposite."""
     said, not_so = content(part.text), denied(part.text)
     for key, value in item.fields.items():
         name = content(key)
@@ -105,7 +105,7 @@ _NONE_OF = lazy(r"(?i)\b(?:no|without|kein\w*|sin) (?:\w+ )?(\w+)")
 
 
 def _says_none(text: str, key: str, not_so: frozenset[str]) -> bool:
-    """Whether a part of a claim says that there is none of a field: "no owner"."""
+    """Return whether a claim denies that a field has a value: "no owner"."""
     last = key.rsplit(maxsplit=1)[-1][:5].lower()
     return bool(content(key) & not_so) and any(
         last in (word[: len(last)].lower() for word in match.group().split()[1:])
@@ -114,7 +114,7 @@ def _says_none(text: str, key: str, not_so: frozenset[str]) -> bool:
 
 
 def _number_of_other_field(part: Part, item: Item, naming: Naming, stated: Facts) -> Iterator[str]:
-    """A number or a date beside the name of a field, that the object has in another field only."""
+    """Find numbers and dates beside the name of a field which the object has in another field only."""
     said = content(part.text)
     read = {
         key: _facts(f"{key}: {value}")
@@ -164,7 +164,7 @@ _NEGATIONS = frozenset(
     """.split()  # noqa: SIM905 - a list of them would be longer
 )
 MOST_DENIED = 5
-"""The number of words after a negation that it may be about."""
+"""The number of words after a negation that it may deny."""
 
 
 @lru_cache(maxsize=4096)

@@ -1,7 +1,8 @@
-"""References in a text: URLs, domains, DOIs, arXiv ids, e-mail addresses, normalised so that equal ones compare equal.
+"""References in a text: URLs, domains, DOIs, arXiv ids and e-mail addresses, normalised so that equal ones compare
+equal.
 
-Of a URL, the scheme, `www.`, a default port, a trailing slash, the fragment and tracking parameters do not
-count, nor does the order of the other parameters, nor punctuation that follows it in prose.
+Two URLs are equal whatever their scheme, `www.`, default port, trailing slash, fragment and tracking parameters. The
+order of other parameters does not matter either, nor does punctuation that follows a URL in prose.
 """
 
 import re
@@ -15,7 +16,7 @@ from agenteval.text.words import UNSPACED_SIGN
 
 
 class Link:
-    """A reference as written (`text`) and as compared (`key`); `host` is empty for what is no URL or domain."""
+    """A reference as written (`text`) and as compared (`key`). `host` is empty if it is no URL or domain."""
 
     __slots__ = ("end", "host", "key", "kind", "start", "text")
 
@@ -52,18 +53,18 @@ _DOMAIN = lazy(
 )
 _OF_HOST = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-."
 _LONGEST_HOST = 5 * 64
-"""Characters before the top level of a domain, at most."""
+"""The greatest number of characters before the top level of a domain."""
 _EMAIL = lazy(
     r"(?:(?<![\w.+\\-])|(?<=\\[nrt]))[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})*\.[^\W\d_]{2,63}(?![^\W_])"
 )
-"""No package with its version: `react@18.2.0`. It may follow the `\\n` of JSON."""
+"""An e-mail address; not a package with its version, `react@18.2.0`. It may follow the `\\n` of JSON."""
 _TRACKING = lazy(
     r"utm_\w+|gclid|fbclid|dclid|msclkid|mc_[ce]id|igshid|yclid|_ga|ref|ref_src|spm|cmpid", re.IGNORECASE
 )
 
 
 def links(text: str) -> list[Link]:
-    """All references of a text but e-mail addresses, in order. A DOI or arXiv URL is one of those, not a URL."""
+    """List all references but e-mail addresses, in order. A DOI or arXiv URL counts as one of those, not as a URL."""
     found = list(_urls(text)) if "://" in text else []
     others = list(_others(text))
     if not others:
@@ -82,7 +83,10 @@ def links(text: str) -> list[Link]:
 
 
 def addresses(text: str) -> list[Link]:
-    """The e-mail addresses of a text, in order. Punctuation around one is not part of it; `jo...@acme.com` is none, but a sign of one."""
+    """List the e-mail addresses of a text, in order, without the punctuation around them.
+
+    `jo...@acme.com` is a shortened address, and so is none.
+    """
     if "@" not in text:
         return []
     return [
@@ -93,7 +97,10 @@ def addresses(text: str) -> list[Link]:
 
 
 def _others(text: str) -> Iterator[Link]:
-    """References other than URLs; a kind is searched for only when its typical character occurs, as most texts have none."""
+    """Find references other than URLs.
+
+    Each kind is searched for only if its typical character occurs: most texts have none.
+    """
     if "10." in text:
         yield from _dois(text)
     if "arxiv" in text.lower():
@@ -130,7 +137,10 @@ def _arxiv_ids(text: str) -> Iterator[Link]:
 
 
 def _domains(text: str) -> Iterator[Link]:
-    """Domains by their top level: only what stands around one is read, as a domain begins where a word does."""
+    """Find domains by their top level.
+
+    Only the text around a match is read, since a domain begins where a word does.
+    """
     end = 0
     words = text if text.isascii() else UNSPACED_SIGN.sub("、", text)
     for sign in _DOMAIN_SIGN.finditer(words) if "." in words else ():
@@ -150,7 +160,7 @@ def _domains(text: str) -> Iterator[Link]:
 
 
 def trim(url: str) -> str:
-    """A URL without the punctuation that follows it in prose; closing brackets stay when they were opened."""
+    """Cut the punctuation that follows a URL in prose; a closing bracket stays if the URL opened it."""
     surplus = {close: url.count(close) - url.count(start) for start, close in ("()", "[]")}
     end = len(url)
     while end:
@@ -165,7 +175,7 @@ def trim(url: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _normal(url: str) -> tuple[str, str]:
-    """The URL as compared, and its host; both empty when it is no URL."""
+    """Return the URL as compared, and its host; both are empty if it is no URL."""
     from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
     try:
@@ -192,5 +202,5 @@ def _normal(url: str) -> tuple[str, str]:
 
 
 def within(host: str, domain: str) -> bool:
-    """Whether a host is the domain or below it."""
+    """Return whether a host is the domain or one of its subdomains."""
     return host == domain or host.endswith("." + domain)

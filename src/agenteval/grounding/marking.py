@@ -7,9 +7,9 @@ from agenteval.text.parts import CLOSE, OPEN
 
 
 def marked(text: str, parts: Iterable[str], limit: int) -> str:
-    """The text with each part marked, cut around the first of them to about `limit` characters.
+    """Mark each part in a text, and cut the text around the first of them to about `limit` characters.
 
-    A part stands in the text as it is, or as its words with something else between them.
+    A part occurs in the text as it is, or with other words between its own.
     """
     spans = _apart(sorted(span for part in parts if (span := _find(text, part))))
     if not spans:
@@ -33,7 +33,7 @@ def _find(text: str, part: str) -> tuple[int, int] | None:
 
 
 def _whole(text: str, part: str) -> int:
-    """Where a part stands as a whole word, or -1."""
+    """Return the offset of a part as a whole word, or -1."""
     at = text.find(part) if part else -1
     while at >= 0:
         end = at + len(part)
@@ -45,7 +45,7 @@ def _whole(text: str, part: str) -> int:
 
 
 def _apart(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Spans in order; those that overlap or have only a blank between them are joined."""
+    """Join spans that overlap or have only a blank between them."""
     found: list[tuple[int, int]] = []
     for start, end in spans:
         if found and start <= found[-1][1] + 1:

@@ -1,4 +1,4 @@
-"""Which objects of a list the parts of a claim name, so that what is said of one is not held against another."""
+"""Objects that the parts of a claim name, so that a statement about one is not compared with another."""
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
@@ -17,14 +17,18 @@ NAMING = frozenset(
     train flight line plate username login symbol ticker
     """.split()  # noqa: SIM905 - a list of them would be longer
 )
-"""Fields by whose values an object goes."""
+"""The fields that identify an object."""
 _NAMING_ENDS = tuple(f" {name}" for name in ("name", "title", "id"))
 _PART_END = lazy(r"[;,]\s|\s[–—-]\s|\b(?:and|but|while|whereas|or|und|aber|oder|y|et|o|ou|pero|mais)\b|\n")  # noqa: RUF001
-"""Where a part of a claim ends that may be about another object than the next one."""
+"""The boundary between parts of a claim, each of which may be about another object."""
 
 
 class Part:
-    """A part of a claim, and the objects of each list that it names, or else the part before it; `own` tells which."""
+    """A part of a claim, and the objects of each list that it is about.
+
+    A part that names no object is about those of the part before. `own` is True for each list of which it names one
+    itself.
+    """
 
     __slots__ = ("end", "named", "own", "start", "text")
 
@@ -33,17 +37,17 @@ class Part:
 
 
 class Naming:
-    """The words by which the objects of the lists of a corpus go; kept, as all claims ask for them."""
+    """The words that identify the objects of a corpus. They are cached, since all claims need them."""
 
     def __init__(self, groups: Sequence[Sequence[Item]], look: Callable[[int], None]) -> None:
         self.groups, self._look = groups, look
         self._words = [self._naming(group) for group in self.groups]
         self.every = frozenset().union(*(words for each in self._words for words in each))
-        """All words by which any object goes."""
+        """All words that identify any object."""
 
     @staticmethod
     def _naming(group: Sequence[Item]) -> list[frozenset[str]]:
-        """The words by which each object of a list goes, that not all of them have."""
+        """Return the words that identify each object of a list, without those that all of them share."""
         keys = list(dict.fromkeys(key for item in group for key in item.fields))
         named = [key for key in keys if key in NAMING or key.endswith(_NAMING_ENDS)]
         if not all(item.name for item in group) and not any(_tells_apart(key, group) for key in named):
@@ -53,7 +57,7 @@ class Naming:
         return [words - shared for words in found]
 
     def named(self, text: str, place: int) -> list[Item]:
-        """The objects of a list that a text names: by most of their words."""
+        """Return the objects of a list of which a text has most identifying words."""
         self._look(len(self.groups[place]))
         group, said = self.groups[place], content(_without_amounts(text))
         held = [len(said & words) for words in self._words[place]]
@@ -61,7 +65,7 @@ class Naming:
         return [item for item, count in zip(group, held, strict=True) if most and count == most]
 
     def _by_value(self, text: str, place: int) -> list[Item]:
-        """The object of a list that a text tells by a value that only it has."""
+        """Return the object of a list that is identified by a value which no other object has."""
         said = content(text)
         own = self._values[place]
         named = {own[stem].number: own[stem] for stem in said if stem in own}
@@ -69,7 +73,7 @@ class Naming:
 
     @cached_property
     def _values(self) -> list[dict[str, Item]]:
-        """Of each list, the words of values that only one object has, and that object."""
+        """The words of values that only one object of a list has, with that object; one mapping for each list."""
         found = []
         for group in self.groups:
             having: dict[str, list[Item]] = {}
@@ -81,7 +85,7 @@ class Naming:
         return found
 
     def parts(self, stated: Facts, before: str) -> list[Part]:
-        """The parts of a claim; `before` has the sentences before it, if it speaks of something named there."""
+        """Split a claim into parts. `before` holds earlier sentences, if the claim is about something named there."""
         text = stated.plain
         ends = [0, *(match.start() for match in _PART_END.finditer(text)), len(text)]
         parts: list[Part] = []
@@ -102,7 +106,7 @@ class Naming:
 
 
 def _without_amounts(text: str) -> str:
-    """A text without its dates and amounts: an object is named by neither the 6 of "6 days" nor that of "6 May"."""
+    """Blank dates and amounts: neither the 6 of "6 days" nor the one of "6 May" identifies an object."""
     if not any(map(str.isdigit, text)):
         return text
     moments = [(date.start, date.end) for date in dates(text)]
@@ -111,7 +115,7 @@ def _without_amounts(text: str) -> str:
 
 
 def _words_by(item: Item, keys: Sequence[str]) -> frozenset[str]:
-    """The words of the name of an object, of some of its fields, and of addresses in it."""
+    """Return the words of an object's name, of these fields, and of addresses in it."""
     texts = [item.name, *(value for key in keys for value in values_of(item.fields.get(key)))]
     texts += [
         value.partition("@")[0].replace(".", " ")
@@ -122,14 +126,14 @@ def _words_by(item: Item, keys: Sequence[str]) -> frozenset[str]:
 
 
 def _tells_apart(key: str, group: Sequence[Item]) -> bool:
-    """Whether all objects of a list have different texts in a field, none of them a date or a code."""
+    """Return whether all objects of a list have different texts in a field, without dates and codes."""
     values = [item.fields.get(key) for item in group]
     texts = [value for value in values if isinstance(value, str) and value and not has_digit(value)]
     return len(set(texts)) == len(group)
 
 
 def may_be_about(item: Item, at: int, parts: Sequence[Part]) -> bool:
-    """Whether what a claim says at an offset may be said of an object: no other one of its list is named there."""
+    """Return whether a statement at an offset may be about an object: no other object of its list is named there."""
     for part in parts:
         if not part.start <= at < max(part.end, part.start + 1):
             continue

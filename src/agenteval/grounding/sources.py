@@ -1,7 +1,7 @@
-"""What an output may rest on: tool results, what the user said, memory; and how they are read into passages.
+"""The sources of an output: tool results, the user's messages and memory, read into passages.
 
-A passage is a sentence of prose, or what one JSON object says with its short fields. A string that is JSON, or holds
-objects among prose, is read as such. Each passage keeps its place: a JSON pointer into the event, which goes on inside
+A passage is a sentence of prose, or one JSON object with its short fields. A string that is JSON, or holds objects
+among prose, is read as JSON. Each passage keeps its place: a JSON pointer into the event, which goes on inside of
 such a string.
 """
 
@@ -16,11 +16,11 @@ from agenteval.text.lazy_regexes import lazy
 from agenteval.text.parts import composed, sentences, texts, without_subscripts
 
 MEMORY_SNAPSHOT = "scenario.memory_snapshot"
-"""What stands in the place of an event id for memory that the scenario states."""
+"""The event id of memory that the scenario states."""
 PRIOR_INPUT = "input_messages"
 
 Path = tuple["Path", str | int] | tuple[()]
-"""The way to a value inside JSON: the way to what holds it, and its key or index there."""
+"""The path to a value inside JSON: the path to its parent, and its key or index there."""
 
 
 class Source:
@@ -33,17 +33,17 @@ class Source:
 
 
 def source_of(event: Event, key: str) -> Source:
-    """What an event says under one key of its data."""
+    """Return the source under one key of an event's data."""
     return Source(event.event_id, event.data.get(key), (((), "data"), key))
 
 
 def successful_results(trace: Trace, allowed: Sequence[str]) -> list[Event]:
-    """The successful results of the allowed tools (names or globs; none given: all tools), in order."""
+    """List the successful results of the allowed tools (names or globs; none given: all tools), in order."""
     return [event for event in tool_results(trace, allowed) if event.data.get("success")]
 
 
 def tool_results(trace: Trace, allowed: Sequence[str]) -> list[Event]:
-    """The results of the allowed tools, successful or not."""
+    """List the results of the allowed tools, successful or not."""
     return [
         event
         for event in trace.of_type("tool_result")
@@ -52,14 +52,14 @@ def tool_results(trace: Trace, allowed: Sequence[str]) -> list[Event]:
 
 
 def result_sources(events: Iterable[Event]) -> list[Source]:
-    """What tools returned."""
+    """List the sources that tools returned."""
     return [source_of(event, "result") for event in events]
 
 
 def call_sources(events: Iterable[Event], trace: Trace) -> Iterator[Source]:
-    """What the calls that the results answer were aimed at: their arguments, but for what the agent wrote or looked for.
+    """Yield the arguments of the calls behind these results, without text that the agent wrote or searched for.
 
-    A page that was fetched is known; a URL in a search, or in a message or a file, the agent may have made up.
+    A page that was fetched is known. A URL in a search, a message or a file may be made up by the agent.
     """
     for event in events:
         call = trace.call_of(event)
@@ -74,11 +74,11 @@ _WRITTEN = frozenset(
     description note notes new_string old_string html data
     """.split()  # noqa: SIM905 - a list of them would be six times as long
 )
-"""Names of arguments that hold what the agent wrote, or looked for."""
+"""The names of arguments for text that the agent wrote or searched for."""
 
 
 def input_sources(trace: Trace) -> list[Source]:
-    """What the user said."""
+    """List the sources that the user's messages are."""
     received = [event for event in trace.of_type("message_received") if event.data.get("role") != ASSISTANT]
     sources = [Source(event.event_id, str(event.data.get("content") or "")) for event in received]
     known = {source.value for source in sources}
@@ -91,7 +91,7 @@ def input_sources(trace: Trace) -> list[Source]:
 
 
 def memory_sources(trace: Trace, case: TestCase) -> list[Source]:
-    """What memory held: what was read, and what the scenario states."""
+    """List the sources in memory: the events that read it, and the snapshot of the scenario."""
     sources = [source_of(event, "content") for event in trace.of_type("memory_read")]
     if snapshot := memory_text(case.scenario.memory_snapshot):
         sources.append(Source(MEMORY_SNAPSHOT, list(snapshot)))
@@ -99,7 +99,7 @@ def memory_sources(trace: Trace, case: TestCase) -> list[Source]:
 
 
 def texts_of(value: Any) -> list[str]:
-    """The texts of a JSON value, in document order, each sentence by itself."""
+    """List the texts of a JSON value, in document order, one for each sentence."""
     return [passage.text for passage in read([Source("", value)])]
 
 
@@ -107,7 +107,7 @@ def texts_of(value: Any) -> list[str]:
 
 
 class Item:
-    """A JSON object: its name, its short fields by their labels, the object around it, and the list that it is in."""
+    """A JSON object: its name, its short fields by label, its parent object, and the list that it belongs to."""
 
     __slots__ = ("fields", "group", "name", "number", "parent")
 
@@ -116,7 +116,7 @@ class Item:
         self.fields: dict[str, Any] = {}
 
     def chain(self) -> "Iterator[Item]":
-        """The object, and those around it."""
+        """Yield the object and its parents, from the inside out."""
         item: Item | None = self
         while item is not None:
             yield item
@@ -124,7 +124,10 @@ class Item:
 
 
 class Passage:
-    """A sentence of prose, or what an object says (`is_record`); `item` is the object that it is in or of."""
+    """A sentence of prose, or a JSON object as text (`is_record`).
+
+    `item` is the object, or the one that holds the sentence.
+    """
 
     __slots__ = ("is_record", "item", "path", "source", "text")
 
@@ -133,7 +136,7 @@ class Passage:
 
     @property
     def pointer(self) -> str | None:
-        """The JSON pointer (RFC 6901) to it, from the event on; None when it is in no event."""
+        """The JSON pointer (RFC 6901) to the passage, from the event on; None if it is in no event."""
         if not self.source.path:
             return None
         parts = [str(part).replace("~", "~0").replace("/", "~1") for part in parts_of(self.path)]
@@ -141,14 +144,14 @@ class Passage:
 
 
 def parts_of(path: Path) -> Iterator[str | int]:
-    """The keys and indexes on the way to a value, the last one first."""
+    """Yield the keys and indexes of a path, the last one first."""
     while path:
         path, part = path
         yield part
 
 
 def read(sources: Iterable[Source]) -> list[Passage]:
-    """The passages of sources, in document order."""
+    """List the passages of sources, in document order."""
     reader = _Reader()
     for source in sources:
         reader.read(source)
@@ -156,7 +159,7 @@ def read(sources: Iterable[Source]) -> list[Passage]:
 
 
 class _Reader:
-    """Takes JSON values apart, without recursion: they may be nested deep."""
+    """A reader of JSON values. It does not recurse, since values may be nested deep."""
 
     def __init__(self) -> None:
         self.passages: list[Passage] = []
@@ -188,7 +191,7 @@ class _Reader:
             self.passages.append(Passage(text, self.source, path, item, is_record=is_record))
 
     def _text(self, text: str, name: str, path: Path, around: Item | None) -> Iterator[Any]:
-        """The sentences of a text; the JSON values in it are still to be read."""
+        """Add the sentences of a text; yield the JSON values in it, which are still to be read."""
         parts = json_among(text)
         is_only = sum(not isinstance(part, str) for part in parts) == 1
         for number, part in enumerate(parts):
@@ -203,7 +206,7 @@ class _Reader:
     def _object(
         self, value: dict[str, Any], name: str, path: Path, around: Item | None, group: int | None
     ) -> Iterator[Any]:
-        """What an object says with its short fields; the other values are still to be read."""
+        """Add the passage of an object's short fields; yield the other values, which are still to be read."""
         if value.keys() == {"type", "text"}:  # a block of text, as MCP has it
             yield value["text"], "", (path, "text"), around, None
             return
@@ -219,7 +222,7 @@ class _Reader:
             yield field, key, (path, key), item, inner if isinstance(field, dict) else None
 
     def _list(self, value: list[Any], name: str, path: Path, around: Item | None) -> Iterator[Any]:
-        """The values of a list; those that are short are one passage."""
+        """Yield the values of a list, which are still to be read; a list of short ones becomes a passage."""
         if value and is_field(value):
             self._add(
                 _clean(", ".join(str(each) for each in value if each is not None)),
@@ -239,20 +242,23 @@ class _Reader:
 
 
 LONGEST_FIELD, MOST_FIELD_WORDS, MOST_VALUES = 200, 8, 20
-"""Characters and words of a field, and values of a list that is one: what is longer is prose, or data of its own."""
+"""The limits of a short field: characters, words, and values of a list.
+
+Longer values are prose, or data of their own.
+"""
 _HUMP = lazy(r"(?<=[a-z\d])[A-Z](?=[a-z]|$)")
 _TRUE, _FALSE = ("true", "yes"), ("false", "no")
 
 
 def label(key: str) -> str:
-    """A key as words: `takes_minutes` and `takesMinutes` are `takes minutes`."""
+    """Return a key as words: `takes_minutes` and `takesMinutes` become `takes minutes`."""
     if not key.islower():
         key = _HUMP.sub(lambda match: f" {match.group().lower()}", key)
     return key.replace("_", " ").replace(".", " ")
 
 
 def is_field(value: Any) -> bool:
-    """Whether a value is told with its name: a short one, a list of such, or nothing."""
+    """Return whether a value is a short field: a short text, a number, a list of these, or nothing."""
     if isinstance(value, str):
         return (
             len(value) <= LONGEST_FIELD
@@ -269,7 +275,7 @@ def is_field(value: Any) -> bool:
 
 
 def values_of(field: Any) -> list[str]:
-    """The values of a field, as texts; none of an empty one."""
+    """List the values of a field as texts; none for an empty field."""
     return [
         str(each)
         for each in (field if isinstance(field, list) else [field])
@@ -278,14 +284,14 @@ def values_of(field: Any) -> list[str]:
 
 
 def as_boolean(value: Any) -> bool | None:
-    """The boolean that a value is, or stands for: the text `yes`, but not `NO`, which is Norway."""
+    """Return a boolean, or the one that a text means: `yes`, but not `NO`, which is Norway; else None."""
     if isinstance(value, str) and value != "NO":
         return True if value.lower() in _TRUE else False if value.lower() in _FALSE else None
     return value if isinstance(value, bool) else None
 
 
 def said_of(name: str, value: Any) -> str:
-    """What a field says: `title: Dentist`, `no room`, `not moved`."""
+    """Return a field as a phrase: `title: Dentist`, `no room`, `not moved`."""
     truth = as_boolean(value)
     if truth is not None:
         return name if truth else f"not {name}"
@@ -294,7 +300,7 @@ def said_of(name: str, value: Any) -> str:
 
 
 def _are_alike(values: Iterable[Any]) -> bool:
-    """Whether several objects beside each other have most of their fields in common."""
+    """Return whether any two of these objects have most of their fields in common."""
     fields = [set(value) for value in values if isinstance(value, dict)][:8]
     return any(
         2 * len(one & other) >= min(len(one), len(other)) > 0
@@ -304,16 +310,16 @@ def _are_alike(values: Iterable[Any]) -> bool:
 
 
 def sentences_of(text: str) -> list[str]:
-    """The sentences of a text of any length, line by line."""
+    """Split a text of any length into sentences, line by line."""
     return [sentence for line in _GLUED.sub(" ", text).splitlines() for sentence in sentences(line)]
 
 
 _GLUED = lazy(r"(?<=[a-z][.!?])(?=[A-Z][a-z])")
-"""Where a blank is missing between two sentences."""
+"""The place of a missing blank between two sentences."""
 
 
 def _clean(text: str) -> str:
-    """A text without entities of HTML, subscripts, and what stands for the end of a sentence."""
+    """Remove HTML entities, subscripts, and the character that ends a sentence inside of `stems`."""
     if "&" in text:
         from html import unescape
 

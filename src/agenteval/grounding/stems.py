@@ -1,7 +1,7 @@
-"""Texts as rows of stems: ` lab releas model `, so that looking for words in a row is looking in a string.
+"""Texts as rows of stems, ` lab releas model `, so that a search for words in a row is a search in a string.
 
-Words with one stem are equal; an end of a sentence is a word of its own, which equals none. Chinese, Japanese and other
-characters that are written without blanks between words are words each.
+Words with one stem are equal. The end of a sentence is a word of its own, which equals no other. In scripts without
+blanks between words, such as Chinese and Japanese, each character is a word.
 """
 
 # ruff: noqa: RUF001 - curly apostrophes are meant
@@ -15,14 +15,14 @@ from agenteval.text.words import UNSPACED, UNSPACED_SIGN, bare_forms, bare_words
 END = "\0"
 """The word that ends a sentence."""
 MOST_KEPT = 50_000
-"""Words whose stems are kept."""
+"""The number of words of which the stems are cached."""
 _WORD_OR_CHARACTER = lazy(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+(?:'[^\W_{UNSPACED}]+)*|\0")
 _stems: dict[str, tuple[str, str]] = {}
-"""Of each word its stem, and the same again, or nothing if it carries no meaning."""
+"""The stem of each word, twice; the second is empty if the word carries no meaning."""
 
 
 def words(text: str) -> list[str]:
-    """The words of a text as written, apostrophes straight."""
+    """List the words of a text as written, with straight apostrophes."""
     if not text.isascii():
         text = text.replace("’", "'").replace("‘", "'")
         if UNSPACED_SIGN.search(text):
@@ -31,7 +31,7 @@ def words(text: str) -> list[str]:
 
 
 def forms(written: Iterable[str]) -> list[tuple[str, str]]:
-    """The stem of each word, and its stem again if it carries meaning, else nothing."""
+    """Return for each word its stem, and its stem again if it carries meaning, else ""."""
     written = list(written)
     try:
         return [_stems[word] for word in written]
@@ -48,24 +48,24 @@ def forms(written: Iterable[str]) -> list[tuple[str, str]]:
 
 @lru_cache(maxsize=4096)
 def row(text: str) -> str:
-    """The stems of a text, in order, with blanks around each."""
+    """Return the stems of a text, in order, with blanks around each."""
     return f" {' '.join([stem for stem, _ in forms(words(text))])} "
 
 
 @lru_cache(maxsize=4096)
 def content(text: str) -> frozenset[str]:
-    """The stems of the words that carry meaning."""
+    """Return the stems of the words that carry meaning."""
     return frozenset([stem for _, stem in forms(words(text)) if stem])
 
 
 def stem_of(word: str) -> str:
-    """The stem of one word."""
+    """Return the stem of one word."""
     return forms([word])[0][0]
 
 
 @cache
 def light() -> frozenset[str]:
-    """The stems of words that say little: their absence from a source means little."""
+    """Return the stems of words with little meaning: a source may well lack them."""
     return frozenset(stems(_LIGHT.split()))
 
 

@@ -1,6 +1,6 @@
-"""Judges the claims of an output: their facts must be in the sources, near their words, and nothing may say otherwise.
+"""Judges the claims of an output: the sources must have their facts, near their words, and must not contradict them.
 
-Where a test asks for it, the wording of a claim has to be that of the sources as well, to a degree.
+If a test asks for it, the sources must also support the wording, to a degree.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -23,15 +23,15 @@ from agenteval.text.parts import fold
 
 Check = Literal["numbers", "dates", "urls", "names", "quotes", "contradictions", "wording"]
 REFUTED = 0.5
-"""What is left of the score of a claim with a fact that the sources do not have, or say otherwise."""
+"""The factor of the score of a claim with an unsupported or contradicted fact."""
 MOST_BESIDE = 3
-"""How many words of a claim at most have to stand near its numbers and dates."""
+"""The number of a claim's words that must stand near its numbers and dates, at most."""
 LONGEST_KEPT = 50_000
-"""Characters of an output and of its sources, together, that are kept with what was found: memory stays bounded."""
+"""The size of an output and its sources, in characters, up to which verdicts are cached: memory stays bounded."""
 
 
 class Span:
-    """A passage of a source, and where it stands: an event and a JSON pointer into it."""
+    """A passage of a source and its place: an event and a JSON pointer into it."""
 
     __slots__ = ("event_id", "pointer", "text")
 
@@ -40,12 +40,14 @@ class Span:
 
 
 class Support:
-    """What the sources say to a claim: how far they support its wording (0-1), and what of it they do not have.
+    """The verdict on one claim: how far the sources support its wording (0-1), and which facts they lack.
 
-    `unsupported` are hard facts, `elsewhere` those of them that the sources have, but say of something else, and
-    `contradicted` what the sources say otherwise, all as written; `missing` are words that no source has. `judged` says
-    whether there was anything to look for: a fact of a kind that is asked for, a statement, or wording; `is_stated`, that
-    it was more than a statement which sources could contradict; `is_unheard`, that no source has any word of one.
+    `unsupported` are hard facts that no source supports; `elsewhere` are those of them that the sources have in
+    another context. `contradicted` are facts that a source contradicts. `missing` are words that no source has. All
+    are as written.
+
+    `judged` is True if there was anything to compare. `is_stated` is True if the claim has a fact, or its wording is
+    judged. `is_unheard` is True if the claim is a plain statement and no source has any of its words.
     """
 
     __slots__ = (
@@ -90,14 +92,14 @@ class Support:
                 self.judged, self.span = True, Span(outcome.event_id, outcome.failing, None)
 
     def holds(self, min_support: float) -> bool:
-        """Whether the claim is supported."""
+        """Return whether the sources support the claim."""
         return not self.unsupported and not self.contradicted and self.score >= min_support
 
 
 class Basis:
-    """What an output may rest on: what tools returned, what the user said, and the arguments of the calls.
+    """The material that supports an output: tool results, the user's messages, and the arguments of calls.
 
-    `counted` is what results count as failed, of calls that failed, too.
+    `counted` are the failures that results count, of failed calls too.
     """
 
     __slots__ = ("_key", "called", "counted", "said", "sources")
@@ -115,7 +117,7 @@ class Basis:
 
     @property
     def size(self) -> int:
-        """About how many characters it has."""
+        """The approximate size, in characters."""
         return len(self._key)
 
     def __eq__(self, other: object) -> bool:
@@ -151,11 +153,11 @@ def _supports(
 
 
 _kept = lru_cache(maxsize=32)(_supports)
-"""The same, remembered: many mutants of a test change neither its output nor its results."""
+"""`_supports` with a cache: many mutants of a test change neither its output nor its results."""
 
 
 def corpus_of(sources: Sequence[Source]) -> Corpus:
-    """The sources, read; both checks of a test, and other tests, read the same."""
+    """Return the sources as a corpus, from a cache: both groundedness checks and other tests read the same sources."""
     key = repr([(each.event_id, each.value) for each in sources])
     found = _corpora.pop(key, None) or Corpus(sources)
     if len(key) <= LONGEST_KEPT:
@@ -167,21 +169,23 @@ def corpus_of(sources: Sequence[Source]) -> Corpus:
 
 _corpora: dict[str, Corpus] = {}
 MOST_KEPT = 32
-"""Sources that are kept as they were read."""
+"""The number of corpora in the cache."""
 
 
 def score(judged: Sequence[Support]) -> float:
-    """How far the sources support an output as a whole (0-1): the mean of its claims, less for each one refuted."""
+    """Return how far the sources support an output (0-1): the mean score of its claims, with `REFUTED` for wrong
+    ones.
+    """
     weighed = [each.score * (REFUTED if each.unsupported or each.contradicted else 1) for each in judged]
     return sum(weighed) / len(weighed) if weighed else 1.0
 
 
 Fact = tuple[str, bool]
-"""A hard fact of a claim as written, and whether the sources have it."""
+"""A hard fact of a claim as written, and True if the sources have it."""
 
 
 class _Reading:
-    """A claim beside its sources."""
+    """A claim compared with its sources."""
 
     def __init__(self, claim: Claim, corpus: Corpus, said: Said) -> None:
         self.claim, self.corpus, self.said = claim, corpus, said
@@ -193,7 +197,7 @@ class _Reading:
             if stem and not word[0].isdigit():
                 self.written.setdefault(stem, word)
         self.have = [stem for stem in self.written if corpus.has(stem)]
-        """The stems of its content words that the sources have."""
+        """The stems of the claim's content words that the sources have."""
         self._find_best()
 
     def _find_best(self) -> None:
@@ -213,19 +217,22 @@ class _Reading:
 
     @property
     def span(self) -> Span | None:
-        """The same, with its place."""
+        """The nearest passage, with its place."""
         nearest = self.nearest
         return Span(nearest.source.event_id, nearest.text, nearest.pointer) if nearest else None
 
     @cached_property
     def parts(self) -> list[Part]:
-        """The parts of the claim, with the objects that each names."""
+        """The parts of the claim, with the objects that each of them names."""
         before = self.claim.before or self.said.text if self.claim.refers else ""
         return self.corpus.naming.parts(self.stated, before)
 
     @cached_property
     def near(self) -> frozenset[int]:
-        """The passages that may state facts, with enough words of the claim in or around them; all, if no source has any."""
+        """The passages that may support a fact: those with enough words of the claim in or around them.
+
+        All passages count if the sources have none of its words.
+        """
         corpus = self.corpus
         if not self.have:
             return frozenset(corpus.stating)
@@ -244,7 +251,7 @@ class _Reading:
         return frozenset(found)
 
     def _is_told(self, at: int, tells: Callable[[int], bool]) -> bool:
-        """Whether a passage that is near, and about the same object, tells what the claim says at an offset."""
+        """Return whether a near passage about the same object has the fact at an offset, by the test `has`."""
         if self.best is not None and not self.corpus.passages[self.best].is_record and tells(self.best):
             return True
         return any(tells(number) and self._is_about(number, at) for number in self.near)
@@ -256,7 +263,7 @@ class _Reading:
     # Hard facts --------------------------------------------------------------------------------------------------
 
     def facts(self, checks: Sequence[Check]) -> Iterator[Fact]:
-        """The hard facts of these kinds."""
+        """Yield the hard facts of these kinds."""
         finders = {
             "numbers": self._numbers,
             "dates": self._dates,
@@ -274,7 +281,9 @@ class _Reading:
                 yield number.text, self._is_known(number)
 
     def _is_no_claim(self, number: Number) -> bool:
-        """Whether a number needs no source: it counts what follows, or is a word that hardly means one."""
+        """Return whether a number needs no source: it counts the list below it, or is a word that is hardly meant as
+        a number.
+        """
         size, text = max(number.values), self.stated.plain
         if self.claim.listed and not number.unit and (size == self.claim.listed or number.spelled):
             return True
@@ -330,7 +339,7 @@ class _Reading:
         return False
 
     def _is_displaced(self, number: Number) -> bool:
-        """Whether the sources have another number between the very words of this one, and nowhere this one there."""
+        """Return whether the sources have a different number between the same words, and nowhere this one."""
         text, held = self.stated.plain, self.corpus.words
         left, right = row(text[: number.start]).split()[-2:], row(text[number.end :]).split()[:2] or [END]
         if number.unit == TIME or number.hours or number.spelled or number.slack or len(left) < 2:
@@ -411,7 +420,7 @@ class _Reading:
         return len(last) < 2 or f" {' '.join(last)} " in corpus.content or self._share_a_passage(last)
 
     def _is_known_word(self, stem: str) -> bool:
-        """Whether the sources or the user have a word."""
+        """Return whether the sources or the user have a word."""
         return f" {stem} " in self.corpus.words or stem in self.said.words
 
     def _share_a_passage(self, stems: Sequence[str]) -> bool:
@@ -425,7 +434,9 @@ class _Reading:
     # Contradictions ------------------------------------------------------------------------------------------------
 
     def contradicted(self, known: Sequence[str]) -> Iterator[str]:
-        """What the sources say otherwise, each once, without what is known to be wrong."""
+        """Yield the parts of the claim that the nearest object or those named contradict, each once, without `known`
+        faults.
+        """
         nearest = self.nearest
         if nearest is None or not nearest.is_record:
             return
@@ -437,7 +448,7 @@ class _Reading:
     # Wording -------------------------------------------------------------------------------------------------------
 
     def score(self) -> float:
-        """How much of the wording the sources have (0-1)."""
+        """Return how much of the wording the sources have (0-1)."""
         corpus = self.corpus
         weights = {stem: LIGHT_WEIGHT if stem in light() else 1.0 for stem in self.written}
         for stem in self.written:
@@ -453,14 +464,14 @@ class _Reading:
         return (wording * total + sum(known)) / (total + len(known))
 
     def _order(self) -> float:
-        """How far the words stand in the order of the sources: the share of them that go on with a piece of these."""
+        """Return the share of words (0-1) that continue a row of words of the sources."""
         runs = [[stem for stem, _ in forms(words(run))] for run in self.stated.rest.split("0")]
         total = sum(map(len, runs))
         begun = sum(self._pieces(run) - 1 for run in runs if run)
         return 1 - begun / total if total else 1.0
 
     def _pieces(self, run: list[str]) -> int:
-        """How many pieces a row of words consists of, each the longest that the sources have."""
+        """Count the pieces of a row of words, each the longest that the sources have."""
         start, found, count = 0, self.corpus.words, 0
         while start < len(run):
             end, at = start + 1, 0
@@ -472,8 +483,8 @@ class _Reading:
 
 
 LIGHT_WEIGHT, SAID_WEIGHT, DIGITS_WEIGHT = 0.4, 0.5, 0.3
-"""What a word counts that says little, one that the user said and no source has, and the digits of a number."""
+"""The weights of a word with little meaning, of one that only the user said, and of the digits of a number."""
 LEAST_ORDER = 0.7
-"""What the order of words is worth at least: what a claim says in its own words may be right."""
+"""The least factor for the order of words: a claim in its own words may be right."""
 _NAMED = lazy(r"\b([A-Z]\w*) \Z")
-"""What stands before the number that is part of a name: `S 6`."""
+"""The word before a number that belongs to a name: `S 6`."""
