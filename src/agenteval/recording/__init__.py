@@ -1,1 +1,1 @@
-"""A recorded run drafted as a test."""
+"""Drafts a recorded run as a test."""

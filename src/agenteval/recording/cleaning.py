@@ -1,6 +1,6 @@
-"""What a recording holds and a test must not: secrets, people's folders, pictures, what a harness or an instruction says.
+"""Removes the parts of a recording that a test must not hold: secrets, home folders, pictures, texts of a harness.
 
-Equal values stay equal, so a cleaned test is about the same things as the run; and the same run gives the same bytes.
+Equal values stay equal, so a cleaned test judges the same things as the run; and the same run gives the same bytes.
 """
 
 import re
@@ -20,24 +20,24 @@ HARNESS = (
     "command-args",
     "task-notification",
 )
-"""Elements with which a harness talks to its model, within texts that are a user's or a tool's."""
+"""Elements that a harness adds for its model inside the texts of users and tools."""
 SHORTEST_BLOB = 256
-"""Characters of base64 in a row that are a picture or a file: keys and hashes are shorter."""
+"""The characters of base64 in a row from which on they are a picture or a file. Keys and hashes are shorter."""
 
 _DATA_URL = lazy(r"data:(?P<kind>[\w.+-]+/[\w.+-]+)(?:;[\w=.+-]+)*;base64,(?P<data>[A-Za-z0-9+/=_-]+)")
 _BASE64 = lazy(rf"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{{{SHORTEST_BLOB},}}={{0,2}}")
 
 
 class Cleaner:
-    """Cleans what belongs to one test. `rules` are those of the project."""
+    """Cleans the parts of one test. `rules` are those of the project."""
 
     def __init__(self, rules: RedactionRules) -> None:
         self.redactor = Redactor((), rules)
         self.owners: Owners = {}
-        """Whose home folders the recording names."""
+        """The people with a home folder in the recording."""
 
     def clean(self, recorded: RecordedTest) -> RecordedTest:
-        """The scenario, replay, fixtures and tools without what a test must not hold; the trace is left as it was."""
+        """Return the recorded test with scenario, replay, fixtures and tools cleaned. The trace stays as it was."""
         parts = [recorded.scenario, recorded.replay, recorded.fixtures, recorded.tools]
         self.owners = owners_of([recorded.folder, *parts])
         scrubbed = [scrubbed_data(without_instructions(part), self.owners) for part in parts]
@@ -50,12 +50,12 @@ class Cleaner:
         )
 
     def text(self, text: str) -> str:
-        """One text of the same run, cleaned."""
+        """Clean one text of the same run."""
         return self.redactor.redacted(scrubbed_text(text, self.owners))
 
 
 def without_instructions(data: Any) -> Any:
-    """The data without messages and steps whose role is `system`, but for those that a host sent to the agent, as its sender."""
+    """Remove messages and steps with the role `system`. Those with a sender stay: the host sent them to the agent."""
     if isinstance(data, dict):
         return {key: without_instructions(value) for key, value in data.items()}
     if isinstance(data, list):
@@ -72,9 +72,9 @@ NAMES_OF_FIXTURES = ("id", "fixture_id")
 
 
 def scrubbed_data(data: Any, owners: Owners | None = None, *, is_name: bool = False) -> Any:
-    """The data, keys included, without home folders, the names of their owners, harness texts and blobs.
+    """Remove home folders, their owners' names, harness texts and blobs from data, keys included.
 
-    The owners are those whose homes the data names, when not given. `is_name` is for a text that is the id of a fixture.
+    Without `owners`, they are found in the data. `is_name` is true for the id of a fixture, where only names are removed.
     """
     if owners is None:
         owners = owners_of(data)
@@ -94,7 +94,7 @@ def scrubbed_data(data: Any, owners: Owners | None = None, *, is_name: bool = Fa
 
 
 def scrubbed_text(text: str, owners: Owners | None = None) -> str:
-    """A text without home folders, the names of their owners, harness texts and blobs."""
+    """Remove home folders, their owners' names, harness texts and blobs from a text."""
     if "</" in text:
         text = _without_harness(text)
     if len(text) >= SHORTEST_BLOB or ";base64," in text:
@@ -108,14 +108,14 @@ def _blob(kind: str, data: str) -> str:
 
 
 def _blob_or_word(match: re.Match[str]) -> str:
-    """A long row of one letter, or of digits alone, is no base64."""
+    """Replace a match by a blob, unless it is a long word: base64 of a file mixes capitals, small letters and digits."""
     found = match[0]
     mixed = any(map(str.isupper, found)) and any(map(str.islower, found)) and any(map(str.isdigit, found))
     return _blob("base64", found) if mixed else found
 
 
 def _without_harness(text: str) -> str:
-    """The text without these elements, and without the blanks before them. One that does not end is left."""
+    """Remove the harness's elements, and the blanks before them. An element without an end stays."""
     for name in HARNESS:
         opening, closing = f"<{name}>", f"</{name}>"
         kept, at = [], 0

@@ -1,4 +1,4 @@
-"""A recorded run as a test: its name, the assertions that it passes, and its text, with the reasons as comments."""
+"""Drafts a test of a recorded run: its name, the assertions that the run passes, and its text, with reasons as comments."""
 
 import os
 import re
@@ -33,7 +33,7 @@ from agenteval.text.fitting import cut
 
 WIDTH = 110
 DECIDE = "decide"
-"""What begins a comment on something that a person has to settle."""
+"""The first word of a comment that asks a person for a decision."""
 
 
 def document(
@@ -44,7 +44,7 @@ def document(
     heading: Sequence[str] = (),
     closing: Sequence[str] = (),
 ) -> str:
-    """The test file: `spec` without its assertions, and the assertions, each under the reason for it.
+    """Write the text of the test file: `spec`, then the assertions, each under its reason.
 
     `header` is the line for editors; `heading` and `closing` are comments, a paragraph each.
     """
@@ -69,7 +69,7 @@ def document(
 
 
 def comment(text: str, width: int = WIDTH) -> list[str]:
-    """A text as comment lines. Signs that YAML does not have, as a name in a recording may, are escaped."""
+    """Format a text as comment lines. Characters that YAML forbids are escaped: a name in a recording may have them."""
     from yaml.reader import Reader
 
     flat = Reader.NON_PRINTABLE.sub(lambda sign: ascii(sign[0])[1:-1], " ".join(text.split()))
@@ -77,7 +77,7 @@ def comment(text: str, width: int = WIDTH) -> list[str]:
 
 
 def dumped(data: Any) -> list[str]:
-    """Data as lines of YAML: in the order given, texts of several lines as blocks."""
+    """Format data as lines of YAML, in the given order, with texts of several lines as blocks."""
     import yaml
 
     from agenteval.reading.yamlsource import FOLDED
@@ -145,16 +145,16 @@ _AREAS = {"memory_write": "memory", "memory_read": "memory", "error": "recovery"
 
 
 def test_name(run: RecordedRun, first_words: str) -> str:
-    """The name of a run's test: its first words, cleaned by the caller, else its number.
+    """Return the name of a run's test: its first words, cleaned by the caller, else its number.
 
-    No search for tests would find one in a folder called `artifacts`.
+    A name that the search for tests skips, for instance `artifacts`, is not used: nothing would find the test.
     """
     name = slug(re.sub(r"\[[^\]]*\]", " ", first_words))
     return name if name and is_entered(name) else f"run-{run.number}"
 
 
 def test_id(adapter: str, trace: Trace, name: str) -> str:
-    """`<adapter>.<area>.<behavior>.<expectation>` (SPEC 19)."""
+    """Return the id of a test: `<adapter>.<area>.<behavior>.<expectation>` (SPEC 19)."""
     happened = trace.event_types()
     area = next((area for kind, area in _AREAS.items() if kind in happened), "chat")
     if trace.scenario.trigger == "scheduler":
@@ -165,7 +165,7 @@ def test_id(adapter: str, trace: Trace, name: str) -> str:
 
 
 def distinct_ids(test_id: str, run: RecordedRun) -> Iterator[str]:
-    """The id, and what it becomes where other tests have it: with the time of the run, then with its number too."""
+    """List the id and its alternatives where other tests have it: with the time of the run, then with its number too."""
     before, _, after = test_id.rpartition(".")
     time = "-".join(re.findall(r"\d+", run.started_at)[:6])
     yield test_id
@@ -174,13 +174,13 @@ def distinct_ids(test_id: str, run: RecordedRun) -> Iterator[str]:
 
 
 def id_in(text: str) -> str:
-    """The id that a test file gives, as far as its lines tell; empty when they do not."""
+    """Return the id in the text of a test file; empty where no line begins with `id:`."""
     found = re.search(r"""^id:[ \t]*["']?([\w.-]+)""", text, re.MULTILINE)
     return found[1] if found else ""
 
 
 def fixture_file(fixture_id: str, taken: set[str]) -> str:
-    """The file of a fixture, `fx.<tool>.<what>.json`; no name is given twice, whatever the case."""
+    """Return the file name of a fixture, `fx.<tool>.<what>.json`, and add it to `taken`. Names differ by more than case."""
     stem = re.sub(r"[^A-Za-z0-9._-]+", "-", fixture_id).strip(".-") or "fixture"
     stem = stem if stem.startswith(FIXTURE) else FIXTURE + stem
     name, number = f"{stem[:80]}.json", 1
@@ -193,15 +193,15 @@ def fixture_file(fixture_id: str, taken: set[str]) -> str:
 
 LEAST_MUTANTS = 20
 MOST_JUDGED = 200_000_000
-"""Bytes of all mutants of a run together, while there are enough of them: a long run has fewer."""
+"""The bytes of all mutants of a run together. A long run has fewer mutants, but at least `LEAST_MUTANTS`."""
 _VERDICTS = (None, "assertion.failed", "assertion.vacuous")
-"""Reason codes of results that say something about the run; those of others say what the recording lacks."""
+"""Reason codes of results about the run. Any other code means that the recording lacks something."""
 
 
 class Finding(NamedTuple):
-    """A suggested assertion that the run does not pass, and that tells something about the run or its recording.
+    """A suggested assertion that the run does not pass, with the message of its failure.
 
-    `hidden`: redaction hides it, so that a test made of the run cannot show it.
+    `hidden` is true if redaction hides the failure, so that a test made of the run cannot show it.
     """
 
     suggestion: Suggestion
@@ -209,7 +209,7 @@ class Finding(NamedTuple):
     hidden: bool = False
 
     def __str__(self) -> str:
-        """What the run does not pass, and why."""
+        """Describe the assertion and its failure."""
         return f"{self.suggestion.id} ({self.suggestion.type}): {self.message}"
 
 
@@ -222,7 +222,7 @@ class Trial:
     rules: RedactionRules
 
     def write(self, files: Mapping[str, bytes]) -> None:
-        """Put files there."""
+        """Write files into the folder."""
         for name, content in files.items():
             path = self.folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -230,7 +230,7 @@ class Trial:
                 file.write(content)
 
     def trace(self, spec: dict[str, Any]) -> tuple[TestCase, Trace]:
-        """The test and its trace, whatever its assertions are. Raises `AdapterError`."""
+        """Replay the test without its assertions; return it and its trace. Raises `AdapterError`."""
         nothing = {"id": "nothing", "type": "max_tool_calls", "params": {"max_total": 10**6}}
         try:
             outcome = self.run({**spec, "assertions": [nothing]})
@@ -242,7 +242,7 @@ class Trial:
         return outcome.test.case, outcome.trace
 
     def run(self, spec: dict[str, Any] | None = None) -> Outcome:
-        """Run a test that is given as data, or the test file that was put there; a vacuous pass fails. Raises `SpecError`."""
+        """Run a test given as data, or the test file in the folder. A vacuous pass fails. Raises `SpecError`."""
         options = RunOptions(
             run_id="record",
             rules=JudgingRules(fail_on_vacuous=True, strict_capabilities=True),
@@ -253,14 +253,14 @@ class Trial:
 
     def _loaded(self, spec: dict[str, Any] | None) -> LoadedTest:
         if spec:
-            # as the test will be written: JSON has escapes, as those of emoji, that YAML does not know
+            # Written as YAML, like the final test. JSON would escape emoji in a way that YAML does not know.
             self.write({TEST_FILE: "\n".join(dumped(spec)).encode()})
         return load_test(self.folder / TEST_FILE, registry=self.registry)
 
     def judge(
         self, spec: dict[str, Any], suggested: Sequence[Suggestion]
     ) -> tuple[list[Suggestion], list[Finding], list[Finding]]:
-        """The suggestions that the run passes, what those tell that it does not pass, and those without a verdict."""
+        """Sort suggestions: those that the run passes, telling ones that it fails, and those without a verdict."""
         results = self._results(
             spec, [way for each in suggested for way in (each, *each.instead, each.excepting) if way]
         )
@@ -287,7 +287,7 @@ class Trial:
     def worthwhile(
         self, spec: dict[str, Any], suggested: Sequence[Suggestion], trace: Trace
     ) -> list[Suggestion]:
-        """The suggestions without which some regression would go unnoticed, the most telling first.
+        """List the suggestions that notice a regression which no earlier one notices, the most telling first.
 
         Regressions are the mutants of the run (`agenteval mutate`), of which a sample is taken when there are many, and
         a smaller one when the run is long.
@@ -331,7 +331,7 @@ def _not_replayed(why: str) -> AdapterError:
 
 @contextmanager
 def trial(registry: Registry, rules: RedactionRules) -> Iterator[Trial]:
-    """A place to try a test out."""
+    """Make a temporary folder to try a test in."""
     with TemporaryDirectory(prefix="agenteval-record-") as folder:
         yield Trial(Path(folder).resolve(), registry, rules)
 
@@ -341,10 +341,10 @@ LONGEST_REASON = 120
 
 @dataclass(slots=True, kw_only=True)
 class Draft:
-    """A test that is not written yet: its files by name, and what was found out on the way.
+    """A test that is not written yet: its files by name, and the assertions that were tried.
 
-    `status` is how the run ended. `findings` are what the run does not pass, `unjudged` what nothing can be said of,
-    since the recording lacks what it needs; `left_out` passes, and would notice no regression that `kept` does not.
+    `status` is the status of the run. The run fails `findings`. It cannot be judged by `unjudged`, since the recording
+    lacks something. It passes `left_out`, but they notice no regression that `kept` does not notice.
     """
 
     name: str
@@ -358,7 +358,7 @@ class Draft:
 
 
 class Parts(NamedTuple):
-    """A run as data that may be written: cleaned, its fixtures in files of their own."""
+    """The cleaned parts of a run, with the fixtures in files of their own."""
 
     scenario: dict[str, Any]
     tools: dict[str, Any]
@@ -367,10 +367,10 @@ class Parts(NamedTuple):
 
 @dataclass(slots=True, kw_only=True)
 class Drafting:
-    """What drafts of one command have in common. `seal` makes the bytes of a JSON file, and refuses what is sensitive.
+    """Drafts the tests of one command. `seal` makes the bytes of a JSON file, and refuses sensitive content.
 
-    With `expect_failures`, suggestions that tell of a bug, since the run does not pass them, become expected failures.
-    `neighbours` are the test files beside those that are drafted, by path: what they say. No other gets their ids.
+    With `expect_failures`, telling suggestions that the run fails become expected failures. `neighbours` are the texts of
+    the existing test files, by path: a draft takes none of their ids.
     """
 
     source: Source
@@ -379,7 +379,7 @@ class Drafting:
     seal: Callable[[Any], bytes]
     expect_failures: bool = False
     judging: JudgingRules = field(default_factory=JudgingRules)
-    """How the project judges a test that is recorded again."""
+    """The project's rules for judging a test that is recorded again."""
     neighbours: Mapping[Path, str] = field(default_factory=dict)
 
     def draft(
@@ -391,10 +391,10 @@ class Drafting:
         taken: Sequence[str] = (),
         out: Path | None = None,
     ) -> Draft:
-        """One run as a test, for a folder in `out`. `header` is the line for editors; `taken` are names of tests
-        made beside it.
+        """Draft the test of one run, for a folder in `out`.
 
-        Raises `AdapterError`: what the recorder says, `record.not_replayed`, or `record.nothing_to_assert`.
+        `header` is the line for editors; `taken` are the names of tests that are drafted beside it.
+        Raises `AdapterError`: the recorder's own, `record.not_replayed`, or `record.nothing_to_assert`.
         """
         cleaner = Cleaner(self.rules)
         recorded = self.convert(run)
@@ -432,7 +432,7 @@ class Drafting:
         return draft
 
     def convert(self, run: RecordedRun) -> RecordedTest:
-        """One run as the files of a test. Raises `AdapterError`: also `record.nothing_to_assert` for an empty run."""
+        """Turn one run into the files of a test. Raises `AdapterError`: also `record.nothing_to_assert` for an empty run."""
         recorded = self.source.convert(run)
         if not recorded.trace.events:  # no adapter can replay nothing
             raise _nothing_to_assert(run, recorded.trace)
@@ -447,10 +447,11 @@ class Drafting:
         case: TestCase,
         recorded: RecordedTest,
     ) -> Draft:
-        """What of all that the run suggests becomes of the test."""
+        """Choose the assertions of the test from all suggestions."""
         passed, findings, unjudged = place.judge(spec, list(suggestions(trace, case)))
         honest = []
-        for each in passed:  # a check for sensitive data may pass only since the test is redacted
+        for each in passed:
+            # Redaction removes sensitive data, so this check would pass on any draft. Judge the unredacted trace.
             cls = assertion_class(each.type) if each.type == "no_sensitive_data" else None
             verdict = parse(cls, each.params).judge(recorded.trace, case) if cls else None
             if verdict is None or verdict.passed:
@@ -458,14 +459,14 @@ class Drafting:
             else:
                 findings.append(Finding(each, verdict.message, hidden=True))
         if self.expect_failures and not all(each.hidden for each in findings):
-            # what a run with a bug called and said is no example; what holds for any run is
+            # The calls and answers of a run with a bug are no example. Telling suggestions hold for any run.
             honest = [each for each in honest if each.telling]
         worth = place.worthwhile(spec, honest, trace)
         left_out = [each for each in honest if each not in worth]
         return Draft(name=name, kept=worth, findings=findings, unjudged=unjudged, left_out=left_out)
 
     def parts(self, recorded: RecordedTest, cleaner: Cleaner) -> Parts:
-        """The run without what a test must not hold, fixtures in files."""
+        """Clean the run, and put its fixtures into files."""
         clean = cleaner.clean(recorded)
         files = {REPLAY_FILE: self.seal(clean.replay)}
         taken: set[str] = set()
@@ -479,7 +480,7 @@ class Drafting:
         return Parts(scenario=clean.scenario, tools=tools, files=files)
 
     def _spec(self, run: RecordedRun, parts: Parts, cleaner: Cleaner, name: str) -> dict[str, Any]:
-        """The test without assertions, under an id that holds until its trace is known."""
+        """Return the test without assertions. Its id is provisional until the trace is known."""
         said = cut(cleaner.text(run.first_words), 60)
         return {
             "schema_version": SCHEMA_VERSION,
@@ -506,7 +507,7 @@ class Drafting:
 
 
 def _nothing_to_assert(run: RecordedRun, trace: Trace, draft: Draft | None = None) -> AdapterError:
-    """Why there is nothing to ask of a run: it shows nothing, or what it suggests cannot be judged, or does not hold."""
+    """Explain why a run gives no assertion: it shows nothing, or its suggestions cannot be judged, or all fail."""
     next_step = "choose another run, or record again with messages and tool calls captured; "
     next_step += "agenteval record --inspect shows what a recording lacks"
     if draft and draft.unjudged:
@@ -537,7 +538,7 @@ def _by_reason(unjudged: Sequence[Finding]) -> list[str]:
 
 
 def _closing(draft: Draft, failed: Sequence[Finding]) -> Iterator[str]:
-    """What the test does not ask for, and why: `failed` is a bug, or more than can be asked."""
+    """List the closing comments: the assertions that the test does not have, with reasons. The run fails `failed`."""
     if failed:
         yield f"{DECIDE}: the run does not pass the following, so it was left out. If that is the bug, record with --xfail."
         yield from map(str, failed)
@@ -555,7 +556,7 @@ def _closing(draft: Draft, failed: Sequence[Finding]) -> Iterator[str]:
 
 
 def _must_pass(place: Trial) -> None:
-    """The test as it will be written passes, with something to judge in each assertion."""
+    """Check that the final test passes, and that each assertion has something to judge. Raises `AdapterError`."""
     result = place.run().result
     if result.status != "pass":
         wrong = [f"{each.id}: {each.message}" for each in result.assertions if each.status != "pass"]
@@ -567,7 +568,7 @@ def _must_pass(place: Trial) -> None:
 
 
 def editor_header(folder: Path, root: Path) -> str:
-    """The line that tells editors the schema of a test in that folder; empty when the project keeps none."""
+    """Return the line with the schema for editors, for a test in that folder; empty where the project has no schema."""
     for name in (".agenteval/test-case.schema.json", "schemas/test-case.schema.json"):
         if (root / name).is_file():
             return f"# yaml-language-server: $schema={Path(os.path.relpath(root / name, folder)).as_posix()}"

@@ -1,4 +1,4 @@
-"""What a path given on the command line is a recording of, and which adapter reads it."""
+"""Finds the adapter that reads the recording at a path of the command line."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -22,14 +22,14 @@ from agenteval.plugins.registry import Registry
 from agenteval.reading.documents import refuse_link_out
 
 NO_RECORDING = ("record.not_a_recording", NOT_THIS_KIND)
-"""The reason codes of a path that is nothing any adapter, or the one that was named, knows."""
+"""The reason codes of a path that no adapter knows, or that the named adapter does not know."""
 MOST_LISTED = 20
-"""Runs that an error lists."""
+"""The number of runs that an error lists."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Source:
-    """A recording, and who reads it."""
+    """A recording, and the adapter that reads it."""
 
     path: Path
     adapter: Adapter
@@ -38,7 +38,7 @@ class Source:
     context: AdapterContext
 
     def convert(self, run: RecordedRun) -> RecordedTest:
-        """One run as the files of a test. Raises `AdapterError`."""
+        """Turn one run into the files of a test. Raises `AdapterError`."""
         with _crashes_told(self.adapter.name):
             made = self.recorder.convert(self.path, run, self.context)
             check_foreign(made, RecordedTest, self.adapter.name)
@@ -46,9 +46,9 @@ class Source:
 
 
 def find_source(path: Path, registry: Registry, context: AdapterContext, *, adapter: str = "") -> Source:
-    """The recording at a path, read by the adapter of that name, or by the first that knows its kind.
+    """Read the recording at a path with the named adapter, or with the first one that knows its kind.
 
-    Raises `AdapterError`: `record.not_a_recording` when no adapter knows the kind, else what its adapter says; and
+    Raises `AdapterError`: `record.not_a_recording` when no adapter knows the kind, else the adapter's own error; and
     `FileError` (`file.missing`).
     """
     _must_exist(path)
@@ -71,7 +71,8 @@ def find_source(path: Path, registry: Registry, context: AdapterContext, *, adap
         source = Source(path=path, adapter=reader, recorder=recorder, recording=recording, context=context)
         if recording.runs or adapter:
             return source
-        empty = empty or source  # lines of another kind, all passed over: another adapter may know them
+        # An adapter may pass over all lines of a foreign file, and so accept it without runs. Another may know them.
+        empty = empty or source
     if empty is not None:
         return empty
     reasons = "".join(f"\n  {refusal}" for refusal in refusals) or ": no installed adapter reads recordings"
@@ -83,7 +84,7 @@ def find_source(path: Path, registry: Registry, context: AdapterContext, *, adap
 
 
 def replay_reader(path: Path, registry: Registry, *, adapter: str) -> Adapter | None:
-    """The adapter that reads a file as what a test names in `adapter_input.replay_file`; None when there is none.
+    """Find the adapter that reads a file as the `adapter_input.replay_file` of a test; None when there is none.
 
     Raises `FileError` (`file.missing`).
     """
@@ -97,7 +98,7 @@ def replay_reader(path: Path, registry: Registry, *, adapter: str) -> Adapter | 
 
 
 def receiving_adapter(registry: Registry, *, adapter: str) -> Any:
-    """The first adapter, or the named one, that takes what a running agent sends (see `recordings.Receiving`)."""
+    """Find the first adapter, or the named one, that receives the exports of a running agent (see `recordings.Receiving`)."""
     for reader in _adapters(registry, adapter):
         if hasattr(reader, "receive"):
             return reader
@@ -116,7 +117,7 @@ def context_for(
     run_id: str = "record",
     progress: Callable[[Path, int, int], None],
 ) -> AdapterContext:
-    """What an adapter may read of a recording that a person named: all that is in its folder."""
+    """Return the context for a recording that a person named: the adapter may read all of its folder."""
     folder = path if path.is_dir() else path.parent
     return AdapterContext(
         base_dir=folder, root=folder, run_id=run_id, max_file_bytes=max_file_bytes, progress=progress
@@ -124,7 +125,7 @@ def context_for(
 
 
 def runs_in(source: Source) -> list[RecordedRun]:
-    """All runs. Raises `AdapterError` (`record.no_runs`) when there is none: it says what was passed over instead."""
+    """List all runs. Raises `AdapterError` (`record.no_runs`) when there is none; it lists the lines that were ignored."""
     recording = source.recording
     if not recording.runs:
         skipped = ", ".join(f"{count} of {kind}" for kind, count in recording.skipped.items())
@@ -137,7 +138,7 @@ def runs_in(source: Source) -> list[RecordedRun]:
 
 
 def chosen_runs(source: Source, turns: Sequence[int]) -> list[RecordedRun]:
-    """The runs with these numbers; without numbers, the only one.
+    """Return the runs with these numbers; without numbers, the only run.
 
     Raises `AdapterError`: `record.no_runs`, `record.choose_run` when there are several to choose from, or
     `record.unknown_run`. Both list the runs.
@@ -158,7 +159,7 @@ def chosen_runs(source: Source, turns: Sequence[int]) -> list[RecordedRun]:
 
 @contextmanager
 def _crashes_told(name: str) -> Iterator[None]:
-    """Have an exception that is none of ours told as what it is: a bug of the adapter; and end in time."""
+    """Turn a foreign exception into the error that the adapter has a bug, and limit the time of the adapter."""
     try:
         with reading(name):
             yield
@@ -185,7 +186,7 @@ def _must_exist(path: Path) -> None:
 
 
 def _adapters(registry: Registry, name: str) -> Iterator[Adapter]:
-    """The adapter of that name, or all that load: `agenteval doctor` says why another does not."""
+    """List the named adapter, or all that load. `agenteval doctor` explains why another one does not."""
     if name:
         yield registry.find_adapter(name)
         return

@@ -1,4 +1,4 @@
-"""Which assertions a recorded run suggests: each is of something that happened, and says why."""
+"""Suggests assertions for a recorded run. Each one is about something that happened, and has a reason."""
 
 import re
 import unicodedata
@@ -40,7 +40,7 @@ ANSWER = {"event_type": "final_output"}
 
 
 def slug(text: str) -> str:
-    """A text as a name in lower case: letters, digits and dashes; empty when nothing of it is left."""
+    """Turn a text into a name in lower case: letters, digits and dashes; empty when nothing is left."""
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
     kept = "-".join(re.findall(r"[a-z0-9]+", plain.replace("'", ""))[:MOST_WORDS])
     return kept if len(kept) <= LONGEST else kept[:LONGEST].rpartition("-")[0] or kept[:LONGEST]
@@ -48,11 +48,11 @@ def slug(text: str) -> str:
 
 @dataclass(slots=True)
 class Suggestion:
-    """An assertion, why it is suggested, and what about it a person has to decide.
+    """An assertion, with its reason (`why`) and the question that a person has to decide.
 
-    `telling`: whether a run that does not pass it shows something that a person should know. `instead` are weaker ones,
-    of which the first that passes is taken when this one does not. `excepting` is the same but for named exceptions:
-    taken, if it passes, when none of the others does, which is told all the same.
+    `telling` is true if a failure shows something that a person should know. `instead` are weaker assertions; where this
+    one fails, the first of them that passes is taken. `excepting` is this assertion with named exceptions. It is taken
+    where all others fail, and their failure is reported all the same.
     """
 
     id: str
@@ -65,12 +65,12 @@ class Suggestion:
     excepting: "Suggestion | None" = None
 
     def as_data(self) -> dict[str, Any]:
-        """The entry of `assertions`."""
+        """Return the entry of `assertions`."""
         return {"id": self.id, "type": self.type, **({"params": self.params} if self.params else {})}
 
 
 def suggestions(trace: Trace, case: TestCase) -> Iterator[Suggestion]:
-    """What the run suggests, what is most particular to it first. Ids are unique."""
+    """List the suggestions for a run, the most particular ones first. Ids are unique."""
     taken: set[str] = set()
     for each in chain(
         _of_sends(trace, case), _of_memory(trace, case), _of_the_answer(trace, case), _of_calls(trace, case)
@@ -81,7 +81,7 @@ def suggestions(trace: Trace, case: TestCase) -> Iterator[Suggestion]:
 
 
 def _first_of(tried: list[Suggestion]) -> Iterator[Suggestion]:
-    """The first that passes of these."""
+    """Yield the first suggestion, with the rest as its weaker alternatives."""
     if tried:
         tried[0].instead = tried[1:]
         yield tried[0]
@@ -129,14 +129,14 @@ def _of_sends(trace: Trace, case: TestCase) -> Iterator[Suggestion]:
 
 
 def _answered(tool: str) -> dict[str, Any]:
-    """A selector of the successful results of a tool."""
+    """Return a selector of the successful results of a tool."""
     return {"event_type": "tool_result", "tool": tool, "success": True}
 
 
 MOST_FACTS = 40
-"""Facts of a memory that are tried; a memory that holds more is no longer looked through."""
+"""The number of facts of a memory that are tried. Later facts of a larger memory are not."""
 LONGEST_VALUE = 4
-"""Words of a corrected value."""
+"""The most words of a corrected value."""
 
 
 def _of_memory(trace: Trace, case: TestCase) -> Iterator[Suggestion]:
@@ -176,9 +176,9 @@ def _of_memory(trace: Trace, case: TestCase) -> Iterator[Suggestion]:
 
 
 def _corrections(trace: Trace, case: TestCase, writes: list[Event]) -> Iterator[Suggestion]:
-    """What the user said, the memory lacked, and was written: the longest such words first.
+    """Suggest corrections: words of the user that memory lacked and that were written, the longest first.
 
-    Numbers that the user named, the memory had, and the new value has not, may be the old value.
+    A number that the user named, that memory had, and that the new value lacks may be the old value.
     """
     said = " ".join(message.content for message in trace.input_messages)
     before = " ".join(memory_text(case.scenario.memory_snapshot))
@@ -207,17 +207,17 @@ def _corrections(trace: Trace, case: TestCase, writes: list[Event]) -> Iterator[
 
 MOST_LINKS = 3
 MOST_EXCEPTIONS = 5
-"""Facts of one kind without a source that are excepted by name; where there are more, the kind is not checked."""
+"""The most facts of one kind without a source that are excepted by name. With more, the kind is not checked."""
 HARD_FACTS = ["numbers", "dates", "urls", "names", "quotes"]
-"""What an answer must not make up. Its wording is its own."""
+"""The kinds of facts that an answer must not make up. Its wording is free."""
 SHORT = 50
-"""Words that any answer may have."""
+"""The words that any answer may have."""
 EXCUSES = ["as an AI", "language model", "knowledge cutoff", "something went wrong", "unable to complete"]
-"""What models and agents say that did not do the work, and what no useful answer has."""
+"""Phrases of models and agents that did not do the work. No useful answer has them."""
 FACTS = (r"https?://", r"\baccording to\b", r"\d")
-"""A link, a source, a number."""
+"""Patterns of a link, a source, and a number."""
 DEEDS = {"send": "sent", "schedule": "scheduled", "update": "updated", "write": "written"}
-"""Signs of tools that act, and what an agent says that used them."""
+"""Words in the names of tools that act, with the verb in the answer of an agent that used them."""
 
 
 def _of_the_answer(trace: Trace, case: TestCase) -> Iterator[Suggestion]:
@@ -252,7 +252,7 @@ def _of_the_answer(trace: Trace, case: TestCase) -> Iterator[Suggestion]:
 
 
 def _form(output: str) -> Iterator[Suggestion]:
-    """A list of as many items, or JSON; and about as long, unless it is JSON."""
+    """Suggest the form of the answer: a list with the same number of items, or JSON; and a length, unless it is JSON."""
     kinds = [block.kind for block in blocks(output)]
     bullets, numbers = kinds.count("bullet"), kinds.count("number")
     form, items, count = (
@@ -280,7 +280,7 @@ def _form(output: str) -> Iterator[Suggestion]:
 
 
 def _grounded(trace: Trace, case: TestCase) -> Iterator[Suggestion]:
-    """The answer makes no facts up: those of its facts that no source has are excepted by name."""
+    """Suggest that the answer makes no facts up. Facts without a source are excepted by name."""
     tools = list(
         dict.fromkeys(call.tool for call in trace.calls() if call.succeeded and call.tool != OUTBOUND)
     )
@@ -308,7 +308,7 @@ def _grounded(trace: Trace, case: TestCase) -> Iterator[Suggestion]:
 
 
 def _unknown(params: dict[str, Any], trace: Trace, case: TestCase) -> list[str] | None:
-    """The facts of the answer that no source has; None where it has none that could be checked, or too many."""
+    """List the facts of the answer without a source; None where it has no fact to check, or too many."""
     try:
         verdict = parse(ClaimsSupportedByFixtures, params).judge(trace, case)
     except AssertionCrashError:
@@ -319,7 +319,7 @@ def _unknown(params: dict[str, Any], trace: Trace, case: TestCase) -> list[str] 
 
 
 def _nothing_stated(trace: Trace, case: TestCase) -> Iterator[Suggestion]:
-    """What neither the answer has nor anything that the agent knew: a link, a number, somebody who says so."""
+    """Suggest that the answer has no link, number or source, where neither it nor the agent's input has one."""
     known = [
         *input_sources(trace),
         *memory_sources(trace, case),
@@ -352,21 +352,21 @@ def _not_said(trace: Trace, case: TestCase) -> Iterator[Suggestion]:
 
 
 MOST_STEPS = 6
-"""Calls that get an assertion of their own: more would be the recording over again."""
+"""The most calls with an assertion of their own. More would repeat the recording."""
 MOST_PARTS = 3
-"""Words and names of one argument that are asked for."""
+"""The most words and names of one argument that an assertion requires."""
 ACTING = frozenset(
     """
     send write edit create add update delete remove schedule set save insert rename move publish upload cancel reply
     """.split()  # noqa: SIM905 - a list of them would be longer
 )
-"""Words in the names of tools that change something. All others only look."""
+"""Words in the names of tools that change something. All other tools only look."""
 ASKING_KEYS = ("query", "q", "pattern", "command", "prompt", "question", "url", "uri", "path", "file_path")
-"""Arguments without which a tool that looks has nothing to look for."""
+"""Arguments that give a looking tool its subject."""
 
 
 def acts(tool: str) -> bool:
-    """Whether a tool changes something, as far as its name says."""
+    """Return whether a tool changes something, judged by its name."""
     return not ACTING.isdisjoint(word.lower() for word in re.findall(r"[A-Z]?[a-z]+", tool))
 
 
@@ -381,7 +381,7 @@ def _of_calls(trace: Trace, case: TestCase) -> Iterator[Suggestion]:
 
 
 def _steps(calls: list[ToolCall], trace: Trace) -> Iterator[Suggestion]:
-    """What was done, each call with the arguments that matter; those come first that the user's own words are in."""
+    """Suggest the calls, each with the arguments that matter. Calls with the user's own words come first."""
     wanted = _Wanted(trace)
     succeeded = {call.tool for call in calls if call.succeeded}
     steps: dict[str, tuple[ToolCall, dict[str, Any], list[str]]] = {}
@@ -406,7 +406,7 @@ def _steps(calls: list[ToolCall], trace: Trace) -> Iterator[Suggestion]:
 
 
 def _step(call: ToolCall, match: dict[str, Any], parts: list[str]) -> Suggestion:
-    """That a call was made and succeeded before the answer. Of one that failed, that it was made."""
+    """Suggest that a call succeeded before the answer; of a failed call, only that it was made."""
     args = {"args": match} if match else {}
     told = f" with {', '.join(parts)}" if parts else ""
     decide = "do these arguments matter? keep the words and names that do" if parts else ""
@@ -421,7 +421,7 @@ def _step(call: ToolCall, match: dict[str, Any], parts: list[str]) -> Suggestion
 
 
 class _Wanted:
-    """Tells the arguments that matter: they have the user's own words, a file's name, or a link that was answered with."""
+    """Picks the arguments that matter: with the user's own words, the name of a file, or a link of the answer."""
 
     def __init__(self, trace: Trace) -> None:
         messages = [message.content for message in trace.input_messages]
@@ -429,13 +429,13 @@ class _Wanted:
         self.links = {link.key for text in (*messages, trace.output) for link in links(text)}
 
     def said(self, parts: list[str]) -> bool:
-        """Whether the user's own words are among what is asked for."""
+        """Return whether the parts have a word of the user."""
         return any(plain_form(word) in self.forms for part in parts for word in raw_words(part))
 
     def of(self, call: ToolCall) -> tuple[dict[str, Any], list[str]]:
-        """What a person would ask of a call's arguments: as matchers, and the words and names among it.
+        """Return matchers for the arguments of a call, and the words and names in them.
 
-        Every other argument of a tool that acts has to be there, and so has what a tool is asked for.
+        Any other argument of an acting tool, and the subject of a looking one, has to be present with any value.
         """
         match: dict[str, Any] = {}
         found: list[str] = []
@@ -458,7 +458,7 @@ class _Wanted:
         return match, found
 
     def _parts(self, key: str, value: Any) -> list[str]:
-        """The words and names of an argument that are asked for: at most so many."""
+        """List the words and names of an argument that an assertion requires: at most `MOST_PARTS`."""
         if isinstance(value, int | float):
             return [str(value)] if str(value) in self.forms else []
         if not isinstance(value, str) or key.startswith("old"):  # what is replaced is not what is wanted
@@ -478,17 +478,17 @@ class _Wanted:
 
 
 _SOMEWHERE = r"(?s)\A"
-"""How a pattern of lookaheads begins. Without the anchor, each is tried anew at every character of a text that lacks one."""
+"""The beginning of a pattern of lookaheads. Without the anchor, each is tried again at every character: quadratic time."""
 
 
 def _anywhere(part: str) -> str:
-    """A pattern that looks ahead for a word or a name, wherever it stands."""
+    """Return a pattern that looks ahead for a word or a name at any place."""
     edge = r"\b" if part.isascii() and part[0].isalnum() and part[-1].isalnum() else ""
     return f"(?=.*{edge}{re.escape(part)}{edge})"
 
 
 def _file(token: str) -> str:
-    """The name of the file or the folder that a token is the path of; empty for what is none, or a glob."""
+    """Return the last name in a path; empty for a token that is no path, or a glob."""
     bare = token.strip("\"'`,;:()<>|&")
     if bare.startswith("/tmp/"):  # noqa: S108 - what lies there has another name each time
         return ""
@@ -501,11 +501,11 @@ _FILE_NAME = lazy(r"[\w-][\w.-]*\.[A-Za-z][A-Za-z0-9]{0,4}")
 _NAME = lazy(r"[\w.-]+")
 _REDACTED = lazy(r"\[redacted:[^\]]*\]")
 _VOLATILE = lazy(r"\d{4,}|[0-9a-f]{8,}")
-"""What differs from one recording to the next: dates, counters, hashes."""
+"""Parts that differ from one recording to the next: dates, counters, hashes."""
 
 
 def _ordered(calls: list[ToolCall]) -> Iterator[Suggestion]:
-    """The first two tools of which one was only called once the other had answered."""
+    """Suggest the order of the first two tools of which one was called after the other's result."""
     first: dict[str, ToolCall] = {}
     for call in calls:
         first.setdefault(call.tool, call)
@@ -521,14 +521,14 @@ def _ordered(calls: list[ToolCall]) -> Iterator[Suggestion]:
 
 _NAMED = r"(?:(?<![A-Za-z])[A-Za-z]{3}(?![A-Za-z])|[\d*/,#?LW-])++"
 _CRON = lazy(rf"(?:[\d*/,-]+ ){{2,3}}(?:{_NAMED} ){{2}}{_NAMED}")
-"""Seconds, which some schedulers have, minutes, hours, days, months and days of the week."""
+"""A cron expression: minutes, hours, days, months and days of the week; some schedulers have seconds before them."""
 _MOMENT = lazy(r"\d{4}-\d\d-\d\d(?P<hour>[T ]\d\d:\d\d)(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?")
 _SETS_A_TIME = lazy(r"(?i)schedul|remind|alarm|timer|task")
-"""Tools that do something later. To others, a moment says what to look for."""
+"""Names of tools that do something later. For any other tool, a moment is only a part of its query."""
 
 
 def _scheduled(calls: list[ToolCall]) -> Iterator[Suggestion]:
-    """The hours of the last schedule, or of the last reminder: an agent that gets them wrong often says them right."""
+    """Suggest the hours of the last schedule or reminder. An agent may set them wrong, and still say them right."""
     for call in reversed([call for call in calls if call.succeeded]):
         given = {name: value for name, value in call.args.items() if isinstance(value, str)}
         schedule = next((name for name, value in given.items() if _CRON.fullmatch(value)), "")
@@ -550,7 +550,7 @@ def _scheduled(calls: list[ToolCall]) -> Iterator[Suggestion]:
 
 
 def _once(trace: Trace, case: TestCase) -> Suggestion:
-    """No call twice, but of tools that were."""
+    """Suggest that no call is repeated, but for the tools that repeated one."""
     why = "no call{} was repeated after it had succeeded: that wastes time, or does twice what was asked for once"
     kind = "no_duplicate_tool_calls"
     once = Suggestion("no-call-twice", kind, why.format(""), telling=True)

@@ -1,4 +1,4 @@
-"""Records anew into a test that is there: its assertions stay, word for word, with all comments outside the scenario."""
+"""Records anew into an existing test. Its assertions stay word for word, and all comments outside the scenario too."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,10 +27,10 @@ from agenteval.redaction.redactor import RedactionRules
 
 @dataclass(slots=True, kw_only=True)
 class Update:
-    """A new recording of a test, not written yet: its files by name, and what it changes in behaviour.
+    """A new recording of a test, not written yet: its files by name, and the changes in behaviour.
 
-    `unused` are fixture files of the old recording that the new one does not use; `status` is what the test comes to
-    with the new one: `pass`, `fail` …
+    `unused` are fixture files of the old recording that the new one does not use. `status` is the result of the test
+    with the new recording: `pass`, `fail` …
     """
 
     folder: Path
@@ -41,7 +41,7 @@ class Update:
 
 
 def find_test(path: Path) -> Path:
-    """The test file at a path, which may be its folder. Raises `UsageError` (`record.no_test`)."""
+    """Return the test file at a path, which may be its folder. Raises `UsageError` (`record.no_test`)."""
     file = path / TEST_FILE if path.is_dir() else path
     if not file.is_file():
         raise UsageError(
@@ -53,9 +53,9 @@ def find_test(path: Path) -> Path:
 
 
 def update(drafting: Drafting, run: RecordedRun, path: Path) -> Update:
-    """What recording the run into the test at `path` would write, and change.
+    """Prepare the recording of a run into the test at `path`, without writing it.
 
-    Raises `SpecError` for a test that is invalid, `AdapterError` for what cannot be recorded, and `UsageError`
+    Raises `SpecError` for an invalid test, `AdapterError` for a run that cannot be recorded, and `UsageError`
     (`record.other_adapter`, `record.no_replay_file`, `record.not_rewritable`, `record.does_not_fit`, `record.exists`).
     """
     test = load_test(path, registry=drafting.registry)
@@ -97,7 +97,7 @@ def update(drafting: Drafting, run: RecordedRun, path: Path) -> Update:
 
 
 def _not_taken_over(test: LoadedTest, tools: Sequence[str]) -> Iterator[str]:
-    """The tools of a recording that the test does not have: what an agent may use is for the author to decide."""
+    """List the tools of a recording that the test does not have. The author decides which tools the agent may use."""
     available = {name for tool in test.case.tools.available for name in tool_names(tool)}
     if new := [tool for tool in tools if available.isdisjoint(tool_names(tool))]:
         yield f"not in tools.available, which stays as it is: {', '.join(new)}"
@@ -106,9 +106,9 @@ def _not_taken_over(test: LoadedTest, tools: Sequence[str]) -> Iterator[str]:
 def taken_over(
     replay: Path, path: Path, *, registry: Registry, rules: RedactionRules, judging: JudgingRules
 ) -> Update | None:
-    """What taking over a live run of the test at `path` as its recording would write, and change.
+    """Prepare to use a live run of the test at `path` as its new recording, without writing it.
 
-    None for a file that no live run left. Raises `SpecError`, and `UsageError` (`record.other_test`,
+    Returns None for a file that no live run left. Raises `SpecError`, and `UsageError` (`record.other_test`,
     `record.no_replay_file`).
     """
     if replay.suffix != ".json" or not replay.is_file():
@@ -169,7 +169,7 @@ def _own_replay_file(test: LoadedTest) -> str:
 
 
 def _is_own(name: str, test: Path) -> bool:
-    """Whether a file that a test names lies in its folder, whatever links there are; the test itself does not count."""
+    """Return whether a file that a test names is in the test's folder, links followed, and is not the test itself."""
     file = test.parent / name
     if not Path(name).name or Path(name).is_absolute() or ".." in Path(name).parts:
         return False
@@ -181,9 +181,9 @@ def _is_own(name: str, test: Path) -> bool:
 
 
 def _rewritten(path: Path, scenario: Mapping[str, Any], fixtures: Sequence[Mapping[str, Any]]) -> str:
-    """The test file with another scenario and other fixtures; every other line stays as it is, with how it ends.
+    """Return the test file with another scenario and other fixtures. Every other line stays, with its line ending.
 
-    So does `tools.available`: what an agent did in a recording is not what it may do.
+    `tools.available` stays, too: a recording shows which tools an agent used, not which it may use.
 
     Raises `UsageError` (`record.not_rewritable`) where these two have no lines of their own.
     """
@@ -191,7 +191,7 @@ def _rewritten(path: Path, scenario: Mapping[str, Any], fixtures: Sequence[Mappi
 
     text = read_text(path)
     before = load_yaml(text, path)
-    # what a recording does not know of other groups still must not leak
+    # A recording may know nothing of other groups. Their memory still must not leak, so the test keeps it.
     kept = {key: value for key, value in before["scenario"].items() if key == "other_group_state"}
     new_scenario = {**kept, **scenario}
     new_tools = {key: value for key, value in before["tools"].items() if key != "fixtures"}
