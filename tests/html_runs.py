@@ -7,8 +7,10 @@ from typing import Any
 from agenteval.contracts.errors import Problem
 from agenteval.contracts.trace import Trace
 from agenteval.judging.runner import Outcome
-from agenteval.judging.scorecard import Tally, tallied
 from agenteval.judging.stored import StoredRun
+from agenteval.openwop.summary import Suite
+from agenteval.records.record import complete, record_of
+from agenteval.records.summary import RunSettings, RunTotals, summarise
 from agenteval.reporters.artifacts import RunDirectory
 from builders import call, make_trace, result
 from run_builders import asserted, file_away, make_test, run_one
@@ -31,22 +33,22 @@ def stored_run(
 ) -> StoredRun:
     """A run with these outcomes, written as a run is and read back."""
     directory = RunDirectory(folder, run_id)
-    tally = Tally()
+    totals = RunTotals()
     for outcome in outcomes:
+        complete(outcome)
         file_away(directory, outcome, save_trace=traces)
-        tally.add(tallied(outcome.result))
-        tally.coverage.add(outcome.test, outcome.result.assertions, outcome.trace)
     if problems:
-        tally.add_invalid(problems)
+        totals.add_invalid(problems)
     directory.close({})
-    directory.finish(
-        tally.summary(
-            run_id=run_id,
-            started_at="2026-01-02T03:04:05.000Z",
-            finished_at="2026-01-02T03:04:06.000Z",
-            duration_ms=1000,
-        )
+    made = summarise(
+        [record_of(outcome.result) for outcome in outcomes],
+        totals,
+        RunSettings(run_id=run_id, suite=Suite(id="s")),
+        started_at="2026-01-02T03:04:05.000Z",
+        finished_at="2026-01-02T03:04:06.000Z",
+        duration_ms=1000,
     )
+    directory.finish(made.run)
     return StoredRun(directory.path)
 
 

@@ -16,16 +16,21 @@ from agenteval.contracts.results import (
     AssertionStatus,
     CapabilityCheck,
     Counts,
+    Coverage,
     Evidence,
+    RunSummary,
     TestResult,
     TraceSummary,
 )
 from agenteval.contracts.testcase import AssertionSpec, TestCase
-from agenteval.contracts.trace import AdapterInfo, Trace
+from agenteval.contracts.trace import AdapterInfo, Metrics, Trace
 from agenteval.judging.runner import Outcome, RunOptions, run_test
 from agenteval.judging.verdicts import JudgingRules
 from agenteval.loading.testfile import BoundAssertion, LoadedTest
+from agenteval.openwop.summary import Suite, score_of
 from agenteval.plugins.registry import Registry
+from agenteval.records.record import complete, record_of
+from agenteval.records.summary import RunSettings, RunTotals, summarise
 from agenteval.redaction.redactor import Redactor
 from agenteval.reporters.artifacts import RunDirectory, packed
 from builders import make_case, make_trace
@@ -191,3 +196,26 @@ def file_away(directory: RunDirectory, outcome: Outcome, *, save_trace: bool) ->
     """File what there is about one test, as a run does."""
     stem = directory.stem(outcome.result.test_case_id, outcome.redactor)
     directory.keep(packed(outcome, stem, directory.max_bytes, save_trace=save_trace))
+
+
+def scored(result: TestResult, metrics: Metrics | None = None) -> TestResult:
+    """Score a result, as a run does."""
+    result.score = score_of(result, metrics)
+    return result
+
+
+def sum_up(
+    *results: TestResult, totals: RunTotals | None = None, strict: bool = False, **suite: Any
+) -> RunSummary:
+    """Sum up a run with these results, against the thresholds of a suite."""
+    settings = RunSettings(run_id="run-1", suite=Suite(id="s", **suite), strict=strict)
+    records = [record_of(scored(result)) for result in results]
+    times: dict[str, Any] = {"started_at": "s", "finished_at": "f", "duration_ms": 1.23456}
+    return summarise(records, totals or RunTotals(), settings, **times).run
+
+
+def covered_by(*outcomes: Outcome) -> Coverage:
+    """Return the coverage of a run of these tests."""
+    for outcome in outcomes:
+        complete(outcome)
+    return sum_up(*(outcome.result for outcome in outcomes)).coverage

@@ -2,11 +2,14 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from agenteval.contracts.errors import Problem
 from agenteval.contracts.results import Evidence, Excerpt, TestResult
-from agenteval.judging.scorecard import Tally, tallied
 from agenteval.judging.stored import StoredRun
+from agenteval.openwop.summary import Suite
+from agenteval.records.record import complete, record_of
+from agenteval.records.summary import RunSettings, RunTotals, summarise
 from agenteval.redaction.redactor import Redactor
 from agenteval.reporters.artifacts import RunDirectory
 from agenteval.reporters.formats import FORMATS
@@ -63,27 +66,30 @@ def store(
     *results: TestResult,
     problems: Sequence[Problem] = (),
     remarks: Sequence[Problem] = (),
-    unmet: Sequence[str] = (),
     known: int = 0,
+    **suite: Any,
 ) -> StoredRun:
     """A run with these results. `problems` are those of one file that could not be loaded.
 
     `known` failures are accepted by the baseline.
     """
     directory = RunDirectory(folder, "run-1")
-    tally = Tally()
+    totals = RunTotals()
     for result in results:
-        file_away(directory, make_outcome(result), save_trace=False)
-        tally.add(tallied(result))
+        outcome = make_outcome(result)
+        complete(outcome)
+        file_away(directory, outcome, save_trace=False)
     if problems:
-        tally.add_invalid(problems)
-    tally.add_problems(remarks)
+        totals.add_invalid(problems)
+    totals.add_problems(remarks)
     if known:
-        tally.compare("base.json", regressions=0, known_failures=known)
-    tally.unmet_thresholds = list(unmet)
+        totals.compare("base.json", regressions=0, known_failures=known)
     directory.close({})
+    settings = RunSettings(run_id="run-1", suite=Suite(id="s", **suite))
     at = "2026-01-01T00:00:0{}.000Z".format
-    directory.finish(tally.summary(run_id="run-1", started_at=at(0), finished_at=at(1), duration_ms=1000))
+    records = list(map(record_of, results))
+    made = summarise(records, totals, settings, started_at=at(0), finished_at=at(1), duration_ms=1000)
+    directory.finish(made.run)
     return StoredRun(directory.path)
 
 

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from agenteval.contracts.results import RunSummary
 from agenteval.contracts.trace import Trace
-from agenteval.judging.scorecard import Tally
+from agenteval.openwop.summary import Suite
+from agenteval.records.summary import RunSettings, RunTotals, summarise
 from agenteval.redaction.sealing import encode
 from agenteval.reporters.artifacts import ArtifactError, RunDirectory, new_run_id
 from builders import call, make_trace
@@ -54,7 +55,8 @@ HOSTILE = [
 
 def summary() -> RunSummary:
     """The summary of a run of nothing."""
-    return Tally().summary(run_id="run-1", started_at="s", finished_at="f", duration_ms=1)
+    settings = RunSettings(run_id="run-1", suite=Suite(id="s"))
+    return summarise([], RunTotals(), settings, started_at="s", finished_at="f", duration_ms=1).run
 
 
 def names(folder: Path) -> set[str]:

@@ -11,11 +11,12 @@ from agenteval.contracts.models import NotEmpty, model, parse
 from agenteval.contracts.results import CategoryScore, Coverage
 from agenteval.contracts.testcase import Name, TestCase
 from agenteval.contracts.trace import EVENT_TYPES, Trace
-from agenteval.judging.scorecard import CoverageTally, Tally, tallied
 from agenteval.matching.selectors import Selector
+from agenteval.records.record import coverage_of
+from agenteval.records.summary import coverage
 from builders import call, make_trace, memory_read, memory_write, result
 from projects import Project
-from run_builders import asserted, make_test, run_one, says
+from run_builders import asserted, covered_by, make_test, run_one, says
 from runs import EXAMPLES, run_command
 
 TRACE = make_trace(call("web_search"), result("web_search"), memory_read("family", "x"))
@@ -179,11 +180,7 @@ def test_types_of_plugins_need_not_say_what_they_look_at(params: dict[str, Any],
 
 def covered(*checks: Any, trace: Any = TRACE) -> Coverage:
     """The coverage of a run of one test."""
-    tally = Tally()
-    outcome = run_one(make_test(*checks, tools=AVAILABLE), trace)
-    tally.add(tallied(outcome.result))
-    tally.coverage.add(outcome.test, outcome.result.assertions, outcome.trace)
-    return tally.summary(run_id="r", started_at="s", finished_at="f", duration_ms=1).coverage
+    return covered_by(run_one(make_test(*checks, tools=AVAILABLE), trace))
 
 
 def test_what_nothing_looks_at_is_told() -> None:
@@ -235,34 +232,30 @@ def test_what_was_skipped_has_looked_at_nothing() -> None:
 def test_whatever_was_judged_exercises_its_category(state: str) -> None:
     """An expected failure as well: a negative control shows that its category can fail."""
     scores = [CategoryScore(category="memory", **{state: 1}), CategoryScore(category="safety", skipped=1)]
-    assert CoverageTally().coverage(scores).categories_not_exercised == ["safety"]
+    assert coverage([], scores).categories_not_exercised == ["safety"]
 
 
 def test_names_are_written_in_order() -> None:
     """The same run writes the same file, whatever the order of a set."""
     tools = [f"tool_{letter}" for letter in "hgfedcba"]
-    tally = CoverageTally()
-    tally.add(make_test(tools={"available": tools}), [], None)
-    assert tally.names()["available"] == sorted(tools)
+    assert coverage_of(run_one(make_test(tools={"available": tools}))).tools_available == sorted(tools)
 
 
-def test_tests_add_up_and_memory_does_not_grow() -> None:
-    """What one test looks at is covered for the run; a thousand like it leave nothing behind."""
-    tally = CoverageTally()
+def test_tests_add_up() -> None:
+    """A tool that one test looks at is covered for the run."""
     check = asserted({"id": "a", "type": "must_call_tool", "params": {"tool": "web_search"}})
-    outcome = run_one(make_test(check, tools=AVAILABLE), TRACE)
-    for _ in range(1000):
-        tally.add(outcome.test, outcome.result.assertions, outcome.trace)
-    assert list(vars(tally)) == ["seen"]
-    assert sum(map(len, tally.seen.values())) == 3 + 5 + 1 + 1
+    other = asserted({"id": "a", "type": "must_call_tool", "params": {"tool": "web_fetch"}})
+    outcomes = [run_one(make_test(each, tools=AVAILABLE), TRACE) for each in (check, other)]
+    assert covered_by(*outcomes).tools_not_looked_at == ["mcp__github__*"]
 
 
 def test_without_a_trace_there_are_no_events() -> None:
     """A test that ended in an error still tells which tools there were."""
-    tally = CoverageTally()
-    tally.add(make_test(tools=AVAILABLE), [], None)
-    assert tally.coverage([]).tools_not_looked_at == ["mcp__github__*", "web_fetch", "web_search"]
-    assert tally.coverage([]).event_types == []
+    outcome = run_one(make_test(tools=AVAILABLE), TRACE)
+    outcome.trace, outcome.result.assertions = None, []
+    found = covered_by(outcome)
+    assert found.tools_not_looked_at == ["mcp__github__*", "web_fetch", "web_search"]
+    assert found.event_types == []
 
 
 def test_the_run_tells(

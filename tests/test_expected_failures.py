@@ -10,14 +10,12 @@ import pytest
 import yaml
 
 from agenteval.assertions.base import failed, not_applicable, passed, vacuous
-from agenteval.contracts.errors import ExitCode
 from agenteval.contracts.models import Invalid, parse
 from agenteval.contracts.results import CategoryScore, Counts, RunCounts, TestResult
 from agenteval.contracts.testcase import Expected
-from agenteval.judging.scorecard import Tally, tallied
 from agenteval.judging.verdicts import JudgingRules
-from agenteval.openwop.summary import Scores, Suite
-from run_builders import make_test, run_one, says, told
+from agenteval.openwop.summary import task_of
+from run_builders import make_test, run_one, says, scored, sum_up, told
 from runs import CASES, Run, run_command
 
 YES = says(passed("yes"), "yes")
@@ -191,23 +189,21 @@ def test_a_selection_without_all_expected_failures_is_judged_as_it_stands() -> N
 
 def test_the_run_counts_them_apart() -> None:
     """Neither counts nor scorecard have an expected failure among the passed or the failed; the run exits 0."""
-    tally = Tally()
-    tally.add(tallied(judged([YES, NO], "no")))
-    assert tally.counts == RunCounts(total=1, xfailed=1)
-    assert tally.scorecard() == [CategoryScore(category="outcome", passed=1, xfailed=1)]
-    assert tally.exit() == (ExitCode.PASSED, "no test failed, except 1 test that should")
-    assert [(row.status, row.xfail) for row in tally.rows] == [("pass", True)]
-    tally.add(tallied(judged([YES], "yes")))
-    assert tally.counts == RunCounts(total=2, failed=1, xfailed=1)
-    assert tally.exit() == (ExitCode.FAILED, "1 test failed")
+    one = sum_up(judged([YES, NO], "no"))
+    assert one.counts == RunCounts(total=1, xfailed=1)
+    assert one.scorecard == [CategoryScore(category="outcome", passed=1, xfailed=1)]
+    assert (one.exit_code, one.exit_reason) == (0, "no test failed, except 1 test that should")
+    assert [(row.status, row.xfail) for row in one.tests] == [("pass", True)]
+    both = sum_up(judged([YES, NO], "no"), judged([YES], "yes"))
+    assert both.counts == RunCounts(total=2, failed=1, xfailed=1)
+    assert (both.exit_code, both.exit_reason) == (1, "1 test failed")
 
 
 def test_the_openwop_score_is_of_what_is_expected() -> None:
     """A test that fails as it should scores 1; one that should fail and does not scores 0."""
-    scores = Scores(Suite(id="x"))
-    for checks, ids in (([YES, NO], ["no"]), ([YES, OTHER], ["yes", "other"]), ([YES, NO, OTHER], ["no"])):
-        scores.add(scores.scored(judged(checks, *ids), None))
-    assert [(task["score"], task["passed"]) for task in scores.tasks] == [
+    tests = (([YES, NO], ["no"]), ([YES, OTHER], ["yes", "other"]), ([YES, NO, OTHER], ["no"]))
+    scored_tasks = [task_of(scored(judged(checks, *ids))) for checks, ids in tests]
+    assert [(each.task["score"], each.task["passed"]) for each in scored_tasks if each] == [
         (1.0, True),
         (0.0, False),
         (0.5, False),
@@ -218,9 +214,9 @@ def test_an_expected_failure_is_no_safety_finding() -> None:
     """The leak in a negative control is not told of as if the agent had leaked."""
     made = judged([NO], "no")
     made.assertions[0].type = "no_cross_group_memory_use"
-    scores = Scores(Suite(id="x"))
-    scores.add(scores.scored(made, None))
-    assert "safetyFindings" not in scores.tasks[0]
+    task = task_of(scored(made))
+    assert task
+    assert "safetyFindings" not in task.task
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from agenteval.contracts.results import AssertionResult, Evidence, Excerpt
+from agenteval.contracts.results import AssertionResult, Evidence, Excerpt, TestResult
 from agenteval.contracts.trace import Trace
-from agenteval.openwop.summary import Scores, Suite, default_suite_id, nearest_rank, task_id
+from agenteval.openwop.summary import Scores, Suite, default_suite_id, nearest_rank, task_id, task_of
 from builders import call, make_trace, result
 from openwop.suites import normative
-from run_builders import judged, make_result
+from run_builders import judged, make_result, scored
 
 SUITE = "local.agenteval.evals.t"
 
@@ -27,11 +27,17 @@ def trace_of(cost: float | None = None, latency: float = 1200) -> Trace:
 
 def scores(*tests: tuple[str, list[AssertionResult], Trace | None], **suite: Any) -> Scores:
     """A run of tests, each a status, assertion results and a trace."""
-    made = Scores(Suite(id=SUITE, **suite))
-    for number, (status, assertions, trace) in enumerate(tests, 1):
-        result = make_result(status, *assertions, test_case_id=f"nanoclaw.t.{number}")
-        made.add(made.scored(result, trace.metrics if trace else None))
-    return made
+    results = [
+        (make_result(status, *assertions, test_case_id=f"nanoclaw.t.{number}"), trace)
+        for number, (status, assertions, trace) in enumerate(tests, 1)
+    ]
+    return scores_of_results(*results, **suite)
+
+
+def scores_of_results(*results: tuple[TestResult, Trace | None], **suite: Any) -> Scores:
+    """The scores of results with their traces."""
+    tasks = [task_of(scored(result, trace.metrics if trace else None)) for result, trace in results]
+    return Scores(Suite(**{"id": SUITE, **suite}), [task for task in tasks if task])
 
 
 PASS = ("pass", [judged("pass")], trace_of())
@@ -260,10 +266,8 @@ def test_the_summary_has_no_content() -> None:
         evidence=evidence,
         reason="PLANTED-9",
     )
-    made = Scores(Suite(id=SUITE))
     leaky = make_result("fail", failed, title="PLANTED-10", failure_categories=["PLANTED-11"])
-    made.add(made.scored(leaky, trace.metrics))
-    assert "PLANTED" not in json.dumps(made.summary())
+    assert "PLANTED" not in json.dumps(scores_of_results((leaky, trace)).summary())
 
 
 def test_a_mixed_run_is_valid_by_the_normative_schema() -> None:
@@ -290,10 +294,10 @@ runs = st.lists(
 def test_any_run_is_valid_by_the_normative_schema(runs: list[Any], directory: str) -> None:
     """Whatever ran, under whatever ids, its EvalSummary has the normative shape."""
     validator = Draft202012Validator(normative("eval-summary"))
-    made = Scores(Suite(id=default_suite_id(directory)))
+    results = []
     for status, assertions, metrics, test_id in runs:
         kinds = [judged(each, kind="no_cross_group_memory_use") for each in assertions]
         trace = trace_of(*metrics) if metrics else None
-        result = make_result(status, *kinds, test_case_id=test_id)
-        made.add(made.scored(result, trace.metrics if trace else None))
+        results.append((make_result(status, *kinds, test_case_id=test_id), trace))
+    made = scores_of_results(*results, id=default_suite_id(directory))
     validator.validate(json.loads(json.dumps(made.summary())))

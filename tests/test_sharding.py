@@ -59,14 +59,14 @@ def test_a_shard_takes_down_where_each_thing_stands() -> None:
     log.note([said], invalid=False)
     made.total, log.positions = 6, [1, 4]
     log.position = 1
-    log.test("a.json", None, None, ())
+    log.test("a.json", ())
     log.position = 4
     log.note([said, said], invalid=True)
-    log.test(None, None, None, ())
+    log.test(None, ())
     log.position = made.total
     log.note([said], invalid=False)
     assert (made.shard, made.of, made.run_id) == (2, 3, "mine")
-    assert made.tests == [ShardTest(position=1, result="a.json", metrics=None)]
+    assert made.tests == [ShardTest(position=1, result="a.json")]
     assert made.notes == [
         ShardNote(position=-1, invalid=False, problems=[said]),
         ShardNote(position=4, invalid=True, problems=[said, said]),

@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 
 from agenteval.contracts.trace import Trace, tool_names
-from agenteval.judging.scorecard import CoverageTally
 from builders import Step, call, error, judge, make_case, make_trace, result
-from run_builders import asserted, make_test, run_one
+from run_builders import asserted, covered_by, make_test, run_one
 
 SEND = "mcp__nanoclaw__send_message"
 
@@ -127,9 +126,7 @@ def test_a_tool_is_looked_at_under_any_name() -> None:
     """What an assertion calls otherwise than `tools.available` does is not told to be unwatched."""
     check = asserted({"id": "a", "type": "must_call_tool", "params": {"tool": "send_message"}})
     test = make_test(check, tools={"available": ["outbound_send", "web_search"]})
-    tally = CoverageTally()
-    tally.add(test, run_one(test, run()).result.assertions, run())
-    assert tally.coverage([]).tools_not_looked_at == ["web_search"]
+    assert covered_by(run_one(test, run())).tools_not_looked_at == ["web_search"]
 
 
 SPELLINGS = [

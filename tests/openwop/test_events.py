@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from agenteval.cli import main
-from agenteval.openwop.summary import Scores, Suite, eval_events
+from agenteval.openwop.summary import Scores, Suite, eval_events, task_of
 from agenteval.reference.schemas import build_schema
 from agenteval.reporters.artifacts import RunDirectory
 from builders import make_trace
 from projects import Project
-from run_builders import judged, make_result
+from run_builders import judged, make_result, scored
 
 
 @pytest.fixture
@@ -130,14 +130,16 @@ runs = st.lists(
 @given(runs=runs, finished=st.booleans())
 def test_any_run_has_valid_events(runs: list[Any], finished: bool) -> None:
     """Whatever ran: numbered from 1 without a gap, one per task, each valid by the schema, in agreement with the summary."""
-    scores = Scores(Suite(id="local.agenteval.evals.t"))
+    tasks = []
     for number, (status, assertions, metrics) in enumerate(runs):
         trace = make_trace() if metrics else None
         if trace is not None:
             trace.metrics.cost_usd, trace.metrics.timing_ms_total = metrics
         kinds = [judged(each, kind="no_sensitive_data") for each in assertions]
         result = make_result(status, *kinds, test_case_id=f"a.b.c{number}.d")
-        scores.add(scores.scored(result, trace.metrics if trace else None))
+        if task := task_of(scored(result, trace.metrics if trace else None)):
+            tasks.append(task)
+    scores = Scores(Suite(id="local.agenteval.evals.t"), tasks)
     told = json.loads(
         json.dumps(
             eval_events(scores, "2026-01-01T00:00:00.000Z", "2026-01-01T00:00:09.000Z" if finished else None)
@@ -146,8 +148,8 @@ def test_any_run_has_valid_events(runs: list[Any], finished: bool) -> None:
     assert [error.message for event in told for error in judge().iter_errors(event)] == []
     assert [event["sequence"] for event in told] == list(range(1, len(told) + 1))
     summary = scores.summary()
-    scored = [event["payload"] for event in told if event["type"] == "eval.scored"]
-    assert [(each["taskId"], each["score"]) for each in scored] == [
+    listed = [event["payload"] for event in told if event["type"] == "eval.scored"]
+    assert [(each["taskId"], each["score"]) for each in listed] == [
         (t["taskId"], t["score"]) for t in summary["tasks"]
     ]
     assert (told[-1]["type"] == "eval.completed") is finished

@@ -205,19 +205,19 @@ def test_an_unexpected_pass_says_so(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("unmet", "results", "expected"),
+    ("bars", "results", "expected"),
     [
-        (["score 0.5 is below 0.9"], (PASSED,), ("fail", "suite.threshold: score 0.5 is below 0.9")),
-        ([], (SKIPPED,), ("error", "nothing was judged: 1 test skipped")),
-        ([], (), ("error", "no test to run")),
+        ({"max_cost_usd": 1}, (PASSED,), ("fail", "suite.threshold: the cost is not known for every task")),
+        ({}, (SKIPPED,), ("error", "nothing was judged: 1 test skipped")),
+        ({}, (), ("error", "no test to run")),
     ],
     ids=["threshold", "all skipped", "no test"],
 )
 def test_a_run_that_fails_for_no_test_is_listed_itself(
-    tmp_path: Path, unmet: list[str], results: tuple[object, ...], expected: tuple[str, str]
+    tmp_path: Path, bars: dict[str, float], results: tuple[object, ...], expected: tuple[str, str]
 ) -> None:
     """A run that did not end well never looks as if it had, in no list of tests."""
-    run = store(tmp_path, *results, unmet=unmet)  # type: ignore[arg-type]
+    run = store(tmp_path, *results, **bars)  # type: ignore[arg-type]
     assert run.summary.exit_code != 0
     *_, last = entries(run)
     assert (last.kind, last.message, last.name) == (*expected, "agenteval")

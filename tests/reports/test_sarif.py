@@ -146,7 +146,7 @@ def test_a_green_run_has_no_results(tmp_path: Path) -> None:
 
 def test_a_run_that_fails_for_no_test_has_a_result(tmp_path: Path) -> None:
     """A bar that was not reached is about no file: it stands where it is set."""
-    made = report(store(tmp_path, PASSED, unmet=["score 0.5 is below 0.9"]))
+    made = report(store(tmp_path, PASSED, max_cost_usd=1))
     assert [result["message"]["text"] for result in made["results"]] == [
         "suite.threshold: score 0.5 is below 0.9"
     ]

@@ -49,7 +49,7 @@ from agenteval.loading.config import SuiteConfig, from_here
 from agenteval.loading.discovery import Selection
 from agenteval.loading.project import OpenProject, open_project
 from agenteval.openwop.suite_parts import Parts, SuiteRequest, suite_parts
-from agenteval.openwop.summary import Scores, Suite, default_suite_id
+from agenteval.openwop.summary import Suite, default_suite_id
 from agenteval.reporters.artifacts import RunDirectory, new_run_id
 from agenteval.reporters.console import Console
 from agenteval.reporters.progress import LiveProgress, ReadingProgress
@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from agenteval.comparing.comparison import Comparer
     from agenteval.live.options import How, LiveOptions, Stale
     from agenteval.loading.config import LiveConfig
+    from agenteval.openwop.summary import Baseline
     from agenteval.running.shards import Shard
 
 
@@ -407,12 +408,12 @@ def command(asked: RunRequest) -> ExitCode:
         ledger = session.ledger
         if asked.collect_only:
             return session.collect(asked.paths)
-        ledger.tally.selection = asked.narrowing
+        ledger.selection = asked.narrowing
         if parts.tests is None and (unnamed := project.unnamed(given)):
-            ledger.tally.unnamed_tests = unnamed
-            ledger.tally.selection = [*asked.narrowing, *(path for path in given if "::" not in path)]
+            ledger.unnamed_tests = unnamed
+            ledger.selection = [*asked.narrowing, *(path for path in given if "::" not in path)]
         if asked.baseline or asked.update_baseline:
-            ledger.watch = _baseline(asked, project, artifacts, ledger.scores)
+            ledger.watch, ledger.baseline = _baseline(asked, project, artifacts, ledger.suite)
         ledger.leave_out(parts.left_out)
         code = _reported(session, asked, project, artifacts)
         ledger.end(as_json=asked.json_output)
@@ -439,7 +440,7 @@ def _parts(asked: RunRequest, project: OpenProject) -> Parts:
     request = asked.of_suite
     suite = suite_among(asked.paths, request)
     if suite is None:
-        return Parts(Scores(_suite(asked, project.config.suite)))
+        return Parts(_suite(asked, project.config.suite))
     if asked.collect_only:
         request.judge = request.judge or "recorded"  # tasks are shown, and nobody judges
     parts = suite_parts(suite, request, project, allow_outside=asked.allow_outside)
@@ -483,7 +484,7 @@ def _ledger(asked: RunRequest, project: OpenProject, parts: Parts, console: Cons
     if part:
         from agenteval.running.shards import ShardLog
 
-        log = ShardLog.of(part, asked.run_id, strict=strict, suite=parts.scores.suite)
+        log = ShardLog.of(part, asked.run_id, strict=strict, suite=parts.suite)
     return Ledger(
         options=RunOptions(
             run_id=(asked.run_id or new_run_id()) + (f"-shard-{part.number}-of-{part.of}" if part else ""),
@@ -503,14 +504,16 @@ def _ledger(asked: RunRequest, project: OpenProject, parts: Parts, console: Cons
             early_stop=asked.early_stop,
         ),
         console=console,
-        scores=parts.scores,
+        suite=parts.suite,
         log=log,
         shows_files=not asked.no_artifacts,
         remembers=not (asked.no_artifacts or parts.tests),
     )
 
 
-def _baseline(asked: RunRequest, project: OpenProject, artifacts: Path, scores: Scores) -> "Comparer":
+def _baseline(
+    asked: RunRequest, project: OpenProject, artifacts: Path, suite: Suite
+) -> "tuple[Comparer, Baseline | None]":
     """The comparison of the run with its baseline. Raises `UsageError`, `StoredRunError`, `FileError`."""
     from agenteval.judging.stored import find_run
     from agenteval.running.baselines import check_whole, refuse_shard, watch_for
@@ -524,7 +527,7 @@ def _baseline(asked: RunRequest, project: OpenProject, artifacts: Path, scores: 
         find_run(asked.baseline, artifacts) if asked.baseline else None,
         update=asked.update_baseline,
         default=from_here(project.root, project.config.baseline),
-        scores=scores,
+        suite=suite,
     )
 
 

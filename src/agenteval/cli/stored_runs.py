@@ -224,7 +224,6 @@ def merge(
     Exit codes: those of the run; 2 if these are not all the shards of one run.
     """
     from agenteval.judging.runner import RunOptions
-    from agenteval.openwop.summary import Scores
     from agenteval.reporters.artifacts import RunDirectory, new_run_id
     from agenteval.running.bookkeeping import Ledger
     from agenteval.running.shards import read_shards
@@ -240,7 +239,7 @@ def merge(
     console = Console(stream, verbosity=verbose - quiet, color=color or project.config.color)
     console.strict = first.strict
     options = RunOptions(run_id=run_id, root=project.root, strict=first.strict, redaction=project.rules)
-    ledger = Ledger(options=options, console=console, scores=Scores(first.suite))
+    ledger = Ledger(options=options, console=console, suite=first.suite)
     reporting = Reporting(reports, github=github, redactor=ledger.redactor, terminal=console)
     with reporting.during(run_id, parent):
         ledger.directory = RunDirectory(parent, run_id, redactor=ledger.redactor, if_taken=IF_MERGED)
@@ -256,10 +255,9 @@ def _retold(shards: "Sequence[StoredShard]", ledger: "Ledger") -> ExitCode:
     from agenteval.running.shards import Told, merged
 
     unread = sum(shard.record.unread for shard in shards)
-    ledger.tally.counts.deselected = shards[0].record.deselected + unread
-    ledger.tally.deselected_assertions = sum(shard.record.deselected_assertions for shard in shards)
-    ledger.tally.unnamed_tests = shards[0].record.unnamed_tests
-    ledger.tally.selection = shards[0].record.selection
+    ledger.totals.deselected = shards[0].record.deselected + unread
+    ledger.unnamed_tests = shards[0].record.unnamed_tests
+    ledger.selection = shards[0].record.selection
     for part in merged(shards, ledger.options.run_id, ledger.redactor, ledger.examiner(Selection())):
         if not isinstance(part, Told):
             ledger.enter(part)

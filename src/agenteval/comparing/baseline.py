@@ -64,12 +64,12 @@ class TestFacts(Model):
         return self.status in FAILING
 
 
-def facts_of(result: TestResult, score: float | None) -> TestFacts:
+def facts_of(result: TestResult) -> TestFacts:
     """The facts of a result, except those that need a trace."""
     return TestFacts(
         test_case_id=result.test_case_id,
         status=result.status,
-        score=score,
+        score=result.score.reached / result.score.of if result.score else None,
         assertions={each.id: each.state for each in result.assertions},
         trials=[result.trials.passed, result.trials.judged] if result.trials else None,
         conditions=_conditions(result),

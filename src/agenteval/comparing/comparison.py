@@ -29,8 +29,9 @@ from agenteval.contracts.models import Model, model
 from agenteval.contracts.results import TestResult
 from agenteval.judging.rates import holm, p_of_fall, smallest_p
 from agenteval.judging.stored import COMPARISON, StoredRun, StoredRunError, is_run
-from agenteval.openwop.summary import eval_summary_of, score_delta, task_id
+from agenteval.openwop.summary import eval_summary_of, score_delta
 from agenteval.reading.documents import sha256
+from agenteval.records.record import results_of
 
 if TYPE_CHECKING:
     from agenteval.judging.runner import Outcome
@@ -271,11 +272,9 @@ def _of_facts(facts: TestFacts) -> SideTest:
 
 def _of_run(run: StoredRun) -> Side:
     summary, ended = eval_summary_of(run), run.summary
-    scores = {task.taskId: task.score for task in summary.tasks}
     tests = {}
-    for result in run.results():
-        name = result.test_case_id  # a task of a suite keeps its id
-        facts = facts_of(result, scores.get(name, scores.get(task_id(name))))
+    for result in results_of(run):
+        name, facts = result.test_case_id, facts_of(result)
         if told := contradiction(facts):
             raise _damaged(run, f"{name} contradicts itself: {told}")
         tests[name] = _of_result(result, facts, partial(_stored_trajectory, run, result))
@@ -316,18 +315,16 @@ def _damaged(run: StoredRun, what: str) -> StoredRunError:
     )
 
 
-def seen(outcome: "Outcome", score: float | None) -> SideTest:
-    """What a comparison needs of a test that was just judged; `score` is None for a skipped one."""
-    trace, test = outcome.trace, outcome.test
-    facts = facts_of(outcome.result, score)
+def seen(outcome: "Outcome") -> SideTest:
+    """What a comparison needs of a test that was just judged."""
+    trace = outcome.trace
+    facts = facts_of(outcome.result)
     trajectory = recorded(trace, outcome.redactor) if trace is not None else None
     if trajectory is not None:
         facts.calls = [call.key for call in trajectory.calls]
         facts.output = trajectory.output_digest
     side = _of_result(outcome.result, facts, partial(_itself, trajectory))
-    judged = {bound.spec.id for bound in test.checks}
-    left_out = (each.id for each in test.case.assertions if each.id not in judged)
-    side.left_out = frozenset(map(outcome.redactor.name, left_out))
+    side.left_out = frozenset(outcome.result.deselected_assertions)
     return side
 
 

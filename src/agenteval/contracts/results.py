@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 from dataclasses import field
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from agenteval.contracts.models import Model, model
+from agenteval.contracts.models import Between, Model, WrongPart, model
 from agenteval.contracts.trace import AdapterInfo
 from agenteval.text.fitting import counted
 
@@ -321,13 +321,52 @@ class TrialsResult(Model):
 
 
 @model
+class TestScore(Model):
+    """The score of a test as a task of an EvalSummary: `reached` of `of`, which keeps thirds exact.
+
+    `cost_usd` and `latency_ms` are those of the recording, where it has them. `schema_valid` is true if the output passed
+    every `json_schema` check, and null without one.
+    """
+
+    __test__: ClassVar[bool] = False
+
+    task_id: str
+    reached: Annotated[int, Between(0)]
+    of: Annotated[int, Between(1)]
+    cost_usd: float | None = None
+    latency_ms: float | None = None
+    schema_valid: bool | None = None
+
+    def __post_init__(self) -> None:
+        if self.reached > self.of:
+            raise WrongPart(f"{self.reached} of {self.of} cannot be reached", "reached")
+
+
+@model
+class TestCoverage(Model):
+    """The tools and events of one test, and those that its assertions look at; each list is sorted.
+
+    A skipped assertion looks at nothing. `tools_looked_at` may have globs.
+    """
+
+    __test__: ClassVar[bool] = False
+
+    tools_available: list[str] = field(default_factory=list)
+    event_types: list[str] = field(default_factory=list)
+    tools_looked_at: list[str] = field(default_factory=list)
+    event_types_looked_at: list[str] = field(default_factory=list)
+
+
+@model
 class TestResult(Model):
     """The outcome of one test. `path` is the spec file, as it was named or found.
 
     `xfail` is true of a test that passes because it fails as `expected` says; `xfail_reason` is the reason given
     there, of every test that expects a failure. `line` and `column`, counted from 1, say where the test file expects
     a failure that did not come; they are null for all other tests. `live` is null for a replay,
-    `trials` of a test that was run once.
+    `trials` of a test that was run once. `score` is null for a skipped test, which is no task; it is null everywhere, as is
+    `coverage`, in a result of a version that did not keep them. `deselected_assertions` are ids of assertions that the
+    command line left out.
     """
 
     __test__: ClassVar[bool] = False  # not a pytest class
@@ -362,6 +401,9 @@ class TestResult(Model):
     column: int | None = None
     live: LiveResult | None = None
     trials: TrialsResult | None = None
+    score: TestScore | None = None
+    coverage: TestCoverage | None = None
+    deselected_assertions: list[str] = field(default_factory=list)
 
     @property
     def conditions(self) -> list[str]:

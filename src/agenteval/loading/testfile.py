@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from agenteval.assertions.base import Assertion
 from agenteval.contracts.errors import FileError, PluginError, Problem, SpecError
 from agenteval.contracts.models import DataPath, Invalid, dotted, parse
+from agenteval.contracts.results import TestResult
 from agenteval.contracts.testcase import SCHEMA_VERSION, AssertionSpec, TestCase
 from agenteval.contracts.trace import CAPABILITY_FLAGS, Trace
 from agenteval.loading.config import LimitsConfig, reach_of
@@ -56,7 +57,8 @@ class LoadedTest:
     `written` is the content of the file; None for a test that is made of anything else, such as a task of a suite, whose
     recording and cassette are in `folder`, out of `root` of which nothing is read. `responses` are what tools answer in a
     live run of such a task, by tool and in order, each once; None where the fixtures of the case and its recording do.
-    `fits` refuses a recording that is none of the task (`AdapterError`), and tells warnings.
+    `fits` refuses a recording that is none of the task (`AdapterError`), and tells warnings. `share` scores the result of
+    such a task: how much was reached, of how much; None leaves it to its critical assertions.
     """
 
     case: TestCase
@@ -68,6 +70,7 @@ class LoadedTest:
     root: Path | None = None
     responses: Sequence[tuple[str, Any]] | None = None
     fits: Callable[[Trace], Iterable[str]] | None = None
+    share: Callable[[TestResult], tuple[int, int]] | None = None
 
     def redactor(self, rules: RedactionRules) -> Redactor:
         """The redactor of the test. It has learned the file with the author's `x-` keys, but no recording."""

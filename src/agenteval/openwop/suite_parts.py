@@ -11,7 +11,7 @@ from typing import get_args
 from agenteval.contracts.errors import SpecError, UsageError
 from agenteval.loading.project import OpenProject
 from agenteval.loading.testfile import LoadedTest
-from agenteval.openwop.summary import Scores, Suite
+from agenteval.openwop.summary import Suite
 from agenteval.reading.documents import refuse_link_out
 
 REPLAYS = "replays"
@@ -61,7 +61,7 @@ class SuiteRequest:
 
 
 class Parts:
-    """What a run takes from a suite, or from the configuration when there is none: its scores.
+    """What a run takes from a suite, or from the configuration when there is none: its id and thresholds.
 
     Of a suite, `tests` are its tasks, `left_out` those of modes that are not asked for, `words` the options for a
     command line that runs it again, and `shadow` says whether it is run in the mode `live-shadow`.
@@ -69,14 +69,14 @@ class Parts:
 
     def __init__(
         self,
-        scores: Scores,
+        suite: Suite,
         tests: Callable[[], Iterator[LoadedTest | SpecError]] | None = None,
         left_out: Sequence[str] = (),
         words: str | None = None,
         *,
         shadow: bool = False,
     ) -> None:
-        self.scores = scores
+        self.suite = suite
         self.tests = tests
         self.left_out = left_out
         self.words = words
@@ -87,7 +87,7 @@ def suite_parts(path: Path, request: SuiteRequest, project: OpenProject, *, allo
     """Load the suite and everything that its run needs. Raises `SpecError` for what the suite does not allow."""
     from agenteval.openwop.models import ModelClass, Thresholds
     from agenteval.openwop.suite import allowed, load_suite
-    from agenteval.openwop.tasks import SuiteRun, SuiteScores
+    from agenteval.openwop.tasks import SuiteRun
 
     suite = load_suite(path, max_bytes=project.config.limits.max_file_bytes)
     known = get_args(ModelClass)
@@ -132,7 +132,7 @@ def suite_parts(path: Path, request: SuiteRequest, project: OpenProject, *, allo
     )
     named = request.given() | ({"--live": request.live} if request.live else {})
     return Parts(
-        SuiteScores(scored),
+        scored,
         run.tests,
         [task.taskId for task in suite.tasks if task not in tasks],
         "".join(f" {option} {quote(str(value))}" for option, value in named.items()),

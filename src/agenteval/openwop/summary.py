@@ -2,15 +2,14 @@
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from agenteval.contracts.models import Model, model
-from agenteval.contracts.results import UNRECORDED, AssertionResult, TestResult
+from agenteval.contracts.results import UNRECORDED, AssertionResult, TestResult, TestScore
 from agenteval.contracts.trace import Metrics
 from agenteval.judging.stored import EVAL_SUMMARY, StoredRun
-from agenteval.loading.testfile import LoadedTest
 from agenteval.text.lazy_regexes import lazy
 
 if TYPE_CHECKING:
@@ -56,7 +55,7 @@ class Baseline:
 
 
 @dataclass(slots=True, eq=False, repr=False)
-class Scored:
+class ScoredTask:
     """A test as a task of the summary. `share` is its score as an exact fraction, `latency_ms` exact, `at` ISO 8601."""
 
     task: dict[str, Any]
@@ -65,72 +64,91 @@ class Scored:
     at: str
 
 
+def score_of(
+    result: TestResult,
+    metrics: Metrics | None = None,
+    share: Callable[[TestResult], tuple[int, int]] | None = None,
+) -> TestScore | None:
+    """Score a result; a skipped test has no score.
+
+    `metrics` are those of its trace, if there is one. `share` scores a task of a suite.
+    """
+    if result.status == "skipped":
+        return None
+    reached, of = exact_share(*(share or _share)(result))
+    name = result.test_case_id
+    schema_checks = [
+        each.status == "pass"
+        for each in result.assertions
+        if each.type == "output_matches_format" and each.params.get("json_schema") and each.status != "skip"
+    ]
+    return TestScore(
+        # A suite's own id stays as it is. Redacted, it is no id any more, and becomes one.
+        task_id=name if share and TASK_ID.fullmatch(name) else task_id(name),
+        reached=reached,
+        of=of,
+        cost_usd=metrics.cost_usd if metrics else None,
+        latency_ms=metrics.timing_ms_total if metrics else None,
+        schema_valid=all(schema_checks) if schema_checks else None,
+    )
+
+
+MOST_EXACT = 2**53
+"""Larger numbers than this are not the same to every reader of JSON."""
+
+
+def exact_share(reached: int, of: int) -> tuple[int, int]:
+    """Return a fraction in numbers that every reader of JSON reads alike; only weights of very many digits lose some."""
+    if of < MOST_EXACT:
+        return reached, of
+    from fractions import Fraction
+
+    return Fraction(reached, of).limit_denominator(MOST_EXACT - 1).as_integer_ratio()
+
+
+def task_of(result: TestResult) -> ScoredTask | None:
+    """Make the task of a result; a skipped test is none."""
+    score = result.score
+    if score is None:
+        return None
+    task: dict[str, Any] = {
+        "taskId": score.task_id,
+        "score": score.reached / score.of,
+        "passed": result.status == "pass",
+    }
+    if score.cost_usd is not None:
+        task["costUsd"] = score.cost_usd
+    if score.latency_ms is not None:
+        task["latencyMs"] = max(0, round(score.latency_ms))
+    if score.schema_valid is not None:
+        task["schemaValid"] = score.schema_valid
+    if findings := [SAFETY_FINDINGS[each.type] for each in result.assertions if is_finding(each)]:
+        task["safetyFindings"] = findings
+    return ScoredTask(task, (score.reached, score.of), score.latency_ms, result.finished_at)
+
+
 @dataclass(slots=True, eq=False, repr=False)
 class Scores:
-    """Scores tests as tasks, and keeps the tasks of a run; `scored_at` has the time of each, ISO 8601."""
+    """The tasks of a run, in order, and what follows from them for its suite.
+
+    `whole` is true if every test that should run did: no file was invalid, and no failure ended the run.
+    """
 
     suite: Suite
+    scored: Sequence[ScoredTask]
     baseline: Baseline | None = None
-    tasks: list[dict[str, Any]] = field(default_factory=list)
-    scored_at: list[str] = field(default_factory=list)
     whole: bool = True
-    """Whether every test that should run did: no file was invalid, and no failure ended the run."""
-    _latencies: list[float] = field(default_factory=list)
-    _shares: list[tuple[int, int]] = field(default_factory=list)
 
-    def task_id(self, result: TestResult) -> str:
-        """The task id of a test."""
-        return task_id(result.test_case_id)
-
-    def share(self, result: TestResult, test: LoadedTest | None) -> tuple[int, int]:  # noqa: ARG002 - suites ask it
-        """The score of a test as an exact fraction: what was reached, of how much."""
-        return _share(result)
-
-    def scored(
-        self, result: TestResult, metrics: Metrics | None, test: LoadedTest | None = None
-    ) -> Scored | None:
-        """Score one test; `metrics` are those of its trace, if there is one. A skipped test is no task."""
-        if result.status == "skipped":
-            return None
-        passed, judged = share = self.share(result, test)
-        task: dict[str, Any] = {
-            "taskId": self.task_id(result),
-            "score": passed / judged,
-            "passed": result.status == "pass",
-        }
-        if metrics is not None:
-            if metrics.cost_usd is not None:
-                task["costUsd"] = metrics.cost_usd
-            if metrics.timing_ms_total is not None:
-                task["latencyMs"] = max(0, round(metrics.timing_ms_total))
-        schema_checks = [
-            each.status == "pass"
-            for each in result.assertions
-            if each.type == "output_matches_format"
-            and each.params.get("json_schema")
-            and each.status != "skip"
-        ]
-        if schema_checks:
-            task["schemaValid"] = all(schema_checks)
-        if findings := [SAFETY_FINDINGS[each.type] for each in result.assertions if is_finding(each)]:
-            task["safetyFindings"] = findings
-        return Scored(task, share, metrics.timing_ms_total if metrics else None, result.finished_at)
-
-    def add(self, scored: Scored | None) -> None:
-        """Add a task to the summary; None, for a skipped test, adds none."""
-        if scored is None:
-            return
-        self.tasks.append(scored.task)
-        self.scored_at.append(scored.at)
-        self._shares.append(scored.share)
-        if scored.latency_ms is not None:
-            self._latencies.append(scored.latency_ms)
+    @property
+    def tasks(self) -> list[dict[str, Any]]:
+        """The tasks as an EvalSummary lists them."""
+        return [each.task for each in self.scored]
 
     def unmet(self) -> list[str]:
         """The thresholds that were set and the run misses, in words; compared before any rounding."""
         suite = self.suite
         missed = []
-        if suite.pass_score is not None and (score := self._aggregate()) < suite.pass_score:
+        if suite.pass_score is not None and (score := self.aggregate()) < suite.pass_score:
             missed.append(f"score {_beside(score, suite.pass_score)} is below {suite.pass_score:.15g}")
         if suite.max_cost_usd is not None:
             cost = self._total_cost()
@@ -142,9 +160,10 @@ class Scores:
                 )
         if suite.max_p95_latency_ms is not None:
             bar = suite.max_p95_latency_ms
-            if len(self._latencies) < len(self.tasks) or not self._latencies:
+            latencies = [each.latency_ms for each in self.scored if each.latency_ms is not None]
+            if len(latencies) < len(self.scored) or not latencies:
                 missed.append("the latency is not known for every task")
-            elif (p95 := nearest_rank(self._latencies, 95)) > bar:
+            elif (p95 := nearest_rank(latencies, 95)) > bar:
                 missed.append(f"p95 latency {_beside(p95, bar)} ms is above {bar:.15g}")
         return missed
 
@@ -154,7 +173,7 @@ class Scores:
         A run without tasks passes none, nor does one that is not whole.
         """
         bar = 1.0 if self.suite.pass_score is None else self.suite.pass_score
-        return self.whole and bool(self.tasks) and self._aggregate() >= bar and not self.unmet()
+        return self.whole and bool(self.scored) and self.aggregate() >= bar and not self.unmet()
 
     def unscored(self) -> bool:
         """Whether a task failed for a reason that no score counts."""
@@ -162,14 +181,14 @@ class Scores:
 
     def summary(self) -> dict[str, Any]:
         """The EvalSummary."""
-        suite, cost, score = self.suite, self._total_cost(), self._aggregate()
+        suite, cost, score = self.suite, self._total_cost(), self.aggregate()
         summary = {
             "suiteId": suite.id,
             "suiteVersion": suite.version,
             "evaluatedModelClass": suite.model_class,
             "aggregateScore": score,
             "passed": self.passed(),
-            "taskCount": len(self.tasks),
+            "taskCount": len(self.scored),
             "passedCount": sum(task["passed"] for task in self.tasks),
             "totalCostUsd": cost,
             "tasks": self.tasks,
@@ -179,21 +198,23 @@ class Scores:
             summary["regression"] = {"baselineRunId": baseline.run_id, "scoreDelta": delta}
         return {name: value for name, value in summary.items() if value is not None}
 
-    def _aggregate(self) -> float:
+    def aggregate(self) -> float:
         """The mean of the scores, added up as fractions: a mean of 0.9, 0.8 and 0.7 does meet a threshold of 0.8."""
-        if not self.tasks:
+        if not self.scored:
             return 0.0
-        common = math.lcm(*(judged for _, judged in self._shares))
-        total = sum(passed * (common // judged) for passed, judged in self._shares)
-        return total / (common * len(self._shares))
+        shares = [each.share for each in self.scored]
+        common = math.lcm(*(judged for _, judged in shares))
+        total = sum(passed * (common // judged) for passed, judged in shares)
+        return total / (common * len(shares))
 
     def _total_cost(self) -> float | None:
         """The sum of the costs as they are written: 0.1 and 0.2 do not exceed a threshold of 0.3."""
-        if not self.tasks or any("costUsd" not in task for task in self.tasks):
+        costs = [each.task.get("costUsd") for each in self.scored]
+        if not costs or None in costs:
             return None
         from decimal import Decimal
 
-        return float(sum(Decimal(repr(task["costUsd"])) for task in self.tasks))
+        return float(sum(Decimal(repr(cost)) for cost in costs))
 
 
 def is_finding(result: AssertionResult) -> bool:
@@ -268,27 +289,28 @@ def eval_events(scores: Scores, started_at: str, finished_at: str | None) -> lis
     started: dict[str, Any] = {
         "suiteId": suite.id,
         "suiteVersion": suite.version,
-        "taskCount": len(scores.tasks),
+        "taskCount": len(scores.scored),
         "modes": list(suite.modes),
     }
     if baseline is not None:
         started["modes"] = list(dict.fromkeys([*suite.modes, REGRESSION]))
         started["baselineRunId"] = baseline.run_id
-    told = [(started_at, "eval.started", started)]
-    for task, at in zip(scores.tasks, scores.scored_at, strict=True):
-        payload = {name: value for name, value in task.items() if name != "safetyFindings"}
-        if findings := task.get("safetyFindings"):
+    events = [(started_at, "eval.started", started)]
+    for each in scores.scored:
+        payload = {name: value for name, value in each.task.items() if name != "safetyFindings"}
+        if findings := each.task.get("safetyFindings"):
             payload["safetyFindingCount"] = len(findings)
-        told.append((at, "eval.scored", payload))
+        events.append((each.at, "eval.scored", payload))
     if finished_at is not None:
         summary = scores.summary()
         payload = {name: summary[name] for name in ("aggregateScore", "passed", "taskCount", "passedCount")}
         if regression := summary.get("regression"):
             payload["regressionVsBaseline"] = regression["scoreDelta"]
-        told.append((max([finished_at, *scores.scored_at[-1:]]), "eval.completed", payload))
+        last = [each.at for each in scores.scored[-1:]]
+        events.append((max([finished_at, *last]), "eval.completed", payload))
     return [
         {"sequence": number, "timestamp": at, "type": kind, "payload": payload}
-        for number, (at, kind, payload) in enumerate(told, 1)
+        for number, (at, kind, payload) in enumerate(events, 1)
     ]
 
 

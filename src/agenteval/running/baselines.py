@@ -9,7 +9,8 @@ from agenteval.comparing.baseline import BaselineFile, load_baseline, write_base
 from agenteval.comparing.comparison import ComparedSide, Comparer, Side, load_side, of_baseline
 from agenteval.contracts.errors import Problem, UsageError
 from agenteval.judging.stored import is_run
-from agenteval.openwop.summary import Baseline, Scores
+from agenteval.openwop.summary import Baseline, Suite
+from agenteval.records.summary import count
 from agenteval.redaction.redactor import RedactionRules, Redactor
 from agenteval.redaction.sealing import LeakError, sealed
 from agenteval.text.fitting import counted
@@ -23,14 +24,15 @@ def today() -> str:
     return time.strftime("%Y-%m-%d", time.gmtime())
 
 
-def watch_for(given: Path | None, *, update: bool, default: Path, scores: Scores) -> Comparer:
-    """The watch over a run of the suite of `scores`; sets their baseline.
+def watch_for(
+    given: Path | None, *, update: bool, default: Path, suite: Suite
+) -> tuple[Comparer, Baseline | None]:
+    """Open the baseline of a run of a suite: what compares its tests with it, and its score, if there is one.
 
     `given` is the run or file to compare with; None stands for the file `default`, if it is there. An update goes
     to the given file, or to `default`, but never over the baseline of another suite. Raises `UsageError`,
     `StoredRunError`, `FileError`.
     """
-    suite = scores.suite
     path = given or default
     of_a_run = is_run(path) or path.is_dir()
     target = (default if of_a_run else path) if update else None
@@ -46,10 +48,11 @@ def watch_for(given: Path | None, *, update: bool, default: Path, scores: Scores
     else:
         same = old is not None and old.suite_version == suite.version
         before = of_baseline(old, path) if old and same else None  # another version is there to be replaced
+    baseline = None
     if before:
         before.must_be_of(suite.id, suite.version, "this run")
-        scores.baseline = Baseline(run_id=before.head.run_id, score=before.head.score)
-    return Comparer(before, today(), target=target, old=old)
+        baseline = Baseline(run_id=before.head.run_id, score=before.head.score)
+    return Comparer(before, today(), target=target, old=old), baseline
 
 
 def check_whole(paths: Sequence[str], *, maxfail: int, part: bool, modes: str) -> None:
@@ -82,19 +85,19 @@ def refuse_shard() -> None:
 
 def conclude(ledger: "Ledger", watch: Comparer) -> None:
     """Compare what was watched, let the tally judge by it, and write the new baseline. Raises `BaselineError`."""
-    options, scores, tally = ledger.options, ledger.scores, ledger.tally
+    options, suite, totals = ledger.options, ledger.suite, ledger.totals
     after = ComparedSide(
         label=ledger.folder or options.run_id,
         run_id=options.run_id,
-        suite_id=scores.suite.id,
-        suite_version=scores.suite.version,
-        score=scores.summary()["aggregateScore"],
+        suite_id=suite.id,
+        suite_version=suite.version,
+        score=ledger.scores.aggregate(),
     )
-    counts, target = tally.counts, watch.target
+    counts, target = count(ledger.records, totals), watch.target
     comparison = watch.close(after, complete=not ledger.partial and not counts.invalid)
     if comparison:
         label = comparison.before.label
-        tally.compare(label, regressions=comparison.regressions, known_failures=watch.known_failures)
+        totals.compare(label, regressions=comparison.regressions, known_failures=watch.known_failures)
         ledger.compared(comparison)
         if comparison.unused and not target:
             unused = comparison.unused
@@ -122,11 +125,11 @@ def conclude(ledger: "Ledger", watch: Comparer) -> None:
     try:
         written = _write_update(baseline, target, options.redaction)
     except LeakError as leak:
-        tally.add_leaks([leak.problem(str(target))])
+        totals.add_leaks([leak.problem(str(target))])
         return
     known = sum(test.failing for test in baseline.tests)
     expired = comparison.counts["expired"] if comparison else 0  # only a person can give them more time
-    tally.compare(str(target), regressions=expired, known_failures=counts.failed)
+    totals.compare(str(target), regressions=expired, known_failures=counts.failed)
     what = f"{counted(len(baseline.tests), 'test')}, {counted(known, 'known failure')}"
     ledger.console.emit(f"baseline {'written' if written else 'kept'}: {target} ({what})")
 

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agenteval.contracts.errors import ExitCode, Problem
-from agenteval.contracts.results import RunSummary
+from agenteval.contracts.results import RunSummary, TestRow
 from agenteval.judging.runner import RunOptions, timestamp
-from agenteval.judging.scorecard import Tally
 from agenteval.judging.stored import COMPARISON, SHARD, SUMMARY
 from agenteval.loading.discovery import Selection
-from agenteval.openwop.summary import Scores, eval_events
+from agenteval.openwop.summary import Baseline, Scores, Suite, eval_events
+from agenteval.records.record import TestRecord
+from agenteval.records.summary import RunSettings, RunTotals, count, scores_of, summarise
 from agenteval.redaction.redactor import Redactor
 from agenteval.redaction.sealing import sealed
 from agenteval.reporters.artifacts import RunDirectory
@@ -39,7 +40,7 @@ class Ledger:
 
     options: RunOptions
     console: Console
-    scores: Scores
+    suite: Suite
     watch: "Comparer | None" = None
     log: "ShardLog | None" = None
     directory: RunDirectory | None = None
@@ -50,8 +51,38 @@ class Ledger:
     """Whether tests are missing from the run that are not counted as deselected."""
     parts: set[str] = field(default_factory=set)
     """Test files of which only some assertions are judged."""
+    baseline: Baseline | None = None
+    """The run that the EvalSummary compares with."""
+    unnamed_tests: int = 0
+    selection: Sequence[str] = ()
+    records: list[TestRecord] = field(default_factory=list)
+    totals: RunTotals = field(default_factory=RunTotals)
+    unsuccessful: int = 0
+    """Tests that failed or ended in an error."""
     summary: RunSummary | None = None
-    tally: Tally = field(default_factory=Tally)
+
+    @property
+    def settings(self) -> RunSettings:
+        """The facts about the run that were settled before its first test."""
+        return RunSettings(
+            run_id=self.options.run_id,
+            suite=self.suite,
+            strict=self.options.strict,
+            baseline=self.baseline,
+            unnamed_tests=self.unnamed_tests,
+            selection=self.selection,
+            is_shard=self.log is not None,
+        )
+
+    @property
+    def rows(self) -> list[TestRow]:
+        """The tests so far, as the summary lists them."""
+        return [record.row for record in self.records]
+
+    @property
+    def scores(self) -> Scores:
+        """The tasks so far."""
+        return scores_of(self.records, self.totals, self.settings)
 
     @cached_property
     def redactor(self) -> Redactor:
@@ -67,14 +98,13 @@ class Ledger:
     def failures(self) -> int:
         """Tests that failed or ended in an error, but for failures that a baseline knows."""
         known = self.watch.known_failures if self.watch else 0
-        return self.tally.counts.failed + self.tally.counts.errors - known
+        return self.unsuccessful - known
 
     def examiner(self, selection: Selection, *, save_traces: bool = False) -> Examiner:
         """What makes the results that are entered here."""
         return Examiner(
             options=self.options,
             selection=selection,
-            scores=self.scores,
             console=self.console,
             folder=self.folder,
             max_bytes=self.directory.max_bytes if self.directory else 0,
@@ -86,41 +116,38 @@ class Ledger:
         """Write the files of a test, count it, print its lines."""
         if self.directory:
             self.directory.keep(judged.filed)
-        self.tally.add(judged.tallied)
-        self.tally.deselected_assertions += judged.left_out
-        self.tally.coverage.include(judged.looked)
-        self.scores.add(judged.scored)
+        row = judged.record.row
+        self.records.append(judged.record)
+        self.unsuccessful += row.status in ("fail", "error")
         if self.watch and judged.seen:
             self.watch.add(judged.seen)
-        file = judged.tallied.row.result
         if self.log:
-            schema_valid = judged.scored.task.get("schemaValid") if judged.scored else None
-            self.log.test(file, judged.metrics, schema_valid, judged.filed.files)
+            self.log.test(row.result, judged.filed.files)
         if judged.filed.leaks:
             self._leaked(judged.filed.leaks)
         else:
             self.console.tell(judged.story)
-            if self.on_result and self.directory and file:
-                self.on_result(self.directory.path / file)
+            if self.on_result and self.directory and row.result:
+                self.on_result(self.directory.path / row.result)
 
     def invalid(self, problems: Sequence[Problem]) -> None:
         """Enter what makes the run invalid: most often a file that could not be loaded."""
         problems = redacted_problems(problems, self.options.redaction)
-        self.tally.add_invalid(problems)
+        self.totals.add_invalid(problems)
         self._note(problems, invalid=True)
 
     def warn(self, problems: Sequence[Problem], *, of_test: bool = False) -> None:
         """Enter warnings; those of a test that is entered are counted there."""
         problems = redacted_problems(problems, self.options.redaction)
-        self.tally.add_problems(problems)
+        self.totals.add_problems(problems)
         if not of_test:
-            self.tally.remark(sum(problem.severity == "warning" for problem in problems))
+            self.totals.remarks += sum(problem.severity == "warning" for problem in problems)
         self._note(problems, invalid=False)
 
     def leave_out(self, names: Iterable[str]) -> None:
         """Enter tests that were not selected: a comparison does not miss them."""
         for name in names:
-            self.tally.counts.deselected += 1
+            self.totals.deselected += 1
             if self.watch:
                 self.watch.leave_out(name)
 
@@ -136,33 +163,25 @@ class Ledger:
 
     def close(self, started: float, duration_ms: float, *, durations: int = 0) -> ExitCode:
         """Write and print the totals, with the `durations` slowest tests. `started` is seconds since 1970."""
-        tally = self.tally
         if self.watch:
             from agenteval.running.baselines import conclude
 
             conclude(self, self.watch)
-        tally.strict = self.options.strict
-        self.scores.whole = not (tally.counts.invalid or tally.stopped_after)
         finished = timestamp(started + duration_ms / 1000)
         if self.directory:
             self._file_totals(self.directory, timestamp(started), finished)
-        if not self.log:  # thresholds are for the whole suite
-            tally.unmet_thresholds = self.scores.unmet()
-            clears = self.scores.passed() and not self.scores.unscored()
-            tally.threshold_met = (
-                self.scores.suite.pass_score is not None and clears and not tally.forbidden_warnings
-            )
-        summary = tally.summary(
-            run_id=self.options.run_id,
+        summary, _ = summarise(
+            self.records,
+            self.totals,
+            self.settings,
             started_at=timestamp(started),
             finished_at=finished,
             duration_ms=duration_ms,
         )
-        summary.pass_score = self.scores.suite.pass_score
         if self.directory:
             summary.eval_summary_sha256 = self.directory.eval_summary_sha256
             self.directory.finish(summary)
-        slowest = heapq.nlargest(durations, tally.rows, key=lambda row: row.duration_ms)
+        slowest = heapq.nlargest(durations, summary.tests, key=lambda row: row.duration_ms)
         self.console.summary(
             summary,
             slowest=[(row.test_case_id, row.duration_ms) for row in slowest],
@@ -185,8 +204,8 @@ class Ledger:
     def broken_off(self, how: str) -> None:
         """Print the totals of a run that will have no summary; `how` says what ended it."""
         self._remember()
-        self.console.so_far(self.tally.counts, self.tally.rows)
-        done = counted(self.tally.counts.total, "test")
+        self.console.so_far(count(self.records, self.totals), self.rows)
+        done = counted(len(self.records), "test")
         where = f"; results are in {self.folder}, without a summary" if self.folder else ""
         self.console.emit((f"{how}: {done} finished{where}", "red bold"))
         self.console.flush()
@@ -203,12 +222,12 @@ class Ledger:
     def _note(self, problems: Sequence[Problem], *, invalid: bool) -> None:
         """Print problems that were just added up, and keep them for merging."""
         if self.log and problems:
-            self.log.note(self.tally.problems[-len(problems) :], invalid=invalid)
+            self.log.note(self.totals.problems[-len(problems) :], invalid=invalid)
         for problem in problems:
             self.console.problem(problem)
 
     def _leaked(self, leaks: list[Problem]) -> None:
-        self.tally.add_leaks(leaks)
+        self.totals.add_leaks(leaks)
         for leak in leaks:
             self.console.problem(leak)
 
@@ -217,14 +236,13 @@ class Ledger:
         before = len(directory.leaks)
         if self.log:
             record = self.log.record
-            record.leaks = self.tally.leaks
-            record.coverage = self.tally.coverage.names()
-            record.unnamed_tests = self.tally.unnamed_tests
-            record.deselected_assertions = self.tally.deselected_assertions
-            record.selection = list(self.tally.selection)
+            record.leaks = self.totals.leaks
+            record.unnamed_tests = self.unnamed_tests
+            record.selection = list(self.selection)
             directory.add_file(SHARD, record)
-        directory.log(eval_events(self.scores, started_at, finished_at))
-        directory.close(self.scores.summary())
+        scores = self.scores
+        directory.log(eval_events(scores, started_at, finished_at))
+        directory.close(scores.summary())
         self._leaked(directory.leaks[before:])
 
     def _remember(self) -> None:
@@ -233,5 +251,5 @@ class Ledger:
             from agenteval.running.history import remember
 
             timed = self.log is None  # or the other shards would be divided otherwise
-            root, tally = self.options.root, self.tally
-            remember(root, tally.rows, tally.problems, parts=self.parts, timed=timed, redactor=self.redactor)
+            root, problems = self.options.root, self.totals.problems
+            remember(root, self.rows, problems, parts=self.parts, timed=timed, redactor=self.redactor)

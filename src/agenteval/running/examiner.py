@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING
 
 from agenteval.contracts.errors import Problem, SpecError
 from agenteval.contracts.results import TestResult
-from agenteval.contracts.trace import Metrics
 from agenteval.judging.runner import Outcome, RunOptions, is_live, not_run, run_test
-from agenteval.judging.scorecard import CoverageTally, Tallied, tallied
 from agenteval.judging.verdicts import Failure
 from agenteval.loading.discovery import WANTED, Choice, Selected, Selection
 from agenteval.loading.testfile import LoadedTest, load_test
-from agenteval.openwop.summary import Scored, Scores, task_id
+from agenteval.openwop.summary import task_id
 from agenteval.reading.documents import read_text
 from agenteval.reading.places import Fault, problem_at
 from agenteval.reading.yamlsource import place
+from agenteval.records.record import TestRecord, complete, record_of
 from agenteval.redaction.redactor import Redactor
 from agenteval.reporters.artifacts import Filed, packed, unfiled
 from agenteval.reporters.console import Console
@@ -77,19 +76,15 @@ Stem = Callable[[str, Redactor], str]
 
 @dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Judged:
-    """What a run keeps of a judged test: files to write, lines to print, numbers to add up. The result is in its file.
+    """A judged test on its way to whoever reports it: files to write, lines to print, the record to keep.
 
-    `scored` is None for a skipped test, `seen` when nothing is compared. `left_out` counts assertions that were not selected.
+    `seen` is None when nothing is compared.
     """
 
     filed: Filed
     story: Sequence[str]
-    tallied: Tallied
-    scored: Scored | None
-    metrics: Metrics | None
-    looked: CoverageTally
+    record: TestRecord
     seen: "SideTest | None" = None
-    left_out: int = 0
 
 
 @dataclass(slots=True, kw_only=True, eq=False, repr=False)
@@ -117,7 +112,6 @@ class Examiner:
 
     options: RunOptions
     selection: Selection
-    scores: Scores
     console: Console
     folder: str | None = None
     max_bytes: int = 0
@@ -151,23 +145,18 @@ class Examiner:
             from agenteval.comparing.behaviour import live_changes
 
             outcome.result.live.changes = live_changes(test, outcome, self.options)
-        metrics = outcome.trace.metrics if outcome.trace else None
-        scored = self.scores.scored(outcome.result, metrics, test)  # before packing: a large result is cut
+        complete(outcome)
         if self.max_bytes:
             name = stem(outcome.result.test_case_id, outcome.redactor)
             save_trace = self.save_traces or test.case.reporting.save_trace
             filed = packed(outcome, name, self.max_bytes, save_trace=save_trace)
         else:
             filed = unfiled(outcome)
-        looked = CoverageTally()
-        looked.add(test, outcome.result.assertions, outcome.trace, outcome.redactor.name)
-        told = len(test.warnings)
-        judged = self.account(outcome.result, filed, scored=scored, metrics=metrics, looked=looked, told=told)
-        judged.left_out = len(test.case.assertions) - len(test.checks)
+        judged = self.account(outcome.result, filed, told=len(test.warnings))
         if self.compares:
             from agenteval.comparing.comparison import seen
 
-            judged.seen = seen(outcome, scored.task["score"] if scored else None)
+            judged.seen = seen(outcome)
         return judged
 
     def _run(self, test: LoadedTest) -> Outcome:
@@ -178,22 +167,10 @@ class Examiner:
 
         return run_trials(test, self.options, today())
 
-    def account(
-        self,
-        result: TestResult,
-        filed: Filed,
-        *,
-        scored: Scored | None,
-        metrics: Metrics | None,
-        looked: CoverageTally,
-        told: int,
-    ) -> Judged:
-        """What a run keeps of a result that is filed as `filed`; the first warnings are told already, as problems of the file."""
+    def account(self, result: TestResult, filed: Filed, *, told: int) -> Judged:
+        """Report a result that is filed as `filed`; the first warnings were printed before, as problems of the file."""
         return Judged(
             filed=filed,
             story=self.console.story(result, self.folder, told=result.warnings[:told]),
-            tallied=tallied(result),
-            scored=scored,
-            metrics=metrics,
-            looked=looked,
+            record=record_of(result),
         )

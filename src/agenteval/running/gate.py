@@ -1,22 +1,21 @@
 """Whether a stored EvalSummary can be trusted (valid, of its run, what the results say), and opens the gate."""
 
 import json
-import math
 from collections.abc import Iterator
-from decimal import Decimal
 from typing import Any
 
 from agenteval.comparing.baseline import contradiction, facts_of
 from agenteval.contracts.errors import AgentEvalError, ExitCode
+from agenteval.contracts.models import plain
 from agenteval.contracts.results import TestResult
 from agenteval.judging.stored import EVAL_SUMMARY, SHARD, SUMMARY, StoredRun
 from agenteval.openwop.models import EvalSummary
-from agenteval.openwop.summary import Scores, Suite, eval_summary_of, is_unscored, task_id
+from agenteval.openwop.summary import Suite, eval_summary_of, is_unscored, score_of
+from agenteval.records.record import is_suite_task, record_of, results_of
+from agenteval.records.summary import RunSettings, RunTotals, summarise
 
 CLOSE = 1e-9
 """How far two equal scores may be apart."""
-SCORED_OTHERWISE = frozenset({"golden", "rubric"})
-"""Assertions of tasks of a suite, whose scores are not shares of passed assertions."""
 
 
 class VerificationError(AgentEvalError):
@@ -63,43 +62,62 @@ def verified_summary(run: StoredRun) -> EvalSummary:
 
 
 def contradictions(run: StoredRun, summary: EvalSummary) -> Iterator[str]:
-    """Where the summary contradicts the results. What results do not hold, such as costs, is believed."""
-    scores = Scores(Suite(id=summary.suiteId, version=summary.suiteVersion))
-    judged = []
+    """List the places where the summary differs from that which the results give when they are summed up again."""
+    records = []
     for row in run.summary.tests:
-        result = run.result(row)
+        if row.result is None:
+            run.result(row)  # which raises
+    for row, result in zip(run.summary.tests, results_of(run), strict=True):
         if result.status != row.status:
             yield f"{row.test_case_id} is {result.status}, and {SUMMARY} says {row.status}"
-        elif wrong := contradiction(facts_of(result, None)):
+        elif (wrong := contradiction(facts_of(result))) or (wrong := _wrong_score(result)):
             yield f"{row.test_case_id} contradicts itself: {wrong}"
-        if scored := scores.scored(result, None):
-            scores.add(scored)
-            judged.append(result)
-    if len(judged) != len(summary.tasks):
-        yield f"{len(judged)} tests were scored, and it has {len(summary.tasks)} tasks"
+        records.append(record_of(result))
+    suite = Suite(id=summary.suiteId, version=summary.suiteVersion, pass_score=run.summary.pass_score)
+    counts = run.summary.counts
+    totals = RunTotals(invalid=counts.invalid, stopped_after=run.summary.stopped_after)
+    again = summarise(records, totals, RunSettings(run_id=run.summary.test_run_id, suite=suite))
+    made = again.evaluation
+    if len(made["tasks"]) != len(summary.tasks):
+        yield f"{len(made['tasks'])} tests were scored, and it has {len(summary.tasks)} tasks"
         return
-    for result, task, found in zip(judged, summary.tasks, scores.tasks, strict=True):
-        own = any(each.type in SCORED_OTHERWISE for each in result.assertions)
-        findings = [{"kind": each.kind, "severity": each.severity} for each in task.safetyFindings or []]
+    for task, data in zip(plain(summary.tasks), made["tasks"], strict=True):
+        findings = [
+            {"kind": each["kind"], "severity": each["severity"]} for each in task["safetyFindings"] or []
+        ]
         yield from _differences(
-            f"{task.taskId} ",
-            ("taskId", task_id(task.taskId), task_id(result.test_case_id)),
-            ("passed", task.passed, result.status == "pass"),
-            ("score", task.score, task.score if own else found["score"]),
-            ("safetyFindings", findings, found.get("safetyFindings", [])),
+            f"{task['taskId']} ",
+            *((name, task[name], data.get(name)) for name in ("taskId", "passed", "score")),
+            ("safetyFindings", findings, data.get("safetyFindings", [])),
+            *((name, task[name], data.get(name)) for name in ("costUsd", "latencyMs", "schemaValid")),
         )
-    shares = [task.score for task in summary.tasks]
-    costs = [task.costUsd for task in summary.tasks]
-    cost = None if None in costs else float(sum(Decimal(repr(each)) for each in costs))
+    yield from _differences("", *((name, getattr(summary, name), made.get(name)) for name in _OF_A_RUN))
     yield from _differences(
-        "",
-        ("taskCount", summary.taskCount, len(shares)),
-        ("passedCount", summary.passedCount, sum(task.passed for task in summary.tasks)),
-        ("aggregateScore", summary.aggregateScore, math.fsum(shares) / len(shares) if shares else 0.0),
-        ("totalCostUsd", summary.totalCostUsd, None if summary.totalCostUsd is None else cost),
+        f"{SUMMARY}: counts.",
+        *((name, getattr(counts, name), getattr(again.run.counts, name)) for name in _OF_COUNTS),
     )
+    bar = run.summary.pass_score
     if summary.passed and run.summary.exit_reason.startswith("suite.threshold"):
         yield f"passed is true, and {SUMMARY} says {run.summary.exit_reason}"
+    elif summary.passed and bar is not None and not made["passed"]:
+        yield f"passed is true, and the run needs a score of {bar:.15g}"
+
+
+_OF_A_RUN = ("taskCount", "passedCount", "aggregateScore", "totalCostUsd")
+_OF_COUNTS = ("total", "passed", "xfailed", "failed", "errors", "skipped")
+
+
+def _wrong_score(result: TestResult) -> str:
+    """Explain why the score of a result does not follow from its assertions; "" if it does.
+
+    The score of a rubric is known to its judge alone.
+    """
+    follows, found = score_of(result), result.score
+    if follows is None or found is None or is_suite_task(result):
+        return "" if (follows is None) == (found is None) else f"it is {result.status}, and has a score"
+    if follows.reached * found.of == found.reached * follows.of:
+        return ""
+    return f"its score is {found.reached} of {found.of}, and its assertions give {follows.reached} of {follows.of}"
 
 
 def _differences(whose: str, *facts: tuple[str, Any, Any]) -> Iterator[str]:

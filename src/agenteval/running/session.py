@@ -104,7 +104,7 @@ class Session:
             console.two([test.test_id], (str(test.found.path), "dim"))
         self._selected(number)
         console.emit(f"{counted(number, 'test')} would run")
-        return ExitCode.PASSED if number and not self.ledger.tally.counts.invalid else ExitCode.INVALID
+        return ExitCode.PASSED if number and not self.ledger.totals.invalid else ExitCode.INVALID
 
     def has_live(self, paths: Sequence[str]) -> bool:
         """Whether any selected test runs live. True as well where none can be loaded: the run says what is wrong."""
@@ -128,7 +128,7 @@ class Session:
         started, clock = time.time(), time.perf_counter()
         try:
             if not self._run_all(self._looked_at(paths), maxfail):
-                self._selected(self.ledger.tally.counts.total)
+                self._selected(len(self.ledger.records))
             self._end_progress()
             duration_ms = (time.perf_counter() - clock) * 1000
             return self.ledger.close(started, duration_ms, durations=durations)
@@ -233,8 +233,8 @@ class Session:
             kept = self._of_shard(flow.shard, files)
         if kept and (flow.last_failed or flow.failed_first):
             kept = self._failed(files, kept)
-        ledger.tally.counts.deselected += self.unread
-        ledger.partial = ledger.tally.counts.deselected > 0  # files left out by --lf are not even loaded
+        ledger.totals.deselected += self.unread
+        ledger.partial = ledger.totals.deselected > 0  # files left out by --lf are not even loaded
         if ledger.log:
             record = ledger.log.record
             record.total, record.files, record.unread = len(files), len(kept), self.unread
@@ -283,12 +283,12 @@ class Session:
         shards = divided([known.get(names[index]) if index in names else 0.0 for index in kept], shard.of)
         if self.ledger.log:
             record = self.ledger.log.record
-            record.deselected = self.ledger.tally.counts.deselected
+            record.deselected = self.ledger.totals.deselected
             plan = Plan(
                 self.ledger.options,
                 self.ledger.redactor,
-                self.ledger.scores.suite,
-                self.ledger.tally.selection,
+                self.ledger.suite,
+                self.ledger.selection,
                 [self.flow.last_failed, self.flow.failed_first],
             )
             for index in kept:
@@ -317,7 +317,7 @@ class Session:
             return True
         self.selection.note(candidate.choice)
         self.wanted += candidate.choice.wanted
-        self.ledger.tally.counts.deselected += not candidate.choice.wanted
+        self.ledger.totals.deselected += not candidate.choice.wanted
         return candidate.choice.wanted
 
     def _say(self, line: str) -> None:
@@ -333,7 +333,7 @@ class Session:
                 ledger.parts.add(str(candidate.found.path))
             if maxfail and ledger.failures >= maxfail:
                 ledger.partial = True
-                ledger.tally.stopped_after = ledger.failures
+                ledger.totals.stopped_after = ledger.failures
                 return True
         return False
 
@@ -342,7 +342,7 @@ class Session:
         ledger = self.ledger
         for index, candidate in enumerate(found):
             if self.progress and index:
-                self.progress.step(ledger.tally.counts.failed + ledger.tally.counts.errors)
+                self.progress.step(ledger.unsuccessful)
             if ledger.log:
                 ledger.log.position = ledger.log.positions[index]
             if isinstance(candidate, SpecError):
@@ -386,5 +386,5 @@ class Session:
         ledger.warn(self.overlooked)
         ledger.warn(self.selection.unknown_tags() if not self.unread else ())
         elsewhere = self.flow.shard and self.wanted
-        if not number and not elsewhere and ledger.tally.counts.deselected:
-            ledger.warn([self.selection.nothing_selected(ledger.tally.counts.deselected, unread=self.unread)])
+        if not number and not elsewhere and ledger.totals.deselected:
+            ledger.warn([self.selection.nothing_selected(ledger.totals.deselected, unread=self.unread)])

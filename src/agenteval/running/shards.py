@@ -17,9 +17,7 @@ from agenteval.contracts.errors import AgentEvalError, FileError, Problem
 from agenteval.contracts.models import Between, Model, WrongPart, model, plain
 from agenteval.contracts.results import InvalidSpec, TestResult
 from agenteval.contracts.testcase import LiveSpec
-from agenteval.contracts.trace import Metrics
 from agenteval.judging.runner import RunOptions
-from agenteval.judging.scorecard import CoverageTally
 from agenteval.judging.stored import (
     REPLAY_ENDING,
     RESULT_ENDING,
@@ -240,15 +238,10 @@ SHARD_SCHEMA_VERSION = "0.1"
 
 @model
 class ShardTest(Model):
-    """A test of a shard. `position` is its place among all that was found, `result` the name of its file.
-
-    `schema_valid` is what its score says of the schemas of its output, which a result that was cut no longer tells.
-    """
+    """A test of a shard. `position` is its place among all that was found, `result` the name of its file."""
 
     position: Annotated[int, Between(0)]
     result: str
-    metrics: Metrics | None = None
-    schema_valid: bool | None = None
 
 
 @model
@@ -283,14 +276,12 @@ class ShardRecord(Model):
     deselected: Annotated[int, Between(0)]
     unread: Annotated[int, Between(0)] = 0
     unnamed_tests: Annotated[int, Between(0)] = 0
-    deselected_assertions: Annotated[int, Between(0)] = 0
     selection: list[str] = field(default_factory=list)
     leaks: Annotated[int, Between(0)]
     strict: bool = False
     suite: Suite
     tests: list[ShardTest] = field(default_factory=list)
     notes: list[ShardNote] = field(default_factory=list)
-    coverage: dict[str, list[str]] = field(default_factory=dict)
     written: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -332,19 +323,11 @@ class ShardLog:
         """Keep problems."""
         self.record.notes.append(ShardNote(position=self.position, invalid=invalid, problems=list(problems)))
 
-    def test(
-        self,
-        result: str | None,
-        metrics: Metrics | None,
-        schema_valid: bool | None,
-        files: Iterable[tuple[str, bytes]],
-    ) -> None:
+    def test(self, result: str | None, files: Iterable[tuple[str, bytes]]) -> None:
         """Keep a test, and the digests of its files; `result` is None when it was not written, since it would leak."""
         self.record.written |= {name: sha256(content) for name, content in files}
         if result:
-            self.record.tests.append(
-                ShardTest(position=self.position, result=result, metrics=metrics, schema_valid=schema_valid)
-            )
+            self.record.tests.append(ShardTest(position=self.position, result=result))
 
 
 AGAIN = "run that shard again"
@@ -538,7 +521,6 @@ def merged(
                 notes.setdefault(note.position, []).append(note)
     ids = TaskIds()
     taken: set[str] = set()
-    looked = {shard.record.shard: CoverageTally(shard.record.coverage) for shard in shards}
     for position in sorted({*tests, *notes}):
         told = [
             Told(list(map(stored_problem, note.problems)), note.invalid, of_test=position in tests)
@@ -557,12 +539,7 @@ def merged(
         stem = safe_stem(result.test_case_id, redactor, taken)
         taken.add(stem.lower())
         filed = _refiled(result, shard.run, stem, run_id, redactor)
-        seen = looked.pop(shard.record.shard, CoverageTally())
-        remarks = sum(len(each.problems) for each in told)
-        scored = examiner.scores.scored(result, test.metrics)
-        if scored and test.schema_valid is not None:
-            scored.task["schemaValid"] = test.schema_valid
-        yield examiner.account(result, filed, scored=scored, metrics=test.metrics, looked=seen, told=remarks)
+        yield examiner.account(result, filed, told=sum(len(each.problems) for each in told))
 
 
 def _refiled(result: TestResult, run: StoredRun, stem: str, run_id: str, redactor: Redactor) -> Filed:

@@ -1,7 +1,7 @@
 """Worker processes: items answered for side by side, and handed back in the order in which they were given.
 
 On this machine workers are forks: a fork starts in milliseconds, with everything imported. For a run a test file goes to a
-worker, and a candidate comes back: sealed files, lines to print, and the few numbers that a run adds up. Results stay behind,
+worker, and a candidate comes back: sealed files, lines to print, and the record of the result. Results stay behind,
 since sending one takes longer than all of these. A worker that dies takes one item with it; another takes its place.
 """
 
@@ -66,7 +66,6 @@ class Examining:
 
     def travelling(self) -> "Examining":
         """What can be sent of it to another machine."""
-        from agenteval.openwop.summary import Scores
         from agenteval.plugins.registry import BUILT_IN
 
         options, console = self.examiner.options, copy(self.examiner.console)
@@ -76,7 +75,6 @@ class Examining:
         examiner = replace(
             self.examiner,
             options=replace(options, registry=BUILT_IN, progress=None, live=live),
-            scores=Scores(self.examiner.scores.suite),
             console=console,
         )
         return Examining(examiner=examiner, modules=options.registry.modules)

@@ -11,7 +11,6 @@ from typing import Any
 from agenteval.contracts.errors import AgentEvalError, SpecError, UsageError
 from agenteval.contracts.trace import Metrics
 from agenteval.judging.runner import Outcome, RunOptions, run_test, timestamp
-from agenteval.judging.scorecard import Tally, tallied
 from agenteval.judging.stored import RESULT_ENDING, load_result
 from agenteval.judging.verdicts import JudgingRules
 from agenteval.live.options import LiveOptions
@@ -23,9 +22,11 @@ from agenteval.matching.patterns import schema_differences
 from agenteval.openwop.models import AgentEvalSuite
 from agenteval.openwop.suite import is_suite, load_suite
 from agenteval.openwop.suite_parts import LIVE, Parts, SuiteRequest, suite_parts
-from agenteval.openwop.summary import REGRESSION, Baseline, Scored, Scores, eval_events
+from agenteval.openwop.summary import REGRESSION, Baseline, ScoredTask, Scores, Suite, eval_events, task_of
 from agenteval.reading.documents import read_bytes, sha256
 from agenteval.reading.jsonsource import load_json
+from agenteval.records.record import complete, record_of
+from agenteval.records.summary import RunSettings, RunTotals, summarise
 from agenteval.redaction.redactor import Redactor
 from agenteval.reporters.artifacts import ArtifactError, RunDirectory, packed, safe_stem
 from agenteval.serve.store import Claim, Event, Store
@@ -212,20 +213,21 @@ def evaluate(
     if catalogue.suites[claim.asked["evalSuiteRef"]].digest != claim.asked["suiteDigest"]:
         store.fail(claim, "version_conflict", "the suite is not the one that was asked for any more")
         return
-    scores = parts.scores
-    if baseline := claim.asked.get("baseline"):
-        scores.baseline = Baseline(run_id=baseline["runId"], score=baseline["score"])
+    suite, baseline = parts.suite, None
+    if asked := claim.asked.get("baseline"):
+        baseline = Baseline(run_id=asked["runId"], score=asked["score"])
     tests = list(parts.tests()) if parts.tests else []
     started = {
-        "suiteId": scores.suite.id,
-        "suiteVersion": scores.suite.version,
+        "suiteId": suite.id,
+        "suiteVersion": suite.version,
         "taskCount": len(tests),
-        "modes": [*scores.suite.modes, *([REGRESSION] if scores.baseline else [])],
-        **({"baselineRunId": scores.baseline.run_id} if scores.baseline else {}),
+        "modes": [*suite.modes, *([REGRESSION] if baseline else [])],
+        **({"baselineRunId": baseline.run_id} if baseline else {}),
     }
     store.begin(claim, [("eval.started", None, started)])
     most, spent = catalogue.config.limits.max_cost_usd_per_suite, 0.0
     errors: list[Mapping[str, Any]] = []
+    scored: list[ScoredTask] = []
     files = Files(catalogue.project, claim.run_id)
     with scratch_folder(keep=False) as scratch:
         options = catalogue.options(claim, parts, scratch)
@@ -234,22 +236,23 @@ def evaluate(
                 return
             kept: Mapping[str, Any] | None = claim.scored.get(position)
             if position not in claim.scored:
-                kept, told = _scored(test, scores, options, claim, files)
+                kept, told = _scored(test, suite, options, claim, files)
                 store.score(claim, position, kept, told)
             if kept and (error := kept.get("error")):
                 errors.append(error)
                 _log.warning("run %s: %s", claim.run_id, " ".join(map(str, error.values())))
             elif kept:
-                scores.add(Scored(kept["task"], tuple(kept["share"]), kept["latency_ms"], kept["at"]))
+                scored.append(ScoredTask(kept["task"], tuple(kept["share"]), kept["latency_ms"], kept["at"]))
                 spent += kept["task"].get("costUsd", 0.0)
             if spent > most:
                 message = "the tasks cost more than the host takes on for a run"
                 store.fail(claim, "budget_exhausted", message)
                 return
-    files.close(scores, len(tests))
+    files.close(RunSettings(run_id=claim.run_id, suite=suite, baseline=baseline), tests)
     if errors:
         store.fail(claim, "task_error", _sentence(errors, len(tests)), {"tasks": errors[:MOST_ERRORS]})
         return
+    scores = Scores(suite, scored, baseline)
     summary, ended = scores.summary(), eval_events(scores, "", "")[-1]["payload"]
     told = [("eval.completed", None, ended), ("run.completed", None, {"outputs": summary})]
     store.end(claim, summary, told)
@@ -282,27 +285,30 @@ class Files:
             with suppress(ArtifactError):
                 self.directory.keep(packed(outcome, stem, self.max_bytes, save_trace=True))
 
-    def close(self, scores: Scores, tasks: int) -> None:
+    def close(self, settings: RunSettings, tests: Sequence[LoadedTest | SpecError]) -> None:
         """Write the totals, made of the results; none where another machine has judged a part of the tasks."""
         if self.directory is None:
             return
-        tally, results = Tally(), sorted(self.directory.path.glob(f"*{RESULT_ENDING}"))
-        if len(results) < tasks:
+        results = sorted(self.directory.path.glob(f"*{RESULT_ENDING}"))
+        if len(results) < len(tests):
             _log.info("run %s: some of its files are on another machine", self.run_id)
             return
         with suppress(AgentEvalError):
-            order = {task["taskId"]: position for position, task in enumerate(scores.tasks)}
-            found = sorted(map(load_result, results), key=lambda each: order.get(each.test_case_id, tasks))
-            for result in found:
-                tally.add(tallied(result))
+            names = [test.case.id for test in tests if isinstance(test, LoadedTest)]
+            order = {name: position for position, name in enumerate(names)}
+            found = sorted(
+                map(load_result, results), key=lambda each: order.get(each.test_case_id, len(tests))
+            )
             now = time.time()
-            self.directory.close(scores.summary())
-            summary = tally.summary(
-                run_id=self.run_id,
+            summary, evaluation = summarise(
+                list(map(record_of, found)),
+                RunTotals(),
+                settings,
                 started_at=timestamp(self.begun),
                 finished_at=timestamp(now),
                 duration_ms=(now - self.begun) * 1000,
             )
+            self.directory.close(evaluation)
             summary.eval_summary_sha256 = self.directory.eval_summary_sha256
             self.directory.finish(summary)
 
@@ -322,24 +328,23 @@ def _sentence(errors: Sequence[Mapping[str, Any]], tasks: int) -> str:
 
 
 def _scored(
-    test: LoadedTest | SpecError, scores: Scores, options: RunOptions, claim: Claim, files: Files
+    test: LoadedTest | SpecError, suite: Suite, options: RunOptions, claim: Claim, files: Files
 ) -> tuple[dict[str, Any] | None, list[Event]]:
     """What is kept of a task that is judged now, and what is told of it."""
     if isinstance(test, SpecError):
         first = test.problems[0]
         return {"error": {"reasonCode": first.reason_code}}, []
     outcome = run_test(test, options)
-    metrics = outcome.trace.metrics if outcome.trace else None
-    scored = scores.scored(outcome.result, metrics, test)
-    task_id = scores.task_id(outcome.result)
-    told = list(_invocation(outcome, task_id, claim))
+    complete(outcome)
+    scored = task_of(outcome.result)
+    name = outcome.result.test_case_id
+    told = list(_invocation(outcome, outcome.result.score.task_id if outcome.result.score else name, claim))
     files.keep(outcome)
-    if outcome.result.status == "error":
-        return {"error": {"taskId": task_id, "reasonCode": outcome.result.reason_code}}, told
+    if scored and outcome.result.status == "error":
+        return {"error": {"taskId": scored.task["taskId"], "reasonCode": outcome.result.reason_code}}, told
     if scored is None:
         return None, told
-    alone = Scores(scores.suite)
-    alone.add(scored)
+    alone = Scores(suite, [scored])
     told.append(("eval.scored", scored.task["taskId"], eval_events(alone, "", None)[-1]["payload"]))
     return asdict(scored), told
 

@@ -1,0 +1,119 @@
+"""From a judged test to its whole result, and from a result to the record that a run keeps of it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from agenteval.contracts.results import AssertionState, TestCoverage, TestResult, TestRow
+from agenteval.judging.runner import Outcome
+from agenteval.judging.stored import StoredRun
+from agenteval.matching.selectors import is_named
+from agenteval.openwop.summary import ScoredTask, eval_summary_of, exact_share, score_of, task_of
+
+
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class TestRecord:
+    """The part of a result that a run keeps in memory: whatever is added up, and no content.
+
+    `states` are the category and state of each assertion. `warned` counts assertions that warn, `remarks` the other
+    warnings of the result, `deselected_assertions` those that the command line left out.
+    """
+
+    __test__ = False  # not a pytest class
+
+    row: TestRow
+    task: ScoredTask | None
+    states: list[tuple[str, AssertionState]]
+    warned: int
+    remarks: int
+    deselected_assertions: int
+    coverage: TestCoverage
+
+
+def record_of(result: TestResult) -> TestRecord:
+    """Make the record of a result, whether it was just judged or read from its file."""
+    row = TestRow(
+        test_case_id=result.test_case_id,
+        path=result.path,
+        status=result.status,
+        reason_code=result.reason_code,
+        duration_ms=result.duration_ms,
+        vacuous=result.summary.vacuous,
+        result=result.artifacts.result,
+        xfail=result.xfail,
+        trials=[result.trials.passed, result.trials.judged] if result.trials else None,
+    )
+    return TestRecord(
+        row=row,
+        task=task_of(result),
+        states=[(each.category, each.state) for each in result.assertions],
+        warned=result.summary.assertions_warned,
+        remarks=len(result.warnings),
+        deselected_assertions=len(result.deselected_assertions),
+        coverage=result.coverage or TestCoverage(),
+    )
+
+
+def complete(outcome: Outcome) -> None:
+    """Add to a result what a record needs of the trace and the test, which nobody has any more when it is read again.
+
+    This comes last: trials, and failures that do not block yet, change the status that is scored.
+    """
+    result, test, trace = outcome.result, outcome.test, outcome.trace
+    judged = {bound.spec.id for bound in test.checks}
+    left_out = (each.id for each in test.case.assertions if each.id not in judged)
+    result.deselected_assertions = list(map(outcome.redactor.name, left_out))
+    result.score = score_of(result, trace.metrics if trace else None, test.share)
+    result.coverage = coverage_of(outcome)
+
+
+def coverage_of(outcome: Outcome) -> TestCoverage:
+    """List the tools and events of a test, and those that its assertions look at; a skipped one looks at nothing."""
+    test, trace, name = outcome.test, outcome.trace, outcome.redactor.name
+    tools: set[str] = set()
+    event_types: set[str] = set()
+    for bound, result in zip(test.checks, outcome.result.assertions, strict=False):
+        if result.status == "skip":
+            continue
+        looks = bound.check.looks_at()
+        tools.update(map(name, looks.tools))
+        event_types |= looks.event_types
+        # An assertion may call the tool otherwise than the test does: `send_message` is also `outbound_send`.
+        for names in trace.tools if trace else ():
+            if any(is_named(tool, names) for tool in looks.tools):
+                tools.update(names)
+    return TestCoverage(
+        tools_available=sorted(set(map(name, test.case.tools.available))),
+        event_types=sorted(trace.event_types()) if trace else [],
+        tools_looked_at=sorted(tools),
+        event_types_looked_at=sorted(event_types),
+    )
+
+
+SCORED_OTHERWISE = frozenset({"golden", "rubric"})
+"""Assertions of tasks of a suite, whose scores are not shares of passed assertions."""
+
+
+def is_suite_task(result: TestResult) -> bool:
+    """Return whether the score of a result does not follow from its assertions alone."""
+    return any(each.type in SCORED_OTHERWISE for each in result.assertions)
+
+
+def results_of(run: StoredRun) -> Iterator[TestResult]:
+    """Read the results of a run, in its order, all of them with their scores.
+
+    A version that kept no scores in results has what they lack in its EvalSummary alone; there, a test is found by its
+    id. Raises `StoredRunError`, `FileError`.
+    """
+    tasks = None
+    for result in run.results():
+        if result.score is None and (score := score_of(result)):
+            if tasks is None:
+                tasks = {task.taskId: task for task in eval_summary_of(run).tasks}
+            if task := tasks.get(result.test_case_id) or tasks.get(score.task_id):
+                score.task_id = task.taskId
+                score.cost_usd, score.latency_ms = task.costUsd, task.latencyMs
+                score.schema_valid = task.schemaValid
+                if is_suite_task(result):
+                    score.reached, score.of = exact_share(*float(task.score).as_integer_ratio())
+            result.score = score
+        yield result
