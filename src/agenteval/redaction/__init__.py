@@ -1,1 +1,1 @@
-"""What is sensitive: finding it, hiding it, and the one door out."""
+"""Finds and hides what is sensitive, and holds the one door for all that leaves the process."""

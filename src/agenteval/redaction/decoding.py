@@ -1,4 +1,4 @@
-"""What a text says beneath what hides it: escapes, percent signs, invisible characters, base64, ends of lines.
+"""Reads a text beneath what hides it: escapes, percent signs, invisible characters, base64, ends of lines.
 
 Times are linear in the length of the text.
 """
@@ -42,13 +42,13 @@ _SEAM = lazy(r"(?<=[A-Za-z0-9_-])(?:=|\\+)?(?:\r?\n|\\+r\\+n|\\+n)[ \t]*(?:[>#|*
 _LINE = r"[A-Za-z0-9+/]{64}(?:[A-Za-z0-9+/]{12})?(?:\r?\n|\\+n)[ \t]*"
 _ROW = lazy(rf"(?<![A-Za-z0-9+/_-])(?:(?:{_LINE})+[A-Za-z0-9+/_-]+|[A-Za-z0-9+/_-]{{20,}})={{0,2}}")
 _ROW_OF_TEXT = lazy(rb"(?:[I-Za-f][A-Za-z0-9+/_-]{3}){5}[A-Za-z0-9+/_-]*")
-"""What may encode text: every third of its bytes is no control character, and of ASCII."""
+"""A row of base64 that may encode text: every third byte of the text is ASCII, and no control character."""
 _ONE_LINE = lazy(r"[A-Za-z0-9+/_-]{20,}={0,2}")
 _BREAK = lazy(r"\\+n|\s")
 _TEXT = lazy(rb"[\x20-\x7e][\t\n\r\x20-\x7e\x80-\xff]*")
 _STANDARD = bytes.maketrans(b"-_", b"+/")
 _AROUND = 512
-"""How far from what hides a part of it a secret may reach."""
+"""The characters around an escape, on either side, that a secret with this escape in it may reach."""
 
 
 class Reading(NamedTuple):
@@ -60,10 +60,10 @@ class Reading(NamedTuple):
     places: list[int]
     """The places in the original that belong to them; from each on, both go on alike."""
     whole: tuple[int, int] | None = None
-    """Where all of it stands, when its parts cannot be told apart in the original."""
+    """The span of all of it in the original, if its parts cannot be told apart there."""
 
     def span(self, start: int, end: int) -> tuple[int, int]:
-        """Where in the original a part of the text stands."""
+        """Find a part of the text in the original."""
         if self.whole:
             return self.whole
         first, last = bisect_right(self.starts, start) - 1, bisect_right(self.starts, end - 1)
@@ -73,49 +73,52 @@ class Reading(NamedTuple):
 
 
 def readings(text: str) -> Iterator[Reading]:
-    """What a text says without its clothes, if it has any, and what its rows of base64 encode."""
+    """List the other readings of a text: without escapes and invisible characters, and each row of base64 decoded."""
     if encoded_parts(text.encode(errors="replace")):
         yield decode_text(text)
     yield from decoded(text)
 
 
 def decode_text(text: str) -> Reading:
-    """The text without what is invisible, and with the characters that escapes, percent signs and HTML stand for."""
+    """Leave out all that is invisible, and decode escapes, percent signs and HTML entities."""
     return _replaced(text, _DRESS, _plain)
 
 
 def joined(text: str) -> Reading:
-    """The text with one line right behind the other, where both sides of the break could belong to a key."""
+    """Join lines where both sides of the break could belong to one key."""
     return _replaced(text, _SEAM, lambda _: "")
 
 
 def decoded(text: str) -> Iterator[Reading]:
-    """What the rows of base64 in a text encode, where that is a text; several lines of the usual length are one row."""
+    """Decode the rows of base64 that encode a text; several lines of the usual length are one row."""
     for row in _ROW.finditer(text):
-        lines = _BREAK.sub("", row[0]).rstrip("=")
-        if len(lines) != len(row[0].rstrip("=")) and (len(lines) % 4 == 1 or not decoded_row(lines.encode())):
-            spans = [line.span() for line in _ONE_LINE.finditer(text, *row.span())]
-        else:
-            spans = [row.span()]
-        for start, end in spans:
+        for start, end in _rows_of(text, row):
             written = _BREAK.sub("", text[start:end])
-            for part in dict.fromkeys(
-                (written, written.rpartition("/")[2])
-            ):  # the last name of a path may be one
+            # `/` is a sign of base64 and of paths: the last name of a path may be a row of its own.
+            for part in dict.fromkeys((written, written.rpartition("/")[2])):
                 if data := decoded_row(part.encode()):
                     begin = start if part == written else end - len(part)
                     yield Reading(data.decode(errors="replace"), [0], [0], (begin, end))
                     break
 
 
+def _rows_of(text: str, row: Match[str]) -> list[tuple[int, int]]:
+    """List the rows that lines may be: all of them one row if they decode together, otherwise each line one."""
+    lines = _BREAK.sub("", row[0]).rstrip("=")
+    is_one_line = len(lines) == len(row[0].rstrip("="))
+    if is_one_line or (len(lines) % 4 != 1 and decoded_row(lines.encode())):
+        return [row.span()]
+    return [line.span() for line in _ONE_LINE.finditer(text, *row.span())]
+
+
 def encodes_text(data: bytes, start: int = 0) -> bool:
-    """Whether a row of base64 begins at a place of a text in UTF-8 that itself encodes one."""
+    """Return whether a row of base64 that encodes a text begins at a place of a text in UTF-8."""
     match = _ROW_OF_TEXT.match(data, start)
     return match is not None and bool(decoded_row(match[0]))
 
 
 def decoded_row(row: bytes) -> bytes:
-    """The text that a row of base64 encodes; empty when it encodes none."""
+    """Decode a row of base64; empty when it encodes no text."""
     row = row.rstrip(b"=").translate(_STANDARD)
     try:
         data = a2b_base64(row[: len(row) - (len(row) % 4 == 1)] + b"==")
@@ -125,7 +128,7 @@ def decoded_row(row: bytes) -> bytes:
 
 
 def encoded_parts(data: bytes) -> str:
-    """What stands around the escapes and invisible characters of a text, or JSON, in UTF-8; mostly empty."""
+    """Return the parts of a text, or JSON, in UTF-8 around its escapes and invisible characters; mostly none."""
     spots: list[int] = []
     for head, sign in _SIGNS if data.isascii() else _ALL_SIGNS:
         if head in data and sign.search(data):

@@ -31,17 +31,17 @@ _ELLIPSIS = lazy(r"…|\.\.\.")
 _REDACTED = r"\[redacted(?::|%3A)(?:part|[a-z-]+(?::|%3A)[0-9a-f]{8})\]"
 """A token, also as a property of a workflow command has it."""
 _PLAIN_EVERYWHERE = lazy("[A-Za-z0-9._~-]+")
-"""What is written in the same way wherever it stands."""
+"""A text that is written in the same way everywhere."""
 _BLANKS = str.maketrans("\n\r\t\u00a0", "    ")
 
 
 def token(text: str, kind: str = "field") -> str:
-    """What stands in the place of a value: its kind, and eight digits of its SHA-256."""
+    """Make the token that replaces a value: the kind, and eight digits of the value's SHA-256."""
     return f"[redacted:{kind}:{sha256(text.encode(errors='surrogatepass'))[:8]}]"
 
 
 def tokens_in(text: str) -> list[tuple[int, int]]:
-    """Where tokens stand in a text."""
+    """Find the tokens in a text."""
     return [match.span() for match in re.finditer(_REDACTED, text)] if "[redacted" in text else []
 
 
@@ -51,7 +51,7 @@ def without_tokens(text: str) -> str:
 
 
 def is_token(text: str) -> bool:
-    """Whether the text is a token and nothing else."""
+    """Return whether the text is a token and nothing else."""
     return text.startswith("[redacted:") and re.fullmatch(_REDACTED, text) is not None
 
 
@@ -106,7 +106,7 @@ class KnownValues:
                     self._grams.update(folded[at : at + _GRAM] for at in range(len(folded) - _GRAM + 1))
 
     def mask(self, text: str, *, part: Callable[[str], str] = lambda _: PIECE) -> str:
-        """The text without the values. Tokens in it are left alone; `part` makes those for pieces of values."""
+        """Replace the values in a text by tokens. Tokens in it stay; `part` makes the tokens of pieces."""
         if not self._texts or text in self._harmless:
             return text
         hidden = self._hidden(text, part)
@@ -128,7 +128,7 @@ class KnownValues:
         return "".join((*kept, text[done:]))
 
     def _spans(self, text: str) -> list[tuple[int, int, str]]:
-        """Where values stand between tokens, with what to show for each: empty for a piece of one."""
+        """Find values between tokens, each with what to show for it: empty for a piece of a value."""
         spans, at = [], 0
         for start, end in (*tokens_in(text), (len(text), len(text))):
             folded, done = _folded(text[at:start]), 0
@@ -140,7 +140,10 @@ class KnownValues:
         return spans
 
     def kind_in(self, text: str) -> str | None:
-        """The kind of a value that stands whole in the text, or None. Knows nothing of pieces and places, to check `mask`."""
+        """Return the kind of a value that stands whole in the text, or None.
+
+        It checks `mask`, and so shares nothing with it: it knows neither pieces nor places.
+        """
         folded = _folded("\n".join((without_tokens(text), *(each.text for each in readings(text)))))
         if OPEN in folded:
             folded += f"\n{unmarked(folded)}"
@@ -151,7 +154,7 @@ class KnownValues:
         return None
 
     def _beginnings(self, folded: str) -> Iterator[int]:
-        """Where a text has the beginning of a value."""
+        """List the places at which the first letters of a value stand."""
         if len(self._sizes) > _MANY:
             yield from (at for at in range(len(folded)) if folded[at : at + SHORTEST_TEXT] in self._sizes)
             return
@@ -162,7 +165,7 @@ class KnownValues:
                 at = folded.find(head, at + 1)
 
     def _candidates(self, folded: str) -> list[int]:
-        """Where a value, or a piece of one, may begin."""
+        """List the places at which a value, or a piece of one, may begin."""
         places = set(self._beginnings(folded))
         for at in range(0, len(folded) - _GRAM + 1, _GRAM):  # every long piece has one of these in it
             if folded[at : at + _GRAM] in self._grams:
@@ -172,27 +175,33 @@ class KnownValues:
         return sorted(places)
 
     def _found(self, folded: str, at: int) -> tuple[int, str]:
-        """How many characters to replace at a place (0: none), and with what; empty for a piece of a value."""
+        """Return how many characters to replace at a place (0: none), and with what; empty for a piece of a value."""
         end = at
         while folded[end : end + _GRAM] in self._grams:
             end += 1
         piece = end - at + _GRAM - 1 if end - at + _GRAM - 1 >= SHORTEST_PIECE else 0
-        if sizes := self._sizes.get(folded[at : at + SHORTEST_TEXT]):
-            whole = max((size for size in sizes if folded[at : at + size] in self._texts), default=0)
-            if whole and whole >= piece:
-                return whole, self._texts[folded[at : at + whole]]
-            if not piece and (cut := _ELLIPSIS.search(folded[at : at + SHORTEST_PIECE + 3])):
-                head = folded[at : at + cut.start()].rstrip()
-                if len(head) >= SHORTEST_TEXT and self._begins(head, 0):
-                    return len(head), ""
-        if not piece and folded.endswith(_ELLIPSES, 0, at):
-            most = min(SHORTEST_PIECE - 1, len(folded) - at)
-            sizes_of_ends = range(most, SHORTEST_TEXT - 1, -1)
-            piece = next((n for n in sizes_of_ends if self._begins(folded[at : at + n][::-1], 1)), 0)
-        return piece, ""
+        sizes = self._sizes.get(folded[at : at + SHORTEST_TEXT], ())
+        whole = max((size for size in sizes if folded[at : at + size] in self._texts), default=0)
+        if whole and whole >= piece:
+            return whole, self._texts[folded[at : at + whole]]
+        return piece or (sizes and self._before_ellipsis(folded, at)) or self._after_ellipsis(folded, at), ""
+
+    def _before_ellipsis(self, folded: str, at: int) -> int:
+        """Return the length of the beginning of a value that an ellipsis cuts short; 0 if there is none."""
+        cut = _ELLIPSIS.search(folded[at : at + SHORTEST_PIECE + 3])
+        head = folded[at : at + cut.start()].rstrip() if cut else ""
+        return len(head) if len(head) >= SHORTEST_TEXT and self._begins(head, 0) else 0
+
+    def _after_ellipsis(self, folded: str, at: int) -> int:
+        """Return the length of the end of a value that an ellipsis stands before; 0 if there is none."""
+        if not folded.endswith(_ELLIPSES, 0, at):
+            return 0
+        most = min(SHORTEST_PIECE - 1, len(folded) - at)
+        sizes = range(most, SHORTEST_TEXT - 1, -1)
+        return next((size for size in sizes if self._begins(folded[at : at + size][::-1], 1)), 0)
 
     def _begins(self, piece: str, side: int) -> bool:
-        """Whether a value begins with a piece; with `side` 1, whether one that is read from its end does."""
+        """Return whether a value begins with a piece. With `side` 1, values and the piece are read from their end."""
         if self._sorted is None:
             self._sorted = sorted(self._texts), sorted(self._backwards)
         at = bisect_left(self._sorted[side], piece)
@@ -200,9 +209,9 @@ class KnownValues:
 
 
 def _spellings(text: str) -> Iterator[str]:
-    """The ways in which messages may spell a text: stripped, on one line, escaped once or twice, line by line, encoded.
+    """List the spellings of a text in messages: stripped, on one line, escaped once or twice, line by line, encoded.
 
-    Also as a name made of it, with `_` for other characters, unless too little is left of it.
+    A name made of the text, with `_` for other characters, is one of them unless too little is left of it.
     """
     yield text.strip()
     if len(name := re.sub("[^a-z0-9]+", "_", text.lower()).strip("_")) >= _GRAM:

@@ -1,6 +1,6 @@
 """Finds personal data and addresses in texts: e-mail, phone and card numbers, IP addresses.
 
-What is found is told by its kind and place, so that nobody has to repeat it. The rules are strict rather than wide:
+A finding is a kind and a place, so that nobody has to repeat the data. The rules are strict rather than wide:
 a date, a version, a time or an id of digits alone is none of these.
 
 email
@@ -27,7 +27,7 @@ Span = tuple[int, int]
 
 
 def personal_data(text: str, key: str = "") -> list[Found]:
-    """What a text holds, in order; `key` is what names it in the data. The time is linear in its length."""
+    """Find personal data in a text, in order; `key` names the text in the data. The time is linear in its length."""
     if not text.isascii():
         text = text.translate(_PLAIN)
     if not _DIGITS.search(text):
@@ -62,7 +62,7 @@ _EMAIL = lazy(
 
 
 def emails(text: str) -> Iterator[Span]:
-    """Where the e-mail addresses of a text stand."""
+    """Find the e-mail addresses of a text."""
     if "@" in text:
         yield from (match.span() for match in _EMAIL.finditer(text))
 
@@ -151,7 +151,7 @@ _VERSION = lazy(
     r"""(?:(?:version|release|build)s?(?:[ ]is)?|(?<![a-z])v(?:er)?\.?)(?:>|[ \t"'`*:=(|/-]{1,8})$""",
     re.IGNORECASE,
 )
-"""What stands before a version of four parts."""
+"""Words that stand before a version of four parts."""
 _VERSION_SIZE = 20
 _IPV6 = lazy(r"(?<![A-Za-z0-9_:.])[0-9A-Fa-f]{4}:[0-9A-Fa-f:]{2,34}(?![A-Za-z0-9_:])")
 

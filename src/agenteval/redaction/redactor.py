@@ -1,7 +1,7 @@
 """Redaction: what is sensitive stays out of everything that leaves the process.
 
 Sensitive are the values of named fields (SPEC 13, `redact_fields`), secrets and e-mail addresses, which are found by
-their form, and the values of environment variables that the run is told to hide. Verdicts rest on the real values.
+their form, and the values of environment variables that the run has to hide. Verdicts rest on the real values.
 A redacted value becomes `[redacted:<kind>:<short hash>]`, so that equal values still look equal; a piece of one
 becomes `[redacted:part]`.
 """
@@ -49,7 +49,7 @@ _LONG_NUMBER = 8
 
 
 class RedactionRules:
-    """What a whole run redacts: kinds that are found by their form (`secrets`, `email`), and known values."""
+    """The rules of a whole run: kinds that are found by their form (`secrets`, `email`), and known values."""
 
     def __init__(self, kinds: Iterable[str] = (SECRETS, EMAIL), values: Iterable[str] = ()) -> None:
         self.kinds = frozenset(kinds)
@@ -59,7 +59,7 @@ class RedactionRules:
             self.known.add(value, ENVIRONMENT)
 
     def suspects(self, data: bytes) -> bool:
-        """Whether a text, or JSON in UTF-8, may hold something of these kinds. Quick; errs only towards yes."""
+        """Return whether a text, or JSON in UTF-8, may hold something of these kinds. Quick; errs only towards yes."""
         if EMAIL in self.kinds and b"@" in data:
             return True
         if SECRETS not in self.kinds:
@@ -69,7 +69,7 @@ class RedactionRules:
         return any(may_contain(data[at : at + _CHUNK + _OVERLAP]) for at in range(0, len(data), _CHUNK))
 
     def found(self, text: str) -> list[Found]:
-        """What a text holds of these kinds, in order, without overlaps, and outside of tokens."""
+        """Find everything of these kinds in a text, in order, without overlaps, and outside of tokens."""
         found = list(detect(text)) if SECRETS in self.kinds else []
         if EMAIL in self.kinds and "@" in text:
             from agenteval.redaction.personal_data import emails
@@ -95,7 +95,7 @@ DEFAULT_RULES = RedactionRules()
 
 
 _MESSAGE = 256
-"""How much of the end of a message, and of the beginning of the next, is read as one text."""
+"""The characters of the end of a message, and of the beginning of the next, that are read as one text."""
 
 
 class Redactor:
@@ -124,7 +124,7 @@ class Redactor:
 
     @property
     def knows_secrets(self) -> bool:
-        """Whether there was anything in the inputs that looks like a secret."""
+        """True if anything in the inputs looks like a secret."""
         return bool(self._secrets or self._credentials)
 
     def learn_files(self, problems: Iterable[Problem]) -> None:
@@ -195,7 +195,7 @@ class Redactor:
             self._secrets.add(value, found.kind, shown=self._token(meant, found.kind))
 
     def _learn_over_two(self, end: str, start: str) -> None:
-        """Remember what two messages tell together: the parts of a key, or the answer to the question for a password."""
+        """Remember a secret of two messages: the parts of a key, or the answer to the question for a password."""
         text = f"{end}\n{start}"
         if SECRETS in self.rules.kinds and end and may_contain(text.encode(errors="replace")):
             for found in detect(text):
@@ -208,18 +208,18 @@ class Redactor:
         return (names_secret(key) and is_value(text, key)) or (key.endswith("auth") and is_login(text))
 
     def text(self, text: str) -> str:
-        """The text, without what was learned."""
+        """Redact in a text all that was learned."""
         return self._fields.mask(self._secrets.mask(text))
 
     def name(self, text: str) -> str:
-        """An id, tag or path, without secrets, of which parts have tokens of their own: it tells things apart.
+        """Redact the secrets of an id, tag or path.
 
-        That is why words under redacted fields stay.
+        A name tells things apart, so words under redacted fields stay, and each part of a secret has its own token.
         """
         return self._secrets.mask(text, part=lambda piece: token(piece, "part"))
 
     def redacted(self, text: str) -> str:
-        """A text without what was learned, and without what looks like a secret or an address."""
+        """Redact in a text all that was learned, and all that looks like a secret or an address."""
         if self.rules.suspects(text.encode(errors="replace")):
             text = self._without_found(text)
         return self.text(text)
@@ -233,19 +233,19 @@ class Redactor:
         return "".join((*kept, text[start:])) if kept else text
 
     def data(self, data: Any) -> Any:
-        """The data, without redacted fields and without what was learned."""
+        """Redact in data the named fields, and all that was learned."""
         if not (self.names or self._credentials or self._secrets):
             return data
         return self._walk(data, self._text)
 
     def redact_values(self, data: Any, key: str = "") -> Any:
-        """Plain data that was not learned from, without secrets, addresses and values of the run."""
+        """Redact secrets, addresses and values of the run in plain data that nothing was learned from."""
         return self._walk(data, lambda text, _: self._secrets.mask(self._without_found(text)), key=key)
 
     def _walk(
         self, data: Any, shown: Callable[[str, DataPath], str], path: DataPath = (), key: str = ""
     ) -> Any:
-        """The data with what `shown` makes of each text, and tokens for what its place says is sensitive."""
+        """Redact data: each text by `shown`, and every value that its place makes sensitive by a token."""
         if path and self._named(path):
             return self._token(
                 data if isinstance(data, str) else json.dumps(data, sort_keys=True, default=str), FIELD
@@ -262,11 +262,15 @@ class Redactor:
         if isinstance(data, list | tuple):
             named = enumerate(named_items(data, key))
             return [self._walk(value, shown, (*path, place), name) for place, (name, value) in named]
-        if (number := spelled(data)) is not None:
-            if self._is_credential(key, number):
-                return self._token(number, CREDENTIAL)
-            if len(number) >= SHORTEST_TEXT:
-                return self._secrets.tokens.get(number) or self._fields.tokens.get(number) or data
+        return self._number(data, key)
+
+    def _number(self, data: Any, key: str) -> Any:
+        number = spelled(data)
+        if number is not None and self._is_credential(key, number):
+            return self._token(number, CREDENTIAL)
+        # A short number would hide every count that happens to be equal.
+        if number is not None and len(number) >= SHORTEST_TEXT:
+            return self._secrets.tokens.get(number) or self._fields.tokens.get(number) or data
         return data
 
     def _text(self, text: str, path: DataPath) -> str:
@@ -280,7 +284,7 @@ class Redactor:
         return shown
 
     def may_show_in(self, data: Any) -> bool:
-        """Whether bytes or data may hold something sensitive: false means that they can be written."""
+        """Return whether bytes or data may hold something sensitive. If not, they can be written as they are."""
         if self._secrets or self._fields or self._credentials:
             return True
         return self.rules.suspects(data) if isinstance(data, bytes) else self._suspects(data)
@@ -312,7 +316,7 @@ class Redactor:
 
 
 def _ends_in(path: DataPath, name: tuple[str, ...]) -> bool:
-    """Whether a path ends in a name; a name may leave out list indices, and without a dot it is one key."""
+    """Return whether a path ends in a name; a name may leave out list indices, and without a dot it is one key."""
     if len(name) == 1:
         return isinstance(path[-1], str) and _same(name[0], path[-1])
     left = {len(name)}  # how much of the name may be left to be found

@@ -23,7 +23,7 @@ NEXT_STEP = "this is a bug in agenteval: report it with the kind of value; nothi
 
 
 class LeakError(AgentEvalError):
-    """Something sensitive shows in what was about to be written; `kinds` says what, never the value (exit 2)."""
+    """Something sensitive shows in bytes that are about to be written; `kinds` names it, never the value (exit 2)."""
 
     default_reason = REASON
     advice = NEXT_STEP
@@ -47,8 +47,8 @@ class _SlowError(LeakError):
     default_reason = "redaction.timeout"
     advice = "record a shorter run, or raise limits.step_seconds in agenteval.yaml"
 
-    def __init__(self, told: str) -> None:
-        super().__init__((), f"redacting it {told}")
+    def __init__(self, limit: str) -> None:
+        super().__init__((), f"redacting it {limit}")
 
 
 def sealed(data: Any, redactor: Redactor, *, one_line: bool = False) -> bytes:
@@ -152,7 +152,7 @@ def _quoted(result: TestResult) -> list[Any]:
 
 
 def _named(result: TestResult) -> list[Any]:
-    """All names given by authors of tests, adapters and assertions, and what is made of such names."""
+    """List all names that authors of tests, adapters and assertions gave, and all texts made of these names."""
     named: list[Any] = [
         result.test_case_id,
         result.test_run_id,

@@ -102,7 +102,7 @@ def _names_in(text: str) -> list[int]:
 _KEY_SIGNS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
 _KEY = "[A-Za-z0-9_-]"
 _START = r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt]))"
-"""Where a word begins, also after an escaped line break."""
+"""The beginning of a word, also after an escaped line break."""
 _MIXED_ROW = "(?=[A-Za-z]*[0-9]+[A-Za-z]+[0-9])(?=[A-Z0-9]*[a-z])(?=[a-z0-9]*[A-Z])[A-Za-z0-9]{30,}"
 """A long row of digits, in two places at least, and of letters of both cases."""
 _MARKS = tuple(
@@ -115,7 +115,7 @@ _MARKS = tuple(
     tvly- vca_ vci_ vck_ vcp_ vcr_ vercel_blob_rw_ whsec_ xai- xapp- xkeysib-
 """.split()  # noqa: SIM905 - a list of them would be ten times as long
 )
-"""How the keys of many services begin."""
+"""The beginnings of the keys of many services."""
 FORMS = (
     Form("anthropic-key", "sk-ant-", rf"sk-ant-{_KEY}{{16,}}"),
     Form(
@@ -339,11 +339,11 @@ def _row_of(data: bytes, start: int) -> int:
 BASIC_AUTH = "basic-auth"
 """The password in an address: `https://user:password@host`."""
 COOKIE = "cookie"
-"""What a browser has kept of a site: in a header, `Cookie: name=value`."""
+"""The value that a site leaves in a browser, in a header: `Cookie: name=value`."""
 CREDENTIAL = "credential"
 """The value beside a name such as `password`, `api_key` or `token`."""
 KINDS = tuple(sorted({BASIC_AUTH, COOKIE, CREDENTIAL, *(form.kind for form in FORMS)}))
-"""All kinds that are told apart."""
+"""All kinds of secrets, sorted."""
 SHORTEST = 4
 _SHORTEST_COOKIE = 16
 _PLAIN_WORD = 20
@@ -354,7 +354,7 @@ _NAMES = rf"(?:pass(?:wor[dt]|wd|phrase|code)|(?-i:_PASS)|pwd|secret|token|autho
 _NAME = lazy(
     rf"pass(?:wor[dt]|wd|phrase|code)|_pass(?!wor|wd|phr|code)|pwd|secret|token|auth(?:orization)?|{_WHOSE}key|cookie"
 )
-"""Where a name begins, in small letters."""
+"""The beginning of a name in small letters."""
 _SECRET_NAME = lazy(rf"(?i:{_NAMES}|cookie)\Z")
 _OPTION = lazy(rf"(?i)-(?!-?no-)[\w-]*{_NAMES}")
 _IS = r"[ \t]{0,8}(?:=>|:=|=|:)\*{0,3}[ \t]{0,8}"
@@ -362,19 +362,19 @@ _BREAK = r"(?:\\n|\r?\n)"
 _ROW = r"(?=[\w.~+/=-]{0,64}?(?=[a-z]{0,15}[0-9])(?=[0-9]{0,15}[a-z])[a-z0-9]{16})"
 """A long row of letters and digits, as no word, date or UUID has."""
 _CLOSING = ".,:;!?)]}&"
-"""What may stand after a value that is written without quotes."""
+"""Signs that may follow a value without quotes."""
 _SCHEME = lazy(r"(?i)\A(?:bearer|basic|token) (?=\S)")
-"""What stands before the value of an `Authorization`."""
+"""The scheme before the value of an `Authorization`."""
 _FOLDER = lazy(r"(?:~|[A-Za-z]:)?[/\\].*")
 _NO_VALUE = lazy(
     r"(?s)process\.env\b.*|os\.environ\b.*|\$\{?\w+\}?|\{\{.*|%\w+%|<[^>]*>?|\*+|\.+|[•●]+|[xX]+"
     r"|\[redacted:.*|\[secret [a-z-]+\]"
 )
-"""What may stand in the place of a secret: a variable, a blank, or what has been redacted or masked."""
+"""Text in the place of a secret: a variable, a blank, or something that was redacted or masked."""
 _STAND_IN = lazy(rf"""(?sx)(?i:your)(?:[_-][A-Za-z]+)+ | (?=[A-Z_]+\Z)(?:[A-Z]+_)*(?i:{_NAMES})
   | [\w-]{{0,12}}?(?:x{{4,}}|X{{4,}}|\*{{3,}}|[•●]{{3,}}|\.{{3}}|\u2026)\w{{0,4}}
   | (?:~|\.{{1,2}}|[A-Za-z]:)[/\\].* | ![A-Za-z_]+ | \[[A-Za-z ]+\] | \([A-Za-z ]+\) | (?i:(?:[a-z_]\w*\.)+[a-z_]*{_NAMES})""")
-"""What manuals, settings and programs write for a secret.
+"""Stand-ins for a secret in manuals, settings and programs.
 
 `YOUR_TOKEN`, `your-key-here`, `sk-xxxx`, `~/.ssh/key`, `!vault`, `user.password`.
 """
@@ -384,12 +384,12 @@ _NO_SECRET = frozenset(
 
 
 def names_secret(key: str) -> bool:
-    """Whether a key says that its value is a secret: `password`, `db_password`, `apiKey`, `client-secret`."""
+    """Return whether a key names a secret: `password`, `db_password`, `apiKey`, `client-secret`."""
     return _SECRET_NAME.search(key) is not None
 
 
 def is_value(text: str, key: str = "") -> bool:
-    """Whether a text beside the name of a secret can be one: not if it is empty, or a variable such as `${TOKEN}`.
+    """Return whether a text beside the name of a secret can be one: an empty text or a variable (`${TOKEN}`) cannot.
 
     Nor is a folder under `PWD`, where shells keep the current one.
     """
@@ -400,7 +400,7 @@ def is_value(text: str, key: str = "") -> bool:
 
 
 def is_secret(key: str, value: str) -> bool:
-    """Whether a value beside the name of a secret is one wherever it stands, and not an everyday word."""
+    """Return whether a value beside the name of a secret is a secret wherever it stands, and no everyday word."""
     value = value.strip()
     words = _SCHEME.sub("", value.strip("*_`"))  # without the marks of Markdown
     if len(value) < SHORTEST or not is_value(value, key) or words.lower() in _NO_SECRET:
@@ -419,16 +419,16 @@ def _is_password(key: str) -> bool:
 
 
 def is_login(value: str) -> bool:
-    """Whether a text is `user:password` in base64."""
+    """Return whether a text is `user:password` in base64."""
     return b":" in decoded_row(value.encode(errors="replace"))
 
 
 _TYPED = frozenset(("stringValue", "bytesValue", "intValue", "doubleValue", "arrayValue", "values"))
-"""What OTLP wraps around a value: `{"stringValue": "…"}`, `{"arrayValue": {"values": […]}}`."""
+"""Keys that OTLP wraps around a value: `{"stringValue": "…"}`, `{"arrayValue": {"values": […]}}`."""
 
 
 def key_of(mapping: Mapping[Any, Any], key: Any, outer: str = "") -> str:
-    """What names the value under a key: the key, or the name beside it in `{"name": "DB_PASSWORD", "value": "…"}`.
+    """Name the value under a key: by the key, or by the name beside it in `{"name": "DB_PASSWORD", "value": "…"}`.
 
     Only a value that is a secret wherever it stands has such a name: many things have a name and a value. A value that
     OTLP wraps is always named so, and `outer`, which names the mapping, names what is wrapped in it.
@@ -501,11 +501,11 @@ _EXPRESSION = lazy(r"[\w.]+[(\[](?:.*(?:,|[()\[\]](?:\.[\w.]*)?))?[;:]?")
 _LETTERS_AND_DIGITS = lazy(r"(?i)(?=[^0-9]{0,64}[0-9])(?=[^a-z]{0,64}[a-z])")
 _LONG_ROW = lazy(rf"(?i){_ROW}")
 _BELOW_OTHERS = lazy(r"[-#$({\[]|.*(?:[:,({\[]\Z|://|@[\w.-]+:)")
-"""What stands below a name and is no value: an item, a name, an address, the prompt of a shell."""
+"""Text below a name that is no value: an item, a name, an address, the prompt of a shell."""
 _SPEAKS = r"""["'*_`]{0,3}[ ](?:is|was|ist|lautet)(?:[ ]now)?:?"""
 _SIGNS = r"""(?:\\n|[\\"':{\[\s]){1,64}+"""
 _WRAPPED = rf"{{{_SIGNS}(?:arrayValue{_SIGNS}values{_SIGNS})?(?:string|bytes|int|double)Value{_SIGNS}"
-"""What OTLP writes before a value: `{"stringValue": "`."""
+"""The wrapping of OTLP before a value: `{"stringValue": "`."""
 _KEPT = r"""[^\s"',;\\()<>]{0,4096}"""
 
 
@@ -570,7 +570,7 @@ _THEN = (
     rb"(?:\*{0,3}[ \t]{0,8}[\\\"'=:>]|[\"'*_`]{0,3}\?|[^a-z0-9]{1,64}value"
     rb"|[\"'*_`]{0,3} (?:is|was|ist|lautet)(?: now)?:?(?:\\[nrt]|[^a-z0-9]){1,24}[!-~]{16})"
 )
-"""What stands between a name and its value in these forms, and in JSON."""
+"""The signs between a name and its value in these forms, and in JSON."""
 _WHOSE_ENDS = rb"(?:api|ess|unt|ion|ter|ate|ret|red|ing)"
 _KEY_NAME = rb"ey(?:(?<=" + _WHOSE_ENDS + rb"key)|(?<=" + _WHOSE_ENDS + rb"[_ -]key))"
 _SENTENCE = rb"[\"'*_`]{0,3} (?:is|was|ist|lautet)(?: now)?:?[ \\\s]"
@@ -613,7 +613,7 @@ _NAMED_OPTION = lazy(
 # Passwords in addresses, commands and files --------------------------------------------------------------------
 
 _USER = lazy(r"(?i)(?<![a-z])user(?:_?name)?:\Z")
-"""Who has a password in a manual."""
+"""The names of users that have a password in a manual."""
 
 
 def _is_given(match: "re.Match[str]", value: str) -> bool:
@@ -630,7 +630,7 @@ _SIGNATURE = Form(  # lets whoever has the address read what it leads to, in Azu
     r"(?ix)[?&;][\w.%-]{0,32}?sig(?:nature)?=(?=[^\s&]{0,64}[0-9])(?P<value>[\w.~+/%=-]{16,4096})",
 )
 _BETWEEN = r"(?:[^\n|;&\\]|\\\r?\n?|&(?!&)){0,200}?"
-"""What may stand before the option in the same command, also on lines that a backslash continues."""
+"""The words before the option in the same command, also on lines that a backslash continues."""
 _USER_NAME = r"""[^:\s"'\\]{1,128}:"""
 _GIVEN = r"""(?(quote)(?P<quoted>[^"'\\\n]{2,256})(?P=quote)|(?!-)(?P<bare>[^\s"'`\\|;&<>(){}\[\]]{2,256}))"""
 _COMMANDS = tuple(
@@ -719,12 +719,12 @@ def _values_in(text: str, data: bytes) -> Iterator[Found]:
 # Everything ----------------------------------------------------------------------------------------------------
 
 _LAYERS = 3
-"""How many times what a text stands for may itself stand for another."""
+"""The most readings within each other: a text in base64 may hold another one, and so on."""
 _FILLED = lazy(r"x{8}|X{8}|\*{8}")
-"""What no key has, but an example of one: `ghp_xxxxxxxx`."""
+"""A row that only an example of a key has: `ghp_xxxxxxxx`."""
 _REST = lazy(r"(?=.*[0-9])(?=.*[A-Za-z]).+|.*[a-z][A-Z].*")
 _SURE_REST = lazy(r"(?=.*[0-9])(?=.*[A-Z])(?=.*[a-z]).{8,}")
-"""What is a part of a key at the beginning of a line; and behind what is a key without it."""
+"""The rest of a key on the next line; and the rest of a key that is complete without it."""
 
 
 @lru_cache(16)  # learned from, judged, masked in evidence: the same text comes by several times
@@ -748,7 +748,7 @@ def detect(text: str, layers: int = _LAYERS) -> tuple[Found, ...]:
 
 
 def may_contain(data: bytes, layers: int = _LAYERS) -> bool:
-    """Whether a text, or JSON in UTF-8, has the looks of holding a secret: false means that `detect` finds none."""
+    """Return whether a text, or JSON in UTF-8, may hold a secret. If not, `detect` finds none."""
     small = data.lower()
     return (
         _may_contain_key(data)
