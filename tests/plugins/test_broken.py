@@ -159,7 +159,7 @@ CONTRACT = {
     "no docstring": (
         '    """The final output is all upper case. Had nothing to judge when it holds no letters."""\n',
         "",
-        "Shouts has no docstring, which says what it counts and when it passes",
+        "Shouts has no docstring, which describes what it counts and when it passes",
     ),
     "no check": (
         "    def check(",

@@ -90,7 +90,7 @@ TRACES = {
     "notes that are no texts": ("trace.notes = [None]", "notes[0] is nothing: expected str"),
     "the trace of another test": (
         "trace.test_case_id = 'canned.other'",
-        "test_case_id is 'canned.other', not that of the test",
+        "test_case_id is 'canned.other', not the id of the test",
     ),
 }
 

@@ -1,1 +1,1 @@
-"""What all of agenteval speaks: the test case, the trace, the result, adapters, errors."""
+"""Holds what all of agenteval shares: the test case, the trace, the result, adapters, errors."""

@@ -1,4 +1,4 @@
-"""What an adapter is, and how one is found (SPEC 12).
+"""Defines an adapter, and finds adapters (SPEC 12).
 
 An adapter is a class with a `name`, a `version`, `supports_live_run`, and a `trace` method. It is announced in
 the entry-point group `agenteval.adapters` of whatever package it comes in.
@@ -26,7 +26,7 @@ _REINSTALL = "reinstall the package that provides the adapter, or report it to i
 
 @dataclass(slots=True, kw_only=True)
 class AdapterContext:
-    """What an adapter may know beside the test case.
+    """The surroundings of a test case that an adapter may use.
 
     `base_dir` is the test file's directory, to which paths in the spec are relative; `root` is the folder in which it may
     name files, outside which nothing is read unless `allow_outside` is set; `max_file_bytes` bounds every file. What is
@@ -107,9 +107,9 @@ def find_adapter(name: str, *, also: Sequence[str] = ()) -> Adapter:
 def reading(adapter: str) -> time_limits.step:
     """All that an adapter does inside is one step. Raises `AdapterError` (`adapter.timeout`)."""
 
-    def too_slow(told: str) -> AdapterError:
+    def too_slow(limit: str) -> AdapterError:
         return AdapterError(
-            f"adapter {adapter} {told}",
+            f"adapter {adapter} {limit}",
             reason_code="adapter.timeout",
             next_step="record a shorter run, or raise limits.step_seconds in agenteval.yaml",
         )
@@ -128,7 +128,7 @@ def check_mode(adapter: Adapter, case: TestCase) -> None:
 
 
 def runs_live(adapter: Adapter, case: TestCase, *, every: bool) -> bool:
-    """Whether a test's agent is run again: one that asks for it, or, when `every` one is, any whose adapter can."""
+    """Return whether a test's agent is run again: if it asks for it, or, with `every`, if its adapter can."""
     return hasattr(adapter, "live_agent") and (every or case.mode == "live")
 
 
@@ -206,11 +206,11 @@ def _all_entry_points() -> dict[str, list[str]]:
 REPLAY_FILE = "replay.json"
 """The name of the recording beside the test that was made from it."""
 LIVE_KEY = "x-live"
-"""What a replay bundle that a live run left says of the run: the adapter and the test."""
+"""The key under which a replay bundle of a live run describes the run: the adapter and the test."""
 NOT_THIS_KIND = "adapter.no_recording"
 """The reason code of a recorder for a source of another kind, which another recorder may read."""
 _SEP = r"(?:\\{0,8}+/|\\{1,8}+|%(?:25)*(?:2[Ff]|5[Cc]))"
-"""What separates the parts of a path: also as JSON, Python and URLs write it."""
+"""A separator of the parts of a path: also as JSON, Python and URLs write it."""
 _COLON = r"(?::|%(?:25)*3[Aa])"
 _NAME = r"""[^/\\\s"'`:;,()<>|*?%&=#\[\]{}]+"""
 _HOME = lazy(
@@ -242,13 +242,13 @@ _SHORTEST_OWNER, _MOST_WORDS = 3, 4
 
 
 Owners = dict[tuple[str, ...], str]
-"""Accounts whose home folders a recording names, as words in small letters, with what is shown for them."""
+"""The owners of home folders in a recording, as words in small letters, each with the name that replaces it."""
 
 
 def without_homes(text: str, owners: Owners | None = None) -> str:
     """A text with `~` in the place of people's home folders, and with no name of their `owners` in any other path.
 
-    The owners are those whose homes the text names, when not given.
+    Without owners, they are found in the text.
     """
     if owners is None:
         owners = owners_of(text)
@@ -263,7 +263,7 @@ def without_homes(text: str, owners: Owners | None = None) -> str:
 
 
 def owners_of(data: Any) -> Owners:
-    """Whose home folders the texts and keys of data name. They become `user`, `user2` …, in order."""
+    """Find the owners of the home folders that texts and keys of data name. They become `user`, `user2` …, in order."""
     names = (name for text in texts(data, keys=True) if _may_name_home(text) for name in _owners_in(text))
     found = dict.fromkeys(tuple(_WORD.findall(name)) for name in names if _is_person(name))
     return {words: f"user{number if number > 1 else ''}" for number, words in enumerate(found, 1)}
@@ -308,12 +308,12 @@ class RecordedRun:
     choice: dict[str, Any]
     """The keys of `adapter_input` that choose this run, beside the one that names the recording: `{"turn": 3}`."""
     started_at: str
-    """When it began, ISO 8601 in UTC."""
+    """The beginning of the run, ISO 8601 in UTC."""
     group_id: str
     trigger: str
-    """What woke the agent: `user_message` or `scheduler`."""
+    """The event that woke the agent: `user_message` or `scheduler`."""
     first_words: str
-    """How the message that began it starts; one line."""
+    """The first words of the message that began the run; one line."""
     tools: dict[str, int]
     """Calls by canonical tool name, in the order of first use."""
     status: str
@@ -322,15 +322,15 @@ class RecordedRun:
 
 @dataclass(slots=True, kw_only=True)
 class Recording:
-    """What a source holds, and what it cannot show."""
+    """The content of a source, and the limits of what it can show."""
 
     kind: str
     """The kind of recording, in the runtime's words: `NanoClaw v2 session folder`."""
     runs: list[RecordedRun]
     holds: list[str] = field(default_factory=list)
-    """What the recording shows, a line each."""
+    """A line for each thing that the recording shows."""
     lacks: list[str] = field(default_factory=list)
-    """What it cannot show, and what follows for assertions, a line each."""
+    """A line for each thing that it cannot show, with the consequences for assertions."""
     skipped: dict[str, int] = field(default_factory=dict)
     """Parts of unknown kind that were passed over, counted by kind."""
 
@@ -350,7 +350,7 @@ class RecordedTest:
     trace: Trace
     """The trace of the run, as `trace` gives it for the recording itself."""
     folder: str = ""
-    """Where the agent worked, if the recording says: whose home it is in is told nowhere."""
+    """The folder in which the agent worked, if the recording has it. It never names the owner of a home folder."""
 
 
 class Recorder(Protocol):
@@ -370,7 +370,7 @@ class Recorder(Protocol):
 
 
 class Received(NamedTuple):
-    """How much has come: spans, log records, and requests that were refused, with the reason for the last one."""
+    """Counts of all that has come: spans, log records, and refused requests, with the reason for the last one."""
 
     spans: int = 0
     logs: int = 0
@@ -379,7 +379,7 @@ class Received(NamedTuple):
 
 
 class Receiving(Protocol):
-    """What an adapter's `receive(file, address, max_bytes=...)` opens: while it is open (`with`), it takes what is sent.
+    """A receiver, as `receive(file, address, max_bytes=...)` of an adapter opens it: while open (`with`), it takes data.
 
     `file` is a new one, which the adapter's `recorder` reads then; `address` is a host and a port, or the path of a
     unix socket.
@@ -387,12 +387,12 @@ class Receiving(Protocol):
 
     @property
     def endpoint(self) -> str:
-        """Where to send to."""
+        """The address to send to."""
         ...
 
     @property
     def received(self) -> Received:
-        """What has come so far."""
+        """Count all that has come so far."""
         ...
 
     def __enter__(self) -> Self: ...

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal
 
 
 class ExitCode(IntEnum):
-    """What the process ends with (SPEC 17); of those that occurred, the highest wins."""
+    """The exit codes of the process (SPEC 17); the highest of those that occurred wins."""
 
     PASSED = 0
     FAILED = 1
@@ -53,7 +53,7 @@ class Problem:
 
     @property
     def advice(self) -> str:
-        """What to do, on one line, for who sees no excerpt; empty when the message says all."""
+        """The next step, on one line, for a reader who sees no excerpt; empty when the message is enough."""
         if self.hint or not self.allowed:
             return "; ".join(filter(None, (self.hint, self.next_step))).replace("?; ", "? ")
         names = ", ".join(self.allowed)
@@ -64,7 +64,7 @@ class Problem:
     def render(self) -> str:
         """The problem as the command line shows it: location, message, excerpt with caret, JSON pointer, allowed names.
 
-        Only JSON gets the pointer: machines write it in long lines and without comments, where a line says little.
+        Only JSON gets the pointer: machines write it in long lines and without comments, where a line helps little.
         """
         place = f"{self.location}: " if self.location else ""
         lines = [f"{place}{self.severity}[{self.reason_code}]: {self.message}"]
@@ -91,7 +91,7 @@ class AgentEvalError(Exception):
     exit_code: ExitCode = ExitCode.ERROR
     default_reason: ClassVar[str] = "internal.error"
     problems: Sequence[Problem] = ()
-    """What is wrong with a file, of which the message then is made."""
+    """The problems of a file, of which the message is made."""
 
     def __init__(self, message: str, *, reason_code: str = "", next_step: str = "") -> None:
         super().__init__(message)
@@ -147,7 +147,7 @@ class AdapterError(AgentEvalError):
 
     `problems` locates what is wrong inside the adapter's own files, when a file is wrong. `inputs` is the data that
     the message may quote: values of it that the author redacts are left out of the message. `where` is the path to
-    what it is about in the test file, or with `at_key` to the value whose key that is; empty when it is nothing there.
+    what it is about in the test file, or with `at_key` to the value under that key; empty when it is nothing there.
     """
 
     default_reason = "adapter.failed"
@@ -190,7 +190,7 @@ class AssertionCrashError(AgentEvalError):
 
 
 def saying(error: BaseException) -> str:
-    """The text of an exception, or a substitute for foreign code whose own `__str__` raises."""
+    """The text of an exception, or a substitute where the `__str__` of foreign code raises."""
     try:
         return str(error)
     except Exception:  # noqa: BLE001

@@ -14,7 +14,7 @@ from agenteval.text.names import closest
 class Finding(NamedTuple):
     """One thing wrong with the data, at `path` (keys and list indices from the top).
 
-    `message` says what, and `sentence` also where. `at_key` says that the key itself is at fault, not its
+    `message` names the fault, and `sentence` also its place. With `at_key` the key itself is at fault, not its
     value; `name` is the key that is unknown or missing, `next_step` what to do where that is known.
     """
 
@@ -41,7 +41,7 @@ MAX_FINDINGS = 1000
 
 
 def findings(flaws: Sequence[Flaw]) -> list[Finding]:
-    """What the check of a model noted, in words, each thing once."""
+    """Describe in words all that the check of a model noted, each thing once."""
     found: dict[tuple[DataPath, str], Finding] = {}
     expected: dict[DataPath, list[str]] = {}
     for flaw in islice(flaws, MAX_FINDINGS):
@@ -52,7 +52,7 @@ def findings(flaws: Sequence[Flaw]) -> list[Finding]:
     unknown = [each for each in found.values() if each.code == "unknown_key"]
     meant = {(*each.path[:-1], each.suggestion) for each in unknown if each.suggestion}
     moved = {each.name for each in unknown if each.next_step}
-    # A union complains once per member; what is said of the best fit, the deepest, is kept. And a key that is there
+    # A union complains once per member; only the flaws of the best fit, the deepest, are kept. And a key that is there
     # under a misspelt name, or at another place, is not missing as well.
     return [
         finding
@@ -230,7 +230,7 @@ _HOW_TO_ADD = {
     "assertions": "add assertions: agenteval explain lists their types",
     "content": "add content: what the message reads",
 }
-"""How to add a key that is missing, where its name alone is not enough."""
+"""Advice for a missing key, where the name alone is not enough."""
 
 
 def _synonym(name: str, owner: type[Model]) -> str | None:
@@ -247,7 +247,7 @@ def _renamed(synonym: str | None, owner: type[Model] | None, value: Any) -> str:
 
 
 def _argument(name: str, owner: type[Model]) -> str:
-    """The advice for a key that may be an argument of a tool, where a model holds such mappings of any keys."""
+    """The advice for a key that may be an argument of a tool, where a model holds mappings of any keys."""
     open_ones = _open_mappings(owner)
     if open_ones:
         return f"write arguments below {' or '.join(map(repr, open_ones))}: {{{open_ones[0]}: {{{_quoted(name)}: …}}}}"
@@ -272,7 +272,7 @@ def _open_mappings(cls: type[Model]) -> list[str]:
 
 
 def _home(name: str, outer: Steps, owner: type[Model]) -> str:
-    """Where a key belongs that its mapping does not know: into one of its neighbours, or further out."""
+    """Explain where a key belongs that its mapping does not know: into one of its neighbours, or further out."""
     for held in fields(owner):  # type: ignore[arg-type]
         if any(name in field_names(kind) for kind in _models_in(held.type)):
             return f"move it into {held.name!r}"

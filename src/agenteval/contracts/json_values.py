@@ -77,7 +77,7 @@ def _add(parts: list[Any], prose: str, value: Any) -> None:
 
 _OPENING = lazy(r"(?<![\w\"'{\[\\])[{\[](?=\s*[{\[\"])")
 MOST_FAILED = 50
-"""How many brackets of a text at most may begin no such JSON, before the rest is taken for prose."""
+"""The most brackets of a text that may begin no JSON, before the rest is taken for prose."""
 
 
 def lookup(args: Any, path: str) -> Any:
@@ -166,14 +166,14 @@ _SORTED = json.JSONEncoder(sort_keys=True, ensure_ascii=False, default=str)
 
 
 def moment(value: Any, zone: "tzinfo | None" = None) -> "datetime | None":
-    """The moment that a text tells in ISO 8601, or None; one without an offset is in the zone, if that is given."""
+    """Read a moment in ISO 8601; None for any other text. A moment without an offset is in the zone, if that is given."""
     from datetime import datetime
 
     try:
-        told = datetime.fromisoformat(value.strip())
+        found = datetime.fromisoformat(value.strip())
     except (AttributeError, TypeError, ValueError):
         return None
-    return told if told.tzinfo else told.replace(tzinfo=zone)
+    return found if found.tzinfo else found.replace(tzinfo=zone)
 
 
 def time_zone(name: Any) -> "tzinfo | None":
@@ -191,7 +191,7 @@ def time_zone(name: Any) -> "tzinfo | None":
 
 
 def seconds_between(one: "datetime", other: "datetime") -> float | None:
-    """How much later the second moment is; None where only one of them has an offset, so that nobody knows."""
+    """Return the seconds from the first moment to the second; None where only one of them has an offset."""
     if (one.tzinfo is None) != (other.tzinfo is None):
         return None
     return (other - one).total_seconds()

@@ -1,4 +1,4 @@
-"""Strict models of plain data: declared as dataclasses, checked in one pass that says all that is wrong."""
+"""Strict models of plain data: declared as dataclasses, checked in one pass that finds all that is wrong."""
 
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from agenteval.contracts.explaining import Finding
 
 DataPath = tuple[str | int, ...]
-"""Where in the data: keys and list indices from the top."""
+"""A place in data: keys and list indices from the top."""
 
 
 def dotted(path: DataPath) -> str:
@@ -34,7 +34,7 @@ def dotted(path: DataPath) -> str:
 
 
 class Invalid(Exception):  # noqa: N818 - what it is, not what it does
-    """The data does not fit the model; `findings` says everything that is wrong, in document order."""
+    """The data does not fit the model; `findings` lists everything that is wrong, in document order."""
 
     def __init__(self, findings: Sequence["Finding"]) -> None:
         super().__init__("; ".join(finding.message for finding in findings))
@@ -71,7 +71,7 @@ Steps = tuple[Any, ...]
 
 
 class Flaw(NamedTuple):
-    """What the check notes of a value that does not fit; `explaining` makes findings of it.
+    """A value that does not fit, as the check notes it; `explaining` makes findings of it.
 
     `about` is the kind or the words that the value fails, the key or the text that it is about.
     """
@@ -120,12 +120,15 @@ def model(cls: type[M]) -> type[M]:
 
 
 class Rule:
-    """What a value has to fulfil beside its kind: a mark of a field, `Annotated[int, Between(1)]`. `keywords` say it in JSON Schema."""
+    """A condition on a value beside its kind: a mark of a field, `Annotated[int, Between(1)]`.
+
+    `keywords` state it in JSON Schema.
+    """
 
     keywords: Mapping[str, Any] = {}
 
     def fault(self, value: Any) -> str:
-        """What is wrong with a value of the right kind; empty when nothing is."""
+        """Explain why a value of the right kind breaks the rule; empty when it does not."""
         raise NotImplementedError
 
     def flaws(self, value: Any, steps: Steps) -> Sequence[Flaw]:
@@ -201,7 +204,7 @@ class Matching(Rule):
 
 
 class OpenMapping(Rule):
-    """A mapping whose shape is the author's, with some keys that have a meaning here.
+    """A mapping of the author's own shape, with some keys that have a meaning here.
 
     Unknown keys are allowed, but not one that is a known key with a typing slip: nothing would read it. The same
     holds in mappings that stand in a list under a known key.
@@ -504,7 +507,7 @@ def _model(cls: type[Model]) -> Check:
 
 
 def _simple_kind(kind: Any) -> type | None:
-    """The type whose values, unless empty, are all right for a field: `str` for `Name | None`; None without one."""
+    """The type that every value of a field may have, unless it is empty: `str` for `Name | None`; None without one."""
     for member in get_args(kind) if get_origin(kind) in (Union, types.UnionType) else (kind,):
         if get_origin(member) is Annotated:
             inner, *marks = get_args(member)

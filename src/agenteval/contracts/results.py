@@ -14,7 +14,7 @@ UNRECORDED = ("capability.missing", "trace.unseen", "trace.lacks_data")
 """Reason codes of assertions that need what the recording does not show; they are skipped, or fail by `--strict-capabilities`."""
 AssertionStatus = Literal["pass", "fail", "warn", "skip"]
 AssertionState = Literal["pass", "vacuous", "fail", "warn", "skip", "xfail"]
-"""A status told more closely: `vacuous` is a pass that judged nothing, `xfail` a no that the test expects."""
+"""A status in more detail: `vacuous` is a pass that judged nothing, `xfail` a failure that the test expects."""
 TestStatus = Literal["pass", "fail", "error", "skipped"]
 
 
@@ -25,10 +25,10 @@ def failing(*, strict: bool) -> tuple[AssertionStatus, ...]:
 
 @model
 class EventDifference(Model):
-    """Where an event is not as expected.
+    """A difference between an event and the expected one.
 
     `place` is a path in its data (`args.filter.price`, `tool`), empty for the event as a whole; `got` is empty where
-    `expected` says all.
+    `expected` is enough.
     """
 
     place: str
@@ -38,7 +38,7 @@ class EventDifference(Model):
 
 @model
 class Excerpt(Model):
-    """One event of the evidence, on a line; `note` says what about it matters, `differences` where that is, part by part."""
+    """One event of the evidence, on a line; `note` is the point of it, `differences` lists the parts that differ."""
 
     event_id: str
     text: str
@@ -56,7 +56,7 @@ class Evidence(Model):
 
 @model
 class CapabilityCheck(Model):
-    """Which capabilities the assertion needs, and which of them the adapter lacks."""
+    """The capabilities that the assertion needs, and those of them that the adapter lacks."""
 
     required: list[str] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
@@ -96,7 +96,7 @@ class AssertionResult(Model):
 
     @property
     def crashed(self) -> bool:
-        """Whether the check broke down: a skip that no rule asked for."""
+        """True if the check broke down: a skip that no rule asked for."""
         return self.status == "skip" and self.reason_code not in UNRECORDED
 
     @property
@@ -106,7 +106,7 @@ class AssertionResult(Model):
 
     @property
     def state(self) -> AssertionState:
-        """What became of the assertion."""
+        """The outcome of the assertion in a word."""
         if self.xfail:
             return "xfail"
         return "vacuous" if self.vacuous else self.status
@@ -132,7 +132,7 @@ class Counts(Model):
 
 @model
 class ToolCount(Model):
-    """How often a tool was called."""
+    """The number of calls of a tool."""
 
     tool: str
     count: int
@@ -140,10 +140,10 @@ class ToolCount(Model):
 
 @model
 class TraceSummary(Model):
-    """What the trace held, in numbers; tools come in order of first use.
+    """The content of the trace, in numbers; tools come in order of first use.
 
-    Without a trace, `trace_id` and `status` are null and all numbers 0. `timing_ms_total` is null when the recording does
-    not tell it.
+    Without a trace, `trace_id` and `status` are null and all numbers 0. `timing_ms_total` is null when the recording
+    lacks it.
     """
 
     trace_id: str | None = None
@@ -158,7 +158,7 @@ class TraceSummary(Model):
 
 @model
 class ErrorInfo(Model):
-    """What kept the test from being judged; `line` and `column`, from 1, when that is something in the test file."""
+    """The error that kept the test from being judged; `line` and `column`, from 1, if it is in the test file."""
 
     reason_code: str
     message: str
@@ -168,7 +168,7 @@ class ErrorInfo(Model):
 
     @property
     def is_located(self) -> bool:
-        """Whether the message is made of the problems of a file, each of which tells its code and place."""
+        """True if the message is made of the problems of a file, each with its own code and place."""
         return f"error[{self.reason_code}]: " in self.message
 
 
@@ -183,11 +183,12 @@ class Artifacts(Model):
 
 @model
 class LiveResult(Model):
-    """How a live run was made. `model` is `played`, or the name of the real one; tokens are counted by kind.
+    """The circumstances of a live run.
 
-    `stale` tells what the author changed since the cassette was recorded, or a tool that really ran answered otherwise, `drift` what the agent's vendor changed, and
-    `approximate` which tool calls got only the nearest recorded result. `ran` are the tools that really ran,
-    `offered` those that the model was shown. `changes` is how the run behaves otherwise than the test's recording.
+    `model` is `played`, or the name of the real one; tokens are counted by kind. `stale` lists changes of the author since
+    the cassette was recorded, and other answers of tools that really ran; `drift` lists changes of the agent's vendor.
+    `approximate` are the tool calls that got only the nearest recorded result, `ran` the tools that really ran, `offered`
+    those that the model was shown. `changes` are differences in behaviour from the test's recording.
     """
 
     model: str
@@ -204,10 +205,10 @@ class LiveResult(Model):
     changes: list[str] = field(default_factory=list)
 
     def words(self) -> list[str]:
-        """Who answered for the model, and what of the run was not as recorded, each in a few words."""
-        told = ["model played" if self.how == "play" else f"model {self.model}"]
-        told += [f"{len(self.stale)} stale"] * bool(self.stale)
-        return told + [f"{len(self.approximate)} approximate"] * bool(self.approximate)
+        """Describe in a few words each: the model that answered, and every way in which the run was not as recorded."""
+        words = ["model played" if self.how == "play" else f"model {self.model}"]
+        words += [f"{len(self.stale)} stale"] * bool(self.stale)
+        return words + [f"{len(self.approximate)} approximate"] * bool(self.approximate)
 
 
 @model
@@ -233,7 +234,7 @@ class Trial(Model):
 
     @property
     def why(self) -> str:
-        """Why the trial did not pass; empty for one that did."""
+        """The reason why the trial did not pass; empty for one that did."""
         if self.status == "pass":
             return ""
         return ", ".join(self.failed) or self.message or self.reason_code or self.status
@@ -254,7 +255,7 @@ class AssertionTrials(Model):
     skipped: int = 0
 
     def lines(self) -> Iterator[str]:
-        """What there is to say unless it passed in every trial, with something to judge."""
+        """List the lines about a check, unless it passed in every trial with something to judge."""
         if self.passed < self.judged:
             yield f"{self.id} passed in {self.passed} of {self.judged}"
         if self.vacuous:
@@ -276,7 +277,7 @@ class TrialsResult(Model):
     """A live test that was run several times: `passed` of `judged`, of which the share `pass_at_least` had to pass.
 
     `interval` is Wilson's, at 95 %; `pass_at_k` and `pass_hat_k` are the chances that one, and that all, of k trials
-    pass, for k from 1. All three are missing when trials ended early, which would bias them. `invalid` tells why trials
+    pass, for k from 1. All three are missing when trials ended early, which would bias them. `invalid` explains why trials
     that a service kept from being judged were run again; they are no part of the rate.
     """
 
@@ -296,20 +297,20 @@ class TrialsResult(Model):
 
     @property
     def sometimes(self) -> bool:
-        """Whether some passed and some did not."""
+        """True if some trials passed and some did not."""
         return 0 < self.passed < self.judged
 
     def words(self) -> str:
-        """How many trials passed: `7 of 10 trials passed (40% to 89%), passes sometimes`."""
-        told = f"{self.passed} of {counted(self.judged, 'trial')} passed"
+        """The share of trials that passed: `7 of 10 trials passed (40% to 89%), passes sometimes`."""
+        text = f"{self.passed} of {counted(self.judged, 'trial')} passed"
         if self.interval:
-            told += " ({:.0%} to {:.0%})".format(*self.interval)
-        told += ", stopped early" if self.stopped_early else ""
-        told += f", {self.pass_at_least:.0%} needed" if self.pass_at_least < 1 else ""
-        return told + (", passes sometimes" if self.sometimes else "")
+            text += " ({:.0%} to {:.0%})".format(*self.interval)
+        text += ", stopped early" if self.stopped_early else ""
+        text += f", {self.pass_at_least:.0%} needed" if self.pass_at_least < 1 else ""
+        return text + (", passes sometimes" if self.sometimes else "")
 
     def lines(self) -> Iterator[str]:
-        """Which trials failed and by what, how often each assertion passed or judged nothing, and what was run again."""
+        """List the trials that failed, with the reason; the rate of each assertion; and all that was run again."""
         for each in self.trials:
             if each.why:
                 phrased = f" ({each.variant!r})" if each.variant else ""
@@ -407,7 +408,7 @@ class TestResult(Model):
 
     @property
     def conditions(self) -> list[str]:
-        """How a live test was run, and how often it passed: `model played`, `7 of 10 trials passed (40% to 89%)`."""
+        """Describe the run of a live test, and its rate: `model played`, `7 of 10 trials passed (40% to 89%)`."""
         return [*(self.live.words() if self.live else ()), *([self.trials.words()] if self.trials else ())]
 
 
@@ -426,7 +427,7 @@ class TestRow(Model):
     result: str | None
     xfail: bool = False
     trials: list[int] | None = None
-    """How many trials passed, of how many that were judged; null for a test that was run once."""
+    """The number of trials that passed, and of those that were judged; null for a test that was run once."""
 
 
 @model
@@ -440,7 +441,7 @@ class InvalidSpec(Model):
     message: str
     severity: Literal["error", "warning"]
     next_step: str = ""
-    """What to do; empty when the message says all."""
+    """The next step; empty when the message is enough."""
 
 
 @model
@@ -481,7 +482,7 @@ class RunCounts(Model):
 
 @model
 class Coverage(Model):
-    """What nothing in the run looks at, so that it could go wrong unseen.
+    """Everything in the run that no assertion looks at, so that it could go wrong unseen.
 
     `tools_available` are the tools that tests say the agent had, `event_types` the types of event in the traces;
     the message the agent was given is none of its doing, and not among them. A category is exercised when one of
@@ -529,17 +530,17 @@ class RunSummary(Model):
 
     @property
     def left_out(self) -> str:
-        """What is missing from the run because the command line asked for it; empty for a whole run."""
+        """The part of the run that the command line left out; empty for a whole run."""
         tests = self.counts.deselected + self.unnamed_tests
         missing = [counted(tests, "test")] * bool(tests)
         missing += [counted(self.deselected_assertions, "assertion")] * bool(self.deselected_assertions)
         by = f" ({', '.join(self.selection)})" if self.selection else ""
-        told = [f"{' and '.join(missing)} left out{by}"] if missing else []
+        parts = [f"{' and '.join(missing)} left out{by}"] if missing else []
         if self.stopped_after:
-            told.append(f"stopped after {counted(self.stopped_after, 'failure')}")
-        return " and ".join(told)
+            parts.append(f"stopped after {counted(self.stopped_after, 'failure')}")
+        return " and ".join(parts)
 
     @property
     def not_judged(self) -> int:
-        """How many assertions reached no verdict: what they need was not recorded, or they crashed."""
+        """The number of assertions without a verdict: the recording lacks what they need, or they crashed."""
         return sum(row.skipped for row in self.scorecard)

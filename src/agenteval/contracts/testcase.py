@@ -1,4 +1,4 @@
-"""The test case: what one `test.yaml` says (SPEC 13), as strict models.
+"""The test case: the content of one `test.yaml` (SPEC 13), as strict models.
 
 Every mapping accepts keys that start with `x-`; they are the author's own and mean nothing here.
 """
@@ -30,8 +30,8 @@ OtherGroups = Annotated[
 
 def check_schedule(context: dict[str, Any] | None) -> None:
     """Refuse a moment or a time zone of the scheduler that is none: what needs it would not be judged. Raises ValueError."""
-    told = context or {}
-    due, zone = told.get("scheduled_for"), told.get("timezone")
+    known = context or {}
+    due, zone = known.get("scheduled_for"), known.get("timezone")
     if due is not None and moment(due) is None:
         message = (
             f"scheduled_for is {due!r}: expected a moment in ISO 8601, such as 2026-01-31T08:00:00+01:00"
@@ -67,7 +67,7 @@ def _meant_zone(written: Any) -> str:
 
 LONGEST_ZONE = 50
 FURTHEST_UNTIL = 366
-"""How many days a test may not block: it would be forgotten."""
+"""The most days that a test may not block: a later day would be forgotten."""
 
 
 @model
@@ -75,13 +75,13 @@ class Message(Model):
     """One message of a conversation."""
 
     role: Literal["user", "assistant", "system", "tool"]
-    """Who speaks."""
+    """The speaker."""
     content: str
-    """What is said."""
+    """The text of the message."""
     sender: str | None = None
     """The sender's display name, where the chat has one."""
     ts: str | None = None
-    """When it was sent, ISO 8601."""
+    """The time at which it was sent, ISO 8601."""
 
     def __post_init__(self) -> None:
         if self.ts is not None and moment(self.ts) is None:
@@ -96,13 +96,13 @@ class Scenario(Model):
     group_id: Name
     """The chat group that the agent acts for."""
     trigger: Trigger
-    """What woke the agent: a message of a user, or the scheduler."""
+    """The event that woke the agent: a message of a user, or the scheduler."""
     input_messages: list[Message]
     """The messages that the agent has to answer."""
     session_id: str | None = None
     """The session within the group."""
     prior_messages: list[Message] = field(default_factory=list)
-    """What was said before, oldest first."""
+    """Earlier messages, oldest first."""
     memory_snapshot: Memory | None = None
     """The group's memory at the start: a list of {group_id, source, path, content}, or any mapping."""
     other_group_state: OtherGroups | None = None
@@ -128,9 +128,9 @@ class FixtureError(Model):
     error_type: Name
     """The kind of error, for instance `timeout`."""
     message: str = ""
-    """What the tool said."""
+    """The message of the tool."""
     retryable: bool = False
-    """Whether trying again could help."""
+    """True if trying again could help."""
 
 
 @model
@@ -152,7 +152,7 @@ class Fixture(Model):
     tool: Name
     """The tool that answers so."""
     description: str | None = None
-    """What it stands for."""
+    """The meaning of the fixture."""
     file: str | None = None
     """A JSON file beside the test, for instance `fx.web_search.current_ai_news.json`."""
     response: Any = field(default_factory=lambda: MISSING)
@@ -171,13 +171,13 @@ class Fixture(Model):
 
     @property
     def answers(self) -> bool:
-        """Whether it says what the tool answered, be that null; otherwise it documents what recordings hold under its id."""
+        """True if the fixture holds an answer, be it null; otherwise it documents what recordings hold under its id."""
         return not (self.file is None and self.error is None and self.response is MISSING)
 
 
 @model
 class ToolPolicy(Model):
-    """Which tools may be used, and how often."""
+    """The tools that may be used, and the most calls of each."""
 
     allow: list[str] | None = None
     """Tools that may be called (names or globs); everything else may not."""
@@ -194,14 +194,14 @@ class ToolPolicy(Model):
 
 @model
 class Tools(Model):
-    """What the agent could use."""
+    """The tools that the agent could use."""
 
     available: list[Name]
     """The tools that the agent had."""
     fixtures: list[Fixture] = field(default_factory=list)
     """Deterministic answers of tools."""
     policy: ToolPolicy | None = None
-    """Which tools may be used."""
+    """The tools that may be used."""
 
 
 @model
@@ -213,28 +213,28 @@ class AssertionSpec(Model):
     type: Name
     """A type of the catalogue: see `agenteval explain`."""
     severity: Severity = "critical"
-    """Whether a failure fails the test, or only warns."""
+    """The effect of a failure: it fails the test, or only warns."""
     params: dict[str, Any] = field(default_factory=dict)
     """The parameters of the type."""
     requires_capabilities: list[str] = field(default_factory=list)
     """Adapter capabilities without which the assertion is skipped."""
     description: str | None = None
-    """Why it is there."""
+    """The reason for the assertion."""
     needs: Literal["real_model"] | None = None
     """`real_model`: skipped where the model's answers are played from a cassette."""
 
 
 @model
 class Policy(Model):
-    """How the test is judged."""
+    """The rules by which the test is judged."""
 
     on_missing_capability: Literal["skip", "fail"] = "skip"
-    """What becomes of an assertion for which the recording lacks something."""
+    """The outcome of an assertion for which the recording lacks something."""
 
 
 @model
 class Expected(Model):
-    """What a person expects. `status: fail` marks a known bug or a negative control; the rest is never judged."""
+    """The expected outcome. `status: fail` marks a known bug or a negative control; the rest is never judged."""
 
     outcome: str | None = None
     """In words."""
@@ -245,7 +245,7 @@ class Expected(Model):
     assertions: list[Name] = field(default_factory=list)
     """The ids of the assertions that are expected to fail. Goes with `status: fail`."""
     reason: str | None = None
-    """Why they fail: the bug, or what the control shows. Goes with `status: fail`."""
+    """The reason why they fail: the bug, or what the control shows. Goes with `status: fail`."""
 
     def __post_init__(self) -> None:
         given = [name for name in ("assertions", "reason") if getattr(self, name)]
@@ -259,36 +259,36 @@ class Expected(Model):
 
 @model
 class Reporting(Model):
-    """What is written of the test."""
+    """The files that are written about the test."""
 
     save_trace: bool = False
     """Write the normalized trace beside the result."""
     redact_fields: list[str] = field(default_factory=list)
-    """Fields whose values are never written or shown: key names, dotted paths or globs."""
+    """Fields with values that are never written or shown: key names, dotted paths or globs."""
 
 
 @model
 class LiveSpec(Model):
-    """How the agent is run again (`agenteval run --live`)."""
+    """The settings for running the agent again (`agenteval run --live`)."""
 
     cassette: Name = "cassette.json"
     """The recorded answers of the model, beside the test."""
     match: Literal["exact", "nearest"] = "exact"
-    """Which recorded result a tool call gets: that of equal arguments; or else the next one of the tool."""
+    """The recorded result that a tool call gets: the one with equal arguments; or else the next one of the tool."""
     run_tools: list[Name] = field(default_factory=list)
     """Tools that really run, in the sandbox: names or globs. All others get fixtures and recorded results."""
     script: Name | None = None
     """Hand-written turns of the model, a YAML file beside the test, before the cassette or the real model answers."""
     timeout_s: Annotated[float, Between(0.1)] = 120
-    """How long the agent may take, in seconds."""
+    """The most seconds that the agent may take."""
     trials: Annotated[int, Between(1, 10_000)] = 1
-    """How often the test is run; `--trials` has the last word."""
+    """The number of times that the test is run; `--trials` has the last word."""
     pass_at_least: Annotated[float, Between(0.0001, 1)] = 1.0
     """The share of the trials that must pass, above 0 and up to 1."""
     blocking: bool = True
-    """Whether the test can fail the run. A new one may be told alone, until a day: `until`."""
+    """True if the test can fail the run. A new one may be reported only, until a day: `until`."""
     owner: Name | None = None
-    """Who looks after a test that does not block."""
+    """The owner of a test that does not block."""
     until: Annotated[str, Matching(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")] | None = None
     """The last day, as YYYY-MM-DD, on which the test does not block; at most a year from now."""
 
@@ -309,7 +309,7 @@ def _check_until(until: str) -> None:
 
     last = datetime.now(UTC).date() + timedelta(days=FURTHEST_UNTIL)
     if (day := moment(until)) is None:
-        raise WrongPart(f"until is {until}: there is no such day", "until")
+        raise WrongPart(f"until is {until}: this day does not exist", "until")
     if day.date() > last:
         raise WrongPart(f"until is {until}, more than a year away: expected a day up to {last}", "until")
 
@@ -325,31 +325,31 @@ class TestCase(Model):
     id: Name
     """`<adapter>.<area>.<behavior>.<expectation>`, unique in a run (SPEC 19)."""
     title: str
-    """What is tested, in a line."""
+    """The subject of the test, in a line."""
     adapter: Name
     """The adapter that reads the recording, for instance `nanoclaw`."""
     mode: Literal["replay", "live"]
-    """Where the behaviour comes from."""
+    """The source of the behaviour."""
     scenario: Scenario
     """The situation."""
     tools: Tools
-    """What the agent could use."""
+    """The tools that the agent could use."""
     assertions: list[AssertionSpec]
-    """What must be true."""
+    """The conditions that must be true."""
     description: str | None = None
-    """What is tested and why, at length."""
+    """The subject of the test and the reason for it, at length."""
     tags: list[str] = field(default_factory=list)
     """Names to select tests by."""
     adapter_input: dict[str, Any] = field(default_factory=dict)
-    """What the adapter reads; the core hands it over unread."""
+    """The input of the adapter; the core hands it over unread."""
     policy: Policy = field(default_factory=Policy)
-    """How the test is judged."""
+    """The rules by which the test is judged."""
     expected: Expected | None = None
-    """What a person expects."""
+    """The outcome that a person expects."""
     reporting: Reporting = field(default_factory=Reporting)
-    """What is written of the test."""
+    """The files that are written about the test."""
     live: LiveSpec | None = None
-    """How the agent is run again."""
+    """The settings for running the agent again."""
     variants: Annotated[list[Name], NotEmpty()] | None = None
     """Phrasings of the last message of the user, of which every trial of a live run takes the next one."""
 
@@ -364,13 +364,13 @@ def memory_text(memory: Any) -> list[str]:
         return [text for item in memory for text in memory_text(item)]
     if isinstance(memory, dict):
         skipped = ("group_id", "session_id", "source", "path")
-        told = ((key, item) for key, item in memory.items() if key not in skipped)
-        return [text for key, item in told for text in ([key] if " " in key else []) + memory_text(item)]
+        kept = ((key, item) for key, item in memory.items() if key not in skipped)
+        return [text for key, item in kept for text in ([key] if " " in key else []) + memory_text(item)]
     return []
 
 
 def other_memories(scenario: Scenario) -> list[tuple[str, Any]]:
-    """What the scenario tells of every other group, by group id: its memory, or an object that has it."""
+    """List the memory of every other group in the scenario, by group id, or an object that has it."""
     state = scenario.other_group_state
     if isinstance(state, dict) and "group_id" not in state:
         return list(state.items())
@@ -379,7 +379,7 @@ def other_memories(scenario: Scenario) -> list[tuple[str, Any]]:
 
 
 def other_groups(scenario: Scenario) -> dict[str, list[str]]:
-    """The memory texts of every other group that the scenario tells of, by group id."""
+    """The memory texts of every other group in the scenario, by group id."""
     groups: dict[str, list[str]] = {}
     for group_id, memory in other_memories(scenario):
         groups.setdefault(group_id, []).extend(memory_text(memory))

@@ -19,9 +19,9 @@ from types import FrameType
 from agenteval.contracts.errors import AgentEvalError
 
 SECONDS = 2.0
-"""What the patterns of a step may take together, in seconds."""
+"""The seconds that the patterns of a step may take together."""
 STEP_SECONDS = 10.0
-"""What a step may take, in seconds."""
+"""The seconds that a step may take."""
 _AGAIN = 1.0
 """A step that has caught its interruption is interrupted again after so many seconds."""
 
@@ -40,15 +40,15 @@ class Expired(KeyboardInterrupt):
 
 
 _patterns = SECONDS
-"""What the patterns of the step may still take, in seconds."""
+"""The seconds that the patterns of the step may still take."""
 _until: float | None = None
-"""When the time of the step is used up; None outside of steps."""
+"""The moment at which the time of the step is used up; None outside of steps."""
 
 
 class step:  # noqa: N801 - reads as the function that it could be, were that not slower
     """All inside is one step: `with step(error): …`. A step within another is a part of it.
 
-    Raises what `error` makes of the words that tell which limit was reached: `used up the 10 s of processor time …`.
+    Raises what `error` makes of the words about the limit that was reached: `used up the 10 s of processor time …`.
     """
 
     __slots__ = ("_error", "_is_part", "_timed")
@@ -91,7 +91,7 @@ def renew() -> None:
 
 @cache
 def _has_signal() -> bool:
-    """Whether there is a signal of such a timer, which is not in use: a profiler may have it."""
+    """Return whether there is a signal for this timer that is not in use: a profiler may have it."""
     free = hasattr(signal, "SIGPROF") and signal.getsignal(signal.SIGPROF) is signal.SIG_DFL
     if free:
         signal.signal(signal.SIGPROF, _interrupt)

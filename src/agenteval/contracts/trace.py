@@ -11,7 +11,7 @@ result of a call
     The `tool_result` events linked to the call, by equal `call_id` or by `parent_event_id`.
 failed call
     A call to which an `error` event, or a `tool_result` with `success: false`, is linked. Where a recording does not state
-    success, a result that says at its top that it failed (`success: false`, `ok: false` or `isError: true`) did; any other
+    success, a result that reports a failure at its top (`success: false`, `ok: false` or `isError: true`) failed; any other
     succeeded.
 successful call
     A call to which a `tool_result` with `success: true` is linked, and nothing that makes it failed.
@@ -24,7 +24,7 @@ turn
 `data` of an event, by type; adapters may add keys, which no check reads:
 
 `message_received`  role, content, sender (where there is one)
-`tool_call`         tool, call_id, args (null where the recording does not tell them), recorded_tool (the runtime's name
+`tool_call`         tool, call_id, args (null where the recording lacks them), recorded_tool (the runtime's name
                     for it), parent_call_id (of a subagent, or of a command in a shell), said (what the agent wrote, where
                     something else went out, which args has)
 `tool_result`       tool, call_id, success, result, fixture_id (when it came from a fixture)
@@ -49,7 +49,7 @@ from agenteval.contracts.models import Model, model
 
 TRACE_SCHEMA_VERSION = "0.1"
 ASSISTANT = "assistant"
-"""The role of the agent in messages: what it says is not what the user said."""
+"""The role of the agent in messages: its words are not the user's."""
 
 EventType = Literal[
     "message_received", "tool_call", "tool_result", "memory_read", "memory_write", "error", "final_output"
@@ -62,7 +62,7 @@ TraceStatus = Literal["success", "partial", "failed", "blocked"]
 
 @model
 class AdapterInfo(Model):
-    """Which adapter wrote a trace (SPEC 12)."""
+    """The adapter that wrote a trace (SPEC 12)."""
 
     name: str
     version: str
@@ -70,7 +70,7 @@ class AdapterInfo(Model):
 
 @model
 class Capabilities(Model):
-    """What a trace can show (SPEC 12): an assertion that needs a flag which is false is not judged."""
+    """The abilities of a trace (SPEC 12): an assertion that needs a flag which is false is not judged."""
 
     supports_tool_trace: bool = False
     supports_memory_events: bool = False
@@ -89,7 +89,7 @@ WAYS: dict[str, str] = {
     "supports_live_run": "use an adapter that runs the agent",
     "supports_replay": "use an adapter that replays recordings",
 }
-"""How a recording gets each capability."""
+"""Advice for each capability that a recording lacks."""
 
 
 @model
@@ -130,7 +130,7 @@ class TraceScenario(Model):
 
 @model
 class Metrics(Model):
-    """Measures of the recorded run: milliseconds, counts, tokens, US dollars; None for what the recording does not tell."""
+    """Measures of the recorded run: milliseconds, counts, tokens, US dollars; None for a measure that the recording lacks."""
 
     timing_ms_total: float | None = None
     tool_call_count: int = 0
@@ -147,7 +147,7 @@ class ToolCall:
     results: list[Event] = field(default_factory=list)
     errors: list[Event] = field(default_factory=list)
     missed: bool = False
-    """Whether somebody asked for arguments that the recording does not tell."""
+    """True if a check asked for arguments that the recording does not have."""
 
     @property
     def tool(self) -> str:
@@ -156,7 +156,7 @@ class ToolCall:
 
     @property
     def recorded_tool(self) -> str:
-        """What the runtime calls the tool; empty when the trace does not tell."""
+        """The name of the tool in the runtime; empty when the trace does not have it."""
         return str(self.event.data.get("recorded_tool") or "")
 
     @property
@@ -180,7 +180,7 @@ class ToolCall:
 
     @property
     def tells_args(self) -> bool:
-        """Whether the recording has the arguments, be they empty."""
+        """True if the recording has the arguments, be they empty."""
         return self.event.data.get("args") is not None
 
     def failures(self) -> list[Event]:
@@ -190,12 +190,12 @@ class ToolCall:
 
     @property
     def failed(self) -> bool:
-        """Whether an error or an unsuccessful result is linked to it."""
+        """True if an error or an unsuccessful result is linked to the call."""
         return bool(self.errors) or any(not result.data.get("success") for result in self.results)
 
     @property
     def succeeded(self) -> bool:
-        """Whether a successful result is linked to it, and no failure."""
+        """True if a successful result is linked to the call, and no failure."""
         return bool(self.results) and not self.failed
 
 
@@ -266,7 +266,7 @@ class Trace:
 
     @property
     def untold(self) -> Sequence[ToolCall]:
-        """The calls whose arguments the recording does not tell."""
+        """The calls without their arguments in the recording."""
         return self._untold
 
     @cached_property
@@ -367,7 +367,7 @@ def retries(calls: Iterable[ToolCall], ignore_args: Iterable[str] = ()) -> Itera
 
 
 def _timeline(calls: Iterable[ToolCall]) -> Iterator[tuple[int, str, ToolCall]]:
-    """When each call was made, and when it failed or succeeded."""
+    """List the moments at which each call was made, and at which it failed or succeeded."""
     for call in calls:
         yield call.event.seq, "call", call
         if call.failed:
@@ -403,7 +403,7 @@ class TraceBuilder:
         agent_id: str | None = None,
         parent_event_id: str | None = None,
     ) -> Event:
-        """Append one event and return it. A `tool_result` without `success`, or with null, gets it by what the result says."""
+        """Append one event and return it. A `tool_result` without `success`, or with null, gets it from the result itself."""
         if event_type == "tool_result" and data.get("success") is None:
             data = {**data, "success": not says_failed(data.get("result"))}
         seq = len(self.events) + 1
@@ -472,7 +472,7 @@ class TraceBuilder:
 
 
 def says_failed(result: Any) -> bool:
-    """Whether a result says at its top that it failed, be it an object or the text of one."""
+    """Return whether a result reports a failure at its top, be it an object or the text of one."""
     held = held_in(result)
     if not isinstance(held, dict):
         return False
@@ -495,7 +495,7 @@ def _to_the_second(seconds: int) -> str:
 
 
 def is_synthetic(timestamp: str) -> bool:
-    """Whether a timestamp was made up, for a step that has none."""
+    """Return whether a timestamp was made up, for a step that has none."""
     return timestamp.startswith("1970-")
 
 

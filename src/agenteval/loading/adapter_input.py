@@ -1,4 +1,4 @@
-"""What a test may say in `adapter_input`: the keys that its adapter knows, and files inside the project."""
+"""Checks `adapter_input`: keys that the adapter knows, and files inside the project."""
 
 import os
 import stat
@@ -92,7 +92,7 @@ def names_in(given: Any) -> Iterator[str]:
 def part_at_fault(error: AgentEvalError, case: TestCase) -> tuple[DataPath, bool]:
     """The path to what an adapter's error is about in the test file, and whether the key there is meant.
 
-    The path is empty when that is nothing that the file says.
+    The path is empty when that is no part of the file.
     """
     path: DataPath = _OUTSIDE.get(error.reason_code, ("adapter_input",))
     at_key = False
@@ -106,4 +106,4 @@ _OUTSIDE: dict[str, DataPath] = {
     "adapter.broken": ("adapter",),
     "adapter.live_unsupported": ("mode",),
 }
-"""What those errors are about that have to do with another part of the test file."""
+"""Errors that are about another part of the test file, each with this part."""

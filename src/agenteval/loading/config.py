@@ -1,4 +1,4 @@
-"""What a project can set, with the values in force when it does not."""
+"""Holds all settings of a project, with their defaults."""
 
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -65,21 +65,21 @@ class LimitsConfig(Model):
     max_result_bytes: Annotated[int, Between(1)] = MAX_RESULT_BYTES
     """The most bytes of a file that a run writes about one test: a longer trace is not written, a result is cut."""
     pattern_seconds: Annotated[float, Between(0.001)] = 2.0
-    """How long all patterns and JSON Schemas of one assertion may take together, in seconds of processor time."""
+    """The seconds of processor time that all patterns and JSON Schemas of one assertion may take together."""
     step_seconds: Annotated[float, Between(0.001)] = 10.0
-    """How long checking a file, judging by an assertion or redacting a text may take, in seconds of processor time."""
+    """The seconds of processor time that checking a file, judging by an assertion or redacting a text may take."""
 
 
 @model
 class RedactionConfig(Model):
-    """What is found by its form, and kept out of everything that is written or shown."""
+    """The kinds of values that are found by their form, and kept out of everything that is written or shown."""
 
     kinds: list[Literal["secrets", "email"]] = field(default_factory=lambda: ["secrets", "email"])
     """`secrets`: keys, tokens and passwords; `email`: addresses. An empty list turns this off."""
 
 
 class _Rule(Rule):
-    """A rule for a text: a function that says what is wrong with it, and nothing when it fits."""
+    """A rule for a text: a function that explains why it does not fit, or returns ""."""
 
     def __init__(self, fault: Callable[[str], str]) -> None:
         self._fault = fault
@@ -89,25 +89,25 @@ class _Rule(Rule):
 
 
 def _path_fault(name: str) -> str:
-    """What is wrong with a path, of whatever there is or is not; empty when nothing is."""
+    """Explain why a path cannot be used; "" if it can. The file need not exist."""
     return f"{name!r} is no path: it has a NUL character" if "\0" in name else ""
 
 
 def _fault_inside(name: str, what: str = "tests are") -> str:
-    """What is wrong with a path that stays below the project's root, as far as its words show."""
+    """Explain why a path leads out of the project's root, as far as its words show; "" if it stays below."""
     path = Path(os.path.normpath(name))
     outside = path.is_absolute() or path.parts[:1] == (os.pardir,)
-    told = f"{name!r} is outside the project: {what} named relative to its root"
-    return _path_fault(name) or (told if outside else "")
+    message = f"{name!r} is outside the project: {what} named relative to its root"
+    return _path_fault(name) or (message if outside else "")
 
 
 def _fault_of_travelling(name: str) -> str:
-    """What is wrong with the path or glob of files that travel."""
+    """Explain why a path or glob cannot name files that travel; "" if it can."""
     return _fault_inside(name, "files are")
 
 
 def _plugin_fault(name: str) -> str:
-    """What is wrong with the name of a plugin: a file inside the project, or the dotted name of a module."""
+    """Explain why a name cannot be a plugin's: a file inside the project, or the dotted name of a module."""
     if name.endswith(".py") or _path_fault(name):
         return _fault_inside(name, "a plugin's file is")
     if all(part.isidentifier() for part in name.split(".")):
@@ -117,7 +117,7 @@ def _plugin_fault(name: str) -> str:
 
 @model
 class LiveNanoClaw(Model):
-    """Where NanoClaw is, for tests of its agents."""
+    """The place of NanoClaw, for tests of its agents."""
 
     checkout: Annotated[str, _Rule(_path_fault)] = ""
     """The checkout, relative to the project's root; by default the project itself."""
@@ -133,12 +133,12 @@ class LiveNanoClaw(Model):
 
 @model
 class LiveCommand(Model):
-    """How an agent is started that `adapter: command` runs."""
+    """The command that starts an agent of `adapter: command`."""
 
     run: list[Annotated[str, NotEmpty()]] = field(default_factory=list)
     """The program with its arguments, started in the project's root: `[.venv/bin/python, agent.py]`."""
     mounts: list[Annotated[str, NotEmpty(), _Rule(_path_fault)]] = field(default_factory=list)
-    """What else the agent may read: folders and files, relative to the project's root, or absolute."""
+    """Other folders and files that the agent may read, relative to the project's root, or absolute."""
     image: str = ""
     """The image to run it in, for docker and podman."""
 
@@ -155,14 +155,14 @@ class LiveModel(Model):
 
 @model
 class LiveConfig(Model):
-    """How agents are run again (`--live`)."""
+    """The settings for running agents again (`--live`)."""
 
     runtime: Literal["auto", "bwrap", "docker", "podman"] = "auto"
     """The sandbox; `auto` takes the first that works."""
     nanoclaw: LiveNanoClaw = field(default_factory=LiveNanoClaw)
-    """Where NanoClaw is."""
+    """The place of NanoClaw."""
     command: LiveCommand = field(default_factory=LiveCommand)
-    """How any other agent is started."""
+    """The command that starts any other agent."""
     model: LiveModel = field(default_factory=LiveModel)
     """The real model."""
     max_requests: Annotated[int, Between(1)] = 200
@@ -192,7 +192,7 @@ class ServeAgent(Model):
     model_class: str = ""
     """The class of its model, as suites name them."""
     judge: str = ""
-    """Who decides on rubrics: `recorded`, `command:PROGRAM`, or the name of a plugin."""
+    """The judge of rubrics: `recorded`, `command:PROGRAM`, or the name of a plugin."""
     input_schema: Annotated[str, _Rule(_fault_inside)] = ""
     """A file with the JSON Schema of its input, relative to the project's root; a suite with another input is refused."""
     tenants: list[TenantName] = field(default_factory=list)
@@ -216,21 +216,21 @@ class ServeKey(Model):
     sha256: Annotated[str, Matching(r"[0-9a-f]{64}")]
     """The SHA-256 of the key, which itself stands in no file: `agenteval serve --new-key TENANT`."""
     tenant: TenantName
-    """Whose runs they may see."""
+    """The tenant of the runs that they may see."""
     subject: Annotated[str, NotEmpty()] = "key"
-    """Who they are, for the record."""
+    """Their name for the record."""
 
 
 @model
 class ServeLimits(Model):
-    """What a host takes on."""
+    """The most work that a host takes on."""
 
     max_tasks_per_suite: Annotated[int, Between(1)] = 200
     """The most tasks of a suite."""
     max_cost_usd_per_suite: Annotated[float, Between(0)] = 5.0
     """The most that the tasks of a run may cost together, in US dollars."""
     runs_at_once: Annotated[int, Between(1)] = 2
-    """How many runs are worked on at the same time."""
+    """The most runs at the same time."""
     max_body_bytes: Annotated[int, Between(1)] = 1_000_000
     """The most bytes of a request."""
     keep_days: Annotated[float, Between(0)] = 0.0
@@ -246,19 +246,19 @@ class ServeConfig(Model):
     agents: dict[str, ServeAgent] = field(default_factory=dict)
     """The agents by id."""
     keys: list[ServeKey] = field(default_factory=list)
-    """Who may ask; with none, everybody on this machine, as the tenant `local`."""
+    """The clients that may ask; with none, everybody on this machine, as the tenant `local`."""
     limits: ServeLimits = field(default_factory=ServeLimits)
-    """What it takes on."""
+    """The most work that the host takes on."""
 
 
 @model
 class Config(Model):
-    """What a project sets once for all runs; the command line overrides it."""
+    """The settings of a project for all runs; the command line overrides them."""
 
     tests: list[Annotated[str, NotEmpty(), _Rule(_fault_inside)]] = field(default_factory=list)
     """The test files and directories that a command without paths is about, relative to the project root."""
     artifacts_dir: Annotated[str, NotEmpty(), _Rule(_path_fault)] = "artifacts"
-    """Where runs are written, relative to the project root."""
+    """The folder to which runs are written, relative to the project root."""
     strict: bool = False
     """Warnings fail a test or the run."""
     fail_on_vacuous: bool = False
@@ -270,32 +270,32 @@ class Config(Model):
     baseline: Annotated[str, NotEmpty(), _Rule(_path_fault)] = "agenteval-baseline.json"
     """The file that `--update-baseline` writes, relative to the project root."""
     color: Literal["auto", "always", "never"] = "auto"
-    """Whether the console uses colour."""
+    """The use of colour on the console."""
     plugins: list[Annotated[str, _Rule(_plugin_fault)]] = field(default_factory=list)
-    """Modules whose assertion types and adapters can be used: files relative to the project's root, or dotted names."""
+    """Modules with assertion types and adapters to use: files relative to the project's root, or dotted names."""
     cluster_files: list[Annotated[str, NotEmpty(), _Rule(_fault_of_travelling)]] = field(default_factory=list)
     """Files that git ignores and that travel to a cluster all the same: paths or globs, relative to the project root."""
     secrets: list[Annotated[str, NotEmpty()]] = field(default_factory=list)
-    """Environment variables whose values are redacted wherever they stand."""
+    """Environment variables to redact: their values are hidden wherever they stand."""
     redaction: RedactionConfig = field(default_factory=RedactionConfig)
-    """What is redacted without being named."""
+    """The values that are redacted without being named."""
     suite: SuiteConfig = field(default_factory=SuiteConfig)
     """The OpenWOP suite."""
     limits: LimitsConfig = field(default_factory=LimitsConfig)
     """Bounds on what is read."""
     live: LiveConfig = field(default_factory=LiveConfig)
-    """How agents are run again."""
+    """The settings for running agents again."""
     serve: ServeConfig = field(default_factory=ServeConfig)
     """The OpenWOP host."""
 
 
 PREFIX = "AGENTEVAL_"
-"""What the environment variables that configure begin with: AGENTEVAL_ARTIFACTS_DIR, AGENTEVAL_SUITE_ID …"""
+"""The beginning of the environment variables that configure: AGENTEVAL_ARTIFACTS_DIR, AGENTEVAL_SUITE_ID …"""
 
 _MISNAMED = "agenteval.yml"
 _PYPROJECT = "pyproject.toml"
 _TABLES = ("\n[tool.agenteval", "\n[[tool.agenteval", "\ntool.agenteval", "\n[tool]", "\ntool={")
-"""How the table may begin, once blanks and quotes are removed."""
+"""The ways in which the table may begin, once blanks and quotes are removed."""
 _PATHS = ("artifacts_dir", "baseline")
 """The settings that name a file or folder; plugins have a rule of their own."""
 CONFIGURING = (SETTINGS_FILE, _PYPROJECT)
@@ -457,7 +457,7 @@ def _from_file(root: Path) -> Any:
 
 
 def _from_toml(path: Path) -> Any:
-    """What the table in pyproject.toml says, or None when there is no such table."""
+    """Read the table in pyproject.toml; None when there is no such table."""
     text = read_text(path)
     if not _may_configure(text):
         return None
@@ -475,7 +475,7 @@ def _from_toml(path: Path) -> Any:
 
 
 def _may_configure(text: str) -> bool:
-    """Whether a pyproject.toml may have the table; parsing it as TOML takes longer than a small run."""
+    """Return whether a pyproject.toml may have the table; parsing it as TOML takes longer than a small run."""
     if "agenteval" not in text:
         return False
     bare = "\n" + text.translate({ord(sign): None for sign in " \t\"'"})

@@ -1,4 +1,4 @@
-"""What a valid test says in several places, held together: names that refer to what it declares, and checks that judge nothing.
+"""Compares the parts of a valid test: names with their declarations, and checks that judge nothing.
 
 An undeclared name may be right: a tool that the agent must not have, a group that must not leak. But one that
 differs from a declared name by a typing slip is refused as a misspelling: a check for a tool that does not exist
@@ -40,7 +40,7 @@ _LIMITING = ("must_not_call_tool", "max_tool_calls")
 JUDGES_POLICY = "tools_within_policy"
 """The type of assertion that judges `tools.policy`."""
 FEWEST_PARTS = 3
-"""Of an id: with fewer, it cannot tell the adapter, what is tested and what is expected."""
+"""The fewest parts of an id, which names the adapter, the behaviour and the expectation."""
 _VALUES = frozenset({"const", "enum", "default", "examples"})
 """Keywords of a JSON Schema that hold values, not schemas."""
 _SIGNS = lazy(r"\\[bdsw](?![a-z])|\.[*+]")
@@ -151,7 +151,7 @@ def _forbidden_arguments(case: TestCase, checks: Checks, trace: Trace) -> Iterat
 
 
 def _named(case: TestCase, checks: Checks) -> list[Named]:
-    """What the parameters name that stand in the file, where they do."""
+    """List the names in parameters that stand in the file, each with its place."""
     return [
         (("assertions", index, "params", *_in_file(path, params)), parameter, name)
         for index, check in checks
@@ -169,7 +169,7 @@ def _in_file(path: DataPath, data: Any) -> Iterator[str | int]:
 
 
 def _tool_places(case: TestCase, named: Sequence[Named]) -> list[Place]:
-    """Where a test names tools: in parameters, fixtures and the policy."""
+    """List the names of tools in a test: in parameters, fixtures and the policy."""
     places = [(path, name, False) for path, where, name in named if where in LOOKED_AT or where in EXEMPT]
     for index, fixture in enumerate(case.tools.fixtures):
         places.append((("tools", "fixtures", index, "tool"), fixture.tool, False))
@@ -227,7 +227,7 @@ def _tools(case: TestCase, places: Sequence[Place], trace: Trace | None = None) 
 
 
 def _need_not_be_had(case: TestCase, path: DataPath) -> bool:
-    """Whether the tool at a path is forbidden, limited, passed over, or of a policy, so that the agent need not have it."""
+    """Return whether the agent need not have a tool: it is forbidden, limited, passed over, or part of a policy."""
     if path[0] == "tools":
         return path[1] == "policy"
     limits = case.assertions[int(path[1])].type in _LIMITING
@@ -257,7 +257,7 @@ def _group_ids(state: Any, path: DataPath) -> list[tuple[DataPath, str]]:
 
 
 def remarks(case: TestCase) -> Iterator[Fault]:
-    """What to warn of: checks that judge less than they seem to, and ids that do not follow the convention.
+    """Find checks that judge less than they seem to, and ids that do not follow the convention.
 
     `spec.id_convention`, `spec.policy_not_judged`, `spec.phrase_like_pattern`, `spec.format_not_judged`.
     """
@@ -285,7 +285,7 @@ def remarks(case: TestCase) -> Iterator[Fault]:
 
 
 def _remark(kind: str, params: dict[str, Any], path: DataPath, text: str) -> tuple[str, str, str] | None:
-    """What to warn of in a text of the parameters: reason code, message, next step."""
+    """Return the warning about a text of the parameters: reason code, message, next step; None if there is none."""
     if kind == "output_omits" and path[0] == "patterns" and not params.get("regex") and _SIGNS.search(text):
         message = f"{shown(text)} looks like a regular expression, but is matched literally"
         return "spec.phrase_like_pattern", message, "set `regex: true` next to patterns"
@@ -296,9 +296,9 @@ def _remark(kind: str, params: dict[str, Any], path: DataPath, text: str) -> tup
 
 
 def _unconventional(case: TestCase) -> tuple[str, str] | None:
-    """Why the id is not `<adapter>.<area>.<behavior>.<expectation>` (SPEC 19), and one that is, to advise; None when it is.
+    """Explain why the id is not `<adapter>.<area>.<behavior>.<expectation>` (SPEC 19), and advise one; None if it is.
 
-    An area and a behavior may be told in more parts or in fewer, as in the ids of the SPEC's own examples.
+    An area and a behavior may have more parts or fewer, as in the ids of the SPEC's own examples.
     """
     parts = case.id.split(".")
     plain = all(part.isascii() and part.replace("-", "").replace("_", "").isalnum() for part in parts)

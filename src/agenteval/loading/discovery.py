@@ -1,4 +1,4 @@
-"""Which tests a command line means: the files that its paths lead to, and of these what `-k` and tags select."""
+"""Finds the tests of a command line: the files that its paths lead to, and those of them that `-k` and tags select."""
 
 import os
 import re
@@ -30,7 +30,7 @@ _PATTERNS = "test.yaml, test.yml, *.test.yaml or *.test.yml"
 _NEARLY = lazy(r"(?:[^_.].*[._-])?tests?(?:[._-].*)?\.ya?ml(?:\.txt)?", re.IGNORECASE)
 """Names that are almost those of tests: tests.yml, Test.yaml, test_digest.yaml, test.yaml.txt."""
 _LOOKED_INTO = 100_000
-"""How many bytes of a file with such a name are read to see whether it holds a test."""
+"""The bytes of a file with such a name that are read to see if it holds a test."""
 
 
 class Selected(NamedTuple):
@@ -41,7 +41,7 @@ class Selected(NamedTuple):
 
 
 Found = Selected | SpecError
-"""What a search finds: a file to load, or an error."""
+"""A finding of a search: a file to load, or an error."""
 
 
 def discover(paths: Sequence[str], overlooked: list[Problem] | None = None) -> Iterator[Found]:
@@ -65,12 +65,12 @@ def discover(paths: Sequence[str], overlooked: list[Problem] | None = None) -> I
 
 
 def is_test_file(name: str) -> bool:
-    """Whether a file of this name is a test."""
+    """Return whether a file of this name is a test."""
     return name in _NAMES or (name.endswith(_ENDINGS) and not name.startswith("."))
 
 
 def is_entered(name: str) -> bool:
-    """Whether a search enters a directory of this name by itself."""
+    """Return whether a search enters a directory of this name by itself."""
     return name not in _SKIPPED and not name.startswith(".")
 
 
@@ -93,7 +93,7 @@ def _merged(paths: Sequence[str]) -> list[tuple[str, frozenset[str] | None]]:
 
 
 def _is_inside(path: str, whole: Sequence[str]) -> bool:
-    """Whether the whole file is asked for too: by another name, or through its directory."""
+    """Return whether the whole file is asked for too: by another name, or through its directory."""
     real = os.path.realpath(path)
     return any(real == each or real.startswith(each.rstrip(os.sep) + os.sep) for each in whole)
 
@@ -107,12 +107,12 @@ class _Search:
         self.nearly: list[str] = []
         """Files that hold a test but are not named as one, or are in a directory that is not entered."""
         self.dangling: list[str] = []
-        """Links that lead nowhere, by their names to directories: nothing says what is missing."""
+        """Links that lead nowhere, by their names to directories: no error names what is missing."""
         self.configured: dict[str, bool] = {}
         """Directories that may have settings of their own, and whether tests were found there or below."""
 
     def named(self, path: str, only: frozenset[str] | None) -> Iterator[Found]:
-        """What one path of the command line means."""
+        """Find the test files that one path of the command line means."""
         if only is not None and "" in only:
             yield _error(path, "select.no_assertion", "no assertion is named after '::'")
         elif not Path(path).is_dir():
@@ -181,7 +181,7 @@ class _Search:
 
     @staticmethod
     def is_new(path: str, seen: set[tuple[int, int]]) -> bool:
-        """Whether this file or directory is met for the first time. What cannot be looked up counts as new."""
+        """Return whether this file or directory is new to the search; it is if it cannot be looked up."""
         try:
             status = os.stat(path)  # noqa: PTH116 - once per test
         except OSError:
@@ -201,7 +201,7 @@ def _is_directory(entry: "os.DirEntry[str]") -> bool:
 
 
 def holds_a_test(path: str) -> bool:
-    """Whether a file reads like a test: a mapping with an adapter and assertions."""
+    """Return whether a file reads like a test: a mapping with an adapter and assertions."""
     if not os.path.isfile(path):  # noqa: PTH113 - a pipe would be waited for; False for what may not be looked up
         return False
     try:
@@ -292,7 +292,7 @@ Predicate = Callable[[str], bool]
 
 
 class Choice(NamedTuple):
-    """Whether a selection wants a test, with the test's tags and those words of the selection that match it."""
+    """The decision of a selection about a test, with the test's tags and the words of the selection that match it."""
 
     wanted: bool
     tags: tuple[str, ...] = ()
@@ -328,13 +328,13 @@ class Selection:
         return Selection, self._asked
 
     def wants(self, test: "LoadedTest") -> bool:
-        """Whether the test is selected. Remembers its tags and matching words."""
+        """Return whether the test is selected. Remembers its tags and matching words."""
         choice = self.choose(test)
         self.note(choice)
         return choice.wanted
 
     def choose(self, test: "LoadedTest") -> Choice:
-        """Whether the test is selected, with its tags and matching words; remembers nothing."""
+        """Decide about a test, with its tags and matching words; remembers nothing."""
         if self.everything:
             return WANTED
         case = test.case

@@ -46,7 +46,7 @@ class OpenProject:
         return from_here(self.root, self.config.artifacts_dir)
 
     def paths(self, given: Sequence[str], command: str) -> list[str]:
-        """What a command is about: the paths that are given, else the tests that the configuration names.
+        """List the paths that a command works on: those given, else the tests that the configuration names.
 
         Raises `UsageError` when there are neither.
         """
@@ -59,7 +59,7 @@ class OpenProject:
         return named
 
     def unnamed(self, given: Sequence[str]) -> int:
-        """How many test files the configuration names to which none of the given paths leads."""
+        """Count the test files that the configuration names and none of the given paths leads to."""
         if not (given and self.config.tests):
             return 0
         named, all_tests = (
@@ -69,7 +69,7 @@ class OpenProject:
         return len(all_tests - named)
 
     def context_of(self, test: Path, run_id: str, *, allow_outside: bool) -> AdapterContext:
-        """What an adapter may know of a test file of the project."""
+        """Describe the surroundings of a test file of the project for its adapter."""
         return AdapterContext(
             base_dir=test.parent,
             root=reach_of(test),

@@ -1,4 +1,4 @@
-"""Loads a test file: what it says, with every problem it has, and its assertions ready to judge."""
+"""Loads a test file: its content, every problem it has, and its assertions ready to judge."""
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
@@ -15,7 +15,7 @@ from agenteval.contracts.trace import CAPABILITY_FLAGS, Trace
 from agenteval.loading.config import LimitsConfig, reach_of
 from agenteval.loading.consistency import misspelt_names, remarks
 from agenteval.loading.discovery import TEST_FILE
-from agenteval.plugins.contract import told
+from agenteval.plugins.contract import error_line
 from agenteval.plugins.registry import BUILT_IN, Registry
 from agenteval.reading.documents import checking, is_inside, read_text
 from agenteval.reading.places import Fault, fault_of, problem_at, problems_at
@@ -43,7 +43,7 @@ class BoundAssertion:
 
 
 class Written(NamedTuple):
-    """What a test file says: its text, its data, and the offsets in the text at which its assertions begin."""
+    """The content of a test file: its text, its data, and the offsets in the text at which its assertions begin."""
 
     text: str
     data: Any
@@ -56,9 +56,9 @@ class LoadedTest:
 
     `written` is the content of the file; None for a test that is made of anything else, such as a task of a suite, whose
     recording and cassette are in `folder`, out of `root` of which nothing is read. `responses` are what tools answer in a
-    live run of such a task, by tool and in order, each once; None where the fixtures of the case and its recording do.
-    `fits` refuses a recording that is none of the task (`AdapterError`), and tells warnings. `share` scores the result of
-    such a task: how much was reached, of how much; None leaves it to its critical assertions.
+    live run of the task, by tool and in order, each once; None where the fixtures of the case and its recording do.
+    `fits` refuses a recording that is none of the task (`AdapterError`), and gives warnings. `share` scores the result of
+    the task: the points that were reached, and all points; None leaves it to its critical assertions.
     """
 
     case: TestCase
@@ -197,7 +197,7 @@ class _Loader:
         return case
 
     def is_in_params(self, finding: "Finding") -> bool:
-        """Whether a key of an assertion that is missing stands among its parameters, where the error is shown."""
+        """Return whether a missing key of an assertion stands among its parameters, where the error is shown."""
         match finding.path:
             case ("assertions", int(index)) if finding.code == "missing_key":
                 params = self.data["assertions"][index].get("params")
@@ -287,7 +287,7 @@ class _Loader:
         """The check of an assertion, or None when its type or its params are wrong."""
         kind, params = given.get("type"), given.get("params", {})
         if not isinstance(kind, str) or not kind or not isinstance(params, dict):
-            return None  # a fault of the envelope says so
+            return None  # the envelope has a fault of its own
         at_type = ("assertions", index, "type")
         try:
             cls = self.registry.assertion_class(kind)
@@ -300,7 +300,7 @@ class _Loader:
             cls = self.registry.assertion_class(kind)
             place = ("assertions", index, "params") if "params" in given else at_type
             faults = [_parameter_fault(kind, finding, place, fields_of(cls)) for finding in invalid.findings]
-            # A parameter that stands next to 'params' is not missing as well: there, one error says where it belongs.
+            # A parameter that stands next to 'params' is not missing as well: there, one error explains where it belongs.
             known = fields_of(cls)
             beside = [
                 name
@@ -319,7 +319,7 @@ class _Loader:
         except BaseException as error:
             if not (origin := self.registry.origin(kind)):
                 raise
-            message = f"the plugin {origin} crashed on the parameters of {kind}: {told(error)}"
+            message = f"the plugin {origin} crashed on the parameters of {kind}: {error_line(error)}"
             step = "correct the plugin, or report it to its author"
             self.fault("plugin.broken", message, *at_type, next_step=step)
         return None
@@ -374,7 +374,7 @@ class _Loader:
 
 
 _INPUTS = frozenset(("replay_file", "session", "turn", "task_id", "message", "tool_aliases"))
-"""What tests name under `adapter_input`, and beginners at the top."""
+"""Keys of `adapter_input` that beginners write at the top."""
 
 
 def fields_of(cls: type[Assertion] | None) -> list[str]:
@@ -402,8 +402,8 @@ def _parameter_fault(kind: str, finding: "Finding", params: DataPath, known: Seq
             name = dotted((*finding.path, finding.name))
             code, message = "spec.missing_parameter", f"{kind} needs the parameter {name!r}"
         case _:
-            whose = f"parameter {name!r} of {kind}" if name else kind
-            code, message = "spec.wrong_parameter", f"{whose}: {finding.message}"
+            owner = f"parameter {name!r} of {kind}" if name else kind
+            code, message = "spec.wrong_parameter", f"{owner}: {finding.message}"
     fault = fault_of(finding, "spec")
     return fault._replace(code=code, message=message, data_path=(*params, *finding.path), next_step=step)
 

@@ -45,14 +45,14 @@ class Plugin:
 
     @property
     def next_step(self) -> str:
-        """What to do about the error."""
+        """The next step for the plugin's author."""
         if self.configured:
             return "correct the plugin, or remove it from `plugins` in the configuration"
         return "correct, reinstall or uninstall the package"
 
 
-def told(error: BaseException) -> str:
-    """An exception on one line: `ValueError: no such thing`."""
+def error_line(error: BaseException) -> str:
+    """Render an exception on one line: `ValueError: no such thing`."""
     text = clipped(" ".join(saying(error).split()), _LONGEST_ERROR)
     return f"{type(error).__name__}: {text}".rstrip(": ")
 
@@ -78,14 +78,14 @@ _DATA: dict[str, tuple[tuple[str, Any], ...]] = {
     "tool_result": (("tool", _TEXT), ("call_id", _TEXT), ("success", bool)),
     "error": (("tool", _TEXT), ("call_id", _TEXT)),
 }
-"""What verdicts rest on in the data of events, by type of event."""
+"""The data of events that verdicts rest on, by type of event."""
 
 
 def check_foreign_trace(trace: Any, case: TestCase, adapter: str) -> None:
     """Refuse a trace of wrong types, or of another test. Raises `AdapterError` (`adapter.invalid_trace`)."""
     check_foreign(trace, Trace, adapter)
     if trace.test_case_id != case.id:
-        raise _invalid(adapter, "trace", f"test_case_id is {trace.test_case_id!r}, not that of the test")
+        raise _invalid(adapter, "trace", f"test_case_id is {trace.test_case_id!r}, not the id of the test")
 
 
 def check_foreign(made: Any, kind: type, adapter: str) -> None:
@@ -106,12 +106,12 @@ def _invalid(adapter: str, what: str, odd: str) -> AdapterError:
 
 
 def kind_of(value: Any) -> str:
-    """What a value is, in a sentence."""
+    """Name the type of a value in a sentence."""
     return "nothing" if value is None else f"a value of type {type(value).__name__}"
 
 
 def not_json(value: Any) -> Iterator[str]:
-    """What in a value has no place in JSON."""
+    """List the parts of a value that have no place in JSON."""
     if isinstance(value, dict):
         yield from (f"the key {key!r}" for key in value if not isinstance(key, str))
         value = list(value.values())
@@ -126,7 +126,7 @@ def not_json(value: Any) -> Iterator[str]:
 
 
 def _misfits(value: Any, kind: Any, name: str) -> Iterator[str]:
-    """Where a value is something else than the kind declares, in words."""
+    """List the parts of a value that are something else than the kind declares, in words."""
     origin, args = get_origin(kind), get_args(kind)
     if NoneType in args:
         if value is not None:
@@ -184,7 +184,7 @@ def assertion_breach(cls: Any) -> str:
 
 
 def adapter_breach(cls: Any) -> str:
-    """What keeps a class from being an adapter; empty when nothing does."""
+    """Explain why a class is no adapter; empty when it is one."""
     missing = [part for part in _ADAPTER_PARTS if not hasattr(cls, part)]
     if missing:
         return f"{cls.__name__} has no {', '.join(missing)}, which an adapter needs"
@@ -202,7 +202,7 @@ def operator_breach(cls: Any) -> str:
     if not _is_text(getattr(cls, "stands_for", None)):
         missing.append("has no stands_for, the failure that people see")
     if not _is_text(cls.__doc__):
-        missing.append("has no docstring, which says what is changed")
+        missing.append("has no docstring, which describes the change")
     if getattr(cls, "__abstractmethods__", None):
         missing.append("does not define mutants(self, subject)")
     return _in_a_line(cls, missing)
@@ -224,7 +224,7 @@ def _bad_category(cls: Any) -> Iterator[str]:
 
 
 def _declared_wrongly(cls: Any) -> Iterator[str]:
-    """What the class declares of itself, where it is missing or impossible."""
+    """List declarations of the class that are missing or impossible."""
     name = getattr(cls, "type", None)
     if not isinstance(name, str):
         yield "has no type, the name in test files"
@@ -246,7 +246,7 @@ def _declared_wrongly(cls: Any) -> Iterator[str]:
         yield "has no example, the params of an example as YAML"
     doc = cls.__doc__
     if not _is_text(doc) or doc.startswith(f"{cls.__name__}("):  # the signature, which dataclass makes up
-        yield "has no docstring, which says what it counts and when it passes"
+        yield "has no docstring, which describes what it counts and when it passes"
 
 
 def _undone(cls: type[Assertion]) -> Iterator[str]:
@@ -267,28 +267,28 @@ def _bad_example(cls: type[Assertion]) -> Iterator[str]:
         if not isinstance(parse(cls, yaml.safe_load(cls.example) or {}), cls):
             yield "makes something other than an instance of its example"
     except yaml.YAMLError as error:
-        yield f"has an example that is not YAML: {told(error)}"
+        yield f"has an example that is not YAML: {error_line(error)}"
     except Invalid as invalid:
         yield f"rejects its own example: {'; '.join(finding.sentence for finding in invalid.findings)}"
     except Exception as error:  # noqa: BLE001 - whatever a plugin's own code raises, it is broken
-        yield f"cannot read its own example: {told(error)}"
+        yield f"cannot read its own example: {error_line(error)}"
 
 
 def schema_breach(cls: type[Model]) -> str:
-    """Why pydantic cannot make a JSON Schema of a model, as `explain` and `schema` need; empty when it can."""
+    """Explain why pydantic cannot make a JSON Schema of a model, as `explain` and `schema` need; empty when it can."""
     from pydantic import TypeAdapter
 
     try:
         TypeAdapter(cls).json_schema()
     except Exception as error:  # noqa: BLE001 - pydantic's own, and what the plugin's marks raise
-        return f"{cls.__name__} has parameters without a JSON Schema: {told(error)}"
+        return f"{cls.__name__} has parameters without a JSON Schema: {error_line(error)}"
     return ""
 
 
 def input_models(
     adapter: Adapter, attribute: Literal["input_model", "input_schemas"]
 ) -> Mapping[str, type[Model]]:
-    """The models that an adapter tells of in an attribute, by name; none when it has no such attribute.
+    """The models that an adapter declares in an attribute, by name; none when it has no such attribute.
 
     Raises `AdapterError` (`adapter.broken`) when it raises, or holds something else.
     """
@@ -304,7 +304,7 @@ def input_models(
         raise
     except BaseException as error:
         raise AdapterError(
-            f"the adapter {adapter.name!r} has no usable {attribute}: {told(error)}",
+            f"the adapter {adapter.name!r} has no usable {attribute}: {error_line(error)}",
             reason_code="adapter.broken",
             next_step="correct the adapter, or report it to its author",
         ) from error
@@ -312,7 +312,7 @@ def input_models(
 
 
 def verdict_of(check: Assertion, trace: Trace, case: TestCase) -> Verdict:
-    """What a plugin's check says. Raises TypeError when it cannot become a result, and what the check raises."""
+    """Judge a trace by a plugin's check. Raises TypeError for a verdict that no result can hold, and what the check raises."""
     before = _state(trace)
     verdict = check.judge(trace, case)
     looks: Any = check.looks_at()
@@ -328,7 +328,7 @@ def verdict_of(check: Assertion, trace: Trace, case: TestCase) -> Verdict:
 
 
 def _state(trace: Trace) -> list[int]:
-    """What stays the same as long as nobody changes the trace, or the list of its calls."""
+    """Return numbers that stay the same as long as nobody changes the trace, or the list of its calls."""
     calls = [(call.event.event_id, len(call.results), len(call.errors)) for call in trace.calls()]
     rest = [getattr(trace, each.name) for each in fields(trace) if each.name != "events"]
     return [hash(repr(part)) for part in (*trace.events, *rest, calls)]

@@ -25,11 +25,11 @@ from agenteval.plugins.contract import (
     Plugin,
     adapter_breach,
     assertion_breach,
+    error_line,
     input_models,
     line_in,
     operator_breach,
     schema_breach,
-    told,
 )
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def load(plugin: Plugin) -> Plugin:
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 - whatever a plugin raises, SystemExit included, is its error
-        plugin.error = f"{plugin.target} failed to load: {told(error)}"
+        plugin.error = f"{plugin.target} failed to load: {error_line(error)}"
         return plugin
     if not plugin.error and (own := getattr(cls, word)) != plugin.name:
         plugin.error = (
@@ -105,7 +105,7 @@ def _plugins_of(root: Path, name: str) -> list[Plugin]:
     except KeyboardInterrupt:
         raise
     except BaseException as raised:  # noqa: BLE001 - whatever a plugin raises, SystemExit included, is its error
-        error = f"{told(raised)}{line_in(name, raised)}"
+        error = f"{error_line(raised)}{line_in(name, raised)}"
     return [Plugin(kind="assertion", name="", origin=name, configured=True, error=error)]
 
 
@@ -163,7 +163,7 @@ def _plugin(origin: str, listed: Any) -> Plugin:
 
 
 class Registry:
-    """What one command can use. `modules` are the project's plugins, as its configuration lists them.
+    """The types, adapters and operators that one command can use. `modules` are the plugins in the configuration.
 
     Without modules and with `installed` False it has only the assertion types that come with agenteval.
     """
@@ -264,7 +264,7 @@ class Registry:
         return [plugin for plugin in self._local if plugin.error and not plugin.name]
 
     def problems(self) -> list[Problem]:
-        """A warning for each of the project's plugins that is broken. Runs their code, not that of packages."""
+        """A warning for each of the project's plugins that is broken. Runs their code, and no code of packages."""
         return warnings_about(self._local)
 
     @cached_property
@@ -311,7 +311,7 @@ def warnings_about(plugins: Iterable[Plugin]) -> list[Problem]:
 
 
 def _rivals_marked(plugins: list[Plugin]) -> list[Plugin]:
-    """The plugins, of which those are broken whose name is built in, or taken by another one as well."""
+    """Mark the plugins as broken that have a built-in name, or the name of another plugin."""
     built_in: dict[tuple[str, str], str] = {
         ("assertion", name): f"agenteval.assertions.{module}.{class_name(name)}"
         for name, module in CATALOGUE.items()
@@ -338,7 +338,7 @@ def _rivals_marked(plugins: list[Plugin]) -> list[Plugin]:
 
 
 def _looked_into(plugin: Plugin) -> Plugin:
-    """The plugin, with what is wrong with its models: those of parameters, and those that an adapter tells of."""
+    """Check the models of a plugin: those of parameters, and those that an adapter declares."""
     if plugin.cls is None or plugin.kind == "operator":
         return plugin
     if plugin.kind == "assertion":

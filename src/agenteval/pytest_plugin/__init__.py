@@ -8,7 +8,7 @@ import pytest
 
 NAME = "agenteval"
 REMARKS = "agenteval remarks"
-"""The section of a report that holds what is to be said about a test that did not fail."""
+"""The section of a report with remarks on a test that did not fail."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -40,7 +40,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Where the switch is on, add what collects and reports; first, while the markers are those of the project."""
+    """Add the hooks if the switch is on. This runs first, while the markers are those of the project."""
     if config.getoption("agenteval") or config.getini("agenteval"):
         from agenteval.pytest_plugin.hooks import switch_on
 

@@ -1,4 +1,4 @@
-"""What pytest calls while the switch is on. What replays and judges is imported for the first test file."""
+"""Holds the hooks that pytest calls while the switch is on. The first test file imports the code that judges."""
 
 import os
 import sys
@@ -33,7 +33,7 @@ def switch_on(config: pytest.Config) -> None:
 
 
 class Hooks:
-    """Collects test files, and tells at the end what tests that passed have to remark.
+    """Collects test files, and lists the remarks of passed tests at the end.
 
     The project is the one that `agenteval run` would take for the same paths. Raises `AgentEvalError`.
     """
@@ -54,7 +54,7 @@ class Hooks:
 
     @cached_property
     def project(self) -> "Project":
-        """What all tests share, made when it is first needed."""
+        """The state that all tests share, made when it is first needed."""
         from agenteval.pytest_plugin.items import Project
 
         return Project(
@@ -101,7 +101,7 @@ class Hooks:
             )
 
     def _is_entered(self, folder: Path, session: pytest.Session) -> bool:
-        """Whether a search comes to the folder from a path that was named."""
+        """Return whether a search comes to the folder from a path that was named."""
         if folder not in self._entered:
             self._entered[folder] = session.isinitpath(folder) or (
                 is_entered(folder.name)
@@ -110,7 +110,7 @@ class Hooks:
         return self._entered[folder]
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Keep what is to be told at the end; what workers report arrives here too."""
+        """Keep the remarks for the end; the reports of workers arrive here too."""
         if report.when == "call" and NAME in report.keywords:
             self.ran = True
             self.remarks += [(report.nodeid, text) for name, text in report.sections if name == REMARKS]
@@ -120,12 +120,12 @@ class Hooks:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Fail a strict session for its broken plugins, which no test tells of."""
+        """Fail a strict session for its broken plugins, which no test reports."""
         if self.config.strict and self.ran and not session.exitstatus and self.project.broken_plugins():
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: "pytest.TerminalReporter") -> None:
-        """Tell what passed tests remark, how many had nothing to judge or skipped something, and which plugins are broken."""
+        """Print remarks of passed tests, counts of vacuous and skipped ones, and the broken plugins."""
         broken = self.project.broken_plugins() if self.ran else ""
         if not (self.remarks or self.vacuous or self.skipping or broken):
             return

@@ -83,7 +83,7 @@ class Project:
         try:
             status = path.stat()
         except OSError:
-            status = None  # loading it tells why
+            status = None  # loading it gives the reason
         if status and self.files.setdefault((status.st_dev, status.st_ino), path) != path:
             return None
         test = load_test(Path(shown(path)), limits=self.config.limits, registry=self.options.registry)
@@ -125,7 +125,7 @@ class Project:
         )
 
     def story(self, result: TestResult, *, brief: bool) -> str:
-        """What the console shows of a test; unless it is to be brief, with the reason first."""
+        """Render the console lines of a test; unless it is to be brief, with the reason first."""
         folder = shown(self._directory.path) if self._directory else None
         console = self._console(0 if brief else self.verbosity)
         console.evidence(result, folder, reason="" if brief else reason_of(result))
@@ -190,7 +190,7 @@ class AgentTestFile(pytest.File):
         yield item
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:  # noqa: ARG002
-        """What is wrong with the file, in our words, whatever the style of tracebacks."""
+        """Explain what is wrong with the file, whatever the style of tracebacks."""
         if isinstance(excinfo.value, self.CollectError):
             return str(excinfo.value)
         return super().repr_failure(excinfo)
@@ -207,7 +207,7 @@ class AgentTest(pytest.Item):
         self.test = test
         self.result: TestResult | None = None
         self.story = ""
-        """What is told of the test in place of a traceback."""
+        """The lines about the test that replace a traceback."""
 
     def mark(self, redactor: Redactor, declared: frozenset[str]) -> None:
         """Let the test be selected by its title and tags, and pytest know that a failure is expected."""
@@ -224,7 +224,7 @@ class AgentTest(pytest.Item):
             self.add_marker(pytest.mark.xfail(reason=reason, raises=ExpectedFailure, strict=True))
 
     def reportinfo(self) -> tuple[Path, int, str]:
-        """Where the test is, and what it is called in headlines: not quite its name, or pytest changes its dots."""
+        """Return the place of the test, and its headline: not quite its name, or pytest changes its dots."""
         return self.path, 0, f"test {self.name}"
 
     def setup(self) -> None:
@@ -253,7 +253,7 @@ class AgentTest(pytest.Item):
         return story
 
     def _forbidden(self, result: TestResult) -> bool:
-        """Whether warnings that fail no test of `agenteval run` fail this one, as they would fail the run."""
+        """Return whether warnings that fail no test of `agenteval run` fail this one, as they would fail the run."""
         return self.project.options.strict and bool(result.warnings)
 
     def runtest(self) -> None:
@@ -286,7 +286,7 @@ class AgentTest(pytest.Item):
 
 
 def properties(result: TestResult, redactor: Redactor) -> list[tuple[str, object]]:
-    """What machines want to know about a test. What it quotes is redacted in the result, names are here."""
+    """List the facts about a test for machines. The result's quotes are redacted already; names are redacted here."""
     facts = {
         "id": result.test_case_id,
         "title": result.title,

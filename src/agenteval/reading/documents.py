@@ -1,4 +1,4 @@
-"""Which files may be read: a link that leads out of the project is not followed.
+"""Reads files, and only those that may be read: a link that leads out of the project is not followed.
 
 One process works on one project, which `keep_inside` names. A path outside of it is one that a person has named.
 """
@@ -27,7 +27,7 @@ _admitted: set[str] = set()
 
 
 class LeadsOutError(OSError):
-    """A link leads out of a folder, called `what`, that it has to stay in. `message` says so; `real` is where it leads."""
+    """A link leads out of a folder, called `what`, that it has to stay in. `message` states this; `real` is its target."""
 
     def __init__(self, what: str, folder: str, real: str) -> None:
         self.message = f"a link leads out of the {what} {folder.rstrip(os.sep) or folder}"
@@ -55,12 +55,12 @@ def admit(path: Path, real: str = "") -> None:
 
 
 def is_inside(path: Path | str, root: Path) -> bool:
-    """Whether a path, of a file or of none, is inside the root. Raises ValueError for what cannot be a path."""
+    """Return whether a path, of a file or of none, is inside the root. Raises ValueError for an impossible path."""
     return os.path.realpath(path).startswith(real_folder(str(root)))
 
 
 def leads_out(path: Path) -> bool:
-    """Whether a path belongs to the project in force, and a link in it leads out."""
+    """Return whether a path belongs to the project in force, and a link in it leads out."""
     return _leads_out(os.fspath(path), os.path.realpath(path))
 
 
@@ -117,7 +117,7 @@ def looked_up(folder: str, name: str) -> tuple[str, os.stat_result | None]:
 
 @lru_cache(maxsize=2)
 def _last_folders(folder: str, where: str) -> str:  # noqa: ARG001 - what a relative path depends on
-    """The folder without symbolic links, with a separator at its end; that of a test, and the one it stands in."""
+    """The folder without symbolic links, with a separator at its end; the last two are remembered: the folder of a test and the one above it."""
     above, name = os.path.split(folder)
     real = looked_up(above, name)[0] if name else os.path.realpath(folder)
     return os.path.join(real, "")  # noqa: PTH118
@@ -130,7 +130,7 @@ MAX_YAML_NODES = 200_000
 """The default limit on the values and keys of a YAML file; what an alias stands for counts each time it is used."""
 
 MAX_DEPTH = 100
-"""How deep mappings and lists may nest in any file."""
+"""The most mappings and lists within each other, in any file."""
 
 INTEGERS = range(-(2**63), 2**64)
 """The integers a file may hold: those that fit into 64 bits, signed or not."""
@@ -151,11 +151,11 @@ def refuse_link_out(path: Path) -> None:
     except LeadsOutError as error:
         _refuse_link(path, error)
     except (OSError, ValueError):
-        pass  # whoever reads it says so
+        pass  # the error follows when the file is read
 
 
 def read_bytes(path: Path) -> bytes:
-    """What is in a file. Raises OSError as `opened` does."""
+    """Read the content of a file. Raises OSError as `opened` does."""
     with opened(path) as file:
         return file.read()
 
@@ -163,8 +163,8 @@ def read_bytes(path: Path) -> bytes:
 def checking(path: Path) -> time_limits.step:
     """All that is done inside with the content of a file is one step. Raises `FileError` (`file.timeout`)."""
 
-    def too_slow(told: str) -> FileError:
-        message = f"checking the file {told}"
+    def too_slow(limit: str) -> FileError:
+        message = f"checking the file {limit}"
         step = "make the file smaller, or raise limits.step_seconds in agenteval.yaml"
         return FileError([problem_at(None, Fault("file.timeout", message, next_step=step), path)])
 
@@ -201,7 +201,7 @@ def read_text(
 def read_data(
     path: Path, max_bytes: int = MAX_FILE_BYTES, within: Path | None = None, *, a_test: bool = False
 ) -> bytes:
-    """What is in a file, as `read_text` reads it. Raises `FileError`, but for what is about texts."""
+    """Read the content of a file as `read_text` does. Raises `FileError`, except the errors that only texts have."""
     try:
         target, status = (os.fspath(path), os.stat(path)) if a_test else readable(path, within)  # noqa: PTH116
         if not stat.S_ISREG(status.st_mode):
@@ -287,13 +287,13 @@ def sha256_of(file: BinaryIO) -> str:
     digest = _algorithm()()
     while part := file.read(1 << 20):
         digest.update(part)
-    told: str = digest.hexdigest()
-    return told
+    hexadecimal: str = digest.hexdigest()
+    return hexadecimal
 
 
 @cache
 def _algorithm() -> Any:
-    """What CPython brings for builds without OpenSSL, whose loading takes a tenth of a small run; else hashlib."""
+    """Choose the SHA-256 of builds without OpenSSL, else the one of hashlib: loading that takes a tenth of a small run."""
     for module in ("_sha2", "_sha256"):  # from 3.12 on, and before
         try:
             return import_module(module).sha256

@@ -1,4 +1,4 @@
-"""Where values and keys stand in a JSON text, and what is refused of it: a second reading, when something is wrong."""
+"""Reads JSON strictly. If something is wrong, a second reading finds the place of it."""
 
 import json
 import re
@@ -28,7 +28,7 @@ _SURROGATE = lazy(
 
 
 class _FoundError(Exception):
-    """What the walk refuses."""
+    """Something that the walk refuses."""
 
     def __init__(self, code: str, message: str, offset: int, span: int) -> None:
         super().__init__(message)
@@ -128,7 +128,7 @@ def whole_characters(text: str) -> str:
 
 
 def places(text: str, wanted: Sequence[tuple[DataPath, bool]]) -> list[Place]:
-    """Where in a JSON text values, or with `at_key` their keys, are, by (path, at_key); else what is nearest above."""
+    """Find values, or with `at_key` their keys, in a JSON text, by (path, at_key); else the nearest above."""
     missing = {path for path, _ in wanted}
     above = {path[:length] for path in missing for length in range(len(path) + 1)}
     found: dict[DataPath, tuple[Span | None, Span]] = {}
@@ -138,15 +138,15 @@ def places(text: str, wanted: Sequence[tuple[DataPath, bool]]) -> list[Place]:
             missing.discard(path)
             if not missing:
                 break
-    told = []
+    located = []
     for path, at_key in wanted:
         while path not in found:
             path = path[:-1]  # noqa: PLW2901
         key, (start, end) = found[path]
         if key and (at_key or text[start] in "[{"):
             start, end = key
-        told.append(place_at(text, start, end - start))
-    return told
+        located.append(place_at(text, start, end - start))
+    return located
 
 
 _SYNTAX = {
@@ -159,7 +159,7 @@ _SYNTAX = {
 
 
 def in_words(error: ValueError, whole: str) -> str:
-    """Why `whole` is not JSON, and where, in a clause: as the parser of the standard library has refused it."""
+    """Explain why `whole` is not JSON, and where, in a clause made of the error of the standard library."""
     if not isinstance(error, json.JSONDecodeError):
         return str(error)
     _, message, offset, _ = syntax_error(error.doc, error, whole=whole)
@@ -171,7 +171,7 @@ _NOT_VALID = "not valid JSON: "
 
 
 def syntax_error(text: str, error: json.JSONDecodeError, *, whole: str = "the file") -> Refusal:
-    """What is wrong with a text that is not JSON."""
+    """Explain why a text is not JSON."""
     if not text.strip(" \t\r\n"):
         return "json.empty", f"{whole} is empty: it holds no data", 0, 1
     offset = error.pos
@@ -274,7 +274,7 @@ _DECODER = json.JSONDecoder(
 
 
 def is_too_deep(data: Any) -> bool:
-    """Whether mappings and lists nest more than `MAX_DEPTH` deep, by looking at one level after the other."""
+    """Return whether mappings and lists nest more than `MAX_DEPTH` deep, by looking at one level after the other."""
     level = [data]
     for _ in range(MAX_DEPTH):
         inner: list[Any] = []

@@ -1,4 +1,4 @@
-"""What is wrong with a file, and where in it: faults, places, and the problems that show both."""
+"""Describes what is wrong with a file: faults, places, and the problems that show both."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -23,7 +23,7 @@ class Place(NamedTuple):
     """A stretch of a text, on one line.
 
     `line` and `column` count from 1, in characters; `span` is the length in characters. `excerpt` holds up to two
-    lines before and the line itself, fit for a terminal; `caret` says what to underline in its last line: the number
+    lines before and the line itself, fit for a terminal; `caret` is the part to underline in its last line: the number
     of cells before the caret, and its width in cells.
     """
 
@@ -79,7 +79,7 @@ def _window(head: str, tail: str, span: int) -> tuple[Callable[[str], str], tupl
 class Fault(NamedTuple):
     """Something wrong with a file, from which a located problem is made.
 
-    `data_path` leads to the value at fault or, with `at_key`, to the value whose key is at fault.
+    `data_path` leads to the value at fault or, with `at_key`, to the value under the key at fault.
     """
 
     code: str
@@ -139,12 +139,12 @@ Places = Callable[[str, Sequence[tuple[DataPath, bool]]], list[Place]]
 
 def problems_at(faults: Sequence[Fault], *, text: str, places: Places, path: Path) -> list[Problem]:
     """The faults as located problems, in order of line: the first `MAX_PROBLEMS`, and whether there are more."""
-    told = faults[:MAX_PROBLEMS]
-    found = places(text, [(fault.data_path, fault.at_key) for fault in told])
-    problems = [problem_at(place, fault, path) for fault, place in zip(told, found, strict=True)]
+    shown = faults[:MAX_PROBLEMS]
+    found = places(text, [(fault.data_path, fault.at_key) for fault in shown])
+    problems = [problem_at(place, fault, path) for fault, place in zip(shown, found, strict=True)]
     problems.sort(key=lambda problem: (problem.line or 0, problem.column or 0))
-    if len(faults) > len(told):
-        message = f"there are more problems; the first {len(told)} are shown"
+    if len(faults) > len(shown):
+        message = f"there are more problems; the first {len(shown)} are shown"
         problems.append(problem_at(None, Fault("file.many_problems", message), path))
     return problems
 
@@ -202,7 +202,7 @@ def _names(dotted: str) -> tuple[str, ...]:
 
 
 def toml_syntax(text: str, message: str) -> tuple[str, Place | None]:
-    """What is wrong with a text that is not TOML, and where, from tomllib's message."""
+    """Explain why a text is not TOML, and where, from tomllib's message."""
     what, _, where = message.partition(" (at ")
     numbers = [int(number) for number in _DIGITS.findall(where)]
     place = None

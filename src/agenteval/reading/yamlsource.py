@@ -35,9 +35,9 @@ WORDS: dict[str, Any] = {
 }
 """Words that do not mean themselves, with what they mean."""
 NUMBER_SIGNS = frozenset("+-.0123456789")
-"""What a number can begin with: a scalar that is no word and begins otherwise is text."""
+"""The signs that a number can begin with: a scalar that is no word and begins otherwise is text."""
 FOLDED = frozenset("\x85\u2028\u2029")
-"""What YAML takes for the ends of lines, and changes, unless it is escaped."""
+"""Signs that YAML takes for the ends of lines, and changes, unless they are escaped."""
 MERGE = "<<"
 """The key that merges mappings into its own."""
 KEY_WORDS = frozenset((*WORDS, MERGE))
@@ -51,7 +51,7 @@ class NoNumber:
 
 
 def meaning(text: str) -> Any:
-    """What a plain scalar means: str, int, float, bool, None, or a `NoNumber`."""
+    """Return the value of a plain scalar: str, int, float, bool, None, or a `NoNumber`."""
     if text in WORDS:
         return WORDS[text]
     if text[0] not in NUMBER_SIGNS:
@@ -142,7 +142,7 @@ def load_yaml(text: str, path: Path, *, max_nodes: int = MAX_YAML_NODES, starts:
         refusal = refused
     except yaml.YAMLError as error:
         if _TOO_DEEP in str(error) and (mark := getattr(error, "problem_mark", None)):
-            # what comes before is nested too deep for this reader as well, which tells where
+            # The text before is too deep for this reader as well, and this reader finds the place.
             load_yaml(text[: mark.index], path, max_nodes=max_nodes)
         refusal = _syntax(text, error)
     except UnicodeEncodeError as error:
@@ -152,7 +152,7 @@ def load_yaml(text: str, path: Path, *, max_nodes: int = MAX_YAML_NODES, starts:
 
 
 _TOO_DEEP = "maximum nesting depth"
-"""What libyaml says, from version 0.2.6 on, of a text in which it came upon more than a thousand levels before it told of any."""
+"""A part of libyaml's error, from version 0.2.6 on, for more than a thousand levels before its first event."""
 
 
 def events(text: str) -> NextEvent:
@@ -318,7 +318,7 @@ class _Reader:
         return value
 
     def alias(self, event: Any) -> Any:
-        """What an alias stands for."""
+        """Return the value that an alias stands for."""
         name = event.anchor
         if name not in self.anchors:
             raise _Refused(
@@ -414,12 +414,12 @@ def _bad_character(text: str, offset: int) -> _Refused:
 
 
 def place(text: str, path: DataPath) -> Place:
-    """Where in a YAML text the value at `path` is, or else what is nearest above it."""
+    """Find the value at `path` in a YAML text, or else the nearest above it."""
     return places(text, [(path, False)])[0]
 
 
 def places(text: str, wanted: Sequence[tuple[DataPath, bool]]) -> list[Place]:
-    """Where values, or with `at_key` their keys, are, by (path, at_key), in one reading of the text."""
+    """Find values, or with `at_key` their keys, by (path, at_key), in one reading of the text."""
     from agenteval.reading.yamlsyntax import find_places
 
     return find_places(text, wanted)

@@ -1,4 +1,4 @@
-"""Where values and keys stand in a YAML text: a second reading, made only when something is wrong.
+"""Finds values and keys in a YAML text: a second reading, made only when something is wrong.
 
 The text has been loaded before, so it is within the limits.
 """
@@ -87,13 +87,13 @@ def _tree(text: str) -> _Node:
 
 
 _KEY_ALONE = re.compile(r"(?:[ ]*-[ ]+)*[ ]*(?P<key>[A-Za-z0-9_.-]+)[ ]*")
-"""What stands before a colon when the key is the first thing of its line."""
+"""The text before a colon when the key is the first thing of its line."""
 _LAST_LINE = re.compile(r"^(?:[ ]*-[ ]+)*[ ]*(?P<words>\S[^\n]*)\n\s*\Z", re.MULTILINE)
 """The last line that is not empty, and where its words begin."""
 
 
 class Trouble(NamedTuple):
-    """What is wrong, at which offset of the text, and what to do."""
+    """An error of a text: the message, the offset, and the next step."""
 
     message: str
     offset: int
@@ -101,7 +101,7 @@ class Trouble(NamedTuple):
 
 
 _AT_BEGIN = "begun: "
-"""Marks what is told of the place where something began, not of where the parser stopped."""
+"""Marks a message about the place where something began, not about the place where the parser stopped."""
 _IN_QUOTES = "put a text that holds ', \", #, a comma or a bracket in quotes"
 _TROUBLES = (
     (r"tab character|cannot start any token.*\(tab\)", "a tab cannot indent YAML", "indent with spaces"),
@@ -144,11 +144,11 @@ _TROUBLES = (
         "indent its keys equally; if they are, an earlier quote is not closed, or closed too early",
     ),
 )
-"""What the parser says, what that means, and what to do: the first that fits."""
+"""Messages of the parser, each with its meaning and the next step: the first that fits."""
 
 
 def trouble(text: str, error: yaml.YAMLError) -> Trouble | None:
-    """What an error of the parser means; None for one without a place."""
+    """Explain an error of the parser; None for one without a place."""
     at = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     if at is None:
         return None
@@ -160,11 +160,11 @@ def trouble(text: str, error: yaml.YAMLError) -> Trouble | None:
         return _of_a_colon(text, at.index)
     if "simple key" in context and "quoted scalar" not in context:
         return _no_key(begun.index)
-    said = f"{context}: {problem}{' (tab)' if sign == chr(9) else ''}"
+    complaint = f"{context}: {problem}{' (tab)' if sign == chr(9) else ''}"
     for pattern, message, next_step in _TROUBLES:
-        if re.search(pattern, said):
-            told = message.removeprefix(_AT_BEGIN).format(sign=sign, line=begun.line + 1)
-            return Trouble(told, begun.index if message.startswith(_AT_BEGIN) else at.index, next_step)
+        if re.search(pattern, complaint):
+            words = message.removeprefix(_AT_BEGIN).format(sign=sign, line=begun.line + 1)
+            return Trouble(words, begun.index if message.startswith(_AT_BEGIN) else at.index, next_step)
     return Trouble(f"not valid YAML: {problem}{f' {context}' if context else ''}", at.index, "")
 
 

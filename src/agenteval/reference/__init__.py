@@ -1,1 +1,1 @@
-"""Documentation and JSON Schemas, told from the classes."""
+"""Documentation and JSON Schemas, generated from the classes."""

@@ -357,11 +357,11 @@ def _markdown_list(parameters: list[Parameter]) -> list[str]:
     items = []
     for each in parameters:
         default = f"default {each.default}" if each.default else ""
-        told = "required" if each.required else default
-        if each.type == "true or false" and told:
-            rule = told
+        note = "required" if each.required else default
+        if each.type == "true or false" and note:
+            rule = note
         else:
-            rule = f"{each.type}, {told}" if told else each.type
+            rule = f"{each.type}, {note}" if note else each.type
         rule = rule if len(rule) <= LONGEST_RULE else each.type
         items.append(f"- `{each.name}` ({rule}): {each.description}")
     return items or ["No parameters."]

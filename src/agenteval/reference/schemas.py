@@ -89,7 +89,7 @@ def tell_rules(definition: JsonSchema, defs: JsonSchema, defaults: dict[str, Any
     for parameter in parameters_of(definition, defs, defaults):
         if parameter.description:
             part = definition["properties"][parameter.name]
-            # of a mapping or null, they show what the mapping says of itself
+            # of a mapping or null, they show the description of the mapping itself
             for shown in (part, *(member for member in part.get("anyOf", []) if "$ref" in member)):
                 shown["markdownDescription"] = f"{parameter.description}\n\n*{parameter.rule}*"
 
@@ -99,10 +99,10 @@ def _introduce(definition: JsonSchema, cls: type[Assertion]) -> None:
 
     It is text, since of a mapping under `examples` they offer no more than `[object Object]`.
     """
-    told = "\n".join(markdown_prose(cleandoc(cls.__doc__ or "")))
+    text = "\n".join(markdown_prose(cleandoc(cls.__doc__ or "")))
     if example := cleandoc(cls.example):
-        told += f"\n\nExample:\n\n```yaml\n{example}\n```"
-    definition |= {"title": cls.type, "markdownDescription": told}
+        text += f"\n\nExample:\n\n```yaml\n{example}\n```"
+    definition |= {"title": cls.type, "markdownDescription": text}
 
 
 def _add_rules(case: JsonSchema, envelope: JsonSchema, fixture: JsonSchema, expected: JsonSchema) -> None:
@@ -115,7 +115,7 @@ def _add_rules(case: JsonSchema, envelope: JsonSchema, fixture: JsonSchema, expe
     case["properties"]["assertions"]["minItems"] = 1
     envelope["title"] = "Assertion"
     envelope["properties"]["requires_capabilities"]["items"] = {"enum": list(CAPABILITY_FLAGS)}
-    # Anything, told in full: after a key of no type editors write no colon.
+    # Any value, with all types listed: after a key of no type editors write no colon.
     fixture["properties"]["response"]["type"] = ["string", "number", "boolean", "object", "array", "null"]
     nothing = {"type": "null", "errorMessage": "a fixture has at most one of file, response and error"}
     fixture["allOf"] = [
@@ -173,7 +173,7 @@ def _parameters_of(cls: type[Assertion], definition: str) -> JsonSchema:
 
 
 def _given(key: str, value: JsonSchema | None = None) -> JsonSchema:
-    """The condition that the key has such a value, or any but null."""
+    """Make the condition that a key has this value, or any but null."""
     return {"required": [key], "properties": {key: value or {"not": {"type": "null"}}}}
 
 
@@ -211,7 +211,7 @@ def schema_entries(registry: Registry) -> Iterator[Entry]:
 
 
 def schema_text(name: str, registry: Registry = BUILT_IN) -> str:
-    """The schema as the file says it: the same bytes every time. Raises `UsageError` (`usage.unknown_schema`).
+    """Render the schema as its file: the same bytes every time. Raises `UsageError` (`usage.unknown_schema`).
 
     The files of `schemas/` describe what comes with agenteval; with another registry `test-case` also has the assertion
     types of its plugins.
@@ -255,12 +255,12 @@ def write_schemas(folder: Path) -> list[Path]:
 
 
 def drifted(folder: Path) -> list[str]:
-    """The names of the shipped schemas whose file in `folder` is missing or says something else."""
+    """The names of the shipped schemas whose file in `folder` is missing or out of date."""
     return [name for name in SHIPPED if _content(schema_path(folder, name)) != schema_text(name)]
 
 
 def schema_path(folder: Path, name: str) -> Path:
-    """Where a schema is kept."""
+    """Return the path of the file that holds a schema."""
     return folder / f"{name}.schema.json"
 
 
@@ -291,7 +291,7 @@ def _core_entries(registry: Registry) -> list[Entry]:
 
     return [
         Entry("test-case", TITLE, lambda: _tidied(case_schema(registry))),
-        Entry("config", CONFIG_TITLE, lambda: _tidied(_told(_declared(Config, "config", CONFIG_TITLE)))),
+        Entry("config", CONFIG_TITLE, lambda: _tidied(_explained(_declared(Config, "config", CONFIG_TITLE)))),
         _output_entry(Trace, "trace", "AgentEval normalized trace"),
         _output_entry(TestResult, "result", "AgentEval test result"),
         _output_entry(RunSummary, "summary", "AgentEval run summary"),
@@ -339,7 +339,7 @@ def _declared(cls: Any, name: str, title: str, *, extensible: bool = True) -> Js
     return json_schema(cls, name=name, title=title, extensible=extensible)
 
 
-def _told(schema: JsonSchema) -> JsonSchema:
+def _explained(schema: JsonSchema) -> JsonSchema:
     """The schema of a file that people write, with what editors show of each key."""
     defs = schema.get("$defs", {})
     for part in (schema, *defs.values()):
