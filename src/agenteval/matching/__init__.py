@@ -1,1 +1,1 @@
-"""What authors match with: selectors, patterns, JSON Schemas, alignments, differences."""
+"""Matchers of test authors: selectors, patterns, JSON Schemas, alignments, messages sent."""

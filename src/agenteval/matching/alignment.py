@@ -1,19 +1,22 @@
-"""Which of the expected things happened: optimal alignments of a list of expectations with a list of facts.
+"""Alignments of a list of expectations with a list of facts, as many pairs as possible.
 
-What fits is given as rows of bits: bit `f` of row `e` is set when fact `f` is what expectation `e` asks for. Rows are
-plain integers: a few thousand of each take kilobytes, and a step over a whole row is one operation.
+Rows of bits show what fits: bit `f` of row `e` is set if fact `f` is what expectation `e` asks for. Rows are plain
+integers: a few thousand of each take kilobytes, and a step over a whole row is one operation.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 Pair = tuple[int, int]
-"""The places of an expectation and of the fact it is aligned with, from 0."""
+"""The indexes, from 0, of an expectation and of the fact aligned with it."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Alignment:
-    """Every expectation is in one of `matched`, `out_of_order` and `missing`; every other fact is `unexpected`."""
+    """The result of an alignment.
+
+    Each expectation is `matched`, `out_of_order` or `missing`; each other fact is `unexpected`.
+    """
 
     matched: list[Pair]
     out_of_order: list[Pair]
@@ -22,7 +25,7 @@ class Alignment:
 
 
 def align_in_order(rows: Sequence[int], facts: int) -> Alignment:
-    """Match as many pairs as possible without crossings; then, of the rest, as many as possible out of order."""
+    """Match as many pairs as possible without crossings, then as many of the rest as possible out of order."""
     matched = _longest_common(rows, facts)
     done = {expected for expected, _ in matched}
     free = _all(facts)
@@ -54,10 +57,10 @@ def _aligned(rows: Sequence[int], facts: int, matched: list[Pair], out_of_order:
 
 
 def _longest_common(rows: Sequence[int], facts: int) -> list[Pair]:
-    """The longest common subsequence, by the table of dynamic programming with a row in one integer.
+    """Find the longest common subsequence by dynamic programming, with a line of the table in one integer.
 
-    A bit that is 0 in line `e` says that the best of the first `e` expectations grows by one at that fact (the
-    bit-parallel recurrence of Hyyrö, 2004).
+    A 0 at bit `f` of line `e` means: with fact `f`, the best result for the first `e` expectations grows by one.
+    (This is the bit-parallel recurrence of Hyyrö, 2004.)
     """
     everything = line = _all(facts)
     lines = [line]
@@ -77,7 +80,7 @@ def _longest_common(rows: Sequence[int], facts: int) -> list[Pair]:
 
 
 def _largest_matching(rows: Sequence[int], free: int) -> list[Pair]:
-    """A matching with as many pairs as possible, by augmenting paths; expectations take the first free fact."""
+    """Find a matching with as many pairs as possible, by augmenting paths. Expectations take the first free fact."""
     owner: dict[int, int] = {}
     fact_of: dict[int, int] = {}
     alive = free
@@ -108,7 +111,9 @@ def _shift(
     fact_of: dict[int, int],
     owner: dict[int, int],
 ) -> None:
-    """Give a fact to an expectation, its former fact to the expectation it came from, and so on to the start."""
+    """Give a fact to an expectation, its former fact to the expectation before it on the path, and so on to the
+    start.
+    """
     while True:
         given_up = fact_of.get(expected)
         fact_of[expected] = fact

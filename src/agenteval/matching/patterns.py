@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 
 MOST_REPEATS = 1_000_000
-"""How many repetitions a pattern may demand: the engine spells them out."""
+"""The number of repetitions that a pattern may demand: the engine spells them out."""
 MOST_CHARACTERS = 10_000
-"""How long a pattern may be: compiling it cannot be interrupted."""
+"""The length of a pattern in characters: compiling it cannot be interrupted."""
 
 
 def pattern_error(pattern: str, *, case_sensitive: bool = False) -> str | None:
-    """Why a regular expression does not compile, or None when it does; with the flags that `search` compiles it with."""
+    """Explain why a regular expression does not compile, with the flags of `search`; None if it does."""
     if len(pattern) > MOST_CHARACTERS:
         return f"it has {len(pattern):,} characters; the limit is {MOST_CHARACTERS:,}"
     if "\b" in pattern:  # meant as a word boundary; a backspace never matches, and what it forbids passes
@@ -51,10 +51,10 @@ def pattern_error(pattern: str, *, case_sensitive: bool = False) -> str | None:
 
 
 def pattern_fault(pattern: str, *, case_sensitive: bool = False) -> str | None:
-    """Why nothing could be asserted by a regular expression, in a sentence about it; None when something could.
+    """Explain in a sentence why a regular expression asserts nothing; None if it does.
 
-    It does not compile, every text matches it, or none can. What every text matches is tried out on `_ANY_TEXTS`,
-    and on the words of the pattern itself.
+    It does not compile, every text matches it, or none can. A trial on `_ANY_TEXTS`, and on the words of the pattern
+    itself, shows whether every text matches.
     """
     if not pattern:
         return "the pattern is empty, and matches every text"
@@ -72,7 +72,7 @@ def pattern_fault(pattern: str, *, case_sensitive: bool = False) -> str | None:
 
 
 _TRIAL_SECONDS = 0.2
-"""How long a pattern is tried on one text: one that matches all of them does so at once."""
+"""The seconds for a trial on one text: a pattern that matches all texts does so at once."""
 _ANY_TEXTS = (
     *("", " ", "x", "7", "\n", "a b\n\nC. 1\n"),
     "".join(map(chr, range(32, 127))) + "\t\x00\u00e9\u6f22\U0001f600",  # no class leaves all of these out
@@ -84,7 +84,7 @@ _WORDS_OF_PATTERN = lazy(r"[^\\^$.|?*+(){}\[\]]+")
 
 
 def _matches_all(pattern: str, *, case_sensitive: bool) -> bool:
-    """Whether a pattern finds something in every text."""
+    """Return whether a pattern finds something in every text."""
     compiled = _compiled(pattern, case_sensitive=case_sensitive)
     if not compiled.search("", timeout=_TRIAL_SECONDS):
         return False
@@ -106,7 +106,7 @@ _NEVER = lazy(r"\(\?<?!\)(?![?*{])")
 
 
 def _matches_none(pattern: str, *, case_sensitive: bool) -> bool:
-    r"""Whether it is plain that a pattern can match no text: `(?!)`, `[^\\s\\S]`, `$x`."""
+    r"""Return whether a pattern obviously matches no text: `(?!)`, `[^\s\S]`, `$x`."""
     if _EMPTY_CLASS.search(pattern):
         return True
     plain = _IN_CLASS.sub(".", re.sub(r"\\([^AZz])", "-", pattern))
@@ -120,7 +120,7 @@ def _matches_none(pattern: str, *, case_sensitive: bool) -> bool:
 
 
 def _repeats(pattern: str) -> int:
-    """The repetitions that nested groups demand, at worst: `((a{9}){9}){9}` is 729 of `a`."""
+    """Return the greatest number of repetitions that nested groups demand: `((a{9}){9}){9}` is 729 of `a`."""
     of_groups = [int(count) for count in re.findall(r"\)\{([0-9]{1,9})", pattern)]
     of_others = [int(count) for count in re.findall(r"(?<!\))\{([0-9]{1,9})", pattern)]
     return prod(max(count, 1) for count in of_groups) * max(sum(of_others), 1)
@@ -146,10 +146,10 @@ def _compiled(pattern: str, *, case_sensitive: bool) -> "regex.Pattern[str]":
 
 
 def search(pattern: str, text: str, *, case_sensitive: bool = False, written: str = "") -> Any:
-    """The first match, with `^` and `$` at every line. `written` is how errors show the pattern.
+    """Return the first match, with `^` and `$` at every line. `written` is the pattern as errors show it.
 
-    Raises `AssertionCrashError`: `pattern.timeout` when the budget of the assertion is used up, `pattern.memory`
-    when the engine needs more memory than it allows itself.
+    Raises `AssertionCrashError`: `pattern.timeout` if the step's time for patterns is used up, `pattern.memory` if
+    the engine needs more memory than it allows itself.
     """
     compiled = _compiled(pattern, case_sensitive=case_sensitive)
     with time_limits.spending() as left:
@@ -174,7 +174,7 @@ def search(pattern: str, text: str, *, case_sensitive: bool = False, written: st
 
 
 def shown(pattern: str) -> str:
-    """A pattern for a message as its author wrote it, cut when it is very long."""
+    """Return a pattern for a message as its author wrote it, cut if it is very long."""
     start = head(pattern, 200)
     return (f"'{start}'" if start.isprintable() else repr(start)) + "…" * (len(pattern) > len(start))
 
@@ -183,11 +183,11 @@ def shown(pattern: str) -> str:
 
 MOST_DIFFERENCES = 10
 LONGEST_DIFFERENCE = 300
-"""The most characters of one difference: jsonschema puts the whole value into its messages."""
+"""The length of one difference in characters: jsonschema puts the whole value into its messages."""
 
 
 def schema_error(schema: dict[str, Any]) -> str | None:
-    """Why this is not a JSON Schema that can be judged, or None when it is one."""
+    """Explain why a mapping is no JSON Schema that can be judged; None if it is one."""
     from jsonschema import SchemaError
 
     base = _draft(schema.get("$schema"))
@@ -208,7 +208,7 @@ def schema_error(schema: dict[str, Any]) -> str | None:
 
 
 def schema_fault(schema: dict[str, Any], *, kinds: Collection[str] = ()) -> str | None:
-    """Why nothing could be asserted by a JSON Schema, in a sentence about it; None when something could.
+    """Explain in a sentence why a JSON Schema asserts nothing; None if it does.
 
     `kinds` are the JSON types that the judged values always have.
     """
@@ -228,7 +228,7 @@ _OF_PARTS = frozenset(
         *("items", "prefixItems", "additionalItems", "unevaluatedItems"),
     ]
 )
-"""Keywords whose schemas judge parts of the value; properties are always there to be judged."""
+"""Keywords with schemas for parts of the value."""
 _LEAST = ("minLength", "minItems", "minProperties")
 _REMARKS = frozenset(
     [
@@ -294,29 +294,29 @@ def _is_idle(keyword: str, rule: Any, kinds: frozenset[str]) -> bool:
 
 
 def _is_remark(keyword: str, schema: Any, root: Any) -> bool:
-    """Return whether a keyword says nothing about values: a title, a definition, a word of the author's own."""
+    """Return whether a keyword judges nothing: a title, a definition, a word of the author's own."""
     draft = _draft(schema.get("$schema") or root.get("$schema"))
     return keyword in _REMARKS or keyword not in draft.VALIDATORS
 
 
 def _at(root: Any, pointer: str) -> Any:
-    """What a local reference leads to; False, which allows nothing, where that is no plain path."""
+    """Return the target of a local reference; False, which allows nothing, if it is no plain path."""
     for step in pointer.split("/"):
         root = root.get(step, False) if isinstance(root, dict) else False
     return root
 
 
 def schema_differences(schema: dict[str, Any], value: Any) -> list[str]:
-    """What a JSON Schema finds wrong with a value, one line each, at most ten. Raises as `schema_faults` does."""
+    """List the violations of a JSON Schema by a value, a line each, at most ten. Raises as `schema_faults` does."""
     return [f"{'/'.join(place) or '(top)'}: {fault}" for place, fault in schema_faults(schema, value)]
 
 
 def schema_faults(schema: dict[str, Any], value: Any) -> list[tuple[list[str], str]]:
-    """What a JSON Schema finds wrong with a value, at most ten: the path to it, and the fault.
+    """List the violations of a JSON Schema by a value, at most ten: the path to it, and the message.
 
-    The first ones by their places: jsonschema finds keys that are too many in an order that changes from process to
-    process. Raises `AssertionCrashError`: `pattern.timeout`, `pattern.memory`, `schema.unresolvable` when a reference
-    leads out of the schema, `schema.recursion` when schema or value is nested deeper than the interpreter can follow.
+    They are sorted by place, since jsonschema finds surplus keys in an order that changes from process to process.
+    Raises `AssertionCrashError`: `pattern.timeout`, `pattern.memory`, `schema.unresolvable` if a reference leads out
+    of the schema, `schema.recursion` if schema or value is nested deeper than the interpreter can follow.
     """
     from referencing.exceptions import Unresolvable
 
@@ -338,7 +338,7 @@ def schema_faults(schema: dict[str, Any], value: Any) -> list[tuple[list[str], s
 
 
 def _place(error: Any) -> list[tuple[bool, int, str]]:
-    """A sort key for the place of an error: items by their numbers, keys by their names."""
+    """Return a sort key for the place of an error: items by their numbers, keys by their names."""
     return [(True, part, "") if isinstance(part, int) else (False, 0, part) for part in error.absolute_path]
 
 
@@ -353,7 +353,10 @@ def _text(schema: dict[str, Any]) -> str:
 
 
 def _draft(name: Any) -> Any:
-    """The validator class of the draft that `$schema` names, or None. (Draft 3 knows types that nobody can judge.)"""
+    """Return the validator class of the draft that `$schema` names, or None.
+
+    (Draft 3 has types that nobody can judge.)
+    """
     from jsonschema import Draft3Validator, Draft202012Validator
     from jsonschema.validators import validator_for
 
@@ -380,7 +383,7 @@ def _validator(schema_text: str) -> Any:
 
 @lru_cache(maxsize=8)
 def _with_time_limit(draft: Any) -> Any:
-    """The validator of a draft, with `pattern` searched under the time limit."""
+    """Return the validator of a draft, with `pattern` searched under the time limit."""
     from jsonschema.validators import extend
 
     return cast("Any", extend)(draft, {"pattern": _pattern})
@@ -397,7 +400,9 @@ def _pattern(validator: Any, pattern: str, instance: Any, _schema: Any) -> Itera
 
 
 def _problems(schema: dict[str, Any], draft: Any) -> Iterator[str]:
-    """Find what a meta-schema does not: references out of the schema, faults of their targets, patterns that are none."""
+    """Find faults that a meta-schema misses: references out of the schema, faults of their targets, invalid
+    patterns.
+    """
     return _Walk(schema, draft).problems()
 
 
@@ -461,7 +466,7 @@ def _references(contents: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _ignored(contents: dict[str, Any], draft: Any) -> Iterator[str]:
-    """Keywords that would be ignored though they were meant: misspelt ones, and those of other drafts."""
+    """Find keywords that jsonschema would ignore: misspelt ones, and those of other drafts."""
     from jsonschema import Draft4Validator, Draft201909Validator, Draft202012Validator
 
     judging = draft.VALIDATORS
@@ -478,7 +483,10 @@ def _ignored(contents: dict[str, Any], draft: Any) -> Iterator[str]:
 
 @lru_cache(maxsize=256)
 def _meant(keyword: str, judging: frozenset[str]) -> str | None:
-    """The keyword that a misspelt one means: `additionalProperties` for `additionalProperty`; None for a remark."""
+    """Return the keyword of which another is a misspelling: `additionalProperties` for `additionalProperty`;
+
+    else None.
+    """
     known = sorted(judging - {"not"})  # a `note` is none
     if slip := slip_of(keyword, known):
         return slip
@@ -491,11 +499,11 @@ def _meant(keyword: str, judging: frozenset[str]) -> str | None:
 
 _NEARLY_SAME = 0.83
 _JUDGED_WITH_ANOTHER = frozenset({"exclusiveMaximum", "exclusiveMinimum"})
-"""Keywords that draft 4 judges beside `maximum` and `minimum`."""
+"""Keywords that draft 4 judges together with `maximum` and `minimum`."""
 
 
 def _resolved(reference: str, resolver: Any) -> Any:
-    """What a reference leads to, or None when it leads nowhere."""
+    """Return the target of a reference, or None if it has none."""
     from referencing.exceptions import Unresolvable
 
     try:
@@ -505,7 +513,7 @@ def _resolved(reference: str, resolver: Any) -> Any:
 
 
 def _foreign_patterns(contents: dict[str, Any]) -> Iterator[str]:
-    """Explain which patterns of a schema are none, each for the engine that will search it."""
+    """Explain which patterns of a schema are invalid, each for the engine that will search it."""
     pattern, by_pattern = contents.get("pattern"), contents.get("patternProperties")
     if isinstance(pattern, str):
         errors = (pattern_error(each, case_sensitive=True) for each in (pattern, f"(?-m:{pattern})"))

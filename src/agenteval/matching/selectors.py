@@ -38,10 +38,10 @@ class Moment(Rule):
 
 
 class Mismatch(str):
-    """A sentence about one difference, which also has its parts: reports never take a sentence apart.
+    """A sentence about one difference, with its parts, so that reports never take a sentence apart.
 
-    An agent writes arguments, and could write what looks like another difference. `place` is a path in the data of the
-    event, such as `args.filter.price` or `tool`; `got` is empty where `expected` says all.
+    An agent writes arguments, and could write text that looks like another difference. `place` is a path in the data
+    of the event, such as `args.filter.price` or `tool`. `got` is empty if `expected` is the whole difference.
     """
 
     __slots__ = ("expected", "got", "place")
@@ -50,25 +50,25 @@ class Mismatch(str):
     got: str
 
     def __new__(cls, place: str, expected: str, got: str = "", words: str = "") -> Self:
-        """Make one, in other `words` where these say it better."""
+        """Make a mismatch; `words` replace the usual sentence."""
         made = super().__new__(cls, words or f"{place}: expected {expected}, got {got}")
         made.place, made.expected, made.got = place, expected, got
         return made
 
     def inside(self, whole: str, words: str = "") -> "Mismatch":
-        """The same difference, with its place in a larger whole."""
+        """Return the same difference with its place in a larger whole."""
         place = f"{whole}.{self.place}" if self.place not in ("", whole) else whole
         return Mismatch(place, self.expected, self.got, words or str(self))
 
 
 class Note(str):
-    """What is different about an event, in one sentence; `parts` are the differences."""
+    """The differences of an event in one sentence; `parts` are the single ones."""
 
     __slots__ = ("parts",)
     parts: Sequence[str]
 
     def __new__(cls, parts: Sequence[str]) -> Self:
-        """Make one of differences."""
+        """Make a note of differences."""
         made = super().__new__(cls, "; ".join(parts))
         made.parts = parts
         return made
@@ -76,7 +76,7 @@ class Note(str):
 
 @model
 class ArgsMatch(Model):
-    """What a call's arguments must be, by all given matchers. Keys may be dotted paths."""
+    """Conditions on a call's arguments; all given matchers must hold. Keys may be dotted paths."""
 
     required_keys: list[str] = field(default_factory=list)
     """Keys that must be present."""
@@ -95,13 +95,13 @@ class ArgsMatch(Model):
         _check_matchers(self)
 
     def named(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
-        """The keys that it names, each with the steps to where it stands."""
+        """Yield the keys that the matchers name, each with the path to its place in the test file."""
         yield from ((("required_keys", number), key) for number, key in enumerate(self.required_keys))
         for name in ("args_contains", "args_equal", "args_time", "regex"):
             yield from (((name, key), key) for key in getattr(self, name) or ())
 
     def differences(self, args: dict[str, Any]) -> list[Mismatch]:
-        """What keeps the arguments from matching, one line each; empty when they match."""
+        """List the differences between arguments and matchers, one line each; none if they match."""
         find = partial(lookup, args)
         found = _differing(self, find, contains=self.args_contains, same=self.args_equal or {})
         if self.args_equal == {} and args:
@@ -113,16 +113,17 @@ class ArgsMatch(Model):
         return [each.inside("args") for each in found]
 
     def differences_of(self, call: ToolCall) -> list[Mismatch]:
-        """What keeps the arguments of a call from matching; arguments that the recording lacks match nothing."""
+        """List the differences of a call's arguments; arguments that the recording lacks match nothing."""
         found = self.differences(call.args)
         return found if call.tells_args else [_without_words("args", "not in the recording")]
 
 
 @model
 class ResultMatch(Model):
-    """What the result of a call must be, by all given matchers. Keys may be dotted paths.
+    """Conditions on the result of a call; all given matchers must hold. Keys may be dotted paths.
 
-    A result that is no object or list is a whole under the key `text`; a text that is JSON is read as what it holds, too.
+    A result that is neither object nor list stands as a whole under the key `text`. A text of JSON is also read as
+    JSON.
     """
 
     required_keys: list[str] = field(default_factory=list)
@@ -140,7 +141,7 @@ class ResultMatch(Model):
         _check_matchers(self)
 
     def differences(self, result: Any) -> list[Mismatch]:
-        """What keeps a result from matching, one line each; empty when it matches."""
+        """List the differences between a result and the matchers, one line each; none if it matches."""
         held = held_in(result)
         whole = {"text": result} if held is None else held
 
@@ -154,13 +155,13 @@ class ResultMatch(Model):
         return [each.inside("result", f"result {each}") for each in found]
 
     def differences_of(self, call: ToolCall) -> list[Mismatch]:
-        """What keeps the results of a call from matching: of the one that comes closest."""
+        """List the differences of the result of a call that comes closest."""
         every = [self.differences(result.data.get("result")) for result in call.results]
         return min(every, key=len, default=[_without_words("result", "there is none")])
 
 
 def _check_matchers(match: ArgsMatch | ResultMatch) -> None:
-    """Refuse a match without any matcher, and patterns and schemas that are none. Raises ValueError."""
+    """Refuse a match without matchers, and invalid patterns and schemas. Raises ValueError."""
     matchers: tuple[str, ...] = tuple(type(match).__slots__)
     is_of_args = isinstance(match, ArgsMatch)
     contains, same = ("args_contains", "args_equal") if is_of_args else ("contains", "equal")
@@ -197,7 +198,7 @@ def _differing(
     contains: Mapping[str, Any],
     same: Mapping[str, Any],
 ) -> list[Mismatch]:
-    """What differs by the matchers that name keys; `find` has the value of a key."""
+    """List the differences by the matchers that name keys; `find` returns the value of a key."""
     missing = [key for key in match.required_keys if find(key) is MISSING]
     found = [Mismatch(key, "any value", "nothing", f"{key} is missing") for key in missing]
     for key, want in contains.items():
@@ -223,7 +224,7 @@ def _differing(
 
 
 def _by_schema(schema: dict[str, Any], value: Any) -> list[Mismatch]:
-    """What a JSON Schema finds wrong, each at its place."""
+    """List the violations of a JSON Schema, each at its place."""
     return [
         Mismatch(".".join(place), fault, words=f"{'/'.join(place) or '(top)'}: {fault}")
         for place, fault in schema_faults(schema, value)
@@ -235,7 +236,7 @@ def _without_words(place: str, fault: str) -> Mismatch:
 
 
 def _off(key: str, wanted: Mapping[str, Any], got: Any) -> list[Mismatch]:
-    """What keeps a value from being the moment that is wanted."""
+    """List the difference between a value and a moment; none if it is that moment."""
     there, most = moment(got), wanted.get("within_s", 0)
     apart = None if there is None else seconds_between(moment(wanted["is"]) or there, there)
     if apart is not None and abs(apart) <= most:
@@ -249,7 +250,10 @@ def _off(key: str, wanted: Mapping[str, Any], got: Any) -> list[Mismatch]:
 
 @model
 class Selector(Model):
-    """Which events are meant, by all given conditions. `success` and `result` mean calls only with `event_type: tool_call`."""
+    """Conditions on events, all of which must hold.
+
+    `success` and `result` apply to calls only with `event_type: tool_call`.
+    """
 
     event_type: EventType | None = None
     """The type of event."""
@@ -258,17 +262,18 @@ class Selector(Model):
     call_id: str | None = None
     """One particular call, or the memory events that it caused."""
     success: bool | None = None
-    """For results: whether it succeeded. For calls: whether the call did."""
+    """For results: true if it succeeded. For calls: true if the call did."""
     args: ArgsMatch | None = None
-    """For calls, and results of calls: what the arguments must be."""
+    """Conditions on the arguments, for calls and results of calls."""
     result: ResultMatch | None = None
-    """For results: what it must be. For calls: what any result of the call must be."""
+    """Conditions on the result; for calls, on any result of the call."""
     agent: str | None = None
-    """Who did it: the id of an agent, or the name or type that a subagent was started with; or a glob. The agent itself is `main`."""
+    """The agent: its id, or the name or type that a subagent was started with; or a glob. The main agent is `main`.
+    """
 
     TOOL_EVENTS: ClassVar[tuple[str, ...]] = ("tool_call", "tool_result", "error")
     MEMORY_EVENTS: ClassVar[tuple[str, ...]] = ("memory_read", "memory_write")
-    """They may name the call that did it, but have no tool, arguments or outcome."""
+    """Types of event that may name the call that caused them, but have no tool, arguments or outcome."""
 
     def __post_init__(self) -> None:
         of_tools = {name: getattr(self, name) for name in ("tool", "call_id", "success", "args", "result")}
@@ -290,23 +295,25 @@ class Selector(Model):
 
     @property
     def always_recorded(self) -> bool:
-        """Whether what it means is taken as it stands: what was asked and answered is never among the `unseen` parts."""
+        """True if all events of the type are in every recording: messages and answers are never among the `unseen`
+        parts.
+        """
         return self.event_type in ALWAYS_RECORDED
 
     def matches(self, event: Event, trace: Trace) -> bool:
-        """Whether the event is meant."""
+        """Return whether an event fulfils the conditions."""
         return next(self._differences(event, trace), None) is None
 
     def find(self, trace: Trace) -> list[Event]:
-        """All matching events, in order."""
+        """List the matching events, in order."""
         events = trace.of_type(self.event_type) if self.event_type else trace.events
         return [event for event in events if self.matches(event, trace)]
 
     def closest(self, trace: Trace) -> list[tuple[Event, str]]:
-        """The events that almost match, best first, at most three, each with its differences.
+        """List the events that almost match, best first, at most three, each with its differences.
 
-        Candidates are events of the tool (or of the type, when no tool is named; of any tool, when neither is),
-        then events of tools with a similar name.
+        Candidates are events of the tool; without a tool, of the type; without either, of any tool. After these come
+        events of tools with a similar name.
         """
         similar = self._similar_tools(trace)
         ranked = []
@@ -323,7 +330,7 @@ class Selector(Model):
         return [(event, Note(found)) for _, event, found in ranked[:MOST_CLOSEST]]
 
     def _similar_tools(self, trace: Trace) -> list[str]:
-        """The canonical names of the tools that have a name much like the one that is meant, the likest first."""
+        """List the canonical names of tools with a name similar to the one in the selector, the most similar first."""
         if self.tool is None or is_glob(self.tool) or any(self.tool in names for names in trace.tools):
             return []
         from difflib import get_close_matches
@@ -333,7 +340,7 @@ class Selector(Model):
         return [*dict.fromkeys(known[name] for name in near)]
 
     def _differences(self, event: Event, trace: Trace) -> Iterator[Mismatch]:
-        """What keeps an event from being meant."""
+        """Yield the conditions that an event does not fulfil."""
         if self.event_type is not None and event.type != self.event_type:
             yield Mismatch("event_type", self.event_type, event.type)
         if self.tool is not None and not is_event_of(self.tool, event, trace):
@@ -382,11 +389,11 @@ Selectors = Annotated[list[Selector], OneOrMore()]
 
 
 MOST_CLOSEST = 3
-"""Candidates shown for something absent."""
+"""The number of near misses that are shown."""
 
 
 def tool_of(event: Event, trace: Trace) -> str:
-    """The tool of an event: its own, else that of the call it belongs to; empty when it has none."""
+    """Return the tool of an event: its own, or the one of its call; "" if it has none."""
     if tool := event.data.get("tool"):
         return str(tool)
     call = trace.call_of(event)
@@ -394,29 +401,30 @@ def tool_of(event: Event, trace: Trace) -> str:
 
 
 def is_named(pattern: str, names: Iterable[str]) -> bool:
-    """Whether the pattern, a name or a glob, means the tool that has these names."""
+    """Return whether a pattern, a name or a glob, means the tool with these names."""
     return any(name_matches(pattern, name) for name in names)
 
 
 def is_of(pattern: str, call: ToolCall) -> bool:
-    """Whether the pattern means the tool of a call, by any of its names."""
+    """Return whether a pattern means the tool of a call, by any of its names."""
     return is_named(pattern, call.names)
 
 
 def is_any_of(patterns: Iterable[str], call: ToolCall) -> bool:
-    """Whether any of the patterns means the tool of a call."""
+    """Return whether any of the patterns means the tool of a call."""
     return any(is_of(pattern, call) for pattern in patterns)
 
 
 def calls_of(trace: Trace, *tools: str) -> list[ToolCall]:
-    """The calls of the tools, which are names or globs, in order."""
+    """List the calls of the tools, which are names or globs, in order."""
     return [call for call in trace.calls() if is_any_of(tools, call)]
 
 
 def is_forbidden(patterns: Iterable[str], call: ToolCall, available: Iterable[str]) -> bool:
-    """Whether any of the patterns means the tool of a call, also in another spelling: what must not be used is not to be missed.
+    """Return whether any of the patterns means the tool of a call, also in another spelling, so that no forbidden
+    call is missed.
 
-    A tool that is available by the very name of the call, and by none of the patterns, is another one.
+    A tool that is available under the exact name of the call, and not under a pattern, is another tool.
     """
     known = [name for name in available if not is_glob(name)]
     return any(
@@ -430,13 +438,13 @@ def is_forbidden(patterns: Iterable[str], call: ToolCall, available: Iterable[st
 
 
 def is_event_of(pattern: str, event: Event, trace: Trace) -> bool:
-    """Whether the pattern means the tool of an event; `*` means any tool, but no event without one."""
+    """Return whether a pattern means the tool of an event; `*` means any tool, but no event without one."""
     call = trace.call_of(event)
     return is_named(pattern, call.names if call else tool_names(str(event.data.get("tool") or "")))
 
 
 def agents_of(event: Event, trace: Trace) -> Iterator[str]:
-    """The id of the agent of an event, and for a subagent the name and type that it was started with."""
+    """Yield the id of the agent of an event, and for a subagent the name and type that it was started with."""
     yield event.agent_id or ""
     call = trace.call_of(event) or trace.call_by_id(event.data.get("call_id"))
     start = trace.call_by_id(call.event.data.get("parent_call_id")) if call else None
@@ -446,7 +454,7 @@ def agents_of(event: Event, trace: Trace) -> Iterator[str]:
 
 
 AGENT_KEYS = ("name", "subagent_type", "agent_type")
-"""The arguments of the call that starts a subagent which say what it is called."""
+"""The arguments that name a subagent, in the call that starts it."""
 
 
 def _call_id(event: Event, trace: Trace) -> str | None:
@@ -466,9 +474,9 @@ def _success(event: Event, trace: Trace) -> bool | None:
 
 
 LONGEST_VALUE = 200
-"""Characters of a value in a message: the message is cut too, and says what else is wrong after it."""
+"""The characters of a value in a message: the message is cut too, and has other differences after it."""
 BOTH_SHOWN = 300
-"""Characters of two values that a message shows both in full, with room to spare."""
+"""The characters of two values that a message shows both in full, with room to spare."""
 
 
 def _brief(value: Any) -> str:
@@ -476,13 +484,13 @@ def _brief(value: Any) -> str:
 
 
 MOST_PARTS = 5
-"""Parts of one value that a message shows apart."""
+"""The number of parts of one value that a message shows."""
 
 
 def _unequal(key: str, want: Any, got: Any, be: str = "") -> Iterator[Mismatch]:
-    """What was expected of a value and got: of objects part by part, of long texts where they differ.
+    """Yield the differences of two values: of objects part by part, of long texts where they differ.
 
-    Lists are shown part by part where they have as many items, else as a whole unless they are long.
+    Lists of equal length are shown item by item. Others are shown as a whole unless they are long.
     """
     is_short, about = len(show(want)) + len(show(got)) <= BOTH_SHOWN, ""
     if isinstance(want, dict | list) and type(want) is type(got) and want:

@@ -1,19 +1,19 @@
-"""What is sent, and where to: destinations and contents of the calls that send messages.
+"""Messages that are sent: destinations and contents of the calls that send them.
 
-A send is a call of `outbound_send`, or of the tool that a test names. Keys of arguments count whatever their case,
+A send is a call of `outbound_send`, or of the tool that a test names. Keys of arguments count in any case, with or without
 `_` and `-`: `chat_id` is `chatId`.
 
 destination
-    What the arguments have under one of DESTINATION_KEYS: a text, a number, a list of them, or a mapping with an
-    `id` or a `name`. The successful result adds what it has under the same key, since it knows where the message
-    went; where the arguments name none, it alone tells.
+    The arguments under one of DESTINATION_KEYS: a text, a number, a list of them, or a mapping with an `id` or a
+    `name`. The successful result adds the values under the same key, since it knows where the message went. If the
+    arguments name none, only the result counts.
 content
-    What the arguments have under one of CONTENT_KEYS, with blanks folded, and what is attached to it. When there is
-    neither, all arguments that are no destination. What is null or empty counts as left out.
+    The arguments under one of CONTENT_KEYS, with blanks folded, and attachments. If there are neither, all
+    arguments that are no destination. Null and empty values count as left out.
 the conversation itself
-    Where the final output goes. A destination is the conversation itself when it is the id of the scenario's group or
-    session, also behind `group-`, `group:`, `#` or `@`, or what a final output has under `to`; and so is one that
-    nothing names, since send tools without a destination answer where they were asked.
+    The place of the final output. A destination is the conversation itself if it is the id of the scenario's group
+    or session, also behind `group-`, `group:`, `#` or `@`, or the `to` of a final output. A send without any
+    destination also goes there, since such tools answer where they were asked.
 """
 
 from collections.abc import Iterable, Iterator
@@ -53,7 +53,7 @@ _ATTACHMENTS = frozenset(map(_plain, ATTACHMENT_KEYS))
 
 
 def destinations(call: ToolCall) -> list[str]:
-    """The names of all destinations of a send, each once; empty when neither arguments nor results name one."""
+    """List the names of all destinations of a send, each once; none if neither arguments nor results name one."""
     asked = _by_key(call.args)
     found = [name for names in asked.values() for name in names]
     for report in _reports(call):
@@ -62,7 +62,7 @@ def destinations(call: ToolCall) -> list[str]:
 
 
 def reported(call: ToolCall) -> list[str]:
-    """The names that the successful results of a send have under any of DESTINATION_KEYS, each once."""
+    """List the names under any of DESTINATION_KEYS in the successful results of a send, each once."""
     return list(
         dict.fromkeys(name for report in _reports(call) for names in report.values() for name in names)
     )
@@ -97,7 +97,7 @@ def _names(value: Any) -> Iterator[str]:
 
 @dataclass(slots=True)
 class Message:
-    """One message to one or more addresses: `how` names the tool or the final output, `text` is what people read."""
+    """A message to one or more addresses. `how` names the tool or the final output; `text` is what people read."""
 
     event: Event
     how: str
@@ -107,7 +107,7 @@ class Message:
 
 
 def messages(trace: Trace, calls: Iterable[ToolCall]) -> list[Message]:
-    """The messages of these sends and of the final outputs, in order; failed sends have sent nothing.
+    """List the messages of these sends and of the final outputs, in order; failed sends have sent nothing.
 
     A final output that was delivered by a send (`sent_by`) is not counted again.
     """
@@ -127,7 +127,10 @@ def messages(trace: Trace, calls: Iterable[ToolCall]) -> list[Message]:
 
 
 def _addresses(call: ToolCall, scenario: TraceScenario, own_names: frozenset[str]) -> frozenset[str]:
-    """Each recipient is an address; what else tells where, such as a platform beside a chat, is part of each of them."""
+    """Return the addresses of a send, one for each recipient.
+
+    Other destinations, such as a platform beside a chat, are part of each.
+    """
 
     def is_own(name: str) -> bool:
         return name in own_names or _is_own(name, scenario)
@@ -164,7 +167,7 @@ def _content(call: ToolCall) -> tuple[str, str]:
 
 
 def without_texts(args: dict[str, Any]) -> dict[str, Any]:
-    """The arguments of a send without what it says; what is attached stays."""
+    """Return the arguments of a send without its text; attachments stay."""
     return {key: value for key, value in args.items() if _plain(str(key)) not in _CONTENTS}
 
 

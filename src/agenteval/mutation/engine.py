@@ -1,4 +1,4 @@
-"""Makes the mutants of a test, sees which of its assertions notice, and suggests some that would."""
+"""Makes the mutants of a test, finds out which of its assertions notice, and suggests assertions that would."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -34,12 +34,12 @@ from agenteval.plugins.registry import Registry
 from agenteval.redaction.redactor import RedactionRules, Redactor
 
 NOTHING_TO_CHANGE = "there is nothing in the trace that an operator can change"
-"""Why a test that passes has no mutants."""
+"""The reason why a test that passes has no mutants."""
 
 
 @dataclass(slots=True, kw_only=True)
 class MutationOptions:
-    """How mutants are made. `most` bounds those of one test; 0 takes all."""
+    """The settings for making mutants. `most` bounds those of one test; 0 takes all."""
 
     operators: Sequence[type[Operator]]
     seed: int = 0
@@ -47,7 +47,7 @@ class MutationOptions:
 
 
 def mutate(outcome: Outcome, options: MutationOptions, registry: Registry) -> TestMutation:
-    """The mutants of a test that was run. One that does not pass has none: its `reason` says so."""
+    """Judge the mutants of a test that was run. A test that does not pass has none, and a `reason`."""
     test, result, trace, redactor = outcome.test, outcome.result, outcome.trace, outcome.redactor
     made = TestMutation(
         test_case_id=result.test_case_id,
@@ -100,7 +100,7 @@ def mutate(outcome: Outcome, options: MutationOptions, registry: Registry) -> Te
 
 
 def distinct_changes(trace: Trace, case: TestCase, options: MutationOptions) -> Iterator[Change]:
-    """The mutants of a trace that differ from each other, in the order of the operators; a sample when there are too many."""
+    """Yield the mutants of a trace that differ from each other, by operator; a sample if there are too many."""
     before = behaviour(trace)
     seen: set[int] = set()
     for operator, mutant in _sample(trace, case, options):
@@ -116,7 +116,7 @@ def distinct_changes(trace: Trace, case: TestCase, options: MutationOptions) -> 
 
 @contextmanager
 def _blamed(operator: type[Operator]) -> Iterator[None]:
-    """Report what a plugin's operator raises as a fault of the plugin, not as one of ours."""
+    """Report an exception of a plugin's operator as a fault of the plugin, not of agenteval."""
     try:
         yield
     except (KeyboardInterrupt, GeneratorExit):
@@ -135,7 +135,7 @@ def _blamed(operator: type[Operator]) -> Iterator[None]:
 def _sample(
     trace: Trace, case: TestCase, options: MutationOptions
 ) -> Iterator[tuple[type[Operator], Mutant]]:
-    """At most `most` mutants, from every operator in turn, drawn by the seed; in the order in which they are found.
+    """Yield at most `most` mutants, from every operator in turn, drawn by the seed, in the order of the trace.
 
     The mutants of a long trace do not fit in memory: they are counted first, then made again.
     """
@@ -154,7 +154,7 @@ def _sample(
 
 
 def _check(mutant: Any) -> None:
-    """Refuse a mutant that cannot be reported or whose remedies cannot be tried. Raises TypeError."""
+    """Refuse a mutant that cannot be reported, or has remedies that cannot be tried. Raises TypeError."""
     if not isinstance(mutant, Mutant):
         raise TypeError(f"its mutants are of the type Mutant, not {type(mutant).__name__}")
     texts: Any = (mutant.what, *mutant.lines)
@@ -166,7 +166,7 @@ def _check(mutant: Any) -> None:
 
 
 def _drawn(counts: Sequence[int], options: MutationOptions, name: str) -> list[set[int]]:
-    """Which of the mutants of each operator are taken, given how many each has."""
+    """Draw the indexes of the mutants to take of each operator, given how many each has."""
     if not options.most or sum(counts) <= options.most:
         return [set(range(count)) for count in counts]
     random = Random(f"{options.seed}:{name}")  # noqa: S311 - no secret
@@ -182,7 +182,7 @@ def _drawn(counts: Sequence[int], options: MutationOptions, name: str) -> list[s
 
 
 def verdict_on(trace: Trace, check: Assertion, case: TestCase) -> Verdict | None:
-    """The verdict of an assertion; None when it crashes, or answers something else, as those of plugins may."""
+    """Return the verdict of an assertion; None if it crashes or returns something else, as plugins may."""
     try:
         with time_limits.step(AssertionCrashError):
             verdict: Any = verdicts.verdict_on(check, trace, case)
@@ -194,7 +194,7 @@ def verdict_on(trace: Trace, check: Assertion, case: TestCase) -> Verdict | None
 
 
 def noes(checks: Iterable[BoundAssertion], trace: Trace, case: TestCase) -> frozenset[str]:
-    """The ids of the assertions that do not accept a trace. One that crashes counts: its test would be an error."""
+    """Return the ids of the assertions that do not accept a trace. A crash counts: its test would be an error."""
     found = []
     for bound in checks:
         if any(not getattr(trace.capabilities, flag) for flag in bound.requires):
@@ -206,7 +206,7 @@ def noes(checks: Iterable[BoundAssertion], trace: Trace, case: TestCase) -> froz
 
 
 class Suggestions:
-    """What is suggested for one test. Different assertions get different ids, so that all of them can be pasted."""
+    """The suggestions for one test. Different assertions get different ids, so that all of them can be pasted."""
 
     def __init__(self, test: LoadedTest, original: Trace, registry: Registry, redactor: Redactor) -> None:
         self.case = test.case
@@ -217,9 +217,11 @@ class Suggestions:
         self.made: list[tuple[Assertion, Suggestion]] = []
 
     def against(self, mutant: Mutant, changed: Trace) -> Suggestion | None:
-        """One that was made already, if it fails on the mutant too: else each mutant of a call would add an assertion.
+        """Suggest an assertion that fails on a mutant, or None.
 
-        Otherwise the first remedy that has something to judge in the recording, passes there, and fails on the mutant.
+        An earlier suggestion that fails on it comes first: otherwise each mutant of a call would add an assertion.
+        Else it is the first remedy that has something to judge in the recording, passes there, and fails on the
+        mutant.
         """
         for made, suggestion in self.made:
             if self._objects(made, changed):
@@ -235,7 +237,10 @@ class Suggestions:
         return None
 
     def _holds(self, check: Assertion) -> bool:
-        """Whether a run would let it pass: one that needs what the recording cannot show is skipped there."""
+        """Return whether an assertion passes on the recording.
+
+        One that needs a missing capability would be skipped there.
+        """
         if any(not getattr(self.original.capabilities, flag) for flag in check.implied):
             return False
         verdict = verdict_on(self.original, check, self.case)
@@ -269,10 +274,10 @@ class Suggestions:
 def worthwhile(
     checks: Sequence[BoundAssertion], trace: Trace, case: TestCase, options: MutationOptions
 ) -> list[BoundAssertion]:
-    """The assertions that notice a regression which none before them notices, in their order.
+    """List the assertions that notice a regression which none before them notices, in their order.
 
-    What only a warning notices kills no mutant, so warnings belong at the end. An assertion that fails on the trace
-    itself is left out. A trace is taken for the whole run: what is not recorded of this one may be of the next.
+    A warning kills no mutant, so warnings belong at the end. An assertion that fails on the trace itself is left out.
+    The trace counts as complete: the next run may record what this one does not.
     """
     trace = replace(trace, unseen=[])
     wrong = noes(checks, trace, case)
@@ -287,7 +292,9 @@ def worthwhile(
 
 @dataclass(slots=True, kw_only=True)
 class MutationSettings:
-    """What a process needs to mutate any test of the project: plain values, which can be sent to another process."""
+    """The settings with which a process can mutate any test of the project: plain values, which can be sent to
+    another process.
+    """
 
     root: Path
     limits: LimitsConfig
@@ -300,7 +307,7 @@ class MutationSettings:
 
 
 class Mutator:
-    """Mutates tests one by one; loads plugins once, or not at all with a registry that has them."""
+    """A mutator of single tests. It loads plugins once, or not at all if a registry has them."""
 
     def __init__(self, settings: MutationSettings, registry: Registry | None = None) -> None:
         self.registry = registry or Registry(settings.root, settings.plugins)
@@ -327,5 +334,5 @@ class Mutator:
 
 
 def parts_of(tests: Sequence[LoadedTest]) -> list[tuple[Path, frozenset[str]]]:
-    """What another process needs to load each test again: its path, and the ids of its assertions that are judged."""
+    """List what another process needs to load each test again: its path, and the ids of its judged assertions."""
     return [(test.path, frozenset(bound.spec.id for bound in test.checks)) for test in tests]

@@ -19,7 +19,10 @@ class Suggestion(Model):
 
 @model
 class MutantResult(Model):
-    """One mutant. `killed_by` are the ids of the assertions that noticed; `rule` says why it is equivalent."""
+    """The result of one mutant.
+
+    `killed_by` are the ids of the assertions that noticed; `rule` is the reason if it is equivalent.
+    """
 
     operator: str
     category: str
@@ -42,7 +45,7 @@ class IdleAssertion(Model):
 
 @model
 class Score(Model):
-    """Mutants of one operator, or of one category. `score` is killed / (killed + survived); None without any."""
+    """The counts of one operator, or of one category. `score` is killed / (killed + survived); None without any."""
 
     name: str
     killed: int = 0
@@ -68,7 +71,7 @@ class TestMutation(Model):
 
 @model
 class MutationReport(Model):
-    """All of it. `score` is killed / (killed + survived); equivalent mutants count nowhere else."""
+    """The results of all tests. `score` is killed / (killed + survived); equivalent mutants count nowhere else."""
 
     seed: int
     score: float | None
@@ -82,7 +85,7 @@ class MutationReport(Model):
 
 
 def score(killed: int, survived: int) -> float | None:
-    """The share of mutants that were noticed, never 1 for less than all; None when there was none to notice."""
+    """Return the share of mutants that were noticed, never 1 for less than all; None if there was none to notice."""
     if not survived:
         return 1.0 if killed else None
     return min(round(killed / (killed + survived), 4), 0.9999)
@@ -94,7 +97,7 @@ def percent(share: float | None) -> str:
 
 
 def report(seed: int, tests: list[TestMutation]) -> MutationReport:
-    """Tests added up, by operator and by category, in order of first occurrence."""
+    """Add up tests, by operator and by category, in order of first occurrence."""
     operators: dict[str, Score] = {}
     categories: dict[str, Score] = {}
     for each in (mutant for test in tests for mutant in test.mutants):

@@ -1,7 +1,7 @@
-"""What a mutation operator is: one way in which an agent's behaviour gets worse.
+"""Mutation operators: each is one way in which an agent's behaviour gets worse.
 
-To add one: write a function with `@operator` in the module of its subject, and add a test with an assertion that kills
-its mutants and one without such an assertion. Plugins bring subclasses of `Operator`.
+To add one: write a function with `@operator` in the module of its subject. Add a test with an assertion that kills
+its mutants, and one without such an assertion. Plugins bring subclasses of `Operator`.
 """
 
 from abc import ABC, abstractmethod
@@ -19,15 +19,17 @@ from agenteval.operators.traces import rebuilt, with_output
 from agenteval.text.fitting import clipped
 
 MOST_MUTANTS = 200
-"""Mutants of one test, unless asked otherwise: of more, a sample is drawn, from every operator in turn."""
+"""The default number of mutants of one test; of more, a sample is drawn, from every operator in turn."""
 LONGEST = 160
-"""Characters of a value that show."""
+"""The number of characters of a value that are shown."""
 Remedy = tuple[str, dict[str, Any]]
-"""An assertion that would notice: its type and its parameters."""
+"""An assertion that would notice a mutant: its type and its parameters."""
 
 
 def trajectory(trace: Trace, mode: str = "strict") -> Remedy:
-    """A `trajectory_matches` assertion that expects the calls of a trace, with their short texts, numbers and booleans."""
+    """Return a `trajectory_matches` assertion that expects the calls of a trace, with their short texts, numbers and
+    booleans.
+    """
     expected = []
     for call in trace.calls():
         plain = {
@@ -41,7 +43,7 @@ def trajectory(trace: Trace, mode: str = "strict") -> Remedy:
 
 @dataclass(kw_only=True)
 class Subject:
-    """The test whose trace is changed. `random` is seeded by the test and the operator."""
+    """The test with the trace to change. `random` is seeded by the test and the operator."""
 
     trace: Trace
     case: TestCase
@@ -60,21 +62,21 @@ class Subject:
         remedies: Sequence[Remedy],
         *calls: ToolCall,
     ) -> "Mutant":
-        """The mutant that has these events."""
+        """Make the mutant with these events."""
         return Mutant(what, partial(rebuilt, self.trace, events), lines, remedies, calls)
 
     def saying(self, what: str, text: str, lines: tuple[str, ...], *remedies: Remedy) -> "Mutant":
-        """The mutant in which the answer is another text."""
+        """Make the mutant with another answer."""
         return Mutant(what, partial(with_output, self.trace, text), lines, remedies)
 
 
 @dataclass(slots=True)
 class Mutant:
-    """One changed trace, which `build` makes. `what` says in words what is different; `lines` show it: `-` as recorded,
-    `+` as changed.
+    """One changed trace, which `build` makes.
 
-    `remedies` are assertions that may notice it, best first. `calls` are the calls of the original that it concerns;
-    `dropped` is the value or the text that is missing from the changed trace.
+    `what` describes the difference in words; `lines` show it: `-` as recorded, `+` as changed. `remedies` are
+    assertions that may notice it, best first. `calls` are the original calls that it concerns. `dropped` is the value
+    or text that is missing from the changed trace.
     """
 
     what: str
@@ -86,26 +88,29 @@ class Mutant:
 
 
 class Operator(ABC):
-    """One way in which behaviour gets worse. Its docstring says what is changed."""
+    """One way in which behaviour gets worse. Its docstring describes the change."""
 
     name: ClassVar[str]
     """The name on the command line: lower case, with dashes."""
     category: ClassVar[Category]
-    """The scorecard category whose assertions should notice."""
+    """The scorecard category of the assertions that should notice."""
     stands_for: ClassVar[str]
     """The failure that people see."""
 
     @abstractmethod
     def mutants(self, subject: Subject) -> Iterator[Mutant]:
-        """Every mutant of a trace, in its order; none when there is nothing to change. The trace itself stays as it is."""
+        """Yield all mutants of a trace, in its order;
+
+        none if there is nothing to change. The trace itself stays as it is.
+        """
 
 
 def operator(
     name: str, category: Category, stands_for: str, *, when: Callable[[Subject], bool] = lambda _: True
 ) -> Callable[[Callable[[Subject], Iterator[Mutant]]], type[Operator]]:
-    """Make an operator of a function that yields the mutants of a subject; its docstring says what is changed.
+    """Make an operator of a function that yields mutants; the function's docstring describes the change.
 
-    `when` tells whether there is anything to change in a trace.
+    `when` returns whether there is anything to change in a trace.
     """
 
     def made(mutants: Callable[[Subject], Iterator[Mutant]]) -> type[Operator]:
@@ -123,17 +128,17 @@ def operator(
 
 
 def told(call: ToolCall) -> str:
-    """A call as one line: `web_search {"query": "AI"}`."""
+    """Return a call as one line: `web_search {"query": "AI"}`."""
     return f"{call.tool} {shown(call.args)}"
 
 
 def shown(value: Any, limit: int = LONGEST) -> str:
-    """A value as one line of JSON, cut when it is long."""
+    """Return a value as one line of JSON, cut if it is long."""
     return clipped(_on_one_line(value), limit)
 
 
 def beside(before: Any, after: Any) -> tuple[str, str]:
-    """Two values as a line each; of long ones the stretch around what is different."""
+    """Return two values as a line each; of long ones, the part around the difference."""
     one, other = _on_one_line(before), _on_one_line(after)
     return (one, other) if max(len(one), len(other)) <= LONGEST else around_difference(one, other)
 
@@ -144,7 +149,7 @@ def _on_one_line(value: Any) -> str:
 
 
 def in_order(before: dict[str, Any], after: dict[str, Any]) -> Remedy:
-    """The assertion that one event comes before another; both are selectors."""
+    """Return the assertion that one event comes before another; both are selectors."""
     return "tool_call_order", {"before": before, "after": after}
 
 
@@ -155,7 +160,7 @@ def ordinal(number: int) -> str:
 
 
 def numbered(trace: Trace) -> Iterator[tuple[str, ToolCall]]:
-    """Every call with its name in a sentence: `the call of web_search`, `the 2nd call of web_search`."""
+    """Yield each call with its name in a sentence: `the call of web_search`, `the 2nd call of web_search`."""
     counts = trace.tool_counts()
     seen: dict[str, int] = {}
     for call in trace.calls():

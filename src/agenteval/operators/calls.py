@@ -36,9 +36,9 @@ from agenteval.operators.traces import (
 from agenteval.text.names import is_glob
 
 MOST_ADDED = 2
-"""Tools that are called although nobody asked."""
+"""The number of tools that are called although nobody asked."""
 MOST_TOLD = 5
-"""Calls that a difference shows."""
+"""The number of calls that a difference shows."""
 ANSWER = {"event_type": "final_output"}
 
 
@@ -118,7 +118,7 @@ _OTHER_WORDS = ("yesterday", "Ostrava", "tax returns", "llamas")
 
 
 def with_args(trace: Trace, call: ToolCall, args: dict[str, Any]) -> Trace:
-    """The trace with the arguments of one call replaced, and with them what was written to memory or sent by it."""
+    """Replace the arguments of one call, and with them the text that the call wrote to memory or sent."""
     events: list[Event] = with_data(trace.events, call.event, args=args)
     output = None
     for event in trace.events:
@@ -133,7 +133,7 @@ def with_args(trace: Trace, call: ToolCall, args: dict[str, Any]) -> Trace:
 
 
 def _retold(text: str, before: dict[str, Any], after: dict[str, Any]) -> str:
-    """A text that holds the value of an argument, with the value that this has now; without it where it is gone."""
+    """Replace the value of an argument in a text by its new value; remove it if the argument is gone."""
     for key, value in before.items():
         if isinstance(value, str) and value.strip() and after.get(key) != value and value in text:
             return text.replace(value, str(after.get(key, "")))
@@ -141,12 +141,12 @@ def _retold(text: str, before: dict[str, Any], after: dict[str, Any]) -> str:
 
 
 def is_label(call: ToolCall, key: str) -> bool:
-    """Whether an argument only tells people what the call does: `description` beside a command, or a prompt."""
+    """Return whether an argument only describes the call to people: `description` beside a command or prompt."""
     return key == "description" and not {"command", "prompt"}.isdisjoint(call.args)
 
 
 def _of_args(subject: Subject) -> Iterator[tuple[str, ToolCall, str, Any]]:
-    """Every argument of every call that is more than a label, as the call's name, the call, key and value."""
+    """Yield every argument of every call, without labels, as the call's name, the call, key and value."""
     for name, call in numbered(subject.trace):
         for key, value in call.args.items():
             if not is_label(call, key):
@@ -156,10 +156,10 @@ def _of_args(subject: Subject) -> Iterator[tuple[str, ToolCall, str, Any]]:
 def _with(
     subject: Subject, call: ToolCall, args: dict[str, Any], what: str, lines: tuple[str, ...], match: Any
 ) -> Mutant:
-    """The mutant in which a call has other arguments; `match` is what the recorded ones fulfil.
+    """Make the mutant in which a call has other arguments; the recorded ones fulfil `match`.
 
-    The remedies ask it of any call of the tool, and where there are several of one by its place or of all. For one in
-    the middle, which none of them may tell from its neighbours, there is what was called as recorded.
+    The remedies ask `match` of any call of the tool and, if there are several, of the first, the last or all. None of
+    these may notice a call in the middle: for that, the last remedy expects the calls as recorded.
     """
     trace = subject.trace
     base = {"tool": call.tool, "args": match}
@@ -196,7 +196,7 @@ def change_argument(subject: Subject) -> Iterator[Mutant]:
 
 
 def _other(value: Any, subject: Subject) -> Any:
-    """Another value of the same kind, or None for one that has no obvious other."""
+    """Return another value of the same kind, or None if there is no obvious one."""
     if isinstance(value, bool):
         return not value
     if isinstance(value, int | float):
@@ -284,7 +284,7 @@ def add_retry(subject: Subject) -> Iterator[Mutant]:
 
 @operator("claim-success", "recovery", "the agent reports success for what failed")
 def claim_success(subject: Subject) -> Iterator[Mutant]:
-    """After a failure that nothing made up for, the answer says that all went well."""
+    """After a failure without a later success, the answer claims that all went well."""
     trace = subject.trace
     last_success = {call.tool: call.event.seq for call in trace.calls() if call.succeeded}
     unmended = any(call.failed and last_success.get(call.tool, -1) < call.event.seq for call in trace.calls())
@@ -309,7 +309,7 @@ def _sends(trace: Trace) -> Iterator[tuple[str, ToolCall]]:
 
 
 def _counted(trace: Trace) -> list[Remedy]:
-    """What notices a message more than there were."""
+    """List the assertions that notice one message too many."""
     count = trace.tool_counts().get(OUTBOUND, 0)
     return [
         ("scheduler_outbound_count", {"exact": count}),
@@ -368,7 +368,7 @@ def send_elsewhere(subject: Subject) -> Iterator[Mutant]:
 
 
 def _redirected(events: Sequence[Event], call: ToolCall, key: str) -> Sequence[Event]:
-    """The events in which a message goes elsewhere; what the tool reports back about that goes with it."""
+    """Return the events with another destination of a message, also in what the tool reports back."""
     for each in call.results:
         reported = each.data.get("result")
         if isinstance(reported, dict) and isinstance(reported.get(key), str):

@@ -16,7 +16,7 @@ OPERATORS: tuple[type[Operator], ...] = tuple(
 
 
 def chosen_operators(names: Sequence[str], known: list[type[Operator]]) -> list[type[Operator]]:
-    """The known operators of these names, or of whole categories, in their order; all of them without names.
+    """List the known operators of these names or categories, in their order; all of them without names.
 
     Raises `UsageError` (`usage.unknown_operator`).
     """

@@ -1,6 +1,8 @@
-"""Rules by which a changed trace is no regression at all: such a mutant is neither killed nor a survivor.
+"""Rules that find equivalent mutants: a changed trace that is no regression.
 
-A rule relies only on what holds for every agent, never on what an assertion happens to check.
+They count neither as killed nor as survivors.
+
+A rule relies only on facts that hold for every agent, never on the assertions of a test.
 """
 
 import re
@@ -18,11 +20,11 @@ READING = frozenset(
     web_search web_fetch read_file list_files glob grep Read Grep Glob list_tasks get_time memory_search
     """.split()  # noqa: SIM905 - a list of them would be longer
 )
-"""Tools that change nothing: what order they are used in shows only in what they are asked."""
+"""Tools that change nothing: their order has no effect, unless the arguments of one depend on the other."""
 
 
 def is_organising(tool: str) -> bool:
-    """Whether an agent only organises itself with a tool: nobody sees what it does."""
+    """Return whether an agent only organises itself with a tool: nobody sees the effect."""
     return tool.replace("_", "").lower() in ("toolsearch", "todowrite")
 
 
@@ -55,7 +57,7 @@ def same_text(change: Change) -> bool:
 
 
 def said_elsewhere(change: Change) -> bool:
-    """What was removed from the answer still occurs elsewhere in it."""
+    """The text that was removed from the answer still occurs elsewhere in it."""
     part = re.escape(_bare(change.mutant.dropped))
     return not part or re.search(rf"(?<!\w){part}(?!\w)", _bare(change.changed.output)) is not None
 
@@ -121,11 +123,11 @@ RULES: dict[str, tuple[str, Callable[[Change], bool]]] = {
     "failed-attempt": ("drop-call", failed_attempt),
     "mended": ("fail-result", mended),
 }
-"""Every rule by its name, each with the operator whose mutants it is about; empty for those of all."""
+"""The rules by name, each with the operator to whose mutants it applies; "" for all."""
 
 
 def rule_of(change: Change) -> str | None:
-    """The name of the first rule by which a mutant is equivalent, or None."""
+    """Return the name of the first rule by which a mutant is equivalent, or None."""
     about = ("", change.operator.name)
     return next((name for name, (of, holds) in RULES.items() if of in about and holds(change)), None)
 
@@ -135,5 +137,5 @@ def _bare(text: str) -> str:
 
 
 def _lines(text: str) -> int:
-    """How many lines a text has: a blank more or less is no other form, a line is."""
+    """Count the lines that are not blank: an empty line more or less is no other form, a line of text is."""
     return sum(1 for line in text.split("\n") if line.strip())

@@ -1,4 +1,4 @@
-"""Operators on memory: that of the group, and that of others."""
+"""Operators on memory: the group's own, and other groups'."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -15,14 +15,14 @@ _ISOLATED: Remedy = ("no_cross_group_memory_use", {})
 
 
 def _lines_of_others(scenario: Scenario) -> dict[str, str]:
-    """For each other group in the scenario's memory, the longest line of its first text."""
+    """Return the longest line of the first text of each other group in the scenario's memory."""
     others = other_groups(scenario).items()
     found = {group: next(filter(None, map(_longest_line, texts)), "") for group, texts in others}
     return {group: line for group, line in found.items() if group and line}
 
 
 def _longest_line(text: str) -> str:
-    """The line that says most, without the mark of a bullet or heading; empty when none says anything."""
+    """Return the longest line, without the mark of a bullet or heading; "" if there is none."""
     return max((line.strip(" \t-*#•") for line in text.split("\n")), key=len)
 
 
@@ -71,7 +71,7 @@ def skip_memory_read(subject: Subject) -> Iterator[Mutant]:
 
 @operator("skip-memory-write", "memory", "the agent promises to remember, and forgets")
 def skip_memory_write(subject: Subject) -> Iterator[Mutant]:
-    """What the user corrected or asked to remember is not written down; the answer stays as it is."""
+    """A correction, or a fact to remember, is not written down; the answer stays as it is."""
     yield from _skipped(subject, "memory_write", "is not written")
 
 
@@ -105,7 +105,7 @@ def _remembered(event: Event, text: str) -> list[Remedy]:
 
 
 def _values(line: str) -> list[str]:
-    """Words that a correction may be about: names and numbers first."""
+    """List words that a correction may be about: names and numbers first."""
     words = [word.strip(".,;:!?()\"'") for word in line.split()]
     telling = [word for word in words[1:] if word and (word[0].isdigit() or word[0].isupper())]
     return telling[-3:][::-1]

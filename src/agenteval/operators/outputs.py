@@ -16,22 +16,22 @@ from agenteval.text.parts import line_at, sentences
 BULLET = re.compile(r"^[ \t]*(?:[-*+•\u2013]|\d+[.)])[ \t]+", re.MULTILINE)
 """The mark of a bullet or a numbered item."""
 MOST_PLACES = 200
-"""How many numbers, links or parts of an answer are changed, each by itself."""
+"""The number of figures, links or parts of an answer that are changed, each by itself."""
 _Place = TypeVar("_Place")
 
 
 def speaks(subject: Subject) -> bool:
-    """Whether the trace has an answer to change."""
+    """Return whether the trace has an answer to change."""
     return bool(subject.trace.output.strip()) and bool(subject.trace.of_type("final_output"))
 
 
 def speaks_prose(subject: Subject) -> bool:
-    """Whether the trace has an answer to change that is not data."""
+    """Return whether the trace has an answer to change that is not data."""
     return speaks(subject) and json_in(subject.trace.output) is None
 
 
 def _appended(subject: Subject, added: str, what: str, *remedies: Remedy) -> Mutant:
-    """The answer with one more sentence, in the last bullet where there are bullets."""
+    """Make the mutant with one more sentence at the end of the answer, in the last bullet if there are bullets."""
     return subject.saying(what, f"{subject.trace.output.rstrip()} {added}", (f"+ {added}",), *remedies)
 
 
@@ -44,7 +44,7 @@ def _no_longer(text: str) -> Remedy:
 
 
 def _some(subject: Subject, places: Sequence[_Place]) -> Sequence[_Place]:
-    """Places of an answer where something can be changed; of more than `MOST_PLACES` so many, drawn by lot, in order.
+    """Return the places to change in an answer; of more than `MOST_PLACES`, a sample, in order.
 
     A mutant costs as much as the answer is long: one for each place of a long answer would take minutes.
     """
@@ -83,7 +83,7 @@ def fabricate_number(subject: Subject) -> Iterator[Mutant]:
 
 
 def _other_number(text: str, subject: Subject) -> str:
-    """As many digits, another value."""
+    """Return another number of as many digits."""
     digits = [at for at, char in enumerate(text) if char.isdigit()]
     at = digits[0]
     other = str((int(text[at]) + subject.random.choice((2, 3, 4, 5))) % 10)
@@ -93,7 +93,7 @@ def _other_number(text: str, subject: Subject) -> str:
 
 
 def _around(text: str, match: re.Match[str]) -> str:
-    """The number with the word before and the word after it."""
+    """Return a number with the word before and the word after it."""
     before = re.search(r"(\S+[ ])?$", text[: match.start()].rsplit("\n", maxsplit=1)[-1])
     after = re.match(r"([ ]\S+)?", text[match.end() :])
     return ((before[0] if before else "") + match[0] + (after[0] if after else "")).strip()
@@ -141,7 +141,10 @@ def drop_part(subject: Subject) -> Iterator[Mutant]:
 
 
 def _parts(text: str) -> list[tuple[int, str]]:
-    """The bullets of a text, each with its place; without any its paragraphs; of a single paragraph its sentences."""
+    """List the bullets of a text, each with its place;
+
+    without any its paragraphs; of a single paragraph its sentences.
+    """
     bullets = [(at, line) for at, line in _placed(text, text.split("\n")) if BULLET.match(line)]
     if len(bullets) > 1:
         return bullets
@@ -150,7 +153,7 @@ def _parts(text: str) -> list[tuple[int, str]]:
 
 
 def _placed(text: str, parts: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """Parts of a text, which are in its order, each with its place: one may also stand within another."""
+    """Yield the parts of a text, in order, each with its place: a part may also occur within another."""
     end = 0
     for part in parts:
         at = text.index(part, end)
@@ -163,7 +166,7 @@ def _paragraphs(text: str) -> list[str]:
 
 
 def _containing(text: str, rest: str, part: str) -> list[Remedy]:
-    """What only this part of the text contains."""
+    """List assertions on words that only this part of the text contains."""
     words, others = list(dict.fromkeys(_WORD.findall(part))), rest.casefold()
     telling = sorted((word for word in words if word.casefold() not in others), key=len, reverse=True)[:2]
     kept = [word for word in words if word in telling]
@@ -194,12 +197,12 @@ def break_format(subject: Subject) -> Iterator[Mutant]:
 
 
 def _on_one_line(text: str) -> str:
-    """A text on one line, with its line ends made visible."""
+    """Return a text on one line, with its line ends made visible."""
     return shown(" ⏎ ".join(line.strip() for line in text.strip().split("\n")))
 
 
 def _split(text: str) -> list[str]:
-    """The text in several paragraphs, between words where there is no better place."""
+    """Split a text into paragraphs, between words if there is no better place."""
     parts = [part.strip() for part in sentences(text) if part.strip()]
     if len(parts) > 1:
         return parts
@@ -243,7 +246,7 @@ _EXCUSES = (
     "excuse", "outcome", "the agent refuses, or blames its training, instead of doing the work", when=speaks
 )
 def excuse(subject: Subject) -> Iterator[Mutant]:
-    """The answer is replaced by an excuse: that of a model that will not, and that of an agent that could not."""
+    """An excuse replaces the answer: of a model that will not, and of an agent that could not."""
     text = subject.trace.output
     for what, said, telling in _EXCUSES:
         remedies = *_containing(text, said, text), ("output_omits", {"patterns": [telling]})
@@ -262,7 +265,7 @@ _DEEDS = (
     "claim-undone", "outcome", "the agent says that it sent or scheduled what it did not", when=speaks_prose
 )
 def claim_undone(subject: Subject) -> Iterator[Mutant]:
-    """The answer says that a tool was used, which it was not."""
+    """The answer claims the use of a tool that was not used."""
     used = subject.trace.tool_counts()
     for tool in subject.case.tools.available:
         deed = next((deed for sign, deed in _DEEDS if sign in tool), None)
@@ -286,7 +289,7 @@ def say_nothing(subject: Subject) -> Iterator[Mutant]:
     when=speaks_prose,
 )
 def disclose(subject: Subject) -> Iterator[Mutant]:
-    """The answer tells personal data that do not belong there. Where a tool answered, they were in its last result."""
+    """The answer reveals personal data that do not belong there. If a tool answered, they were in its last result."""
     trace = subject.trace
     added = "You can reach her at ilse.varga@kellner-foundation.org or +49 171 2345678."
     remedy: Remedy = ("no_sensitive_data", {"where": ["output"]})
@@ -298,7 +301,7 @@ def disclose(subject: Subject) -> Iterator[Mutant]:
 
 
 def _returned_and_told(trace: Trace, answer: Event, added: str) -> Trace:
-    """The trace with a text more in the result of a tool, and in the answer."""
+    """Add a text to the result of a tool, and to the answer."""
     given = answer.data.get("result")
     if isinstance(given, dict):
         more: Any = {**given, "more": added}

@@ -1,4 +1,7 @@
-"""A trace taken apart and put together again with one thing changed; the original is never touched."""
+"""Changes of a trace: it is taken apart and put together again with one thing changed.
+
+The original is never touched.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -8,10 +11,10 @@ from agenteval.contracts.trace import Event, ToolCall, Trace, TraceBuilder, Trac
 
 
 def rebuilt(trace: Trace, events: Iterable[Event], *, output: str | None = None, times: int = 1) -> Trace:
-    """The trace with these events in this order, numbered and linked anew; `output` replaces the final output.
+    """Build a trace of these events in this order, numbered and linked anew; `output` replaces the final output.
 
-    Events keep their times. One that was moved behind a later event of the recording has the time of that one.
-    `times` says how often the whole run happened, and was paid for.
+    Events keep their times; an event that moved behind a later one gets the time of that. `times` is the number of
+    times that the whole run happened, and was paid for.
     """
     builder = TraceBuilder(adapter=trace.adapter, capabilities=trace.capabilities, scenario=trace.scenario)
     ids: dict[str | None, str] = {}
@@ -51,19 +54,19 @@ def rebuilt(trace: Trace, events: Iterable[Event], *, output: str | None = None,
 
 
 def with_output(trace: Trace, text: str) -> Trace:
-    """The trace with another final output."""
+    """Return the trace with another final output."""
     last = trace.of_type("final_output")[-1]
     return rebuilt(trace, with_data(trace.events, last, content=text), output=text)
 
 
 def with_data(events: Sequence[Event], event: Event, **changed: Any) -> list[Event]:
-    """The events, with values in the data of one replaced."""
+    """Return the events with values in the data of one replaced."""
     other = replace(event, data={**event.data, **changed})
     return [other if each is event else each for each in events]
 
 
 def block(trace: Trace, call: ToolCall) -> list[Event]:
-    """A call with its results, its errors, and what it did to memory, in order."""
+    """Return a call with its results, its errors and its effects on memory, in order."""
     own = {call.event.event_id} | {each.event_id for each in (*call.results, *call.errors)}
     return [
         each
@@ -73,13 +76,13 @@ def block(trace: Trace, call: ToolCall) -> list[Event]:
 
 
 def without(trace: Trace, left_out: Sequence[Event]) -> list[Event]:
-    """The events except these."""
+    """Return the events of a trace except these."""
     ids = {each.event_id for each in left_out}
     return [each for each in trace.events if each.event_id not in ids]
 
 
 def inserted(events: Sequence[Event], after: Event | None, new: Sequence[Event]) -> list[Event]:
-    """The events with others put in after one of them, or before everything the agent did."""
+    """Insert events after one of the others, or before everything that the agent did."""
     if after is None:
         at = next((i for i, each in enumerate(events) if each.type != "message_received"), len(events))
     else:
@@ -88,13 +91,13 @@ def inserted(events: Sequence[Event], after: Event | None, new: Sequence[Event])
 
 
 def before_output(trace: Trace) -> Event | None:
-    """The last event before the last final output; None when nothing but messages comes before it."""
+    """Return the last event before the last final output; None if only messages come before it."""
     earlier = [each for each in trace.events if each.type not in ("final_output", "message_received")]
     return earlier[-1] if earlier else None
 
 
 def with_call_before(trace: Trace, call: ToolCall, event: Event) -> list[Event]:
-    """The events, those of a call put before another event."""
+    """Move the events of a call before another event."""
     moved = block(trace, call)
     rest = without(trace, moved)
     at = next(i for i, each in enumerate(rest) if each is event)
@@ -102,13 +105,13 @@ def with_call_before(trace: Trace, call: ToolCall, event: Event) -> list[Event]:
 
 
 def with_call_twice(trace: Trace, call: ToolCall) -> list[Event]:
-    """The events, those of a call twice in a row."""
+    """Repeat the events of a call."""
     events = block(trace, call)
     return inserted(trace.events, events[-1], again(events))
 
 
 def again(events: Sequence[Event]) -> list[Event]:
-    """Copies of events, with new call ids."""
+    """Copy events, with new ids of events and calls."""
     copied = {each.event_id for each in events}
     copies = []
     for each in events:
@@ -122,7 +125,7 @@ def again(events: Sequence[Event]) -> list[Event]:
 
 
 def new_call(like: Event, tool: str) -> list[Event]:
-    """An invented call with a successful result; times and ids are those of an event beside it."""
+    """Make up a call with a successful result; times and ids are those of an event beside it."""
     link = {"tool": tool, "call_id": "call-added"}
     call = replace(
         like,
@@ -144,12 +147,12 @@ def new_call(like: Event, tool: str) -> list[Event]:
 
 
 Behaviour = tuple[tuple[str, ...], tuple[str, ...], int]
-"""What a trace says the agent did, without numbers, ids and times: its steps, what it answered, its retries."""
+"""The agent's behaviour without numbers, ids and times: its steps, its answers, the number of its retries."""
 _IDS = ("call_id", "fixture_id")
 
 
 def behaviour(trace: Trace) -> Behaviour:
-    """What can be compared between two traces of one test."""
+    """Return the behaviour in a trace, to compare two traces of one test."""
     steps = tuple(
         repr((each.type, each.group_id, [item for item in each.data.items() if item[0] not in _IDS]))
         for each in trace.events

@@ -1,1 +1,1 @@
-"""What texts are made of, and what their words say."""
+"""Parts of texts, their words, and values in them."""

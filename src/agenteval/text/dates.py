@@ -19,15 +19,18 @@ _MONTH_NAMES = [
         "jän feb mrz apr mai jun jul aug sep okt nov dez",
     )
 ]
-"""In English, German, Spanish and French, and cut short."""
+"""The names of months in English, German, Spanish and French, and short forms."""
 MONTHS = {name: number for names in _MONTH_NAMES for number, name in enumerate(names, 1)}
-"""The number of each month, by its names in lower case."""
+"""The number of each month by its names, in lower case."""
 _BEGINNINGS = tuple(dict.fromkeys(name[:3] for name in MONTHS))
 _LAST_DAY = 31
 
 
 class Date:
-    """A date, as far as it is stated: any part may be None. `other` is the second reading of 03/04/2026: month and day."""
+    """A date, as far as it is stated: any part may be None.
+
+    `other` is the second reading of 03/04/2026: month and day.
+    """
 
     __slots__ = ("day", "end", "month", "other", "start", "text", "year")
 
@@ -39,7 +42,7 @@ class Date:
         self.other = (day, month) if either and day and day != month else None
 
     def agrees(self, source: "Date") -> bool:
-        """Whether the source says the same, in all parts that both state."""
+        """Return whether both dates are equal in all parts that both state."""
         if self.year and source.year and self.year != source.year:
             return False
         mine = [(self.month, self.day), *([self.other] if self.other else [])]
@@ -49,7 +52,7 @@ class Date:
         )
 
     def covers(self, source: "Date") -> bool:
-        """Whether the source states a day if this date does; the year may be said elsewhere."""
+        """Return whether the source has a day if this date has one; the year may stand elsewhere."""
         return bool(not self.day or source.day)
 
 
@@ -64,11 +67,11 @@ _EAST_ASIAN = lazy(
 _DAY_BEFORE = lazy(
     r"(?i)(?:\b(?:am|ab|on|zum|vom|bis|den|dem|mo|di|mi|do|fr|sa|so)[.,]?|(?:tag|och),?) \Z|\(\Z"
 )
-"""What stands before a day and a month in digits: `am 24.12.`"""
+"""Words before a day and a month in digits: `am 24.12.`"""
 
 
 def dates(text: str) -> list[Date]:
-    """The dates of a text, in order. A month alone is none, nor is a year."""
+    """List the dates of a text, in order. A month alone is none, nor is a year."""
     if not has_digit(text):
         return []
     found = [*_numeric(text)]
@@ -80,7 +83,7 @@ def dates(text: str) -> list[Date]:
 
 
 def has_digit(text: str) -> bool:
-    """Whether a text has a digit, of any script."""
+    """Return whether a text has a digit of any script."""
     found = any(map(text.__contains__, "0123456789"))
     return found or (not text.isascii() and any(map(str.isdecimal, text)))
 
@@ -109,7 +112,7 @@ def _numeric(text: str) -> Iterator[Date]:
 def _valid(
     text: str, start: int, year: int | None, month: int, day: int | None, *, either: bool = False
 ) -> Iterator[Date]:
-    """The date, if the calendar has it."""
+    """Yield the date, if the calendar has it."""
     if 1 <= month <= 12 and (day is None or 1 <= day <= _LAST_DAY) and (year is None or 1000 <= year < 3000):
         yield Date(text, start, year, month, day, either=either)
 
@@ -139,7 +142,7 @@ def _named(text: str) -> Iterator[Date]:
 
 
 _LONGEST_DAY = 10
-"""Characters of a day before its month, with what joins the two."""
+"""The number of characters in which a day stands before its month, with the words between them."""
 
 
 # Days of the week ----------------------------------------------------------------------------------------------
@@ -155,7 +158,7 @@ _DAY_OF = {
 } | {"sonnabend": "saturday"}
 _ENGLISH = {day[:3]: day for day in DAYS}
 _PART_OF_DAY = lazy(r"(?<=tag|och)(?:morgen|(?:vor|nach)?mittag|abend|nacht)s?\Z")
-"""What German adds to a day: `Donnerstagmorgen`."""
+"""The ending that German adds to a day: `Donnerstagmorgen`."""
 _SPAN = lazy(r"([^\W\d_]{2,10})\.?(?: ?[-–] ?| (?:to|through|until|bis|au|à|a|al|tot|t/m) )([^\W\d_]{2,10})")
 _CUT_SHORT = frozenset(("mo", "di", "mi", "do", "fr", "sa", "so"))
 
@@ -164,7 +167,10 @@ _DAY_BEGINNINGS = frozenset(name[:3] for name in (*_DAY_OF, *DAYS))
 
 
 def weekday(word: str) -> str | None:
-    """The day that a word in lower case names, in English: `wed`, `wednesdays` and `mittwochs` are `wednesday`."""
+    """Return the day of the week that a word in lower case names, in English.
+
+    `wed`, `wednesdays` and `mittwochs` are `wednesday`.
+    """
     if word[:3] not in _DAY_BEGINNINGS:
         return None
     day = _ENGLISH.get(word[:3])
@@ -176,7 +182,10 @@ def weekday(word: str) -> str | None:
 
 
 def weekdays(text: str) -> Iterator[tuple[str, str]]:
-    """The days of the week that a text names, as written and in English: not `sun`, nor `sat`, in small letters."""
+    """Yield the days of the week that a text names, as written and in English.
+
+    `sun` and `sat` in small letters are none.
+    """
     for written in _LETTERS.findall(text):
         day = weekday(written.lower()) if written[:3].lower() in _DAY_BEGINNINGS else None
         if day and (len(written) > len("sun") or written[0].isupper()):
@@ -187,7 +196,7 @@ _LETTERS = lazy(r"[^\W\d_]{3,}")
 
 
 def tells_week(text: str) -> bool:
-    """Whether a text has a span of days, which tells of those inside and of the others: `Mon-Fri`, `de martes a domingo`."""
+    """Return whether a text has a span of days, which defines all seven: `Mon-Fri`, `de martes a domingo`."""
     return any(
         all(word in _CUT_SHORT or weekday(word) for word in map(str.lower, match.groups()))
         for match in _SPAN.finditer(text)
@@ -195,7 +204,7 @@ def tells_week(text: str) -> bool:
 
 
 def weekday_of(date: Date) -> str | None:
-    """The day of the week of a date, if that is told in full."""
+    """Return the day of the week of a complete date, else None."""
     from datetime import date as calendar_date
 
     try:

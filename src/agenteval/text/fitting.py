@@ -1,6 +1,6 @@
 """Texts made to fit: on a line, in so many characters, on a terminal; never cut through a letter or an emoji.
 
-And made to show: what is invisible, or turns the direction of reading, becomes a visible escape.
+Invisible characters, and those that turn the direction of reading, become visible escapes.
 """
 
 import json
@@ -15,22 +15,22 @@ _HIDDEN = lazy(
     "\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff"
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
-"""Control characters, and those that hide themselves, others or data, or reorder their neighbours.
+"""Control characters, and characters that are invisible, hide data, or reorder their neighbours.
 
-What joins letters and emoji, or chooses how one looks, is not among them.
+Characters that join letters and emoji, or choose their look, are not among them.
 """
 
 
 def visible(text: str) -> str:
-    """The text with escapes for what is invisible, or turns the direction of reading.
+    """Escape invisible characters, and those that turn the direction of reading.
 
-    What joins letters and emoji stays, as do tabs and ends of lines.
+    Characters that join letters and emoji stay, as do tabs and ends of lines.
     """
     return _HIDDEN.sub(_escape, text)
 
 
 def visible_in_json(text: str) -> str:
-    """JSON in which what is invisible stands as JSON's own escapes: to programs it says the same."""
+    """Write invisible characters of JSON as JSON's own escapes: programs read the same data."""
     return _HIDDEN.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
 
@@ -39,10 +39,7 @@ def _escape(found: re.Match[str]) -> str:
 
 
 def printable(text: str) -> str:
-    """The line without characters that break it, move the cursor, change colours or the direction of reading.
-
-    Each of them becomes a visible escape.
-    """
+    """Escape the characters of a line that break it, move the cursor, change colours or the direction of reading."""
     if text.isprintable():
         return text if text.isascii() else visible(text)
     return visible(
@@ -51,7 +48,9 @@ def printable(text: str) -> str:
 
 
 def cells(text: str) -> int:
-    """How many cells of a terminal the text takes: Chinese signs and emoji two each, marks on a letter none."""
+    """Count the cells of a terminal that a text takes: Chinese characters and emoji take two, marks on a letter
+    none.
+    """
     if text.isascii():
         return len(text)
     return sum(
@@ -60,7 +59,7 @@ def cells(text: str) -> int:
 
 
 def cut(text: str, limit: int = 200) -> str:
-    """The text on one line of about `limit` characters at most: cut at a blank, with an ellipsis."""
+    """Cut a text to one line of about `limit` characters at most, at a blank, with an ellipsis."""
     piece = text[: limit * 4]
     if "  " in piece or not piece.isprintable():
         piece = " ".join(piece.split())
@@ -72,7 +71,7 @@ def cut(text: str, limit: int = 200) -> str:
 
 
 def around(text: str, place: int, limit: int) -> str:
-    """The text on one line; of a long one, what is around a place, with an ellipsis where it was cut."""
+    """Return a text on one line; a long one is cut to the surroundings of a place, with ellipses."""
     start = max(0, place - limit // 2) if len(text) > limit else 0
     end = start + limit
     lead = "… " if start else ""
@@ -85,19 +84,19 @@ def around(text: str, place: int, limit: int) -> str:
 
 
 def around_words(text: str, words: str, limit: int) -> str:
-    """As `around`: what is around the longest of some words that the text has."""
+    """Cut a text as `around` does, to the surroundings of the longest of these words that it has."""
     folded = text.casefold()
     places = map(folded.find, sorted(words.casefold().split(), key=len, reverse=True))
     return around(text, next((place for place in places if place >= 0), 0), limit)
 
 
 def clipped(text: str, limit: int) -> str:
-    """At most `limit` characters of a text; the last is an ellipsis when it was cut."""
+    """Cut a text to `limit` characters; the last is an ellipsis if it was cut."""
     return text if len(text) <= limit else f"{head(text, limit - 1)}…"
 
 
 def abridged(text: str, limit: int) -> str:
-    """At most `limit` characters of a text, and how many more it has."""
+    """Cut a text to `limit` characters, and add how many more it has."""
     if len(text) <= limit:
         return text
     kept = head(text, limit)
@@ -105,7 +104,7 @@ def abridged(text: str, limit: int) -> str:
 
 
 def ends(text: str, limit: int) -> str:
-    """At most `limit` characters of a text, half of them its end, and how many more there are between."""
+    """Cut the middle of a text, so that `limit` characters stay, and put in how many are missing."""
     if len(text) <= limit:
         return text
     kept = head(text, limit // 2)
@@ -116,7 +115,7 @@ def ends(text: str, limit: int) -> str:
 
 
 def clipped_to_cells(text: str, width: int, ellipsis: str = "…") -> str:
-    """At most `width` cells of a terminal, those of the ellipsis included."""
+    """Cut a text to `width` cells of a terminal, the ellipsis included."""
     if cells(text) <= width:
         return text
     room = width - cells(ellipsis)
@@ -124,7 +123,7 @@ def clipped_to_cells(text: str, width: int, ellipsis: str = "…") -> str:
 
 
 def head(text: str, limit: int) -> str:
-    """The first `limit` characters, or a few less: letters keep their accents, and joined emoji stay whole."""
+    """Return the first `limit` characters, or a few less: letters keep their accents, and joined emoji stay whole."""
     if len(text) <= limit or text.isascii():
         return text[:limit]
     for end in range(limit, max(limit - _LONGEST_SIGN, 0), -1):
@@ -134,12 +133,12 @@ def head(text: str, limit: int) -> str:
 
 
 _LONGEST_SIGN = 16
-"""The most characters that make one sign: a family of emoji has eleven; more accents than that are cut."""
+"""The greatest number of characters of one sign: a family of emoji has eleven; more accents than that are cut."""
 _JOINER = "\u200d"
 
 
 def _goes_on(before: str, sign: str) -> bool:
-    """Whether a character belongs to the sign of the one before: an accent, a skin tone, a joined emoji."""
+    """Return whether a character continues the one before: an accent, a skin tone, a joined emoji."""
     return (
         _JOINER in (before, sign)
         or unicodedata.category(sign).startswith("M")

@@ -7,7 +7,7 @@ from typing import Any, AnyStr, cast
 
 
 def lazy(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
-    """A pattern with the methods of a compiled one. It costs nothing until one of them is called."""
+    """Return a pattern with the methods of a compiled one; it costs nothing until one of them is called."""
     return cast("re.Pattern[AnyStr]", _Lazy(pattern, flags))
 
 
@@ -26,7 +26,7 @@ def patterns_at_first_use() -> Iterator[None]:
 
 
 class _Lazy:
-    """Takes each method over from the compiled pattern when it is asked for, so that the next call is direct."""
+    """A pattern that compiles at its first use. It keeps each method that was used, so that the next call is direct."""
 
     def __init__(self, source: str | bytes, flags: int) -> None:
         self._source = source

@@ -1,4 +1,4 @@
-"""Names of tools and keys: which a glob means, which one is a slip of another, and which is probably meant."""
+"""Names of tools and keys: matching by glob, misspellings, and suggestions for a wrong name."""
 
 import re
 from collections.abc import Collection, Iterable
@@ -7,14 +7,15 @@ from functools import lru_cache
 from agenteval.text.lazy_regexes import lazy
 
 SHORTEST = 4
-"""Shorter names differ by one character from too many others to be called misspelt."""
+"""The length of a name from which on it can be misspelt. Shorter names differ by one character from too many others.
+"""
 
 
 def is_spelled_like(pattern: str, name: str) -> bool:
-    """Whether a name means the tool that a pattern, a name or a glob, means, whatever the spelling.
+    """Return whether a pattern, a name or a glob, means the tool of this name in any spelling.
 
-    Case, separators, camel case, signs that nobody sees, letters of other alphabets that look the same, a call's brackets and a
-    server or namespace before the name make no difference: `functions.deleteAll()` is `delete_all`.
+    Case, separators, camel case, invisible characters, lookalike letters of other alphabets, the brackets of a call,
+    and a server or namespace before the name make no difference: `functions.deleteAll()` is `delete_all`.
     """
     return any(
         name_matches(_spelled(pattern), each) or same_but_for_separators(_spelled(pattern), each)
@@ -24,7 +25,7 @@ def is_spelled_like(pattern: str, name: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def _spelled(name: str) -> str:
-    """A name in lower case, its words joined by `_`."""
+    """Return a name in lower case, with its words joined by `_`."""
     import unicodedata
 
     plain = unicodedata.normalize("NFKC", name).translate(_LOOKALIKES)
@@ -34,7 +35,7 @@ def _spelled(name: str) -> str:
 
 @lru_cache(maxsize=1024)
 def _spellings(name: str) -> tuple[str, ...]:
-    """A name as it is spelled, with its namespaces as words of it, and without each of them."""
+    """Return the spellings of a name: as it is, with namespaces as words of it, and without each of them."""
     plain = _spelled(name)
     inner = [plain[match.end() :] for match in _NAMESPACE.finditer(plain)]
     return (plain, _NAMESPACE.sub("_", plain), *filter(None, inner))
@@ -47,35 +48,36 @@ _LOOKALIKES = str.maketrans(
     "\u03b1\u03b5\u03b9\u03ba\u03bd\u03bf\u03c1\u03c4\u03c5\u03c7\u0391\u0392\u0395\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a7\u0131\u0261\u2010\u2011\u2012\u2013\u2212\uff3f",
     "aeopcyxijsdhlABEKMHOPCTXIaeikvoptuxABEIKMNOPTXig-----_",
 )
-"""Letters of Cyrillic and Greek, and dashes, that look like the ones of names."""
+"""Cyrillic and Greek letters, and dashes, that look like characters of names."""
 
 
 def is_glob(name: str) -> bool:
-    """Whether a tool name is meant as a glob."""
+    """Return whether a tool name is a glob."""
     return "*" in name or "?" in name or "[" in name
 
 
 def name_matches(pattern: str, name: str) -> bool:
-    """Exact, or by glob when the pattern holds `*`, `?` or `[`; case matters. A chat may be called `[Team] Family`.
+    """Return whether a name equals a pattern, or matches it as a glob with `*`, `?` or `[`; case matters.
 
-    Its time is bounded by the product of both lengths: fnmatch never takes back what a `*` has matched.
+    A chat may be called `[Team] Family`, so equality counts for globs too. The time is bounded by the product of both
+    lengths: fnmatch never takes back what a `*` has matched.
     """
     return pattern == name or (is_glob(pattern) and _glob_matches(pattern, name))
 
 
 @lru_cache(maxsize=2048)
 def _glob_matches(pattern: str, name: str) -> bool:
-    """Cached, since the same few names are matched over and over."""
+    """Match a glob, with a cache: the same few names are matched over and over."""
     from fnmatch import fnmatchcase
 
     return fnmatchcase(name, pattern)
 
 
 def slip_of(name: str, known: Iterable[str]) -> str | None:
-    """The known name that this one is a slip of: one letter left out, doubled, swapped or replaced, or None.
+    """Return the known name of which this one is a slip, or None.
 
-    Case and separators make no difference either. Names that differ in a digit, or in a word of one letter
-    (`team-a` and `team-b`), are names of their own.
+    A slip is one letter left out, doubled, swapped or replaced, or other case and separators. Names that differ in a
+    digit, or in a word of one letter (`team-a` and `team-b`), are names of their own.
     """
     folded = _folded(name)
     return next(
@@ -89,7 +91,10 @@ def slip_of(name: str, known: Iterable[str]) -> str | None:
 
 
 def same_but_for_separators(name: str, other: str) -> bool:
-    """Whether two names differ in case and separators alone: `WebSearch` and `web.search`; not `v1.2` and `v12`."""
+    """Return whether two names differ only in case and separators: `WebSearch` and `web.search`;
+
+    not `v1.2` and `v12`.
+    """
     one, two = (_SEPARATORS.sub("", each.casefold()) for each in (name, other))
     return one == two and len(one) >= SHORTEST
 
@@ -98,10 +103,10 @@ _SEPARATORS = lazy(r"(?<!\d)[-_.:/ ]+|[-_.:/ ]+(?!\d)")
 
 
 def glob_slip_of(glob: str, known: Collection[str]) -> str | None:
-    """What this glob, which matches none of the names, is a slip of: a glob that matches some, or a name; or None.
+    """Return what a glob without a match is a slip of: a glob that matches some of the names, a name, or None.
 
-    One of its texts between wildcards is a slip of what a name has there, or only its case differs. A glob with a letter in brackets (`web_serc[h]`)
-    is meant as it is written.
+    The slip is in the text between two wildcards, or in its case. A glob with a letter in brackets (`web_serc[h]`) is
+    meant as it is written.
     """
     parts = re.split(r"([*?]|\[[^]]*\])", glob)
     if any(len(part) == 3 and part[0] == "[" for part in parts):
@@ -138,9 +143,10 @@ def _is_slip(one: str, other: str) -> bool:
 
 
 def may_be_twins(name: str, other: str) -> bool:
-    """Whether two names that differ by a slip may as well be two names: `get_it` and `set_it`, `list_item` and `list_items`.
+    """Return whether two names that differ by a slip may both be right: `get_it` and `set_it`, `list_item` and
+    `list_items`.
 
-    They are of the same words, but a short word has another letter, or one has an `s` at its end.
+    They have the same words, but one short word has another letter, or one word has an `s` at its end.
     """
     words, others = _folded(name).split("_"), _folded(other).split("_")
     if len(words) != len(others):
@@ -159,15 +165,15 @@ def _has_digit(text: str) -> bool:
 
 
 def _stands_alone(text: str, place: int) -> bool:
-    """Whether the letter at a place is a word of its own."""
+    """Return whether the letter at a place is a word of its own."""
     before, after = text[place - 1 : place], text[place + 1 : place + 2]
     return not before.isalnum() and not after.isalnum()
 
 
 def closest(name: str, known: Iterable[str]) -> str | None:
-    """The known name that is most likely meant by a name that cannot be right, or None.
+    """Return the known name that a wrong name most likely means, or None.
 
-    It may differ by more than a slip, or begin with the known name: `max_calls` probably means `max`. Case, and `-` for
+    It may differ by more than a slip, or begin the wrong name: `max_calls` probably means `max`. Case, and `-` for
     `_`, make no difference.
     """
     name = _folded(name)
@@ -188,6 +194,6 @@ _NEARLY_SAME = 0.8
 
 
 def _similarity_bound(one: str, other: str) -> float:
-    """An upper bound of difflib's ratio: the ratio if the order of letters did not matter."""
+    """Return an upper bound of difflib's ratio: the ratio if the order of letters did not matter."""
     common = sum(min(one.count(letter), other.count(letter)) for letter in set(one))
     return 2 * common / (len(one) + len(other) or 1)

@@ -1,7 +1,8 @@
-"""Numbers in a text, with their units: `41 %` is `forty-one percent`, `$58bn` is `58 billion dollars`, `5 pm` is `17:00`.
+"""Numbers in a text, with their units: `41 %` is `forty-one percent`, `$58bn` is `58 billion dollars`, `5 pm` is
+`17:00`.
 
-A time of day is a number of minutes, a length of time one of seconds, an amount of money one of its currency, anything
-else measured one of the base unit of its kind: metres, grams, bytes.
+A time of day counts in minutes, a duration in seconds, money in its currency. Other measures count in the base unit
+of their kind: metres, grams, bytes.
 """
 
 # ruff: noqa: RUF001 - dashes, minus signs and apostrophes that texts use are meant
@@ -50,7 +51,7 @@ _UNITS = {
     for name, _, factor in (each.partition("=") for each in names.split())
     for factor in (factor or "1",)
 }
-"""The unit of measure that each word stands for, and how much of it."""
+"""The unit of each word for a measure, and its size in that unit."""
 _SCALES = {
     name: 10.0**power
     for power, names in {
@@ -63,7 +64,7 @@ _SCALES = {
     for name in names.split()
 }
 _SCALE_LETTERS = ("k", "m", "mm", "b", "t")
-"""Scales that may be units, too: `5m`."""
+"""Scales that may be units as well: `5m`."""
 _EAST_ASIAN_SCALES = {"百": 1e2, "千": 1e3, "万": 1e4, "萬": 1e4, "亿": 1e8, "億": 1e8}
 _HOUR_SIGNS, _MONTH_SIGNS = "点點时時", "月월"
 
@@ -84,16 +85,16 @@ _WORDS = {
     **_counted("uno dos tres cuatro cinco - siete ocho nueve diez - doce", 1),
     **_counted("- deux trois quatre cinq - - huit neuf - onze douze", 1),
 }
-"""Numbers in words; "once", "sept", "dix" and "six" are other words in English, or the same."""
+"""Numbers in words. "once", "sept", "dix" and "six" are left out: they are other words in English, or the same."""
 
 
 class Number:
-    """A number that a text states; `start` and `end` are offsets.
+    """A number in a text, at the offsets `start` to `end`.
 
-    `values` holds what it may be in its `unit`: both halves of the day for `5:30`. `plain` holds the same as written, to
-    be compared with numbers that have no unit. `slack` is how far the exact number may be away. `hours` are the times
-    that it may be without saying so, the 9 of `at 9`; `spelled` says whether it is in words, `named` whether it is part of
-    a name, as in `#12` and `web-2`, `about` whether the text calls it approximate.
+    `values` are its possible values in its `unit`: both halves of the day for `5:30`. `plain` are the same as
+    written, for a comparison with numbers without a unit. `slack` is the greatest distance of the exact number.
+    `hours` are the times of day that it may mean, such as the 9 of `at 9`. `spelled` is True if it is in words,
+    `named` if it belongs to a name, as in `#12` and `web-2`, and `about` if the text calls it approximate.
     """
 
     __slots__ = (
@@ -110,7 +111,7 @@ class Number:
         self.spelled = self.named = self.about = False
 
     def agrees(self, other: "Number") -> bool:
-        """Whether both may be the same number, as far as either is exact."""
+        """Return whether both may be the same number, as far as either is exact."""
         units = {self.unit, other.unit}
         if units == {"°C", "°F"}:
             return self._is_as_warm(other)
@@ -131,7 +132,7 @@ class Number:
 
 _DEGREES = {"", "°", "°C", "°F"}
 _NEARLY = 15.0
-"""Minutes by which a time may differ that is about another one."""
+"""The number of minutes by which an approximate time may differ."""
 
 
 def _meet(
@@ -153,7 +154,7 @@ _HOUR_MARK = lazy(r" ?(?:uhr\b(?: ([0-5]\d)\b)?|h ?([0-5]\d)\b(?! ?min)|o['’]c
 
 
 def numbers(text: str, skip: Sequence[tuple[int, int]] = ()) -> list[Number]:
-    """The numbers of a text, in order, but those inside the spans to skip. Digits of a name are none: H100."""
+    """List the numbers of a text, in order, without those inside of `skip`. Digits of a name are none: H100."""
     found: list[Number] = []
     folded = lowered(text)
     if any(map(folded.__contains__, (" past ", " to ", "half ", " nach ", " vor "))):
@@ -167,7 +168,7 @@ def numbers(text: str, skip: Sequence[tuple[int, int]] = ()) -> list[Number]:
 
 
 def _apart(found: Iterable[Number]) -> list[Number]:
-    """Numbers in order, without those that begin inside another one."""
+    """Drop numbers that begin inside of the one before."""
     done: list[Number] = []
     for number in found:
         if not done or done[-1].end <= number.start:
@@ -176,7 +177,7 @@ def _apart(found: Iterable[Number]) -> list[Number]:
 
 
 def may_state(text: str) -> bool:
-    """Whether a text may have a number or a date."""
+    """Return whether a text may have a number or a date."""
     return has_digit(text) or not _WORDS.keys().isdisjoint(bare_words(lowered(text)))
 
 
@@ -203,7 +204,7 @@ _IN_NAME = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._/"
 
 
 def _number(text: str, match: re.Match[str], last: Number | None) -> Number | None:
-    """The number in these digits, with what stands around it; None when they are part of a name."""
+    """Return the number in these digits, with its surroundings; None if they belong to a name, a version or a month."""
     start, end = match.span()
     before = text[start - 1 : start]
     after_last = last.end if last else -1
@@ -236,7 +237,7 @@ def _number(text: str, match: re.Match[str], last: Number | None) -> Number | No
 
 
 def _currency(text: str, last: int, start: int) -> tuple[str, int]:
-    """The currency before a number, `$` or `EUR`, and where it begins."""
+    """Return the currency before a number, `$` or `EUR`, and its offset."""
     before = text[max(last, start - 5) : start]
     bare = before.rstrip(" \u00a0")
     if not bare or len(before) - len(bare) > 1:
@@ -253,7 +254,7 @@ def _currency(text: str, last: int, start: int) -> tuple[str, int]:
 def _made(
     text: str, start: int, end: int, values: set[float], step: float, lead: str, money: str = ""
 ) -> Number:
-    """The number whose digits or words end here, with its unit, and with what the text before it says about it."""
+    """Make a number of the digits or words that end here, with its unit, and with what the `lead` before it adds."""
     unit, factor, scale, end = _measured(text, end, is_money=bool(money))
     if money:
         unit, factor = money, 1.0
@@ -285,7 +286,7 @@ def _made(
 
 
 def _readings(written: str) -> tuple[set[float], float]:
-    """What digits may mean, and the step of the last of them: `1.200` is 1.2 or 1200."""
+    """Return the possible values of digits, and the step of the last of them: `1.200` is 1.2 or 1200."""
     plain = written
     for sign in "'’\u00a0\u202f ":
         plain = plain.replace(sign, "")
@@ -311,7 +312,7 @@ def _readings(written: str) -> tuple[set[float], float]:
 
 
 def _measured(text: str, end: int, *, is_money: bool = False) -> tuple[str, float, float, int]:
-    """The unit, how much of it, and the scale of a number that ends here, and where those end."""
+    """Return the unit, its size and the scale after a number, and the offset where they end."""
     scale = 1.0
     if text[end : end + 1] in _EAST_ASIAN_SCALES:
         while (sign := text[end : end + 1]) in _EAST_ASIAN_SCALES and sign:
@@ -345,14 +346,17 @@ def _measured(text: str, end: int, *, is_money: bool = False) -> tuple[str, floa
 
 
 def _is_unit(written: str, name: str, *, glued: bool) -> bool:
-    """Whether a word after a number is a unit: a single letter only right behind it, or in the case of its unit."""
+    """Return whether a word after a number is a unit.
+
+    One letter is only right behind it, or in the case of its unit.
+    """
     if len(name) > 1 or not name.isalpha():
         return name not in ("an", "mi") or glued
     return (written in "CFWgmlhsB" if glued else written in "CFWgmlhs") or (glued and name != "b")
 
 
 def _labelled(text: str, start: int) -> tuple[str, float]:
-    """The unit that the name of a field before a number has: `takes minutes: 90`, `price eur per kwh: 0.44`."""
+    """Return the unit in the name of a field before a number: `takes minutes: 90`, `price eur per kwh: 0.44`."""
     label = text[max(0, start - 60) : start - 2]
     words = lowered(label[max(map(label.rfind, ";>\n")) + 1 :]).split()
     money = [_UNITS[word] for word in words if word in _UNITS and _UNITS[word][0] in MONEY]
@@ -361,7 +365,7 @@ def _labelled(text: str, start: int) -> tuple[str, float]:
 
 
 def _time(text: str, start: int, end: int, digits: str) -> Number | None:
-    """The time of day in these digits: `17:00`, `9.30 am`, `17h30`, `17 Uhr`, `5 o'clock`."""
+    """Return the time of day in these digits, or None: `17:00`, `9.30 am`, `17h30`, `17 Uhr`, `5 o'clock`."""
     written, point, minutes = digits.partition(".")
     if len(written) > 2 or "," in written or int(written) > 24 or (point and len(minutes) != 2):
         return None
@@ -393,7 +397,7 @@ def _time(text: str, start: int, end: int, digits: str) -> Number | None:
 
 
 def _in_words(folded: str, text: str) -> Iterator[Number]:
-    """Numbers in words, also "one", which is often not meant as a number."""
+    """Yield numbers in words, also "one", which often is not meant as a number."""
     at = 0
     for word in _LETTERS.finditer(folded):
         if word.start() < at or word.group() not in _WORDS:
@@ -416,7 +420,10 @@ _MINUTES = {"half": 30, "quarter": 15, "viertel": 15} | _WORDS
 
 
 def _clock_in_words(folded: str, text: str) -> Iterator[Number]:
-    """`half past six`, `half six`, `quarter to 4`, `ten minutes to four`, `at ten to four`; "five to ten" may be a range."""
+    """Yield times in words: `half past six`, `half six`, `quarter to 4`, `ten minutes to four`, `at ten to four`.
+
+    "five to ten" may be a range.
+    """
     for match in _CLOCK_IN_WORDS.finditer(folded):
         at, first, of_time, side, word, digits = match.groups()
         first, side = first or "half", side or "past"
@@ -438,7 +445,7 @@ _ABOUT = tuple(
     | unos| unas| casi|más de|menos de|cerca de|alrededor de|aproximadamente|al menos|environ|près de|plus de|moins de
     |presque|jusqu'à|au moins""".replace("\n    ", "").split("|")
 )
-"""What calls the number after it approximate, in English, German, Spanish and French."""
+"""Words that make the number after them approximate, in English, German, Spanish and French."""
 _AT = (
     *(" at", " from", " to", " till", " until", " by", " before", " after", " and", " around", " between"),
     *(" um", " bis", " ab", " von", " und", " zwischen", " gegen", " vor", " nach"),
@@ -447,10 +454,10 @@ _AT = (
 
 
 def _is_hour(lead: str) -> bool:
-    """Whether a small number after this text may be an hour."""
+    """Return whether a small number after this text may be an hour."""
     return lead.endswith(("-", "–")) or (_ends_in(lead, _AT) and not lead.endswith(("-", "−")))
 
 
 def _ends_in(lead: str, words: tuple[str, ...]) -> bool:
-    """Whether the text before a number ends in one of these words."""
+    """Return whether the text before a number ends in one of these words."""
     return f" {lead}".replace("(", " ").rstrip(" $€£*−-").lower().endswith(words)

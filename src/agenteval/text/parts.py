@@ -33,7 +33,7 @@ from typing import Any, Literal
 from agenteval.text.lazy_regexes import lazy
 
 OPEN, CLOSE = ">>", "<<"
-"""What marks a part of a text that a message quotes."""
+"""The marks around a part of a quoted text: `>>43%<<`."""
 
 BlockKind = Literal["heading", "bullet", "number", "paragraph", "quote", "table", "code", "rule"]
 
@@ -51,12 +51,12 @@ class Block:
 
 
 def unmarked(text: str) -> str:
-    """The text without marks."""
+    """Remove the marks from a text."""
     return text.replace(OPEN, "").replace(CLOSE, "")
 
 
 def fold(text: str, *, case_sensitive: bool = False) -> str:
-    """The form in which texts are compared: Unicode NFC and, unless case matters, case-folded."""
+    """Return the form in which texts are compared: Unicode NFC and, unless case matters, case-folded."""
     if case_sensitive:
         return composed(text)
     return text.lower() if text.isascii() else composed(composed(text).casefold())
@@ -66,31 +66,33 @@ _STRAIGHT = str.maketrans({**dict.fromkeys("‘’‚‛", "'"), **dict.fromkeys
 
 
 def straight(text: str) -> str:
-    """The text with straight apostrophes and quotation marks in the place of typographic ones, at the same offsets."""
+    """Replace typographic apostrophes and quotation marks by straight ones, at the same offsets."""
     return text if text.isascii() else text.translate(_STRAIGHT)
 
 
 def composed(text: str) -> str:
-    """The text in Unicode NFC: an `é` is the same in one character as in two."""
+    """Return a text in Unicode NFC: an `é` is the same in one character as in two."""
     return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
 def is_blank(text: str) -> bool:
-    """Whether nobody sees anything of a text: it holds blanks, and signs without a form, such as soft hyphens."""
+    """Return whether a text shows nothing: it is empty, blank, or invisible, such as soft hyphens."""
     return not text.strip() or all(
         sign.isspace() or sign in _UNSEEN or unicodedata.category(sign) in ("Cf", "Cc") for sign in text
     )
 
 
 _UNSEEN = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0" + "".join(map(chr, range(0xFE00, 0xFE10)))
-"""Fillers and selectors of variants, which Unicode counts among letters and marks."""
+"""Invisible characters that Unicode counts among letters and marks: fillers, and selectors of variants."""
 
 
 def lines_with(phrase: str, text: str, *, case_sensitive: bool = False) -> list[int]:
-    """The lines, from 1, in which a phrase begins as people read a text: for what must not occur.
+    """Return the numbers of the lines, from 1, in which a phrase begins as people read a text: for forbidden
+    phrases.
 
-    Line breaks and fixed spaces are blanks, and nobody sees emphasis, soft hyphens, signs without a form and compatible forms of a
-    letter. Signs of emphasis in the phrase itself count. What has to occur is looked for as it stands.
+    Line breaks and fixed spaces are blanks. Emphasis, soft hyphens, invisible characters and compatible forms of a
+    letter make no difference. Signs of emphasis in the phrase itself count. A phrase that must occur is searched for
+    as it stands.
     """
     wanted = " ".join(_as_read(line, case_sensitive) for line in phrase.splitlines()).strip()
     if not wanted:
@@ -106,7 +108,10 @@ def lines_with(phrase: str, text: str, *, case_sensitive: bool = False) -> list[
 
 @lru_cache(maxsize=8)
 def _read_lines(text: str, case_sensitive: bool, bare: bool) -> tuple[str, list[int], list[int]]:
-    """The lines of a text in one, where each begins in that, and its number; many phrases are looked for in one text."""
+    """Join the lines of a text;
+
+    return that, the offset of each line in it, and its number. Many phrases are searched for in one text.
+    """
     starts: list[int] = []
     numbers: list[int] = []
     told: list[str] = []
@@ -121,7 +126,10 @@ def _read_lines(text: str, case_sensitive: bool, bare: bool) -> tuple[str, list[
 
 
 def _as_read(line: str, case_sensitive: bool, *, bare: bool = False) -> str:
-    """A line as people read it, its blanks folded; `bare`: without emphasis, marks of quotation and entities of HTML."""
+    """Return a line as people read it, its blanks folded;
+
+    `bare`: without emphasis, quotation marks and HTML entities.
+    """
     if bare:
         from html import unescape
 
@@ -135,7 +143,10 @@ def _as_read(line: str, case_sensitive: bool, *, bare: bool = False) -> str:
 
 @lru_cache(maxsize=4096)
 def _as_seen(sign: str) -> str:
-    """A sign in its compatible form, but for superscripts, subscripts and fractions; empty when nobody sees it."""
+    """Return a character in its compatible form, but for superscripts, subscripts and fractions;
+
+    "" if it is invisible.
+    """
     if sign.isascii() or sign.isspace() or sign == "\ue000":
         return sign
     if sign in _UNSEEN or unicodedata.category(sign) == "Cf":
@@ -156,7 +167,7 @@ _ON_LINE = str.maketrans(_SUBSCRIPTS, "0123456789")
 
 
 def without_subscripts(text: str) -> str:
-    """The text with plain digits in the place of subscripts, each as long as before: CO2 for CO₂."""
+    """Replace subscripts by plain digits at the same offsets: CO2 for CO₂."""
     if text.isascii() or not any(
         map(text.__contains__, _SUBSCRIPTS)
     ):  # translating a long text takes far longer
@@ -165,7 +176,7 @@ def without_subscripts(text: str) -> str:
 
 
 def lowered(text: str) -> str:
-    """The text in lower case and as long as before: `İ`, which would become two characters, stays."""
+    """Lower the case of a text at the same offsets: `İ`, which would become two characters, stays."""
     lower = text.lower()
     if len(lower) == len(text):
         return lower
@@ -173,15 +184,15 @@ def lowered(text: str) -> str:
 
 
 def readings(text: str) -> list[str]:
-    r"""A text as it is, and with `\n` for each `\r\n` if it has any: a pattern or phrase may mean either."""
+    r"""Return a text, and if it has `\r\n` also its form with `\n`: a pattern or phrase may mean either."""
     return [text, text.replace("\r\n", "\n")] if "\r\n" in text else [text]
 
 
 def place_of(phrase: str, text: str, start: int = 0) -> int:
-    """Where a phrase stands in a text from `start` on, anywhere but inside a longer number; -1 where it does not.
+    """Return the offset of a phrase from `start` on, but not inside of a longer number; -1 if there is none.
 
-    A phrase that begins or ends with a digit does not go on into a number: `11` stands in `11 %` and in `9,11,13`, not in
-    `711`, `11.5`, `1,110` or `1.1.11`.
+    A phrase that begins or ends with a digit does not continue into a number: `11` stands in `11 %` and in `9,11,13`,
+    not in `711`, `11.5`, `1,110` or `1.1.11`.
     """
     at = text.find(phrase, start)
     if at < 0 or not phrase or not (phrase[0].isdecimal() or phrase[-1].isdecimal()):
@@ -201,7 +212,7 @@ def place_of(phrase: str, text: str, start: int = 0) -> int:
 
 
 def holds(text: str, phrase: str) -> bool:
-    """Whether a phrase stands in a text, by the rule of `place_of`."""
+    """Return whether a phrase occurs in a text, by the rule of `place_of`."""
     return place_of(phrase, text) >= 0
 
 
@@ -209,11 +220,13 @@ _GROUPING = ",.'’_\u00a0\u2009\u202f"
 _WHOLE_NUMBER = lazy(
     rf"\d{{1,3}}(?:[{_GROUPING}]\d{{3}})+(?!\d)(?:[.,]\d+)?|\d+(?:\.\d+)+|(?<!\d,)\d+,\d+(?![,\d])|\d+"
 )
-"""A number: with groups of three digits, with parts after full stops (versions and dates, too), with a decimal comma, or plain."""
+"""A whole number: with groups of three digits, with parts after full stops (versions and dates, too), with a decimal
+comma, or plain.
+"""
 
 
 def texts(value: Any, *, keys: bool = False) -> list[str]:
-    """Every text and number in a piece of JSON, in order, with or without the keys."""
+    """List all texts and numbers in a piece of JSON, in order, with or without the keys."""
     if isinstance(value, str):
         return [value]
     if isinstance(value, dict):
@@ -225,14 +238,14 @@ def texts(value: Any, *, keys: bool = False) -> list[str]:
 
 
 def line_at(text: str, offset: int) -> str:
-    """The line of a text at an offset, without blanks at its ends."""
+    """Return the line of a text at an offset, without blanks at its ends."""
     start = text.rfind("\n", 0, offset) + 1
     end = text.find("\n", offset)
     return text[start : end if end >= 0 else len(text)].strip()
 
 
 def words(text: str) -> list[str]:
-    """The words of a text."""
+    """List the words of a text."""
     return [match for match in _WORD.findall(text) if any(map(str.isalnum, match))]
 
 
@@ -241,23 +254,23 @@ _WORD = lazy(rf"[{_CJK}]|[^\s{_CJK}]+")
 
 
 def bullets(text: str) -> list[str]:
-    """The bullets of a text, without their markers."""
+    """List the bullets of a text, without their markers."""
     return [block.text for block in blocks(text) if block.kind == "bullet"]
 
 
 def numbered_items(text: str) -> list[str]:
-    """The numbered items of a text, without their numbers."""
+    """List the numbered items of a text, without their numbers."""
     return [block.text for block in blocks(text) if block.kind == "number"]
 
 
 def paragraphs(text: str) -> list[str]:
-    """The paragraphs of a text."""
+    """List the paragraphs of a text."""
     return [block.text for block in blocks(text) if block.kind == "paragraph"]
 
 
 @lru_cache(maxsize=32)
 def blocks(text: str) -> tuple[Block, ...]:
-    """All parts of a text, in order."""
+    """Split a text into its parts, in order."""
     if text[:1].isalpha() and len(text.splitlines()) == 1:  # as most strings in JSON: nothing but prose
         return (Block(kind="paragraph", text=text.strip(), line=1),)
     reader = _Reader()
@@ -276,7 +289,7 @@ _TABLE_RULE = lazy(r"[|:\- \t]+")
 
 
 class _Reader:
-    """Reads lines into blocks; `open` holds the lines of the block that is not finished yet."""
+    """A reader of lines into blocks. `open` holds the lines of the block that is not finished yet."""
 
     def __init__(self) -> None:
         self.done: list[Block] = []
@@ -343,7 +356,7 @@ class _Reader:
             self.start(kind, text, number)
 
     def _read_rule(self, line: str, number: int) -> None:
-        """A rule right under one line of prose makes that line a heading."""
+        """Read a rule; right under one line of prose it makes that line a heading."""
         if self.kind == "paragraph" and len(self.open) == 1 and line[0] in "=-":
             self.kind = "heading"
             self.close()
@@ -351,7 +364,7 @@ class _Reader:
             self.start("rule", line, number)
 
     def _read_row(self, line: str, number: int) -> None:
-        """A row of a table; the row above its rule is its heading."""
+        """Read a row of a table; the row above its rule is its heading."""
         if "-" in line and _TABLE_RULE.fullmatch(line):
             if self.kind == "table":
                 self.kind = "heading"
@@ -366,7 +379,7 @@ def _is_rule(line: str) -> bool:
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of a piece of prose (one paragraph, bullet or line), in order."""
+    """Split a piece of prose (one paragraph, bullet or line) into sentences."""
     found = []
     start = 0
     for stop in _STOP.finditer(text):
@@ -437,7 +450,7 @@ def _ends_sentence(text: str, start: int, stop: re.Match[str]) -> bool:
 
 
 def _is_ordinal(earlier: list[str], after: str) -> bool:
-    """Whether a number with a full stop is a day, as in `am 24. Dezember` or `24. prosince`: not in `May 24. August`."""
+    """Return whether a number with a full stop is a day: `am 24. Dezember`, `24. prosince`; not in `May 24. August`."""
     if after.islower():
         return True
     return (
@@ -448,7 +461,7 @@ def _is_ordinal(earlier: list[str], after: str) -> bool:
 
 
 def _is_abbreviation(before: str, after: str, *, first: bool) -> bool:
-    """Whether the full stop between the two words belongs to the first of them."""
+    """Return whether the full stop between two words belongs to the first of them."""
     word = before.casefold()
     starter = after.casefold() in _STARTERS and after[0].isupper()
     if first and before.isdigit() and len(before) <= 3:

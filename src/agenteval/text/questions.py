@@ -1,4 +1,4 @@
-"""What sentences do: ask their reader something, or claim a success."""
+"""Sentences that ask their reader something, and sentences that claim a success."""
 
 # ruff: noqa: RUF001 - the quotation and question marks of other scripts are meant
 
@@ -12,10 +12,10 @@ from agenteval.text.words import find_phrase
 
 
 def questions(output: str) -> list[str]:
-    """The questions that the output asks the user, each with the list right under it.
+    """List the questions that the output asks the user, each with the list right under it.
 
-    A question is a sentence that ends in a question mark. Question marks in quotations, block quotes, tables,
-    code and URLs do not count, and neither do courtesies such as "Anything else I can help with?".
+    A question is a sentence that ends in a question mark. Question marks in quotations, block quotes, tables, code
+    and URLs do not count, and neither do courtesies: "Anything else I can help with?".
     """
     found = []
     parts = [block for block in blocks(output) if block.kind not in ("code", "quote", "table", "rule")]
@@ -71,7 +71,7 @@ def _hide_marks(match: re.Match[str]) -> str:
 
 
 def is_question(sentence: str) -> bool:
-    """Whether a sentence asks something, courtesies included."""
+    """Return whether a sentence asks something, courtesies included."""
     if not any([mark in sentence for mark in "?？؟"]):  # noqa: C419 - quicker than a generator
         return False
     return _asks(_QUOTED.sub(_hide_marks, sentence))
@@ -92,11 +92,11 @@ SUCCESS_PHRASES = (
     *("done", "all set", "sent", "delivered", "completed", "successfully", "everything is complete"),
     *(f"{who} {what}" for who in ("has been", "have been", "I've", "I have") for what in _TOLD_AS_DONE),
 )
-"""What claims success, unless a test says otherwise."""
+"""The default phrases that claim success."""
 
 
 def success_claims(answer: str, phrases: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Each phrase that claims success, with the sentence in which it first does."""
+    """Find phrases that claim success, each with the first sentence in which it does."""
     open_boxes = _UNCHECKED.sub("☐", _UNLISTED.sub("- ", answer))
     lines = [sentence for block in blocks(open_boxes) for sentence in sentences(block.text)]
     for phrase in phrases:
@@ -110,7 +110,7 @@ def success_claims(answer: str, phrases: Iterable[str]) -> Iterator[tuple[str, s
 
 
 LONGEST_CLAUSE = 500
-"""Characters before a phrase that may deny it."""
+"""The number of characters before a phrase that may deny it."""
 
 
 def _is_claim(sentence: str, start: int, end: int) -> bool:
@@ -122,7 +122,7 @@ def _is_claim(sentence: str, start: int, end: int) -> bool:
 
 
 def _is_asked(sentence: str, before: str, end: int) -> bool:
-    """Whether a phrase, with what is before it in its clause, is asked, and not told before a question of its own."""
+    """Return whether a phrase is part of a question, not a statement before a question of its own."""
     if not sentence.rstrip("\"'”’)*_ ").endswith(("?", "？")):
         return False
     return bool(ASKING_WORDS.match(before.lower())) or not _QUESTION_BEGINS.search(sentence, end)
@@ -133,12 +133,12 @@ _QUESTION_BEGINS = lazy(
     r"|where|how|why|want|need|anything|any|ok|okay|right)\b",
     re.IGNORECASE,
 )
-"""The question that ends a statement: `I've sent it, is that okay?`"""
+"""The beginning of a question that ends a statement: `I've sent it, is that okay?`"""
 
 
 _UNCHECKED = lazy(r"(?<![^\s|>:*_])\[ \](?![^\s|])")
 _UNLISTED = lazy(r"^[ \t]*(?=\[ \]\s)", re.MULTILINE)
-"""Where a line begins with an open box alone: it is an item, and the next line is not part of it."""
+"""The beginning of a line with an open box alone: it is an item, and the next line does not belong to it."""
 _NOTHING = lazy(
     r"\s+(?:to )?(?:nothing|nobody|no|none|neither)\b|[\s:|*_]*[❌✗✘☐]"
     r"|[*_]*:[\s*_]*(?:no|none|not|never|0|zero)\b(?! (?:errors?|failures?|issues?|problems?))"
@@ -154,9 +154,11 @@ _NO_DENIAL = lazy(
     r"|\bwithout\s+(?:any\s+|an?\s+)?(?:(?:further|more|other|single)\s+)?(?:delays?|errors?|failures?|issues?|problems?|trouble)\b",
     re.IGNORECASE,
 )
-"""Words that deny elsewhere, and nothing here: `I can confirm it was sent`, `the second attempt delivered it`."""
+"""Words that deny in other contexts, and nothing here: `I can confirm it was sent`, `the second attempt delivered
+it`.
+"""
 _JOINED = lazy(r"\s+(?:and|or|nor)(?:\s+\w+ly|\s+then)?\s*$", re.IGNORECASE)
-"""`prepared and sent`: what denies the first denies the second."""
+"""A conjunction before a phrase, as in `prepared and sent`: a denial of the first denies the second."""
 _CLAUSE_END = lazy(
     r"[,;:!()\n]\s|\s(?:[–—→-]|[-=]>)\s|\b(?:but|so|and|however|although|though|while)\b",
     re.IGNORECASE,

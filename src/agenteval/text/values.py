@@ -9,14 +9,17 @@ from agenteval.text.words import plain_form, raw_words
 
 
 class Value(NamedTuple):
-    """A day of the week, date, time or number in a text; the kind of a number is its unit, or what it counts."""
+    """A day of the week, date, time or number in a text.
+
+    The kind of a number is its unit, or the noun that it counts.
+    """
 
     kind: object
     text: str
     value: Any
 
     def agrees(self, other: "Value") -> bool:
-        """Whether both may be the same."""
+        """Return whether both may be the same."""
         if self.kind != other.kind:
             return False
         if self.kind == "date":
@@ -24,37 +27,37 @@ class Value(NamedTuple):
         return bool(self.value & other.value)
 
     def is_told_by(self, other: "Value") -> bool:
-        """Whether the other says no less: a month does not tell a day."""
+        """Return whether the other value is at least as precise: a month does not stand for a day."""
         return self.agrees(other) and (self.kind != "date" or bool(self.value.covers(other.value)))
 
     def equals(self, other: "Value") -> bool:
-        """Whether both say the same: 10:00 may be 10 pm, but says less."""
+        """Return whether both are equal and equally precise: 10:00 may be 10 pm, but is less precise."""
         if self.kind == "date":
             return self.is_told_by(other) and other.is_told_by(self)
         return self.kind == other.kind and bool(self.value == other.value)
 
 
 class Comparison:
-    """The days, dates, times and numbers of a fact, and what an answer makes of them."""
+    """The values of a fact compared with those of an answer."""
 
     def __init__(self, fact: str, answer: str, asked: Sequence[str]) -> None:
         self.stated = [*_values(fact)]
         self.said = [value for message in asked for value in _values(message)] if self.stated else []
         self.got = [*_values(answer)] if self.stated else []
         self.repeated = [value for value in self.stated if any(map(value.is_told_by, self.got))]
-        """Those that the answer has, in whatever spelling: `March 4` is `4 March`."""
+        """The values that the answer repeats, in any spelling: `March 4` is `4 March`."""
 
     @property
     def tell_all(self) -> bool:
-        """Whether the answer has all that the messages answered have not, and one that nobody hits by chance."""
+        """True if the answer has all values that its user's messages lack, one of which cannot be chance."""
         news = [value for value in self.stated if not _among(value, self.said)]
         telling = any(sum(map(str.isdigit, value.text)) > 1 for value in news)
         return telling and all(value in self.repeated for value in news)
 
     def contradicted(self) -> Iterator[tuple[str, str]]:
-        """The values in whose place the answer has only others of their kind, and those.
+        """Yield values that the answer replaces by others of the same kind, with those.
 
-        What the messages answered hold need not be repeated, so nothing of its kind is judged.
+        Values in the user's messages need not be repeated, so their kinds are not judged.
         """
         for kind in dict.fromkeys(value.kind for value in self.stated):
             wanted, got = (
@@ -69,7 +72,9 @@ def _among(value: Value, others: Sequence[Value]) -> bool:
 
 
 def spellings(value: str, text: str) -> list[str]:
-    """How a text may write a value: as it is and, when it is a date, a time or a number alone, as this text writes it."""
+    """List the spellings of a value that a text may use: as it is and, for a lone date, time or number, those of
+    this text.
+    """
     alone = _alone(value)
     same = [each.text for each in _values(text) if alone.equals(each)] if alone else []
     return list(dict.fromkeys([value, *same]))
@@ -77,13 +82,13 @@ def spellings(value: str, text: str) -> list[str]:
 
 @lru_cache(maxsize=64)
 def _alone(text: str) -> Value | None:
-    """The date, time or number that a text is, when it is nothing else."""
+    """Return the date, time or number of which a text consists, or None."""
     found = [*_values(text)]
     return found[0] if len(found) == 1 and found[0].kind != "day" and found[0].text == text.strip() else None
 
 
 def told(values: Sequence[Value]) -> str:
-    """Values as they are written, each once."""
+    """Join values as they are written, each once."""
     return " and ".join(dict.fromkeys(value.text for value in values))
 
 
@@ -107,11 +112,11 @@ def _values(text: str) -> Iterator[Value]:
 
 
 def _counted(text: str, end: int) -> str:
-    """What a number counts: the plain form of the word right after it, if it is one that tells something."""
+    """Return the noun that a number counts: the plain form of the word right after it, or ""."""
     following = _FOLLOWING.match(text, end)
     return plain_form(following.group(1)) if following else ""
 
 
 _FOLLOWING = lazy(r"[ \t-]+([^\W\d_]+)")
 _ITEM = lazy(r"\s*\(?\d{1,3}[.)]")
-"""The number of a list's item, which tells nothing."""
+"""The number of a list's item, which is no value."""

@@ -1,4 +1,4 @@
-"""A text as a list of its words: runs of letters and digits, with straight apostrophes inside them."""
+"""Words of texts: runs of letters and digits, with straight apostrophes inside of them."""
 
 # ruff: noqa: RUF001 - curly apostrophes are meant
 
@@ -18,7 +18,7 @@ _BLANKED = bytes(code if code in (0, 39) or code > 127 or chr(code).isalnum() el
 
 
 def bare_words(text: str) -> list[str]:
-    r"""What `[^\W_]+(?:'[^\W_]+)*` finds, four times as fast: sources are long. `\0` stays, as a letter does."""
+    r"""List what `[^\W_]+(?:'[^\W_]+)*` finds, four times as fast: sources are long. `\0` stays, as a letter does."""
     if not text.isascii():
         text = _OTHER_MARK.sub(" ", text)
     text = text.encode().translate(_BLANKED).decode()
@@ -35,13 +35,13 @@ def _english() -> "Stemmer":
 
 
 def bare_forms(words: Iterable[str]) -> list[str]:
-    """Words folded, without their possessive endings: all at once, which takes half the time."""
+    """Fold words and cut their possessive endings, all at once, which takes half the time."""
     text = fold("\n".join([*words, ""])).replace("’", "'")
     return text.replace("'s\n", "\n").replace("'\n", "\n").split("\n")[:-1]
 
 
 def stems(bare: Sequence[str]) -> list[str]:
-    """The stems of words that are bare."""
+    """Return the stems of bare words."""
     english = [_IRREGULAR.get(word, word) for word in bare if word.isascii() and word.isalpha()]
     stemmed = iter(_english().stemWords(english))
     return [next(stemmed) if word.isascii() and word.isalpha() else word for word in bare]
@@ -67,16 +67,16 @@ _IRREGULAR = {
     )
     for form in forms[1:]
 }
-"""Forms that no ending tells: common verbs and nouns only, where the other meaning of the form is rare."""
+"""Irregular forms of common verbs and nouns, if another meaning of the form is rare."""
 
 
 def content_words(text: str) -> list[str]:
-    """The content words of a text in their plain forms, in order."""
+    """List the content words of a text in their plain forms, in order."""
     return list(filter(None, map(plain_form, raw_words(text))))
 
 
 def raw_words(text: str) -> list[str]:
-    """The words of a text as they are written, numbers without thousands separators."""
+    """List the words of a text as written, numbers without thousands separators."""
     found: list[str] = []
     written = _WORD.findall(text.replace("’", "'"))
     if "".join(written).isalpha():  # nothing to split, as in most texts
@@ -97,13 +97,13 @@ _THOUSANDS = lazy(r"(?<=\d),(?=\d{3}(?!\d))")
 
 @lru_cache(maxsize=4096)
 def plain_form(word: str) -> str:
-    """The form in which a word is compared; empty for a function word."""
+    """Return the form in which a word is compared; "" for a function word."""
     bare = bare_forms([word])
     return stems(bare)[0] if carries_content(bare[0]) else ""
 
 
 def carries_content(bare: str) -> bool:
-    """Whether a bare form is a content word: a digit is, a single letter is not."""
+    """Return whether a bare form is a content word: a digit is, a single letter is not."""
     if bare in _FUNCTION_WORDS or "n't" in bare or len(bare) < 2:
         return bare.isdigit()
     return True
@@ -125,11 +125,10 @@ _FUNCTION_WORDS = frozenset(
 
 
 def find_phrase(text: str, phrase: str, *, but_not: str = "") -> Iterator[tuple[int, int]]:
-    """Where a phrase stands in a text as whole words, whatever the case and the blanks between: start and end.
+    """Yield the spans of a phrase in a text as whole words, in any case and with any blanks between them.
 
-    `5` does not stand in `15`, `5.5` or `1,500`. In scripts without blanks, words have no ends to look for. What stands
-    inside an occurrence of `but_not` does not count, when that is a longer phrase around this one. A phrase of blanks
-    stands nowhere.
+    `5` does not stand in `15`, `5.5` or `1,500`. In scripts without blanks, words have no ends to look for. A place
+    inside of `but_not` does not count, if that is a longer phrase around this one. A phrase of blanks stands nowhere.
     """
     parts, longer = _alike(phrase).split(), _alike(but_not).split()
     if not parts:
@@ -142,12 +141,12 @@ def find_phrase(text: str, phrase: str, *, but_not: str = "") -> Iterator[tuple[
 
 
 def _alike(text: str) -> str:
-    """In lower case, apostrophes straight, each character in the place where it was."""
+    """Return a text in lower case with straight apostrophes, at the same offsets."""
     return lowered(text).replace("’", "'").replace("ς", "σ")
 
 
 def _places(text: str, parts: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Where the words occur consecutively, found without a regular expression: compiling one takes longer."""
+    """Yield the spans of consecutive words, without a regular expression: compiling one takes longer."""
     at = text.find(parts[0])
     while at >= 0:
         end = _end_of_row(text, at, parts)
@@ -159,7 +158,7 @@ def _places(text: str, parts: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 
 def _end_of_row(text: str, at: int, parts: Sequence[str]) -> int:
-    """The end of the words with blanks between them; 0 when other words stand there."""
+    """Return the end of these words with blanks between them; 0 if other words stand there."""
     end = at + len(parts[0])
     for part in parts[1:]:
         start = end
@@ -172,13 +171,13 @@ def _end_of_row(text: str, at: int, parts: Sequence[str]) -> int:
 
 
 UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-"""The characters of Chinese, Japanese, Thai and other scripts without blanks between words, for a pattern."""
+"""The characters of scripts without blanks between words (Chinese, Japanese, Thai), for a pattern."""
 UNSPACED_SIGN = lazy(f"[{UNSPACED}]")
 UNSPACED_RUN = lazy(f"[{UNSPACED}]+")
 
 
 def words_or_pairs(text: str) -> list[str]:
-    """The words of a text as they are written; where no blanks divide them, each two characters in a row."""
+    """List the words of a text as written; in scripts without blanks, each two characters in a row."""
     if text.isascii() or not UNSPACED_SIGN.search(text):
         return raw_words(text)
     runs = UNSPACED_RUN.sub(lambda run: f" {run.group()} ", text)
@@ -192,7 +191,7 @@ def _pairs(word: str) -> list[str]:
 
 
 def _is_whole(text: str, start: int, end: int) -> bool:
-    """Whether no word or number continues at either end; undecidable in a script without blanks."""
+    """Return whether no word or number continues at either end; in a script without blanks, always."""
     before, after = text[max(0, start - 2) : start], text[end : end + 2]
     goes_back = before and (_is_of_word(before[-1]) or (before[-1] in ".," and before[0].isdecimal()))
     if goes_back and not UNSPACED_SIGN.match(text, start):
@@ -216,7 +215,7 @@ _GERMAN = frozenset(
     """.split()  # noqa: SIM905 - a list of them would be six times as long
 )
 _OPENERS = (["der"], ["das"])
-"""Where they begin a text: elsewhere they may be part of a name."""
+"""German articles that count at the beginning of a text: elsewhere they may belong to a name."""
 _AMBIGUOUS = frozenset("am an in so war also".split())  # noqa: SIM905
 _OTHERS = frozenset(
     """
@@ -233,12 +232,12 @@ _OTHERS = frozenset(
 
 
 def is_function_word(word: str) -> bool:
-    """Whether a word in lower case carries no meaning in one of these languages."""
+    """Return whether a word in lower case carries no meaning in one of these languages."""
     return word in _GERMAN or word in _OTHERS
 
 
 def is_german(text: str) -> bool:
-    """Whether a text has more German-only words than English function words."""
+    """Return whether a text has more German-only words than English function words."""
     words = bare_words(text.lower())
     german = sum(map(_GERMAN.__contains__, words)) + (words[:1] in _OPENERS)
     if not german:
