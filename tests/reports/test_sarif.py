@@ -148,7 +148,7 @@ def test_a_run_that_fails_for_no_test_has_a_result(tmp_path: Path) -> None:
     """A bar that was not reached is about no file: it stands where it is set."""
     made = report(store(tmp_path, PASSED, max_cost_usd=1))
     assert [result["message"]["text"] for result in made["results"]] == [
-        "suite.threshold: score 0.5 is below 0.9"
+        "suite.threshold: the cost is not known for every task"
     ]
     assert places(made) == [("exit 1", "error", "agenteval.yaml", {"startLine": 1})]
 
