@@ -55,6 +55,7 @@ class Service:
     turns: Sequence[Any]
     base_url: str = ""
     keys: list[str] = field(default_factory=list)
+    headers: list[dict[str, str]] = field(default_factory=list)
     bodies: list[dict[str, Any]] = field(default_factory=list)
 
 
@@ -70,7 +71,8 @@ def service(turns: Sequence[Any], usage: dict[str, int] | None = None) -> Iterat
 
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            made.keys.append(self.headers.get("x-api-key") or self.headers["authorization"])
+            made.keys.append(self.headers.get("x-api-key") or self.headers.get("authorization", ""))
+            made.headers.append({name.lower(): value for name, value in self.headers.items()})
             made.bodies.append(body)
             api = APIS[self.path.partition("?")[0]]
             request = ModelRequest(

@@ -1,20 +1,35 @@
 """Who answers the agent's requests to its model: a cassette, hand-written turns, or the real service."""
 
 import json
+import os
+import socket
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from http.client import HTTPException
+from ipaddress import ip_address
 from typing import Any
+from urllib.parse import SplitResult, urlsplit
 
 from agenteval.contracts.adapters import AdapterContext
 from agenteval.live.cassette import Cassette, Difference
 from agenteval.live.options import Stale, live_error
 from agenteval.live.wires import WIRES, Part, error_body
+from agenteval.loading.config import LiveModel
 
 ERROR_KEY = "error_status"
 """The key of a recorded answer that is an error: its HTTP status; the body is under `error`."""
 UPSTREAM_SECONDS = 600
+CONNECT_SECONDS = 10
+"""The seconds in which a service has to take a connection, before it counts as unreachable."""
+_ANTHROPIC_KEYS = ("ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_AUTH_TOKEN")
+_OPENAI_KEYS = ("OPENAI_API_KEY",)
+_BETA = "anthropic-beta"
+_OF_SUBSCRIPTIONS = "oauth-2025-04-20"
+"""The beta that the Claude CLI names beside the token of a subscription, and beside no other key."""
+_SUBSCRIPTION = "sk-ant-oat"
+"""The beginning of such a token: as a key it would be refused, whatever its variable is called."""
 _NOT_PASSED_ON = frozenset(
     (
         "host", "content-length", "connection", "accept-encoding", "transfer-encoding", "x-api-key", "authorization",
@@ -39,19 +54,20 @@ class ModelAnswer:
     """A message, or an error (`status` 400 and above). `from_service` says that the real service gave it.
 
     `miss` tells why nobody could answer, and `differences` how the request differs from the recorded one that was
-    answered.
+    answered. `unreachable` tells why there is no service to ask, now or again.
     """
 
     message: dict[str, Any]
     status: int = 200
     from_service: bool = False
     miss: str = ""
+    unreachable: str = ""
     differences: Sequence[Difference] = ()
 
     @property
     def retry(self) -> bool:
         """Whether it makes sense to ask again: else the client is told not to."""
-        return self.status in (408, 409, 429) or self.status >= 500
+        return not self.unreachable and (self.status in (408, 409, 429) or self.status >= 500)
 
 
 Model = Callable[[ModelRequest], ModelAnswer]
@@ -79,41 +95,137 @@ def _missed(miss: str) -> ModelAnswer:
     return ModelAnswer(message=error_body("invalid_request_error", told), status=400, miss=miss)
 
 
-def real(base_url: str, key: str) -> Model:
+@dataclass(slots=True, frozen=True, kw_only=True)
+class Key:
+    """The key of a service, which never enters the sandbox. `bearer` keys are tokens, some of them of a subscription."""
+
+    value: str
+    bearer: bool = False
+    subscription: bool = False
+
+    def headers(self, api: str, given: Mapping[str, str]) -> dict[str, str]:
+        """The headers that a request is sent with, beside those that the agent has given it."""
+        if api != "messages":
+            return {"authorization": f"Bearer {self.value}"}
+        if not self.bearer:
+            return {"x-api-key": self.value}
+        sent = {"authorization": f"Bearer {self.value}"}
+        if self.subscription:
+            betas = [each.strip() for each in given.get(_BETA, "").split(",")]
+            sent[_BETA] = ",".join(dict.fromkeys(filter(None, (*betas, _OF_SUBSCRIPTIONS))))
+        return sent
+
+
+def key_of(setting: LiveModel, environment: Mapping[str, str] = os.environ) -> Key | None:
+    """The key for the configured service; None for a service that needs none.
+
+    Raises `AdapterError` (`live.no_key`) where one is needed and no variable holds it.
+    """
+    if setting.key_env is None:
+        return None
+    known = [setting.key_env] if setting.key_env else _known_keys(setting.base_url)
+    name = next((each for each in known if environment.get(each, "").strip()), "")
+    if not name:
+        if not setting.key_env and is_loopback(setting.base_url):
+            return None
+        missing = f"no {known[0]}" if len(known) == 1 else f"none of {', '.join(known)}"
+        named = known[0] if len(known) == 1 else "one of them"
+        raise live_error(
+            "live.no_key",
+            f"the environment has {missing}, so the real model cannot be asked",
+            f"set {named}, or name another variable in live.model.key_env (null for a service that needs no key)",
+        )
+    value = environment[name].strip()
+    subscription = value.startswith(_SUBSCRIPTION) or name.endswith("OAUTH_TOKEN")
+    bearer = subscription or name.endswith("AUTH_TOKEN") if setting.auth is None else setting.auth == "bearer"
+    return Key(value=value, bearer=bearer, subscription=subscription)
+
+
+def _known_keys(base_url: str) -> Sequence[str]:
+    """The variables that may hold the key, the first choice first. A vendor's key is sent to no other vendor."""
+    host = _host(base_url)
+    if host == "openai.com" or host.endswith(".openai.com"):
+        return _OPENAI_KEYS
+    if host == "anthropic.com" or host.endswith(".anthropic.com") or is_loopback(base_url):
+        return _ANTHROPIC_KEYS
+    return [
+        each for each in _ANTHROPIC_KEYS if not each.endswith("OAUTH_TOKEN")
+    ]  # a subscription is the vendor's
+
+
+def is_loopback(base_url: str) -> bool:
+    """Whether a service is on this machine, as one that runs a local model is."""
+    host = _host(base_url)
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+    return address.is_loopback or address.is_unspecified  # 0.0.0.0, as servers print it
+
+
+def _host(base_url: str) -> str:
+    try:
+        return (urlsplit(base_url).hostname or "").rstrip(".")
+    except ValueError:
+        return ""
+
+
+def real(base_url: str, key: Key | None) -> Model:
     """The real service; the key never enters the sandbox, and is put in here. It is asked for whole messages, of which
     the proxy makes streams.
 
-    What cannot be reached answers as the API does when it is overloaded.
+    A service that breaks off answers as the API does when it is overloaded. One that takes no connection ends the run:
+    an agent would go on asking for minutes.
     """
+    parts = urlsplit(base_url)
+    # a request to this machine is no matter for a proxy of the network
+    handlers = [urllib.request.ProxyHandler({})] if is_loopback(base_url) else []
+    opener = urllib.request.build_opener(*handlers)
+    is_direct = bool(handlers) or parts.scheme not in urllib.request.getproxies()
+    has_answered = False
 
     def answer(request: ModelRequest) -> ModelAnswer:
+        nonlocal has_answered
         headers = {
             name: value for name, value in request.headers.items() if name.lower() not in _NOT_PASSED_ON
         }
         headers["content-type"] = "application/json"
-        if request.api == "messages":
-            headers["x-api-key"] = key
-        else:
-            headers["authorization"] = f"Bearer {key}"
-        url = base_url.rstrip("/") + request.path
+        headers |= key.headers(request.api, headers) if key else {}
+        # OpenAI's clients write the version into the address, Anthropic's into the path
+        path = request.path.removeprefix("/v1") if parts.path.rstrip("/").endswith("/v1") else request.path
+        url = base_url.rstrip("/") + path
         body = {name: each for name, each in request.body.items() if name not in ("stream", "stream_options")}
-        sent = urllib.request.Request(url, json.dumps(body).encode(), headers, method="POST")  # noqa: S310
         try:
-            with urllib.request.urlopen(sent, timeout=UPSTREAM_SECONDS) as reply:  # noqa: S310 - the user's own setting
+            if is_direct and not has_answered:
+                _connect(parts)
+            sent = urllib.request.Request(url, json.dumps(body).encode(), headers, method="POST")  # noqa: S310
+            with opener.open(sent, timeout=UPSTREAM_SECONDS) as reply:
                 message = _object(reply.read())
         except urllib.error.HTTPError as error:
+            has_answered = True
             content = error.read()
             failed = _object(content) or error_body("api_error", content.decode(errors="replace")[:500])
             return ModelAnswer(message=failed, status=error.code, from_service=True)
-        except OSError as error:
-            told = f"{base_url} cannot be reached: {getattr(error, 'reason', error)}"
-        else:
-            if message is not None:
-                return ModelAnswer(message=message)
-            told = f"{base_url} answered with no JSON object"
+        except (OSError, ValueError, HTTPException) as error:
+            why = getattr(error, "reason", error)
+            told = f"{base_url} cannot be reached: {why}"
+            is_final = not has_answered or isinstance(why, ConnectionRefusedError | socket.gaierror)
+            unreachable = told if is_final and not isinstance(why, ConnectionResetError) else ""
+            failed = error_body("api_error", told)
+            return ModelAnswer(message=failed, status=502, from_service=True, unreachable=unreachable)
+        has_answered = True
+        if message is not None:
+            return ModelAnswer(message=message)
+        told = f"{base_url} answered with no JSON object"
         return ModelAnswer(message=error_body("api_error", told), status=502, from_service=True)
 
     return answer
+
+
+def _connect(parts: SplitResult) -> None:
+    """See that a service takes connections. Raises `OSError`, within seconds even where nothing answers at all."""
+    port = parts.port or (443 if parts.scheme == "https" else 80)
+    socket.create_connection((parts.hostname or "", port), CONNECT_SECONDS).close()
 
 
 def _object(content: bytes) -> dict[str, Any] | None:

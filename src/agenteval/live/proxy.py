@@ -281,6 +281,9 @@ class Proxy:
                 f"if this change is meant, {RECORD_AGAIN}; "
                 "--stale mark plays on where only instructions and tools differ",
             )
+        if answer.unreachable:
+            step = "start the service, or correct live.model.base_url in agenteval.yaml"
+            self._add("live.unreachable", f"the model's service {answer.unreachable}", step)
         with self._lock:
             known = {(each.name, each.after) for each in self.differences}
             self.differences += [each for each in answer.differences if (each.name, each.after) not in known]

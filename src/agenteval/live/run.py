@@ -25,7 +25,7 @@ from agenteval.live import cassette as cassettes
 from agenteval.live.cassette import Cassette
 from agenteval.live.fixtures import Fixtures, own_answers, recorded_answers, suite_answers
 from agenteval.live.left import ALL, take_over
-from agenteval.live.model import Model, load_script, played, real, recording, scripted
+from agenteval.live.model import Model, key_of, load_script, played, real, recording, scripted
 from agenteval.live.options import RECORD_AGAIN, LiveOptions, live_error
 from agenteval.live.proxy import HOOK_PATH, Proxy
 from agenteval.live.sandbox import PORT, Sandbox, chosen, free_port, running
@@ -195,16 +195,9 @@ class _Live:
             raise live_error("live.cassette_invalid", str(error), RECORD_AGAIN) from None
 
     def real(self) -> Model:
-        """The real service. Raises `AdapterError` where there is no key."""
+        """The real service. Raises `AdapterError` where it needs a key and there is none."""
         setting = self.options.config.model
-        key = os.environ.get(setting.key_env, "")
-        if not key:
-            raise live_error(
-                "live.no_key",
-                f"the environment has no {setting.key_env}, so the real model cannot be asked",
-                f"set {setting.key_env}, or name another variable in live.model.key_env",
-            )
-        return real(setting.base_url, key)
+        return real(setting.base_url, key_of(setting))
 
     def play(self, cassette: Cassette | None) -> LiveRun:
         """Run with the cassette, all of which has to be asked for. Raises `AdapterError`."""

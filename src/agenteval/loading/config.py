@@ -149,8 +149,16 @@ class LiveModel(Model):
 
     base_url: Annotated[str, NotEmpty()] = "https://api.anthropic.com"
     """The service's address."""
-    key_env: Annotated[str, NotEmpty()] = "ANTHROPIC_API_KEY"
-    """The environment variable that holds the key; it never enters the sandbox."""
+    key_env: str | None = ""
+    """The environment variable that holds the key, which never enters the sandbox; by default the first known one that is set.
+
+    Null for a service that needs no key.
+    """
+    auth: Literal["key", "bearer"] | None = None
+    """The way in which the Messages API is sent the key: as `x-api-key`, or as `Authorization: Bearer`, as tokens are.
+
+    By default the name of the variable decides: tokens are named `..._AUTH_TOKEN` or `..._OAUTH_TOKEN`.
+    """
 
 
 @model
