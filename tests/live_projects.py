@@ -71,7 +71,7 @@ def service(turns: Sequence[Any], usage: dict[str, int] | None = None) -> Iterat
 
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            made.keys.append(self.headers.get("x-api-key") or self.headers.get("authorization", ""))
+            made.keys.append(self.headers.get("x-api-key") or self.headers.get("authorization") or "")
             made.headers.append({name.lower(): value for name, value in self.headers.items()})
             made.bodies.append(body)
             api = APIS[self.path.partition("?")[0]]

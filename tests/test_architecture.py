@@ -317,6 +317,7 @@ def test_all_that_is_read_goes_through_one_door() -> None:
         ("sandbox.py", "os.pidfd_open(first)"),
         # no files
         ("terminal.py", "os.open(os.devnull, os.O_WRONLY)"),
+        ("model.py", "opener.open(sent, timeout=UPSTREAM_SECONDS)"),
         ("scratch.py", "os.open(folder.parent, os.O_RDONLY | os.O_DIRECTORY)"),
         ("scratch.py", "os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_DIRECTORY, dir_fd=parent)"),
         ("scratch.py", "os.open(here, os.O_RDONLY | os.O_DIRECTORY)"),
