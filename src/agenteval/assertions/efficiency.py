@@ -3,6 +3,8 @@
 Durations, tokens and cost are read from the recording. Turns and retries are counted in the trace.
 """
 
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Annotated, Any, ClassVar
 
 from agenteval.assertions.base import (
@@ -63,30 +65,30 @@ class EfficiencyWithin(Assertion):
         given = {name: getattr(self, name) for name in UNITS}
         return {name: limit for name, limit in given.items() if limit is not None}
 
+    def _exceeded(self, over: dict[str, float]) -> Iterator[str]:
+        """Describe the limits that were exceeded. `over` holds the measures by the names of their limits."""
+        limits = self._limits()
+        for name, value in over.items():
+            yield f"expected at most {_amount(limits[name], name)}, got {_number(value)}"
+
     def check(self, trace: Trace, case: TestCase) -> Verdict:
         limits, counts = self._limits(), _counts(trace)
-        values = {name: value for name, value in _values(trace, counts).items() if name in limits}
-        measured = {name: value for name, value in values.items() if value is not None}
+        measured = {name: value for name, value in _measured(trace, counts).items() if name in limits}
         not_judged = {name: _why_not(name, trace) for name in limits if name not in measured}
         lacking = ", ".join(f"{name} ({reason})" for name, reason in not_judged.items())
         observed: dict[str, Any] = {
             "measured": {name.removeprefix("max_"): value for name, value in measured.items()},
             "not_judged": not_judged,
         }
+        missing = ("supports_tool_trace",) if "max_retries" in not_judged else ()
         if not measured:
-            lacks = f"the recording lacks what the limits need: {lacking}"
-            verdict = not_applicable(lacks, **observed)
-            verdict.missing = ("supports_tool_trace",) if self.max_retries is not None else ()
-            return verdict
+            verdict = not_applicable(f"the recording lacks what the limits need: {lacking}", **observed)
+            return replace(verdict, missing=missing)
         beside = f"; not judged: {lacking}" if lacking else ""
-        over = [name for name, value in measured.items() if value > limits[name]]
+        over = {name: value for name, value in measured.items() if value > limits[name]}
         if over:
-            told = [
-                f"expected at most {_amount(limits[name], name)}, got {_number(measured[name])}"
-                for name in over
-            ]
             events = [event for name in over for event in counts.get(name, ())]
-            return failed("; ".join(told) + beside, events=events, **observed)
+            return failed("; ".join(self._exceeded(over)) + beside, events=events, **observed)
         if list(measured) == ["max_retries"] and not trace.calls():
             return vacuous("no tool_call events in the trace", **observed)
         within = [
@@ -95,9 +97,7 @@ class EfficiencyWithin(Assertion):
         # Tokens, cost and retries of an incomplete recording may be higher than it shows.
         proven = {*measured} <= {"max_duration_ms", "max_turns"}
         verdict = passed(f"within the limits: {', '.join(within)}{beside}", proven=proven, **observed)
-        if "max_retries" in not_judged:
-            verdict.missing = ("supports_tool_trace",)
-        return verdict
+        return replace(verdict, missing=missing)
 
 
 UNITS = {
@@ -134,14 +134,14 @@ def _counts(trace: Trace) -> dict[str, list[Event]]:
     return {"max_turns": [*ends, *unfinished[-1:]], "max_retries": again}
 
 
-def _values(trace: Trace, counts: dict[str, list[Event]]) -> dict[str, float | None]:
-    """Return the measure for each limit, None where the recording has none."""
+def _measured(trace: Trace, counts: dict[str, list[Event]]) -> dict[str, float]:
+    """Return the measure for each limit that the recording has one for."""
     usage, cost = trace.metrics.token_usage or {}, trace.metrics.cost_usd
     read, written = _input_tokens(usage), _stated(usage, "output_tokens", "completion_tokens")
     both = None if read is None or written is None else read + written
     # A total below the sum of its parts leaves something out, for example the cached tokens. The larger number is right.
     stated = [each for each in (_stated(usage, "total_tokens"), both) if each is not None]
-    return {
+    values = {
         "max_duration_ms": trace.metrics.timing_ms_total or None,  # no run takes 0 ms: it was not measured
         "max_total_tokens": max(stated, default=None),
         "max_input_tokens": read,
@@ -150,6 +150,7 @@ def _values(trace: Trace, counts: dict[str, list[Event]]) -> dict[str, float | N
         "max_turns": len(counts["max_turns"]) or None,
         "max_retries": len(counts["max_retries"]) if trace.capabilities.supports_tool_trace else None,
     }
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def _why_not(name: str, trace: Trace) -> str:

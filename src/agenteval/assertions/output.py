@@ -111,18 +111,22 @@ regex: ['\\b1[0-9]:[0-5][0-9]\\b']
         missing = [phrase for phrase in self.all_of if phrase not in found]
         unmatched = [pattern for pattern in self._patterns if pattern not in matched]
         reasons = [f"{_quoted([phrase])} is missing{_near(phrase, output)}" for phrase in missing]
-        if self.any_of and not any(phrase in found for phrase in self.any_of):
+        if self.any_of and not set(self.any_of) & set(found):
             missing += [phrase for phrase in self.any_of if phrase not in missing]
-            what = "is missing" if len(self.any_of) == 1 else "occurs"
-            none = "none of " * (len(self.any_of) > 1)
-            near = next(filter(None, (_near(phrase, output) for phrase in self.any_of)), "")
-            reasons.append(f"{none}{_quoted(self.any_of)} {what}{near}")
+            reasons.append(self._none_of(output))
         reasons += [f"/{pattern}/ does not match" for pattern in unmatched]
         observed: dict[str, Any] = {"found": found + matched, "missing": missing + unmatched}
         if reasons:
             message = f"expected the output to contain {self._wanted()}; {first_of(reasons)}"
             return failed(message, events=events, **observed)
         return passed(f"the output contains {_quoted(found + matched)}", events=events, **observed)
+
+    def _none_of(self, output: str) -> str:
+        """Explain that no phrase of `any_of` occurs, with the nearest line of the output."""
+        near = next(filter(None, (_near(phrase, output) for phrase in self.any_of)), "")
+        if len(self.any_of) == 1:
+            return f"{_quoted(self.any_of)} is missing{near}"
+        return f"none of {_quoted(self.any_of)} occurs{near}"
 
     def _occurs(self, phrase: str, folded: Sequence[str]) -> bool:
         wanted = _comparable(phrase, case_sensitive=self.case_sensitive)
@@ -209,8 +213,8 @@ patterns: [as an AI language model, I cannot browse]
         if found:
             hits = [f'{self._shown(h["pattern"])} occurs in line {h["line"]}: "{h["text"]}"' for h in found]
             none = "none of" if len(self.patterns) > 1 else "no"
-            told = f"expected {none} {listed_names([*map(self._shown, self.patterns)])} in the output"
-            return failed(f"{told}; {first_of(hits)}", events=events, found=found, absent=absent)
+            wanted = f"expected {none} {listed_names([*map(self._shown, self.patterns)])} in the output"
+            return failed(f"{wanted}; {first_of(hits)}", events=events, found=found, absent=absent)
         shown = listed_names([*map(self._shown, absent)])
         return passed(f"the output holds no {shown}", events=events, found=[], absent=absent)
 
@@ -295,9 +299,9 @@ max_questions: 2
         if reasons:
             kind = "" if hasty or not asked else "too many questions" if on_topic else "other question asked"
             return failed("; ".join(reasons), events=events, category=kind, **observed)
-        told = f"the output asks {'a question' if len(asked) == 1 else f'{len(asked)} questions'}"
-        told += f': "{cut(on_topic[0], 120)}"'
-        return passed(told, events=events, proven=not self.forbidden_tools, **observed)
+        number = "a question" if len(asked) == 1 else f"{len(asked)} questions"
+        message = f'the output asks {number}: "{cut(on_topic[0], 120)}"'
+        return passed(message, events=events, proven=not self.forbidden_tools, **observed)
 
     def _reasons(
         self, asked: Sequence[str], on_topic: Sequence[str], hasty: Sequence[ToolCall]
@@ -465,10 +469,10 @@ max_sentences_per_bullet: 1
             value = parse_json(text, Path("the output"))
         except FileError as error:
             wrong = error.problems[0]
-            told = wrong.message.removeprefix("not valid JSON: ").replace("the file", "the output")
+            fault = wrong.message.removeprefix("not valid JSON: ").replace("the file", "the output")
             hint = " (a code block holds JSON, but there is text outside it)" if outside else ""
             place = f"line {wrong.line}, column {wrong.column}"
-            return [f"expected the output to be JSON, but at {place}: {told}{hint}"], "", {}
+            return [f"expected the output to be JSON, but at {place}: {fault}{hint}"], "", {}
         missing = [key for key in self.required_keys if lookup(value, key) is MISSING]
         differences = schema_differences(self.json_schema, value) if self.json_schema is not None else []
         got = (

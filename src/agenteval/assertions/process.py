@@ -4,7 +4,7 @@ A tool call is a `tool_call` event (see `agenteval.contracts.trace`). Tool names
 hold `*`, `?` or `[`. Results are judged only where `result` is given.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import field
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -225,10 +225,10 @@ args:
         wrong = [(event, found) for event, found in differing if found]
         observed: dict[str, Any] = {"calls": len(calls), "matching": ids(right), "which": self.which}
         if (right and self.which == "any") or not wrong:
-            told = f"{len(right)} of {counted(len(judged), 'call')} of {self.tool} had {self._what}"
+            message = f"{len(right)} of {counted(len(judged), 'call')} of {self.tool} had {self._what}"
             if self.which in ("first", "last"):
-                told = f"the {self.which} call of {self.tool} ({right[0].event_id}) had {self._what}"
-            return passed(told, events=right, proven=self.which == "any", **observed)
+                message = f"the {self.which} call of {self.tool} ({right[0].event_id}) had {self._what}"
+            return passed(message, events=right, proven=self.which == "any", **observed)
         wrong.sort(key=lambda item: (len(item[1]), item[0].seq))
         notes = [(event, Note(found)) for event, found in wrong]
         nearest, note = notes[0]
@@ -281,12 +281,7 @@ class MaxToolCalls(Assertion):
             raise ValueError("needs tool with max, or max_total for all tools together")
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:
-        every = [call.event for call in trace.calls()]
-        limits = [("all tools", self.max_total, every)] if self.max_total is not None else []
-        if self.tool is not None and self.max is not None:
-            tools = case.tools.available
-            own = [call.event for call in trace.calls() if is_forbidden([self.tool], call, tools)]
-            limits.insert(0, (self.tool, self.max, own))
+        limits = [*self._limits(trace, case)]
         observed: dict[str, Any] = {
             "calls": {name: len(calls) for name, _, calls in limits},
             "tool_counts": trace.tool_counts(),
@@ -296,13 +291,22 @@ class MaxToolCalls(Assertion):
             too_many = [f"expected at most {counted(n, 'call')} of {who}, got {len(c)}" for who, n, c in over]
             events = max((calls for _, _, calls in over), key=len)
             return failed(f"{'; '.join(too_many)}; {called(trace)}", events=events, **observed)
-        if not every:
+        if not trace.calls():
             return vacuous("no tool_call events in the trace", **observed)
         name, most, calls = limits[-1]  # all tools together, where they are limited too
         if not calls and most:
             return vacuous(f"no call of {name} in the trace", **observed)
         within = [f"{counted(len(c), 'call')} of {who}, at most {most} allowed" for who, most, c in limits]
         return passed("; ".join(within) + unfinished(trace), events=calls, **observed)
+
+    def _limits(self, trace: Trace, case: TestCase) -> Iterator[tuple[str, int, list[Event]]]:
+        """Yield the limits: a name for messages, the most calls, and the calls that count. All tools together come last."""
+        if self.tool is not None and self.max is not None:
+            tools = case.tools.available
+            own = [call.event for call in trace.calls() if is_forbidden([self.tool], call, tools)]
+            yield self.tool, self.max, own
+        if self.max_total is not None:
+            yield "all tools", self.max_total, [call.event for call in trace.calls()]
 
     def looks_at(self) -> Looks:
         """Return the calls of the tool, or of all tools."""
@@ -350,11 +354,7 @@ ignore_args: [request_id]
         repeats: dict[tuple[str, str], list[Event]] = {}
         retried = 0
         for call in judged:
-            key = (call.tool, args_key(call.args, self.ignore_args))
-            if (
-                not call.tells_args
-            ):  # no arguments were recorded: the call cannot be compared, so it equals none
-                key = (call.tool, call.event.event_id)
+            key = self._key(call)
             earlier = same.setdefault(key, [])
             if earlier and self.allow_after_error and _all_failed(earlier, call):
                 retried += 1
@@ -383,15 +383,20 @@ ignore_args: [request_id]
                 events=[call.event for call in judged],
                 **observed,
             )
-        told = [
+        repetitions = [
             f"{first.tool} again ({listed(events)}) with the arguments of {first.event.event_id}"
             for (first, *_), events in again
         ]
         return failed(
-            f"expected each call{self._named()} once, got {first_of(told)}",
+            f"expected each call{self._named()} once, got {first_of(repetitions)}",
             events=in_order(call.event for calls, _ in again for call in calls),
             **observed,
         )
+
+    def _key(self, call: ToolCall) -> tuple[str, str]:
+        """Return the key that equal calls share. A call without recorded arguments cannot be compared, so it equals none."""
+        args = args_key(call.args, self.ignore_args) if call.tells_args else call.event.event_id
+        return call.tool, args
 
     def _judges(self, call: ToolCall) -> bool:
         is_meant = self.tools is None or is_any_of(self.tools, call)

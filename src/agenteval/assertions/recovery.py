@@ -95,10 +95,10 @@ min_backoff_ms: 1000
             events = [event for _, retry in wrong for event in (retry.call.event, *retry.after.failures())]
             return failed(message, events=in_order(events), **observed)
         unjudged = [*self._not_judged(again, observed)]
-        told = f"{counted(len(failures) or len(errors), 'failure')} of {self.tool}, "
-        told += f"{counted(len(again), 'retry', 'retries')}, at most {self.max_retries} for each allowed"
+        judged = f"{counted(len(failures) or len(errors), 'failure')} of {self.tool}, "
+        judged += f"{counted(len(again), 'retry', 'retries')}, at most {self.max_retries} for each allowed"
         verdict = passed(
-            "; ".join([told, *(text for text, _ in unjudged)]),
+            "; ".join([judged, *(text for text, _ in unjudged)]),
             events=[*(call.event for call in failures), *(retry.call.event for retry in again)],
             **observed,
         )
@@ -144,8 +144,10 @@ min_backoff_ms: 1000
         pauses = observed.get("backoff_ms", {})
         events = [retry.call.event for retry in again]
         if untimed := [event for event in events if pauses.get(event.event_id, 0) is None]:
-            told = f"the pause before {listed(untimed)} was not judged: the recording has no times"
-            yield told, len(untimed)
+            yield (
+                f"the pause before {listed(untimed)} was not judged: the recording has no times",
+                len(untimed),
+            )
         untyped = [retry.call.event for retry in again if not _error_types(retry.after)]
         if untyped and self.retry_on_error_types is not None:
             yield f"the reason of {listed(untyped)} was not judged: the failure has no type", len(untyped)
@@ -155,8 +157,9 @@ def _error_types(call: ToolCall) -> list[str]:
     """Return the recorded error types of a call."""
     found = []
     for event in call.failures():
-        told = event.data.get("result")
-        kind = event.data.get("error_type") or (told.get("error_type") if isinstance(told, dict) else None)
+        result = event.data.get("result")
+        in_result = result.get("error_type") if isinstance(result, dict) else None
+        kind = event.data.get("error_type") or in_result
         if kind and str(kind) not in found:
             found.append(str(kind))
     return found
@@ -196,6 +199,20 @@ def _begins(phrase: str, text: str) -> bool:
     while at > 0 and text[at - 1].isalnum() and phrase[0].isalnum() and not UNSPACED_SIGN.match(phrase):
         at = place_of(phrase, text, at + 1)
     return at >= 0
+
+
+def _admissions(output: str, phrases: Sequence[str]) -> Iterator[str]:
+    """Yield the phrases by which an output admits a failure.
+
+    "No errors" admits nothing, unless a test allows this very phrase.
+    """
+    written = fold(output.replace("’", "'"))  # noqa: RUF001
+    without_denials = _NO_FAILURE.sub(" ", written)
+    for phrase in phrases:
+        folded = fold(phrase.replace("’", "'"))  # noqa: RUF001
+        text = written if _NO_FAILURE.search(folded) else without_denials
+        if folded and _begins(folded, text):
+            yield phrase
 
 
 @model
@@ -250,21 +267,14 @@ allowed_failure_phrases: [could not, timed out]
             verdict = no_output("the output to admit the failure", trace)
             verdict.events = [*failures, *verdict.events]
             return verdict
-        written = fold(trace.output.replace("’", "'"))  # noqa: RUF001
-        text = _NO_FAILURE.sub(" ", written)
-        admitted = [
-            phrase
-            for phrase in self.allowed_failure_phrases
-            if (folded := fold(phrase.replace("’", "'")))  # noqa: RUF001
-            and _begins(folded, written if _NO_FAILURE.search(folded) else text)
-        ]
+        admitted = list(_admissions(trace.output, self.allowed_failure_phrases))
         claims: list[tuple[str, str]] = []
         if self.must_not_claim_success:
             claims = list(success_claims(trace.output, self.forbidden_success_phrases))
         wrong = []
         if claims:
-            told = first_of([f'"{phrase}" in "{place}"' for phrase, place in claims])
-            wrong.append(f"expected no claim of success, got {told}")
+            places = first_of([f'"{phrase}" in "{place}"' for phrase, place in claims])
+            wrong.append(f"expected no claim of success, got {places}")
         if not admitted:
             wrong.append(f"expected the output to admit the failure, but {self._not_admitted()}")
         observed: dict[str, Any] = {

@@ -1,7 +1,7 @@
 """Assertions on scheduled runs, and on sent messages: their number, their destinations and their repetition (SPEC 14)."""
 
 from collections import Counter, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal
 
 from agenteval.assertions.base import (
@@ -73,24 +73,15 @@ class SchedulerTaskRuns(Assertion):
         foreign = [event for event in trace.events if event.task_id not in (None, self.task_id)]
         starts, ends = _runs(own)
         runs = max(len(starts), len(ends), 1 if own else 0)
-        wrong = []
-        if scenario.trigger != self.trigger_must_equal:
-            wrong.append(f"expected the trigger {self.trigger_must_equal}, got {scenario.trigger}")
-        if task_id != self.task_id:
-            wrong.append(f"expected the task id {self.task_id}, got {task_id or 'none'}")
-        if not own:
-            wrong.append(f"expected events that carry the task id {self.task_id}, got none")
-        if foreign and own:
-            more = f" and {counted(len(foreign) - 1, 'other event')}" if len(foreign) > 1 else ""
-            got = f"{foreign[0].task_id} in {foreign[0].event_id}{more}"
-            wrong.append(f"expected all events to carry the task id {self.task_id}, got {got}")
+        wrong = [*self._wrong_run(scenario.trigger, task_id, own, foreign)]
         kind = WRONG_RUN if wrong else TOO_OFTEN if runs > self.max_runs else TOO_LATE
         if runs > self.max_runs:
             wrong.append(f"expected at most {counted(self.max_runs, 'run')} of {self.task_id}, got {runs}")
         delay = _delay_s(own or trace.events, context)
-        told = _late(delay, context) if delay else ""
-        if self.max_delay_s is not None and delay is not None and delay > self.max_delay_s:
-            wrong.append(f"expected a delay of at most {self.max_delay_s:g} s, got {delay:g} s: {told}")
+        limit = LATE_S if self.max_delay_s is None else self.max_delay_s
+        late = _late(delay, context) if delay is not None and delay > limit else ""
+        if late and self.max_delay_s is not None:
+            wrong.append(f"expected a delay of at most {limit:g} s, got {delay:g} s: {late}")
         observed: dict[str, Any] = {
             "trigger": scenario.trigger,
             "task_id": task_id,
@@ -101,21 +92,40 @@ class SchedulerTaskRuns(Assertion):
         }
         deciding = starts if len(starts) >= len(ends) else ends
         if wrong:
-            events = [*foreign[:3], *(deciding if runs > self.max_runs else [])]
-            events += own[:1] if kind == TOO_LATE else []
+            events = [*foreign[:3], *deciding * (runs > self.max_runs), *own[:1] * (kind == TOO_LATE)]
             return failed("; ".join(wrong), events=events, category=kind, **observed)
         if self.max_delay_s is not None and delay is None:
-            lacking = " and ".join(_lacking(own or trace.events, context))
-            verdict = unsupported("supports_scheduler_context", "max_delay_s", **observed)
-            verdict.message = verdict.reason = f"max_delay_s needs {lacking}, which the recording lacks"
-            return verdict
-        beside = f"; {told}" if delay and self.max_delay_s is None and delay > LATE_S else ""
+            return _without_times(own or trace.events, context, observed)
+        beside = f"; {late}" if late else ""
         article = "the" if scenario.trigger == "scheduler" else "a"
         return passed(
             f"{self.task_id} ran {times(runs)}, triggered by {article} {scenario.trigger}{beside}",
             events=deciding or own[:1],
             **observed,
         )
+
+    def _wrong_run(
+        self, trigger: str, task_id: str | None, own: Sequence[Event], foreign: Sequence[Event]
+    ) -> Iterator[str]:
+        """Yield reasons why this is not a run of the task. `own` events carry its id, `foreign` ones another."""
+        if trigger != self.trigger_must_equal:
+            yield f"expected the trigger {self.trigger_must_equal}, got {trigger}"
+        if task_id != self.task_id:
+            yield f"expected the task id {self.task_id}, got {task_id or 'none'}"
+        if not own:
+            yield f"expected events that carry the task id {self.task_id}, got none"
+        elif foreign:
+            more = f" and {counted(len(foreign) - 1, 'other event')}" if len(foreign) > 1 else ""
+            got = f"{foreign[0].task_id} in {foreign[0].event_id}{more}"
+            yield f"expected all events to carry the task id {self.task_id}, got {got}"
+
+
+def _without_times(events: Sequence[Event], context: Mapping[str, Any], observed: dict[str, Any]) -> Verdict:
+    """Return the skip of a limit on the delay, which names the times that the recording lacks."""
+    lacking = " and ".join(_lacking(events, context))
+    verdict = unsupported("supports_scheduler_context", "max_delay_s", **observed)
+    verdict.message = verdict.reason = f"max_delay_s needs {lacking}, which the recording lacks"
+    return verdict
 
 
 def _delay_s(events: Sequence[Event], context: Mapping[str, Any]) -> float | None:
@@ -213,35 +223,52 @@ class SchedulerOutboundCount(Assertion):
             "successes": sum(1 for call in calls if call.succeeded),
         }
         kind = f"{self.tool} call" if self.count == "calls" else f"successful {self.tool} call"
-        wrong = []
-        if trace.scenario.trigger != "scheduler":
-            wrong.append(f"expected a run triggered by the scheduler, got {trace.scenario.trigger}")
-        elif not calls and not trace.capabilities.supports_tool_trace:
+        by_other = trace.scenario.trigger != "scheduler"
+        if not by_other and not calls and not trace.capabilities.supports_tool_trace:
             return unsupported("supports_tool_trace", "counting", **observed)
         low, high = self._bounds()
         too_few = low is not None and number < low
-        if too_few or (high is not None and number > high):
+        too_many = high is not None and number > high
+        wrong = []
+        if by_other:
+            wrong.append(f"expected a run triggered by the scheduler, got {trace.scenario.trigger}")
+        if too_few or too_many:
             wrong.append(f"expected {amount(low, high, kind)}, got {number}")
         if wrong:
-            told = 1 if self.count == "successes" else 0
-            shown = [event for call in calls for event in (call.event, *call.failures()[:told])]
-            wrong += [called(trace)] if too_few else []
-            by_trigger = trace.scenario.trigger != "scheduler"
-            return failed(
-                "; ".join(wrong),
-                events=shown,
-                closest=self._closest(trace) if too_few else (),
-                proven=by_trigger or not too_few,
-                category=WRONG_RUN if by_trigger else "missing outbound message" if too_few else "",
-                **observed,
-            )
+            return self._failure(wrong, trace, calls, by_other=by_other, too_few=too_few, observed=observed)
         if (low, high) == (0, None):
             return vacuous(f"any number fits, and the trace has {counted(number, kind)}", **observed)
-        # "At most 3" with none sent proves nothing. "Exactly 0" does, if the agent could have sent one.
-        if not number and (high or not (trace.calls() or is_available(self.tool, case))):
+        if not number and (high or not self._could_send(trace, case)):
             return vacuous(f"no {kind} in the trace", **observed)
         right = f"{counted(number, kind)}, expected {amount(low, high, kind)}"
         return passed(right, events=sent, proven=high is None, **observed)
+
+    def _could_send(self, trace: Trace, case: TestCase) -> bool:
+        """Return whether the agent could have sent a message. Only then does "exactly 0" prove that it chose not to."""
+        return bool(trace.calls()) or is_available(self.tool, case)
+
+    def _failure(
+        self,
+        wrong: list[str],
+        trace: Trace,
+        calls: Sequence[ToolCall],
+        *,
+        by_other: bool,
+        too_few: bool,
+        observed: dict[str, Any],
+    ) -> Verdict:
+        """Return the failure of a run. `by_other`: something else than the scheduler triggered it."""
+        # Where only successes count, each failed call is shown with the event that explains it.
+        explaining = 1 if self.count == "successes" else 0
+        shown = [event for call in calls for event in (call.event, *call.failures()[:explaining])]
+        return failed(
+            "; ".join([*wrong, *[called(trace)] * too_few]),
+            events=shown,
+            closest=self._closest(trace) if too_few else (),
+            proven=by_other or not too_few,
+            category=WRONG_RUN if by_other else "missing outbound message" if too_few else "",
+            **observed,
+        )
 
     def _closest(self, trace: Trace) -> list[tuple[Event, str]]:
         success = True if self.count == "successes" else None
@@ -382,15 +409,16 @@ class NoDuplicateOutbound(Assertion):
                 events=[each.event for each in sent],
                 **observed,
             )
-        told = first_of([_told(*each) for each in again])
+        repetitions = first_of([_repetition(*each) for each in again])
         return failed(
-            f"expected no message twice to the same destination, got {told}",
+            f"expected no message twice to the same destination, got {repetitions}",
             events=in_order(each.event for late, first, _ in again for each in (first, late)),
             **observed,
         )
 
 
-def _told(late: Message, first: Message, share: float) -> str:
+def _repetition(late: Message, first: Message, share: float) -> str:
+    """Describe a message that repeats an earlier one, for a message."""
     place = ", ".join(cut(address) for address in sorted(late.addresses & first.addresses))
     what = "the same message" if share == 1 else f"a message that is {share:.0%} similar"
     return (
@@ -425,13 +453,17 @@ def repeated(sent: Sequence[Message], least: float) -> Iterator[tuple[Message, M
         if before:
             yield message, min(before, key=lambda each: each.event.seq), 1.0
             continue
-        alike = [
-            (likeness(each.text, message.text), each)
-            for each in (recent if least < 1 else ())
-            if each.attached == message.attached and each.addresses & message.addresses
-        ]
-        share, nearest = max(alike, key=lambda pair: pair[0], default=(0.0, message))
-        if alike and share >= least:
-            yield message, nearest, share
+        if least < 1 and (nearest := _most_alike(message, recent)) and nearest[1] >= least:
+            yield message, *nearest
         exact |= dict.fromkeys(keys, message)
         recent.append(message)
+
+
+def _most_alike(message: Message, earlier: Iterable[Message]) -> tuple[Message, float] | None:
+    """Return the most similar earlier message to one of the same addresses, and their similarity; None if there is none."""
+    alike = [
+        (each, likeness(each.text, message.text))
+        for each in earlier
+        if each.attached == message.attached and each.addresses & message.addresses
+    ]
+    return max(alike, key=lambda pair: pair[1], default=None)
