@@ -308,10 +308,10 @@ def listed_names(names: Sequence[str]) -> str:
     return shown if len(names) <= MOST_LISTED else f"{shown} and {len(names) - MOST_LISTED} more"
 
 
-def first_of(told: Sequence[str], most: int = MOST_LISTED) -> str:
+def first_of(findings: Sequence[str], most: int = MOST_LISTED) -> str:
     """Return the first few findings as text, and the number of others. `observed` and the evidence hold all of them."""
-    shown = "; ".join(told[:most])
-    return shown if len(told) <= most else f"{shown}; {len(told) - most} more"
+    shown = "; ".join(findings[:most])
+    return shown if len(findings) <= most else f"{shown}; {len(findings) - most} more"
 
 
 def failed_calls(calls: Iterable[ToolCall]) -> list[tuple[Event, str]]:

@@ -1,6 +1,6 @@
 """Support of the output by the results of tools (SPEC 14, groundedness and hallucination)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import Annotated, Any, ClassVar
 
@@ -142,21 +142,15 @@ allow: [Acme Support, "24 hours"]
         count = counted(len(judged) - unchecked, "claim")
         if not unsupported:
             without = f"{plural(unchecked, 'states', 'state')} no fact to check (min_support judges wording)"
-            told = f"the sources support all of {count}" if unchecked < len(judged) else ""
+            message = f"the sources support all of {count}" if unchecked < len(judged) else ""
             if unchecked:
-                told += f"; {unchecked} more {without}" if told else f"no source contradicts what {without}"
-            return passed(told, events=events, **observed)
+                message += (
+                    f"; {unchecked} more {without}" if message else f"no source contradicts what {without}"
+                )
+            return passed(message, events=events, **observed)
         shown = [(each, self._marked(each, 120)) for each in unsupported]
         reasons = [f'"{text}" ({"; ".join(self._reasons(each))})' for each, text in shown]
-        shown.sort(key=lambda pair: -pair[0].score)  # an event is shown with one note
-        closest = [
-            (
-                by_id[span.event_id],
-                f'closest to "{text}"{f" at {span.pointer}" * bool(span.pointer)}: "{cut(span.text, 200)}"',
-            )
-            for each, text in shown
-            if (span := each.span) and span.event_id in by_id
-        ]
+        closest = list(_nearest_passages(shown, by_id))
         message = (
             f"expected {_sources_named(self.allowed_sources)} to support every claim,"
             f" got {len(unsupported)} of {count} unsupported:{_one_a_line(reasons)}"
@@ -200,8 +194,20 @@ allow: [Acme Support, "24 hours"]
         return found
 
 
-def _one_a_line(told: Sequence[str]) -> str:
-    return f" {told[0]}" if len(told) == 1 else "".join(f"\n  {each}" for each in told)
+def _nearest_passages(
+    shown: Sequence[tuple[Support, str]], by_id: Mapping[str, Event]
+) -> Iterator[tuple[Event, str]]:
+    """Yield the passages nearest to claims, best first: the evidence shows an event with its first note alone."""
+    for each, text in sorted(shown, key=lambda pair: -pair[0].score):
+        span = each.span
+        if span and span.event_id in by_id:
+            place = f" at {span.pointer}" if span.pointer else ""
+            yield by_id[span.event_id], f'closest to "{text}"{place}: "{cut(span.text, 200)}"'
+
+
+def _one_a_line(reasons: Sequence[str]) -> str:
+    """Join reasons for a message: a single one on the same line, several on a line each."""
+    return f" {reasons[0]}" if len(reasons) == 1 else "".join(f"\n  {each}" for each in reasons)
 
 
 def _sources_named(allowed: Sequence[str]) -> str:
@@ -323,8 +329,8 @@ def _reference(entry: str) -> Link | None:
 
 def _is_citable(result: Event) -> bool:
     """Return whether a result is long enough to be cited by a number. "ok" and the receipt of a message are not."""
-    told = " ".join(texts_of(result.data.get("result")))
-    return result.data.get("tool") != OUTBOUND and len(told.split(maxsplit=LEAST_CITABLE)) >= LEAST_CITABLE
+    text = " ".join(texts_of(result.data.get("result")))
+    return result.data.get("tool") != OUTBOUND and len(text.split(maxsplit=LEAST_CITABLE)) >= LEAST_CITABLE
 
 
 LEAST_CITABLE = 4

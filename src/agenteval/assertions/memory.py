@@ -21,6 +21,7 @@ from agenteval.assertions.base import (
     failed,
     failed_calls,
     has_output,
+    ids,
     no_output,
     output_events,
     passed,
@@ -131,11 +132,11 @@ output:
         end = _answered(trace)
         reads = [event for event in trace.of_type("memory_read") if not event.data.get("names_only")]
         own = [event for event in reads if owner(event) == group and event.seq < end]
-        observed: dict[str, Any] = {"memory_reads": [event.event_id for event in own]}
+        observed: dict[str, Any] = {"memory_reads": ids(own)}
         if own:
-            shown = ", ".join(event.event_id for event in own[:5])
-            unjudged = self.output and not self._judges_block
-            beside = "; evidence: event leaves the output block unjudged" if unjudged else ""
+            shown = ", ".join(ids(own[:5]))
+            is_unjudged = self.output is not None and not self._judges_block
+            beside = "; evidence: event leaves the output block unjudged" * is_unjudged
             return passed(f"the memory of group {group} was read ({shown}){beside}", events=own, **observed)
         others = [
             (event, "a read after the answer" if owner(event) == group else f"a read of group {owner(event)}")
@@ -260,8 +261,8 @@ class MemoryUpdateOnCorrection(Assertion):
                 **observed,
             )
         old = f', and the output does not use "{self.old_value}"' if self.old_value else ""
-        told = f"the memory of group {group} holds {new} since {right[0].event_id}{old}"
-        return passed(told, events=right, **observed)
+        message = f"the memory of group {group} holds {new} since {right[0].event_id}{old}"
+        return passed(message, events=right, **observed)
 
     def looks_at(self) -> Looks:
         """Return writes of memory, and the final output if there is an old value to look for."""
@@ -331,17 +332,11 @@ class MemoryUpdateOnCorrection(Assertion):
             return []
         old, new = composed(self.old_value), composed(self.new_value)
         found = []
-        for block in blocks(composed(output)):
-            for sentence in sentences(block.text):
-                starts = (
-                    start
-                    for spelling in spellings(old, sentence)
-                    if spelling.casefold() != new.casefold()
-                    for start, _ in find_phrase(sentence, spelling, but_not=new)
-                )
-                wrong = next((start for start in starts if not self._set_right(sentence, start)), None)
-                if wrong is not None:
-                    found.append(around(sentence, wrong, 200))
+        for sentence in (each for block in blocks(composed(output)) for each in sentences(block.text)):
+            starts = _places_of_old(sentence, old, new)
+            wrong = next((start for start in starts if not self._set_right(sentence, start)), None)
+            if wrong is not None:
+                found.append(around(sentence, wrong, 200))
         return found
 
     def _set_right(self, sentence: str, start: int) -> bool:
@@ -355,6 +350,13 @@ class MemoryUpdateOnCorrection(Assertion):
         return any(
             at > start and _REPLACED.search(sentence[start:at]) for at in self._places_of_new(sentence)
         )
+
+
+def _places_of_old(sentence: str, old: str, new: str) -> Iterator[int]:
+    """Yield the places where a sentence has the old value, in any spelling, but not as a part of the new one."""
+    for spelling in spellings(old, sentence):
+        if spelling.casefold() != new.casefold():
+            yield from (start for start, _ in find_phrase(sentence, spelling, but_not=new))
 
 
 _CLAUSE = lazy(r"[,;](?=\s)")
@@ -423,12 +425,17 @@ def _of_form(fact: str, answer: str) -> list[Request]:
     if _BRIEF.search(fact) or (about_answers and _SHORT.search(fact)):
         found.append(_count("words", answer, 0, MOST_WORDS_OF_BRIEF))
     if _NO_PREAMBLE.search(fact):
-        opening = next((block for block in blocks(answer)), None)
-        text = opening.text if opening else ""
-        met = opening is not None and (opening.kind == "bullet" if bulleted else not _OPENING.match(text))
-        got = f'an answer that begins with "{" ".join(text.split()[:8])}"'
-        found.append(Request("no preamble", got, met))
+        found.append(_without_preamble(answer, bulleted=bulleted))
     return found
+
+
+def _without_preamble(answer: str, *, bulleted: bool) -> Request:
+    """Judge the beginning of an answer: the first bullet of a list, or anything but a courtesy."""
+    opening = next(iter(blocks(answer)), None)
+    text = opening.text if opening else ""
+    is_courtesy = opening is None or bool(_OPENING.match(text))
+    met = opening is not None and opening.kind == "bullet" if bulleted else not is_courtesy
+    return Request("no preamble", f'an answer that begins with "{" ".join(text.split()[:8])}"', met)
 
 
 _ANSWERS = lazy(
@@ -518,11 +525,11 @@ _ABOUT_FACTS = "user prefers likes wants wishes uses always named called name re
 def _of_content(fact: str, answer: str, asked: Sequence[str]) -> list[Request]:
     """Judge the words and values of a fact. The list is empty if it has no words of content."""
     fact = _RULED_OUT.sub(r"\1 ", fact)
-    said = {word for message in asked for word in _content(message)}
+    asked_words = {word for message in asked for word in _content(message)}
     every = {plain: word for word in words_or_pairs(fact) if (plain := plain_form(word))}
     about = content_words(_ABOUT_FACTS)
-    telling = {plain: word for plain, word in every.items() if plain not in about}
-    wanted = {plain: word for plain, word in telling.items() if plain not in said} or telling
+    content = {plain: word for plain, word in every.items() if plain not in about}
+    wanted = {plain: word for plain, word in content.items() if plain not in asked_words} or content
     if not wanted:
         return []
     # "Meeting at 15:00" is honoured by "3 pm", too: a repeated value counts with its spelling in the fact.

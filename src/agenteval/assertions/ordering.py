@@ -406,8 +406,8 @@ expected:
         observed = {"mode": self.mode, "calls": len(calls), **self._observed(found, calls, near)}
         if not wrong:
             matched = [calls[at].event for _, at in found.matched]
-            told = f"{_got(found, calls)}, {self._wanted()}"
-            return passed(told, events=matched, proven=not self._is_closed, **observed)
+            message = f"{_got(found, calls)}, {self._wanted()}"
+            return passed(message, events=matched, proven=not self._is_closed, **observed)
         events = [calls[at] for _, at in found.out_of_order if "out of order" in wrong]
         events += [calls[at] for at in found.unexpected if "unexpected" in wrong]
         head = f"{self._wanted()}, got {counted(len(calls), 'call')}: {len(found.matched)} matched, "
@@ -427,8 +427,8 @@ expected:
         for step in found.missing[:MOST_NEAR]:
             wanted = self.expected[step]
             candidates = [at for at in left if is_of(wanted.tool, calls[at])][:MOST_NEAR]
-            if told := [(at, wanted.differences(calls[at])) for at in candidates]:
-                at, differences = min(told, key=lambda item: len(item[1]))
+            if compared := [(at, wanted.differences(calls[at])) for at in candidates]:
+                at, differences = min(compared, key=lambda item: len(item[1]))
                 left.remove(at)
                 near[step] = at, "; ".join(differences)
         return near

@@ -29,7 +29,7 @@ from agenteval.assertions.base import (
 from agenteval.contracts.json_values import moment, seconds_between, time_zone
 from agenteval.contracts.models import Between, NotEmpty, model
 from agenteval.contracts.testcase import Name, TestCase
-from agenteval.contracts.trace import Retry, ToolCall, Trace, is_synthetic, retries
+from agenteval.contracts.trace import Event, Retry, ToolCall, Trace, is_synthetic, retries
 from agenteval.matching.selectors import calls_of, is_event_of
 from agenteval.text.fitting import counted
 from agenteval.text.lazy_regexes import lazy
@@ -89,12 +89,22 @@ min_backoff_ms: 1000
             return self._no_error(trace, calls, observed)
         if self.min_backoff_ms is not None:
             observed["backoff_ms"] = {retry.call.event.event_id: _pause_ms(retry) for retry in again}
-        wrong = [*self._wrong(again, observed.get("backoff_ms", {}))]
+        wrong = list(self._wrong(again, observed.get("backoff_ms", {})))
         if wrong:
             message = "; ".join(dict.fromkeys(text for text, _ in wrong))
             events = [event for _, retry in wrong for event in (retry.call.event, *retry.after.failures())]
             return failed(message, events=in_order(events), **observed)
-        unjudged = [*self._not_judged(again, observed)]
+        return self._allowed(failures, errors, again, observed)
+
+    def _allowed(
+        self,
+        failures: Sequence[ToolCall],
+        errors: Sequence[Event],
+        again: Sequence[Retry],
+        observed: dict[str, Any],
+    ) -> Verdict:
+        """Return the pass of a run that keeps to the policy, vacuous if the recording does not allow to judge its retries."""
+        unjudged = list(self._not_judged(again, observed))
         judged = f"{counted(len(failures) or len(errors), 'failure')} of {self.tool}, "
         judged += f"{counted(len(again), 'retry', 'retries')}, at most {self.max_retries} for each allowed"
         verdict = passed(
@@ -249,11 +259,8 @@ allowed_failure_phrases: [could not, timed out]
         check_phrases("forbidden_success_phrases", self.forbidden_success_phrases)
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:
-        failures = [
-            event
-            for event in trace.of_type("error", "tool_result")
-            if event.type == "error" or not event.data.get("success")
-        ]
+        results = trace.of_type("error", "tool_result")
+        failures = [event for event in results if event.type == "error" or not event.data.get("success")]
         if not failures:
             return failed(
                 "expected an error event or a tool_result with success: false, got none: "
@@ -268,9 +275,7 @@ allowed_failure_phrases: [could not, timed out]
             verdict.events = [*failures, *verdict.events]
             return verdict
         admitted = list(_admissions(trace.output, self.allowed_failure_phrases))
-        claims: list[tuple[str, str]] = []
-        if self.must_not_claim_success:
-            claims = list(success_claims(trace.output, self.forbidden_success_phrases))
+        claims = self._claims(trace.output)
         wrong = []
         if claims:
             places = first_of([f'"{phrase}" in "{place}"' for phrase, place in claims])
@@ -288,6 +293,12 @@ allowed_failure_phrases: [could not, timed out]
             return failed("; ".join(wrong), events=events, category=kind, **observed)
         claimed = " and claims no success" if self.must_not_claim_success else "; it may claim success"
         return passed(f'the output admits the failure ("{admitted[0]}"){claimed}', events=events, **observed)
+
+    def _claims(self, output: str) -> list[tuple[str, str]]:
+        """Find claims of success, if these are forbidden: each phrase and its sentence."""
+        if not self.must_not_claim_success:
+            return []
+        return list(success_claims(output, self.forbidden_success_phrases))
 
     def _not_admitted(self) -> str:
         phrases = listed_names([f'"{phrase}"' for phrase in self.allowed_failure_phrases])
