@@ -6,20 +6,20 @@ from typing import Any, get_args
 import pytest
 
 from agenteval.comparing.baseline import TestFacts
-from agenteval.comparing.comparison import KINDS, SideTest, changes_of
+from agenteval.comparing.comparison import KINDS, ComparedTest, changes_of
 from agenteval.contracts.results import AssertionState
 
 STATES: tuple[str, ...] = get_args(AssertionState)
 DAY = "2026-11-22"
 
 
-def side(status: str = "pass", known: dict[str, Any] | None = None, **assertions: str) -> SideTest:
+def side(status: str = "pass", known: dict[str, Any] | None = None, **assertions: str) -> ComparedTest:
     """A test of this status, with assertions in these states; `known` is what people wrote about it."""
     given: dict[str, Any] = {"test_case_id": "t", "status": status, "assertions": assertions, **(known or {})}
-    return SideTest(facts=TestFacts(**given), messages={name: f"{name} says no" for name in assertions})
+    return ComparedTest(facts=TestFacts(**given), messages={name: f"{name} says no" for name in assertions})
 
 
-def told(before: SideTest | None, after: SideTest) -> list[tuple[str, str | None, bool]]:
+def told(before: ComparedTest | None, after: ComparedTest) -> list[tuple[str, str | None, bool]]:
     """Kind, assertion and whether it is a regression, change by change."""
     return [(each.kind, each.assertion, each.regression) for each in changes_of(before, after, DAY)]
 

@@ -6,18 +6,18 @@ from typing import Any
 import pytest
 
 from agenteval.comparing.baseline import BaselineFile, TestFacts
-from agenteval.comparing.comparison import ComparedSide, Side, SideTest, compare
+from agenteval.comparing.comparison import ComparedSide, ComparedTest, Side, compare
 
 DAY = "2026-11-22"
 
 
-def entry(name: str, status: str = "pass", **written: Any) -> SideTest:
+def entry(name: str, status: str = "pass", **written: Any) -> ComparedTest:
     """A test of one side; `written` is what people wrote about it."""
     facts: dict[str, Any] = {"test_case_id": name, "status": status, "assertions": {}, **written}
-    return SideTest(facts=TestFacts(**facts))
+    return ComparedTest(facts=TestFacts(**facts))
 
 
-def side(*tests: SideTest, baseline: bool = False) -> Side:
+def side(*tests: ComparedTest, baseline: bool = False) -> Side:
     """A run, or a baseline, of these tests."""
     named = {test.facts.test_case_id: test for test in tests}
     kept = BaselineFile(

@@ -8,10 +8,11 @@ from typing import Annotated, Any, Literal
 
 from agenteval.contracts.errors import AgentEvalError, FileError
 from agenteval.contracts.models import Between, Matching, Model, model, plain
-from agenteval.contracts.results import AssertionState, TestResult, TestStatus
+from agenteval.contracts.results import AssertionState, TestStatus
 from agenteval.reading.documents import leads_out, read_bytes, read_text
 from agenteval.reading.jsonsource import load_model, places
 from agenteval.reading.places import Fault, problems_at
+from agenteval.records.record import TestRecord
 
 FAILING = ("fail", "error")
 WRITE_AGAIN = "restore it from version control, or delete it and write it again with --update-baseline"
@@ -64,28 +65,16 @@ class TestFacts(Model):
         return self.status in FAILING
 
 
-def facts_of(result: TestResult) -> TestFacts:
-    """The facts of a result, except those that need a trace."""
+def facts_of(record: TestRecord) -> TestFacts:
+    """Make the facts of a test from its record, except those that need a trace."""
     return TestFacts(
-        test_case_id=result.test_case_id,
-        status=result.status,
-        score=result.score.reached / result.score.of if result.score else None,
-        assertions={each.id: each.state for each in result.assertions},
-        trials=[result.trials.passed, result.trials.judged] if result.trials else None,
-        conditions=_conditions(result),
+        test_case_id=record.row.test_case_id,
+        status=record.row.status,
+        score=record.task.task["score"] if record.task else None,
+        assertions={name: state for name, _, state in record.assertions},
+        trials=record.row.trials,
+        conditions=record.conditions,
     )
-
-
-def _conditions(result: TestResult) -> dict[str, str] | None:
-    """What must be the same for two rates to be compared."""
-    live = result.live
-    if not (live and result.trials):
-        return None
-    return {
-        "model": live.model,
-        "tools": " ".join(sorted(live.offered)),
-        "sandbox": live.provenance.get("sandbox", ""),
-    }
 
 
 def contradiction(facts: TestFacts) -> str:

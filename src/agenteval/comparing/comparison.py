@@ -21,7 +21,6 @@ from agenteval.comparing.behaviour import (
     call_changes,
     digested,
     output_lines,
-    recorded,
     stored,
 )
 from agenteval.contracts.errors import ExitCode, UsageError
@@ -31,10 +30,10 @@ from agenteval.judging.rates import holm, p_of_fall, smallest_p
 from agenteval.judging.stored import COMPARISON, StoredRun, StoredRunError, is_run
 from agenteval.openwop.summary import eval_summary_of, score_delta
 from agenteval.reading.documents import sha256
-from agenteval.records.record import results_of
+from agenteval.records.record import TestRecord, record_of, results_of
 
 if TYPE_CHECKING:
-    from agenteval.judging.runner import Outcome
+    pass
 
 COMPARISON_SCHEMA_VERSION = "0.1"
 
@@ -188,7 +187,7 @@ OF_THE_TEST = ""
 
 
 @dataclass(slots=True, kw_only=True)
-class SideTest:
+class ComparedTest:
     """A test on one side; `messages` say why assertions, and the test, did not pass.
 
     `trajectory` returns None when nothing of it was kept. `left_out` are assertions that were not selected.
@@ -208,7 +207,7 @@ class Side:
     """
 
     head: ComparedSide
-    tests: dict[str, SideTest]
+    tests: dict[str, ComparedTest]
     baseline: BaselineFile | None = None
     partial: bool = False
     broken: str = ""
@@ -265,19 +264,19 @@ def of_baseline(baseline: BaselineFile, path: Path) -> Side:
     )
 
 
-def _of_facts(facts: TestFacts) -> SideTest:
+def _of_facts(facts: TestFacts) -> ComparedTest:
     trajectory = None if facts.calls is None else digested(facts.calls, facts.output)
-    return SideTest(facts=facts, trajectory=partial(_itself, trajectory))
+    return ComparedTest(facts=facts, trajectory=lambda: trajectory)
 
 
 def _of_run(run: StoredRun) -> Side:
     summary, ended = eval_summary_of(run), run.summary
     tests = {}
     for result in results_of(run):
-        name, facts = result.test_case_id, facts_of(result)
-        if told := contradiction(facts):
+        name = result.test_case_id
+        tests[name] = compared_test(record_of(result), partial(_stored_trajectory, run, result))
+        if told := contradiction(tests[name].facts):
             raise _damaged(run, f"{name} contradicts itself: {told}")
-        tests[name] = _of_result(result, facts, partial(_stored_trajectory, run, result))
     head = ComparedSide(
         label=str(run.path),
         run_id=ended.test_run_id,
@@ -293,10 +292,14 @@ def _of_run(run: StoredRun) -> Side:
     )
 
 
-def _of_result(result: TestResult, facts: TestFacts, trajectory: Callable[[], Trajectory | None]) -> SideTest:
-    messages = {each.id: each.message for each in result.assertions if each.state != "pass"}
-    messages[OF_THE_TEST] = result.error.message if result.error else result.next_step or ""
-    return SideTest(facts=facts, messages=messages, trajectory=trajectory)
+def compared_test(record: TestRecord, trajectory: Callable[[], Trajectory | None]) -> ComparedTest:
+    """Make a test that is compared from the record of its result."""
+    return ComparedTest(
+        facts=facts_of(record),
+        messages={**record.messages, OF_THE_TEST: record.why},
+        trajectory=trajectory,
+        left_out=frozenset(record.deselected_assertions),
+    )
 
 
 def _stored_trajectory(run: StoredRun, result: TestResult) -> Trajectory | None:
@@ -315,25 +318,7 @@ def _damaged(run: StoredRun, what: str) -> StoredRunError:
     )
 
 
-def seen(outcome: "Outcome") -> SideTest:
-    """What a comparison needs of a test that was just judged."""
-    trace = outcome.trace
-    facts = facts_of(outcome.result)
-    trajectory = recorded(trace, outcome.redactor) if trace is not None else None
-    if trajectory is not None:
-        facts.calls = [call.key for call in trajectory.calls]
-        facts.output = trajectory.output_digest
-    side = _of_result(outcome.result, facts, partial(_itself, trajectory))
-    side.left_out = frozenset(outcome.result.deselected_assertions)
-    return side
-
-
-def _itself(trajectory: Trajectory | None) -> Trajectory | None:
-    """The trajectory; a partial of this can be sent to another process, and a lambda cannot."""
-    return trajectory
-
-
-def changes_of(before: SideTest | None, after: SideTest, today: str) -> list[Change]:
+def changes_of(before: ComparedTest | None, after: ComparedTest, today: str) -> list[Change]:
     """The changes of one test of the second run. `today` is YYYY-MM-DD; known failures expire after their day."""
     facts, known = after.facts, before.facts if before else None
     name, was = facts.test_case_id, known.status if known else None
@@ -388,7 +373,7 @@ def _assertion_kind(was: str | None, now: str, *, known_test: bool) -> ChangeKin
     return "newly_skipped" if now == "skip" else "fixed"
 
 
-def _test_kind(before: TestFacts | None, side: SideTest, changes: Sequence[Change]) -> ChangeKind | None:
+def _test_kind(before: TestFacts | None, side: ComparedTest, changes: Sequence[Change]) -> ChangeKind | None:
     """The change of a test as a whole, if the changes of its assertions do not imply it.
 
     A test may fail for a warning under `--strict`, or because an expected failure did not happen: either, when new, is
@@ -444,8 +429,16 @@ class Comparer:
         self._rates: list[tuple[str, list[int], list[int]]] = []
         self._without_traces = 0
 
-    def add(self, test: SideTest) -> None:
-        """Compare a test that was judged."""
+    def judged(self, record: TestRecord, trajectory: Trajectory | None) -> None:
+        """Compare a test that was just judged; a new baseline gets the digests of its calls and its output."""
+        test = compared_test(record, lambda: trajectory)
+        if trajectory is not None:
+            test.facts.calls = [call.key for call in trajectory.calls]
+            test.facts.output = trajectory.output_digest
+        self.add(test)
+
+    def add(self, test: ComparedTest) -> None:
+        """Compare a test of the second side."""
         facts = self._facts[test.facts.test_case_id] = test.facts
         if self._before is None:
             return
@@ -465,7 +458,7 @@ class Comparer:
         """Note a test that was not selected, and so is not missing."""
         self._not_selected.add(test_id)
 
-    def _difference(self, before: SideTest, after: SideTest) -> Iterator[TestDifference]:
+    def _difference(self, before: ComparedTest, after: ComparedTest) -> Iterator[TestDifference]:
         one, other = before.trajectory(), after.trajectory()
         if one is None or other is None:
             self._without_traces += "error" not in (before.facts.status, after.facts.status)

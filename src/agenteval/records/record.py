@@ -12,20 +12,25 @@ from agenteval.openwop.summary import ScoredTask, eval_summary_of, exact_share, 
 
 @dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class TestRecord:
-    """The part of a result that a run keeps in memory: whatever is added up, and no content.
+    """The part of a result that a run keeps in memory: all that is added up or compared.
 
-    `states` are the category and state of each assertion. `warned` counts assertions that warn, `remarks` the other
-    warnings of the result, `deselected_assertions` those that the command line left out.
+    `assertions` are the id, category and state of each. `messages` say why assertions did not pass, and `why` is the
+    reason for the test. `warned` counts assertions that warn, `remarks` the other warnings of the result.
+    `deselected_assertions` are ids that the command line left out. `conditions` must be the same for two rates of
+    trials to be compared.
     """
 
     __test__ = False  # not a pytest class
 
     row: TestRow
     task: ScoredTask | None
-    states: list[tuple[str, AssertionState]]
+    assertions: list[tuple[str, str, AssertionState]]
+    messages: dict[str, str]
+    why: str
     warned: int
     remarks: int
-    deselected_assertions: int
+    deselected_assertions: list[str]
+    conditions: dict[str, str] | None
     coverage: TestCoverage
 
 
@@ -45,12 +50,27 @@ def record_of(result: TestResult) -> TestRecord:
     return TestRecord(
         row=row,
         task=task_of(result),
-        states=[(each.category, each.state) for each in result.assertions],
+        assertions=[(each.id, each.category, each.state) for each in result.assertions],
+        messages={each.id: each.message for each in result.assertions if each.state != "pass"},
+        why=result.error.message if result.error else result.next_step or "",
         warned=result.summary.assertions_warned,
         remarks=len(result.warnings),
-        deselected_assertions=len(result.deselected_assertions),
+        deselected_assertions=result.deselected_assertions,
+        conditions=_conditions(result),
         coverage=result.coverage or TestCoverage(),
     )
+
+
+def _conditions(result: TestResult) -> dict[str, str] | None:
+    """Name the conditions of a live test that was run several times; None for any other."""
+    live = result.live
+    if not (live and result.trials):
+        return None
+    return {
+        "model": live.model,
+        "tools": " ".join(sorted(live.offered)),
+        "sandbox": live.provenance.get("sandbox", ""),
+    }
 
 
 def complete(outcome: Outcome) -> None:

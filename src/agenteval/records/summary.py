@@ -112,7 +112,7 @@ def summarise(
     code, reason = _exit(counts, totals, settings, scores, forbidden)
     if totals.stopped_after:
         reason += f"; stopped after {counted(totals.stopped_after, 'failure')}"
-    deselected_assertions = sum(record.deselected_assertions for record in records)
+    deselected_assertions = sum(len(record.deselected_assertions) for record in records)
     is_part = totals.deselected or settings.unnamed_tests or deselected_assertions
     by_category = category_scores(records)
     summary = RunSummary(
@@ -165,7 +165,7 @@ def category_scores(records: Iterable[TestRecord]) -> list[CategoryScore]:
     """Count assertions by category and state; every category has a score, in the order of SPEC 10."""
     scores = {name: CategoryScore(category=name) for name in CATEGORIES}
     for record in records:
-        for category, state in record.states:
+        for _, category, state in record.assertions:
             score, name = scores[category], _COUNTED_AS[state]
             setattr(score, name, getattr(score, name) + 1)
             score.passed += state == "vacuous"  # which is also among the passed

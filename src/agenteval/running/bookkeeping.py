@@ -119,8 +119,8 @@ class Ledger:
         row = judged.record.row
         self.records.append(judged.record)
         self.unsuccessful += row.status in ("fail", "error")
-        if self.watch and judged.seen:
-            self.watch.add(judged.seen)
+        if self.watch:
+            self.watch.judged(judged.record, judged.trajectory)
         if self.log:
             self.log.test(row.result, judged.filed.files)
         if judged.filed.leaks:

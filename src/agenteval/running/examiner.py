@@ -21,7 +21,7 @@ from agenteval.reporters.artifacts import Filed, packed, unfiled
 from agenteval.reporters.console import Console
 
 if TYPE_CHECKING:
-    from agenteval.comparing.comparison import SideTest
+    from agenteval.comparing.behaviour import Trajectory
 
 
 class UniqueIds:
@@ -78,13 +78,13 @@ Stem = Callable[[str, Redactor], str]
 class Judged:
     """A judged test on its way to whoever reports it: files to write, lines to print, the record to keep.
 
-    `seen` is None when nothing is compared.
+    `trajectory` is None when nothing is compared, or without a trace.
     """
 
     filed: Filed
     story: Sequence[str]
     record: TestRecord
-    seen: "SideTest | None" = None
+    trajectory: "Trajectory | None" = None
 
 
 @dataclass(slots=True, kw_only=True, eq=False, repr=False)
@@ -153,10 +153,10 @@ class Examiner:
         else:
             filed = unfiled(outcome)
         judged = self.account(outcome.result, filed, told=len(test.warnings))
-        if self.compares:
-            from agenteval.comparing.comparison import seen
+        if self.compares and outcome.trace:
+            from agenteval.comparing.behaviour import recorded
 
-            judged.seen = seen(outcome)
+            judged.trajectory = recorded(outcome.trace, outcome.redactor)
         return judged
 
     def _run(self, test: LoadedTest) -> Outcome:

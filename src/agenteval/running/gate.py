@@ -68,11 +68,12 @@ def contradictions(run: StoredRun, summary: EvalSummary) -> Iterator[str]:
         if row.result is None:
             run.result(row)  # which raises
     for row, result in zip(run.summary.tests, results_of(run), strict=True):
+        record = record_of(result)
         if result.status != row.status:
             yield f"{row.test_case_id} is {result.status}, and {SUMMARY} says {row.status}"
-        elif (wrong := contradiction(facts_of(result))) or (wrong := _wrong_score(result)):
+        elif (wrong := contradiction(facts_of(record))) or (wrong := _wrong_score(result)):
             yield f"{row.test_case_id} contradicts itself: {wrong}"
-        records.append(record_of(result))
+        records.append(record)
     suite = Suite(id=summary.suiteId, version=summary.suiteVersion, pass_score=run.summary.pass_score)
     counts = run.summary.counts
     totals = RunTotals(invalid=counts.invalid, stopped_after=run.summary.stopped_after)
