@@ -263,7 +263,7 @@ def test_refused(
     on = ["run", "tests", "--cluster", apart.address]
     assert "-n does not go with --cluster" in refused(capfd, *on, "-n", "2")
     assert "--watch does not go with --cluster" in refused(capfd, *on, "--watch")
-    assert "--keep does not go with --cluster" in refused(capfd, *on, "--keep")
+    assert "--keep does not go with --cluster" in refused(capfd, *on, "--live", "--keep")
     assert "--allow-outside without --shared-root" in refused(capfd, *on, "--allow-outside")
     assert "--live record without --shared-root" in refused(capfd, *on, "--live", "record")
     assert "which is not given" in refused(capfd, "run", "tests", "--shared-root", "x")

@@ -90,10 +90,11 @@ def test_every_trial_is_told(project: LiveProject, capsys: pytest.CaptureFixture
 CALLS = {"id": "calls", "type": "must_call_tool", "params": {"tool": "lookup"}}
 GROUNDED = {"id": "grounded", "type": "claims_supported_by_fixtures"}
 EMPTY = [tool_use("lookup", order="42"), ""]
+HELD = [tool_use("lookup", order="42"), "Order 42 ships tomorrow."]
 REPORTS = ("markdown", "html", "sarif", "junit-xml")
 
 
-@pytest.mark.parametrize("turns", [[*LOOKED_UP, *EMPTY, *LOOKED_UP], [*EMPTY, *LOOKED_UP, *LOOKED_UP]])
+@pytest.mark.parametrize("turns", [[*HELD, *EMPTY, *HELD], [*EMPTY, *HELD, *HELD]])
 def test_a_trial_that_judged_nothing_is_not_hidden_by_the_others(
     turns: list[Any], project: LiveProject, capsys: pytest.CaptureFixture[str]
 ) -> None:
