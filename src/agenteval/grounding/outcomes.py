@@ -102,47 +102,63 @@ def outcomes(results: Sequence[Event], trace: Trace) -> list[Outcome]:
 
 
 def _found_in(result: Any, runs_tests: bool) -> dict[str, str]:
-    """For each kind that a result counts, the words in which it counts failures; empty where there are none."""
-    kinds: dict[str, str] = {}
-    exits: list[str] = []
-
-    def note(kind: str, failing: str) -> None:
-        kinds[kind] = kinds.get(kind) or failing
-
+    """Return for each kind that a result counts its words about failures; they are empty if there are none."""
+    counts = _Counts()
     held = held_in(result)
     waiting: list[Any] = [result if held is None else held]
     for value in waiting:  # which grows
         if isinstance(value, dict):
             for key, inner in value.items():
-                plain = str(key).lower().replace("_", "").replace("-", "")
-                number = len(inner) if isinstance(inner, list) else inner
-                if type(number) is int:
-                    for kind, names in _KEYS.items():
-                        if plain in names:
-                            note(kind, f"{key}: {number}" if number > 0 else "")
-                    if plain in _PASSED_KEYS:
-                        note("tests", "")
-                    if plain in _EXIT_KEYS and number:
-                        exits.append(f"{key}: {number}")
+                counts.read_field(str(key), inner)
                 waiting.append(inner)
         elif isinstance(value, list):
             waiting += value
         elif isinstance(value, str):
-            text = value[-LONGEST_READ:]
-            for kind, pattern in _COUNTS.items():
-                for match in pattern.finditer(text):
-                    count = next(filter(None, match.groupdict().values()))
-                    note(kind, match[0].strip() if count.replace(",", "").strip("0") else "")
-            if verdict := _VERDICT.search(text):
-                note("tests", verdict[0].strip())
-            if _PASSED.search(text):
-                note("tests", "")
-            if _CLEAN.search(text):
-                note("errors", "")
-            exits += [match[0] for match in _EXIT.finditer(text) if int(match["number"])]
-    if exits and runs_tests and "tests" not in kinds:
-        note("tests", exits[-1])
-    return kinds
+            counts.read_text(value[-LONGEST_READ:])
+    # A runner's own count is more exact than its exit code. `grep` exits with 1, too: its command runs no tests.
+    if counts.exits and runs_tests and "tests" not in counts.kinds:
+        counts.note("tests", counts.exits[-1])
+    return counts.kinds
+
+
+class _Counts:
+    """The counts of one result: its words about failures for each kind, and its exit codes that are not 0."""
+
+    def __init__(self) -> None:
+        self.kinds: dict[str, str] = {}
+        self.exits: list[str] = []
+
+    def note(self, kind: str, failing: str) -> None:
+        """Note that the result counts a kind; the first words about failures stay."""
+        self.kinds[kind] = self.kinds.get(kind) or failing
+
+    def read_field(self, key: str, value: Any) -> None:
+        """Read a number, or the length of a list, under a key such as `failed`."""
+        number = len(value) if isinstance(value, list) else value
+        if type(number) is not int:  # True is an int, and counts nothing
+            return
+        plain = key.lower().replace("_", "").replace("-", "")
+        for kind, names in _KEYS.items():
+            if plain in names:
+                self.note(kind, f"{key}: {number}" if number > 0 else "")
+        if plain in _PASSED_KEYS:
+            self.note("tests", "")
+        if plain in _EXIT_KEYS and number:
+            self.exits.append(f"{key}: {number}")
+
+    def read_text(self, text: str) -> None:
+        """Read the counts and verdicts that a runner printed."""
+        for kind, pattern in _COUNTS.items():
+            for match in pattern.finditer(text):
+                count = next(filter(None, match.groupdict().values()))
+                self.note(kind, match[0].strip() if count.replace(",", "").strip("0") else "")
+        if verdict := _VERDICT.search(text):
+            self.note("tests", verdict[0].strip())
+        if _PASSED.search(text):
+            self.note("tests", "")
+        if _CLEAN.search(text):
+            self.note("errors", "")
+        self.exits += [match[0] for match in _EXIT.finditer(text) if int(match["number"])]
 
 
 _ALL = r"(?:all|every|each|everything|the (?:whole|full|entire)|100 ?%|alle|sämtliche|alles)"

@@ -178,6 +178,10 @@ def _check_matchers(match: ArgsMatch | ResultMatch) -> None:
         if isinstance(phrase, str) and is_blank(phrase):
             message = f"the phrase of {key} is blank, and asks for nothing: use {same} for a blank text"
             raise WrongPart(f"{message}, or required_keys to accept any", contains, key)
+    _check_patterns(match)
+
+
+def _check_patterns(match: ArgsMatch | ResultMatch) -> None:
     for key, pattern in match.regex.items():
         if not pattern:
             message = (
@@ -186,7 +190,8 @@ def _check_matchers(match: ArgsMatch | ResultMatch) -> None:
             raise WrongPart(message, "regex", key)
         if fault := pattern_fault(pattern):
             raise WrongPart(fault, "regex", key)
-    kinds = ("object",) if is_of_args else ("array", "object")
+    # Arguments are always an object: `type: object` alone would ask nothing of them.
+    kinds = ("object",) if isinstance(match, ArgsMatch) else ("array", "object")
     if match.json_schema is not None and (fault := schema_fault(match.json_schema, kinds=kinds)):
         raise WrongPart(fault, "json_schema")
 
@@ -214,13 +219,14 @@ def _differing(
         if not equal(got, want):
             found += _unequal(key, want, got)
     for key, pattern in match.regex.items():
-        got = find(key)
-        text = show(got) if isinstance(got, int | float) else got
-        if not isinstance(text, str) or not any(
-            search(composed(pattern), each) for each in readings(composed(text))
-        ):
+        if not _has_match(pattern, got := find(key)):
             found.append(Mismatch(key, f"a match of /{pattern}/", _brief(got)))
     return found
+
+
+def _has_match(pattern: str, value: Any) -> bool:
+    text = show(value) if isinstance(value, int | float) else value
+    return isinstance(text, str) and any(search(composed(pattern), each) for each in readings(composed(text)))
 
 
 def _by_schema(schema: dict[str, Any], value: Any) -> list[Mismatch]:
@@ -357,15 +363,21 @@ class Selector(Model):
             name_matches(self.agent, name) for name in agents_of(event, trace)
         ):
             yield Mismatch("agent", self.agent, " or ".join(agents_of(event, trace)))
+        yield from self._differences_of_call(event, trace)
+
+    def _differences_of_call(self, event: Event, trace: Trace) -> Iterator[Mismatch]:
+        """Yield the differences in the arguments and the result of the event's call."""
         call = trace.call_of(event)
         if self.args is not None:
             no_call = [_without_words("args", "no call belongs to this event")]
             yield from self.args.differences_of(call) if call else no_call
-        if self.result is not None and call and event is call.event:
+        if self.result is None:
+            return
+        if call and event is call.event:  # a call has the results of all its attempts
             yield from self.result.differences_of(call)
-        elif self.result is not None and event.type == "tool_result":
+        elif event.type == "tool_result":
             yield from self.result.differences(event.data.get("result"))
-        elif self.result is not None:
+        else:
             yield _without_words("result", "there is none")
 
     def __str__(self) -> str:
@@ -492,19 +504,14 @@ def _unequal(key: str, want: Any, got: Any, be: str = "") -> Iterator[Mismatch]:
 
     Lists of equal length are shown item by item. Others are shown as a whole unless they are long.
     """
-    is_short, about = len(show(want)) + len(show(got)) <= BOTH_SHOWN, ""
+    is_short = len(show(want)) + len(show(got)) <= BOTH_SHOWN
     if isinstance(want, dict | list) and type(want) is type(got) and want:
-        wanted, given = (dict(each if isinstance(each, dict) else enumerate(each)) for each in (want, got))
-        parts = [(part, wanted.get(part, MISSING), given.get(part, MISSING)) for part in {**wanted, **given}]
-        unlike = [part for part in parts if not equal(part[1], part[2])]
         in_parts = isinstance(want, dict) or len(want) == len(got)
         if in_parts or not is_short:
-            for part, one, other in unlike[: MOST_PARTS if in_parts else 1]:
-                yield from _unequal(f"{key}.{part}", one, other, be)
-            if in_parts and len(unlike) > MOST_PARTS:
-                more = f"{len(unlike) - MOST_PARTS} more parts differ"
-                yield Mismatch(key, more, words=f"{key}: {more}")
+            # Items of lists of different lengths are shifted: only the first difference means anything.
+            yield from _unequal_parts(key, want, got, be, MOST_PARTS if in_parts else 1, counted=in_parts)
             return
+    about = ""
     if is_short:
         one, other = show(want), show(got)
     elif isinstance(want, str) and isinstance(got, str):
@@ -516,6 +523,18 @@ def _unequal(key: str, want: Any, got: Any, be: str = "") -> Iterator[Mismatch]:
     else:
         one, other = _brief(want), _brief(got)
     yield Mismatch(key, f"{be}{one}", other, f"{key}{about}: expected {be}{one}, got {other}")
+
+
+def _unequal_parts(key: str, want: Any, got: Any, be: str, most: int, *, counted: bool) -> Iterator[Mismatch]:
+    """Yield the differences of `most` parts of two objects or lists and, if `counted`, how many more there are."""
+    wanted, given = (dict(each if isinstance(each, dict) else enumerate(each)) for each in (want, got))
+    parts = [(part, wanted.get(part, MISSING), given.get(part, MISSING)) for part in {**wanted, **given}]
+    unlike = [part for part in parts if not equal(part[1], part[2])]
+    for part, one, other in unlike[:most]:
+        yield from _unequal(f"{key}.{part}", one, other, be)
+    if counted and len(unlike) > most:
+        more = f"{len(unlike) - most} more parts differ"
+        yield Mismatch(key, more, words=f"{key}: {more}")
 
 
 def _contains(got: Any, want: Any) -> bool:

@@ -81,18 +81,19 @@ def _by_key(data: Any) -> dict[str, list[str]]:
 
 
 def _names(value: Any) -> Iterator[str]:
+    """Yield the destinations that a value names."""
     if isinstance(value, str):
         if value.strip():
             yield composed(value.strip())
     elif isinstance(value, int | float) and not isinstance(value, bool):
         yield str(int(value) if value == value // 1 else value)
-    elif isinstance(value, list):
-        for item in value:
+    elif isinstance(value, list | dict):
+        for item in value if isinstance(value, list) else _naming(value):
             yield from _names(item)
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            if _plain(str(key)) in _DESTINATIONS or key in NAME_KEYS:
-                yield from _names(item)
+
+
+def _naming(value: dict[str, Any]) -> Iterator[Any]:
+    return (item for key, item in value.items() if _plain(str(key)) in _DESTINATIONS or key in NAME_KEYS)
 
 
 @dataclass(slots=True)
@@ -132,19 +133,16 @@ def _addresses(call: ToolCall, scenario: TraceScenario, own_names: frozenset[str
     Other destinations, such as a platform beside a chat, are part of each.
     """
 
-    def is_own(name: str) -> bool:
-        return name in own_names or _is_own(name, scenario)
+    def address(*names: str) -> str:
+        is_own = all(name in own_names or _is_own(name, scenario) for name in names)
+        return CONVERSATION if is_own else " / ".join(names)
 
     asked = _by_key(call.args)
     if len(asked) > 1:
         recipients = [name for key in _RECIPIENTS for name in asked.pop(key, ())]
         place = [name for key in sorted(asked) for name in asked[key]]
-        addresses = [[*place, name] for name in recipients] or [place]
-        return frozenset(
-            CONVERSATION if all(map(is_own, names)) else " / ".join(names) for names in addresses
-        )
-    names = destinations(call)
-    return frozenset(CONVERSATION if is_own(name) else name for name in names or [CONVERSATION])
+        return frozenset(address(*names) for names in [[*place, name] for name in recipients] or [place])
+    return frozenset(map(address, destinations(call) or [CONVERSATION]))
 
 
 def _is_own(name: str, scenario: TraceScenario) -> bool:

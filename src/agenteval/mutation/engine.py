@@ -65,9 +65,7 @@ def mutate(outcome: Outcome, options: MutationOptions, registry: Registry) -> Te
         return made
     suggestions = Suggestions(test, trace, registry, redactor)
     expected = noes(test.checks, trace, test.case)
-    counting = {bound.spec.id for bound in test.checks if bound.spec.severity == "critical"}
-    if test.case.expected is not None and verdicts.expects_failure(test):
-        counting.update(test.case.expected.assertions)
+    counting = _counting(test)
     noticed = set(expected)  # what says no to the recording itself is not idle
     for change in distinct_changes(trace, test.case, options):
         rule = rule_of(change)
@@ -77,18 +75,7 @@ def mutate(outcome: Outcome, options: MutationOptions, registry: Registry) -> Te
         advice = None if rule or killers else suggestions.against(change.mutant, change.changed)
         status: MutantStatus = "equivalent" if rule else "killed" if killers else "survived"
         setattr(made, status, getattr(made, status) + 1)
-        made.mutants.append(
-            MutantResult(
-                operator=change.operator.name,
-                category=change.operator.category,
-                what=redactor.text(change.mutant.what),
-                status=status,
-                killed_by=[redactor.name(each) for each in killers],
-                rule=rule,
-                difference=[redactor.text(line) for line in change.mutant.lines],
-                suggestion=advice,
-            )
-        )
+        made.mutants.append(_result(change, status, killers, rule, advice, redactor))
     made.score = score(made.killed, made.survived)
     made.reason = None if made.mutants else NOTHING_TO_CHANGE
     made.idle_assertions = [
@@ -97,6 +84,37 @@ def mutate(outcome: Outcome, options: MutationOptions, registry: Registry) -> Te
         if made.score is not None and bound.spec.id not in noticed
     ]
     return made
+
+
+def _counting(test: LoadedTest) -> set[str]:
+    """Return the ids of the assertions that decide the status of a test: only these kill mutants.
+
+    Those are the critical ones and, where a test expects a failure, the ones that it names.
+    """
+    counting = {bound.spec.id for bound in test.checks if bound.spec.severity == "critical"}
+    if test.case.expected is not None and verdicts.expects_failure(test):
+        counting.update(test.case.expected.assertions)
+    return counting
+
+
+def _result(
+    change: Change,
+    status: MutantStatus,
+    killers: Sequence[str],
+    rule: str | None,
+    advice: Suggestion | None,
+    redactor: Redactor,
+) -> MutantResult:
+    return MutantResult(
+        operator=change.operator.name,
+        category=change.operator.category,
+        what=redactor.text(change.mutant.what),
+        status=status,
+        killed_by=[redactor.name(each) for each in killers],
+        rule=rule,
+        difference=[redactor.text(line) for line in change.mutant.lines],
+        suggestion=advice,
+    )
 
 
 def distinct_changes(trace: Trace, case: TestCase, options: MutationOptions) -> Iterator[Change]:

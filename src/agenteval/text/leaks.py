@@ -103,15 +103,17 @@ class Answer:
             return self._names(as_written) if as_written.is_name else None
         if self.repeats(as_written):
             return next((line.text for line in self.lines if as_written.sequence in line.sequence), fact)
-        if len(telling) < 2:
-            return None
+        return self._reworded(as_written, telling) if len(telling) > 1 else None
+
+    def _reworded(self, fact: "_Line", telling: set[str]) -> str | None:
+        """Return the sentence that has most words of a fact, or a name of it and another of its `telling` words."""
         having = Counter(number for word in telling for number in self._having.get(word, ()))
         for line in (self.lines[number] for number in sorted(having) if having[number] > 1):
-            shared = words & line.words
-            new = telling & shared
-            if len(shared) >= max(3, ceil(0.7 * len(words))):
+            shared = fact.words & line.words
+            if len(shared) >= max(3, ceil(0.7 * len(fact.words))):
                 return line.text
-            if len(new - _NO_NAMES) > 1 and new & as_written.names_shared_with(line):
+            new = telling & shared
+            if len(new - _NO_NAMES) > 1 and new & fact.names_shared_with(line):
                 return line.text
         return None
 
@@ -201,12 +203,11 @@ def facts(memory: Iterable[str]) -> Iterator[str]:
         for block in blocks(text):
             if block.kind in ("heading", "rule"):
                 continue
-            for line in block.text.splitlines():
-                for sentence in sentences(line):
-                    yield sentence
-                    clauses = _CLAUSE.split(sentence)
-                    if len(clauses) > 1:
-                        yield from (clause for clause in clauses if _count(_content_words(clause)) >= 3)
+            for sentence in (each for line in block.text.splitlines() for each in sentences(line)):
+                yield sentence
+                clauses = _CLAUSE.split(sentence)
+                if len(clauses) > 1:  # "He likes tea, and she coffee": two words occur together by chance
+                    yield from (clause for clause in clauses if _count(_content_words(clause)) >= 3)
 
 
 _CLAUSE = lazy(r"[,;:()–—|]\s+|\s+[–—-]\s+|[、，；：（）]")

@@ -3,11 +3,12 @@
 # ruff: noqa: RUF001 - the quotation and question marks of other scripts are meant
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import takewhile
 
 from agenteval.text.fitting import around
 from agenteval.text.lazy_regexes import lazy
-from agenteval.text.parts import blocks, fold, sentences
+from agenteval.text.parts import Block, blocks, fold, sentences
 from agenteval.text.words import find_phrase
 
 
@@ -25,14 +26,16 @@ def questions(output: str) -> list[str]:
         for place, piece in enumerate(pieces):
             if not _asks(piece) or _is_courtesy(piece):
                 continue
-            options = []
-            if block.kind == "paragraph" and place == len(pieces) - 1:
-                for below in parts[index + 1 :]:
-                    if below.kind not in ("bullet", "number"):
-                        break
-                    options.append(below.text)
+            leads = block.kind == "paragraph" and place == len(pieces) - 1
+            options = _list_at(parts, index + 1) if leads else []
             found.append(" ".join([piece.translate(_SHOWN), *options]))
     return found
+
+
+def _list_at(parts: Sequence[Block], start: int) -> list[str]:
+    """Return the items of the list that begins with a part, if one does."""
+    items = takewhile(lambda block: block.kind in ("bullet", "number"), parts[start:])
+    return [item.text for item in items]
 
 
 _QUOTED = lazy(
