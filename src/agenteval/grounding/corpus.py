@@ -170,12 +170,16 @@ class Corpus:
         values in a field.
         """
         lists = (value for item in self.items for value in item.fields.values() if isinstance(value, list))
+        columns = (
+            [item.fields.get(key) for item in group]
+            for group in self.groups
+            for key in {key for item in group for key in item.fields}
+        )
         found = {*map(len, self.groups), *map(len, lists)}
-        for group in self.groups:
-            for key in {key for item in group for key in item.fields}:
-                held = [str(item.fields.get(key)) for item in group]
-                some = sum(bool(item.fields.get(key)) for item in group)
-                found.update((some, len(group) - some), map(held.count, set(held)))
+        for values in columns:
+            texts = list(map(str, values))
+            filled = sum(map(bool, values))
+            found.update((filled, len(values) - filled), map(texts.count, set(texts)))
         return frozenset(found)
 
     # Objects ---------------------------------------------------------------------------------------------------

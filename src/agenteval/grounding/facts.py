@@ -222,22 +222,24 @@ def names(text: str, *, german: bool = False) -> list[Name]:
         word[0].islower() and carries_content(word) for word in long_words
     )
     german = german or is_german(text)
-    found = []
-    for run in runs:
-        named = [word for word in run if not _is_ordinary(word, text, first=word is run[0])]
-        odd = [word for word in named if _has_odd_capitals(word.group())]
-        if titled or _ends_label(run[-1], text):
-            named = odd
-        elif german:
-            named = odd or _german_name(run, named, text)
-        if len(named) == 1 and not odd and _begins(named[0], text):
-            named = []
-        if named:
-            written = " ".join(word.group() for word in named)
-            if german and odd:  # the LED of LED-Birnen
-                written = " ".join(piece for piece in _PIECES.split(written) if _has_odd_capitals(piece))
-            found.append(Name(written))
-    return [name for name in {name.text: name for name in found}.values() if name.stems]
+    found = {name.text: name for run in runs if (name := _name(run, text, titled=titled, german=german))}
+    return [name for name in found.values() if name.stems]
+
+
+def _name(run: list[re.Match[str]], text: str, *, titled: bool, german: bool) -> Name | None:
+    """Return the name in a run of capitalised words, or None."""
+    named = [word for word in run if not _is_ordinary(word, text, first=word is run[0])]
+    odd = [word for word in named if _has_odd_capitals(word.group())]
+    if titled or _ends_label(run[-1], text):
+        named = odd
+    elif german:
+        named = odd or _german_name(run, named, text)
+    if not named or (len(named) == 1 and not odd and _begins(named[0], text)):
+        return None
+    written = " ".join(word.group() for word in named)
+    if german and odd:  # the LED of LED-Birnen
+        written = " ".join(piece for piece in _PIECES.split(written) if _has_odd_capitals(piece))
+    return Name(written)
 
 
 def _runs(text: str) -> Iterator[list[re.Match[str]]]:

@@ -4,7 +4,7 @@ Each part of a claim is compared with the object that it names. A part that name
 object, if that is in no list.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -23,18 +23,16 @@ def against_fields(
 ) -> Iterator[str]:
     """Find the parts of a claim that the objects which it names contradict."""
     for part in parts:
-        named = False
         for place, group in enumerate(naming.groups):
             items = part.named[place]
-            named = named or bool(items)
-            told = {item.number for other in parts for item in other.named[place]}
-            if len(items) == 1 and (part.own[place] or len(told) == 1):
+            named = {item.number for other in parts for item in other.named[place]}
+            # "Bremen has 8 °C, and it rains": the second part is about Bremen only if the claim names no other city.
+            if len(items) == 1 and (part.own[place] or len(named) == 1):
                 yield from _of_others(part, items[0], group, naming)
                 yield from _of_itself(part, items[0], naming, stated)
             elif len(items) > 1:
-                for item in items:
-                    yield from _flags(part, item, stated)
-        if not named and nearest is not None and nearest.group is None:
+                yield from (flag for item in items for flag in _flags(part, item, stated))
+        if not any(part.named) and nearest is not None and nearest.group is None:
             yield from _of_itself(part, nearest, naming, stated)
 
 
@@ -51,12 +49,11 @@ def _of_others(part: Part, item: Item, group: Sequence[Item], naming: Naming) ->
         if any(content(value) & said - naming.every for value in values_of(mine)):
             yield from (value for value in values_of(mine) if content(value) and content(value) <= not_so)
             continue
-        for value in {
-            value: None for other in group if other is not item for value in _texts(other.fields.get(key))
-        }:
+        others = (value for other in group if other is not item for value in _texts(other.fields.get(key)))
+        for value in dict.fromkeys(others):
             words = content(value) - content(key)
             is_other = words and words <= said and fold(value) in folded and not words <= not_so
-            if is_other and not words & own and not words & naming.every and not _is_moment(value):
+            if is_other and not words & (own | naming.every) and not _is_moment(value):
                 yield value
 
 
@@ -127,15 +124,25 @@ def _number_of_other_field(part: Part, item: Item, naming: Naming, stated: Facts
             continue
         if isinstance(fact, Number) and (fact.about or (fact.spelled and not fact.unit)):
             continue
-        having = [key for key, facts in read.items() if any(_agree(fact, each) for each in facts)]
-        if not having or any(content(key) & said for key in having):
-            continue
-        for key, facts in read.items():
-            named = content(key)
-            is_named = key not in having and named and named <= said and len(facts) == 1
-            if is_named and _same_kind(fact, facts[0]) and not any(_agree(each, facts[0]) for each in every):
-                yield fact.text
-                break
+        if any(_same_kind(fact, own) and not _in_any(own, every) for own in _beside(fact, read, said)):
+            yield fact.text
+
+
+def _beside(
+    fact: Number | Date, read: Mapping[str, list[Number | Date]], said: frozenset[str]
+) -> Iterator[Number | Date]:
+    """Yield the values of the fields that a claim names, if only a field that it does not name has the fact."""
+    having = {key for key, facts in read.items() if _in_any(fact, facts)}
+    if not having or any(content(key) & said for key in having):
+        return
+    for key, facts in read.items():
+        named = content(key)
+        if key not in having and named and named <= said and len(facts) == 1:
+            yield facts[0]
+
+
+def _in_any(fact: Number | Date, facts: Iterable[Number | Date]) -> bool:
+    return any(_agree(fact, each) for each in facts)
 
 
 def _facts(field: str) -> list[Number | Date]:

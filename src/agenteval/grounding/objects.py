@@ -97,12 +97,16 @@ class Naming:
                 last = parts[-1].named if parts else [[] for _ in self.groups]
             named = [mine or others for mine, others in zip(own, last, strict=True)]
             parts.append(Part(text[start:end], start, end, named, list(map(bool, own))))
-        for place in range(len(self.groups)):  # what is said before the first name belongs to that
+        for place in range(len(self.groups)):
             if not parts[0].named[place]:
-                first = next((part.named[place] for part in parts if part.named[place]), [])
-                told = self._by_value(parts[0].text, place)
-                parts[0].named[place] = first if len(first) == 1 and told in ([], first) else []
+                parts[0].named[place] = self._named_later(parts, place)
         return parts
+
+    def _named_later(self, parts: Sequence[Part], place: int) -> list[Item]:
+        """Return the object of a list that the first part is about although only a later part names it."""
+        first = next((part.named[place] for part in parts if part.named[place]), [])
+        by_value = self._by_value(parts[0].text, place)
+        return first if len(first) == 1 and by_value in ([], first) else []
 
 
 def _without_amounts(text: str) -> str:
@@ -134,12 +138,11 @@ def _tells_apart(key: str, group: Sequence[Item]) -> bool:
 
 def may_be_about(item: Item, at: int, parts: Sequence[Part]) -> bool:
     """Return whether a statement at an offset may be about an object: no other object of its list is named there."""
-    for part in parts:
-        if not part.start <= at < max(part.end, part.start + 1):
-            continue
-        for place, named in enumerate(part.named):
-            own = next((each for each in item.chain() if named and each.group == named[0].group), None)
-            if own is not None and own not in named:
-                everywhere = {each.number for other in parts for each in other.named[place]}
-                return own.number in everywhere and len(named) > 1
+    said_here = (part for part in parts if part.start <= at < max(part.end, part.start + 1))
+    for place, named in ((place, named) for part in said_here for place, named in enumerate(part.named)):
+        own = next((each for each in item.chain() if named and each.group == named[0].group), None)
+        if own is not None and own not in named:
+            # "Oslo and Bergen have 3 and 5 °C": where several are named, the value may be of any of them.
+            everywhere = {each.number for other in parts for each in other.named[place]}
+            return own.number in everywhere and len(named) > 1
     return True

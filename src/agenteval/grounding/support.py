@@ -73,15 +73,11 @@ class Support:
         is_worded = claim.worded and bool(read.written)
         asked = is_worded and "wording" in checks
         self.score = round(read.score(), 2) if asked else 1.0
-        self.missing = (
-            tuple(read.written[stem] for stem in read.written if not read.corpus.has(stem)) if asked else ()
-        )
+        self.missing = read.missing if asked else ()
         held = is_worded and ("contradictions" in checks or asked)
         self.contradicted = tuple(read.contradicted(self.unsupported)) if held else ()
         self.is_stated = bool(facts) or asked
-        self.is_unheard = (
-            held and not facts and bool(read.written) and not any(map(read.corpus.has, read.written))
-        )
+        self.is_unheard = held and not facts and bool(read.written) and not read.have
         # A plain statement ("it rained heavily") is held against the fields of objects alone. Counting it as judged where
         # the sources are prose would make a pass of a check that compared nothing.
         self.judged = self.is_stated or (held and read.nearest is not None and read.nearest.is_record)
@@ -199,6 +195,11 @@ class _Reading:
         self.have = [stem for stem in self.written if corpus.has(stem)]
         """The stems of the claim's content words that the sources have."""
         self._find_best()
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """The content words that no source has, as written."""
+        return tuple(word for stem, word in self.written.items() if not self.corpus.has(stem))
 
     def _find_best(self) -> None:
         digits = (

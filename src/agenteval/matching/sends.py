@@ -139,10 +139,15 @@ def _addresses(call: ToolCall, scenario: TraceScenario, own_names: frozenset[str
 
     asked = _by_key(call.args)
     if len(asked) > 1:
-        recipients = [name for key in _RECIPIENTS for name in asked.pop(key, ())]
-        place = [name for key in sorted(asked) for name in asked[key]]
-        return frozenset(address(*names) for names in [[*place, name] for name in recipients] or [place])
+        return frozenset(address(*names) for names in _places(asked))
     return frozenset(map(address, destinations(call) or [CONVERSATION]))
+
+
+def _places(asked: dict[str, list[str]]) -> list[list[str]]:
+    """Return each recipient with the other destinations beside it: the chat of a platform."""
+    place = [name for key in sorted(asked.keys() - set(_RECIPIENTS)) for name in asked[key]]
+    recipients = [name for key in _RECIPIENTS for name in asked.get(key, ())]
+    return [[*place, name] for name in recipients] or [place]
 
 
 def _is_own(name: str, scenario: TraceScenario) -> bool:

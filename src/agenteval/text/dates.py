@@ -2,6 +2,7 @@
 
 # ruff: noqa: RUF001 - dashes are meant
 
+import re
 from collections.abc import Iterator
 
 from agenteval.text.lazy_regexes import lazy
@@ -90,23 +91,31 @@ def has_digit(text: str) -> bool:
 
 def _numeric(text: str) -> Iterator[Date]:
     for match in _NUMERIC.finditer(text):
-        one, sign, two, three = match.groups()
-        written, start = match.group(), match.start()
-        if text[start - 1 : start] in ("/", ".") or text[start - 1 : start].isdigit():
+        before = text[match.start() - 1 : match.start()]
+        if before in ("/", ".") or before.isdigit():  # the end of a path, a version or a longer number
             continue
-        first, second = int(one), int(two)
+        one, _, two, three = match.groups()
         if three is None:
-            if sign == "-" and len(one) == 4 and len(two) == 2:
-                yield from _valid(written, start, first, second, None)
-            elif sign == "/" and len(two) == 4 and first and two.startswith("20"):
-                yield from _valid(written, start, second, first, None)
-            elif sign == "." and written.endswith(".") and _DAY_BEFORE.search(text, max(0, start - 8), start):
-                yield from _valid(written, start, None, second, first)
+            yield from _of_two_numbers(text, match)
         elif len(one) == 4 and len(three) <= 2:
-            yield from _valid(written, start, first, second, int(three))
+            yield from _valid(match.group(), match.start(), int(one), int(two), int(three))
         elif len(three) == 4 and len(one) <= 2:
+            # 13/04 can only be a day and a month. Of 03/04, the American reading comes first, and both are kept.
+            first, second = int(one), int(two)
             month, day = (second, first) if first > 12 else (first, second)
-            yield from _valid(written, start, int(three), month, day, either=second <= 12)
+            yield from _valid(match.group(), match.start(), int(three), month, day, either=second <= 12)
+
+
+def _of_two_numbers(text: str, match: re.Match[str]) -> Iterator[Date]:
+    """Yield the date in two numbers: `2026-11`, `11/2026`, and after a word like "am" `24.12.`."""
+    one, sign, two, _ = match.groups()
+    written, start, first, second = match.group(), match.start(), int(one), int(two)
+    if sign == "-" and len(one) == 4 and len(two) == 2:
+        yield from _valid(written, start, first, second, None)
+    elif sign == "/" and len(two) == 4 and first and two.startswith("20"):
+        yield from _valid(written, start, second, first, None)
+    elif sign == "." and written.endswith(".") and _DAY_BEFORE.search(text, max(0, start - 8), start):
+        yield from _valid(written, start, None, second, first)
 
 
 def _valid(
@@ -126,19 +135,23 @@ def _east_asian(text: str) -> Iterator[Date]:
 def _named(text: str) -> Iterator[Date]:
     for word in _WORD.finditer(text):
         month = MONTHS.get(lowered(word.group()))
-        if not month:
-            continue
-        start, end = word.span()
-        ahead = _DAY_AHEAD.search(text, max(0, start - _LONGEST_DAY), start)
-        after = None if ahead else _DAY_AFTER.match(text, end)
-        day = ahead or after
-        year = _YEAR.match(text, after.end() if after else end)
-        if not (day or year):
-            continue
-        start = ahead.start() if ahead else start
-        end = year.end() if year else after.end() if after else end
-        numbers = (int(year[1]) if year else None, month, int(day[1]) if day else None)
-        yield from _valid(text[start:end], start, *numbers)
+        if month:
+            yield from _around_month(text, word, month)
+
+
+def _around_month(text: str, word: re.Match[str], month: int) -> Iterator[Date]:
+    """Yield the date of a month by name, if a day or a year stands beside it."""
+    start, end = word.span()
+    if ahead := _DAY_AHEAD.search(text, max(0, start - _LONGEST_DAY), start):
+        day, start = int(ahead[1]), ahead.start()
+    elif after := _DAY_AFTER.match(text, end):
+        day, end = int(after[1]), after.end()
+    else:
+        day = None
+    year = _YEAR.match(text, end)
+    end = year.end() if year else end
+    if day is not None or year:  # "in May", and the verb "may", are no dates
+        yield from _valid(text[start:end], start, int(year[1]) if year else None, month, day)
 
 
 _LONGEST_DAY = 10

@@ -1,7 +1,7 @@
 """Names of tools and keys: matching by glob, misspellings, and suggestions for a wrong name."""
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from functools import lru_cache
 
 from agenteval.text.lazy_regexes import lazy
@@ -111,15 +111,23 @@ def glob_slip_of(glob: str, known: Collection[str]) -> str | None:
     parts = re.split(r"([*?]|\[[^]]*\])", glob)
     if any(len(part) == 3 and part[0] == "[" for part in parts):
         return None
-    for name in known:
-        for at, text in enumerate(parts):
-            for size in (len(text) + more for more in (0, 1, -1, 2, -2, 3, -3) if len(text) >= SHORTEST):
-                for start in range(len(name) - size + 1):
-                    likely = name[start : start + size]
-                    meant = "".join([*parts[:at], likely, *parts[at + 1 :]])
-                    if slip_of(text, [likely]) and name_matches(meant, name):
-                        return meant
-    return next((name for name in known if name_matches(glob.casefold(), name.casefold())), None)
+    meant = (
+        glob_of_name
+        for name in known
+        for at, text in enumerate(parts)
+        if len(text) >= SHORTEST
+        for likely in _stretches(name, len(text))
+        if slip_of(text, [likely])
+        and name_matches(glob_of_name := "".join([*parts[:at], likely, *parts[at + 1 :]]), name)
+    )
+    found = next(meant, None)
+    return found or next((name for name in known if name_matches(glob.casefold(), name.casefold())), None)
+
+
+def _stretches(name: str, length: int) -> Iterator[str]:
+    """Yield the parts of a name of about this length: a slip adds or drops a letter, or separators."""
+    for size in (length + more for more in (0, 1, -1, 2, -2, 3, -3)):
+        yield from (name[start : start + size] for start in range(len(name) - size + 1))
 
 
 def _folded(name: str) -> str:

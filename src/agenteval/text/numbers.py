@@ -206,22 +206,9 @@ _IN_NAME = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._/"
 def _number(text: str, match: re.Match[str], last: Number | None) -> Number | None:
     """Return the number in these digits, with its surroundings; None if they belong to a name, a version or a month."""
     start, end = match.span()
-    before = text[start - 1 : start]
     after_last = last.end if last else -1
-    if before and before in _IN_NAME and not (before == "/" and text[start - 2 : start - 1] == " "):
-        piece = text[max(after_last, start - 40, 0) : start]
-        piece = piece[len(piece.rstrip(_IN_NAME)) :]
-        is_stamp = before in "tT" and (piece in "tT" or piece[-2:-1].isdigit())
-        is_word = (
-            before == "-"
-            and piece[:-1].islower()
-            and piece[:-1].isalpha()
-            and text[end : end + 1] not in ("-", "_")
-        )
-        if any(map(str.isalpha, piece)) and not is_stamp and not is_word:
-            return None  # a name: H100, GPT-4
-        if before in "._" and piece != ".":
-            return None
+    if _belongs_to_name(text, start, end, after_last):
+        return None
     if time := _time(text, start, end, match.group()):
         return time
     values, step = _readings(match.group())
@@ -232,8 +219,30 @@ def _number(text: str, match: re.Match[str], last: Number | None) -> Number | No
     following = text[end : end + 1]
     if number.end == end and (following.isalpha() or following == "_") and not UNSPACED_SIGN.match(following):
         return None
+    before = text[match.start() - 1 : match.start()]
     number.named = before == "#" or (before == "-" and text[match.start() - 2 : match.start() - 1].isalpha())
     return number
+
+
+def _belongs_to_name(text: str, start: int, end: int, last: int) -> bool:
+    """Return whether digits are part of a name (H100, GPT-4) or of a version, not a number of their own."""
+    before = text[start - 1 : start]
+    if not before or before not in _IN_NAME or (before == "/" and text[start - 2 : start - 1] == " "):
+        return False
+    piece = text[max(last, start - 40, 0) : start]
+    piece = piece[len(piece.rstrip(_IN_NAME)) :]
+    if any(map(str.isalpha, piece)):
+        # The T of a timestamp, and a word with a dash ("pre-2019", "about-40"), are not the beginning of a name.
+        is_stamp = before in "tT" and (piece in "tT" or piece[-2:-1].isdigit())
+        is_word = (
+            before == "-"
+            and piece[:-1].islower()
+            and piece[:-1].isalpha()
+            and text[end : end + 1] not in ("-", "_")
+        )
+        if not is_stamp and not is_word:
+            return True
+    return before in "._" and piece != "."
 
 
 def _currency(text: str, last: int, start: int) -> tuple[str, int]:
@@ -277,12 +286,18 @@ def _made(
         number.slack = min(0.5 * step * scale * factor, 0.05 * largest)
     if number.about:
         number.slack = max(number.slack, 0.1 * largest)
-    signs = (*_HOUR_SIGNS, "-", "–")
-    is_hour = not unit and (_is_hour(lead) or text[end : end + 1] in signs)
-    if scale == 1 and (is_hour or text[start:end].endswith("h")) and max(values) in range(25):
-        hour = max(values)
-        number.hours = frozenset(60 * each % 1440 for each in (hour, hour + 12) if each <= 24)
+    if scale == 1:
+        number.hours = _hours(text, start, end, max(values), lead, bare=not unit)
     return number
+
+
+def _hours(text: str, start: int, end: int, value: float, lead: str, *, bare: bool) -> frozenset[float]:
+    """Return the minutes of the day that a number may mean without saying so: 9:00 and 21:00 for the 9 of `at 9`."""
+    signs = (*_HOUR_SIGNS, "-", "–")
+    is_hour = bare and (_is_hour(lead) or text[end : end + 1] in signs)
+    if value not in range(25) or not (is_hour or text[start:end].endswith("h")):
+        return frozenset()
+    return frozenset(60 * each % 1440 for each in (value, value + 12) if each <= 24)
 
 
 def _readings(written: str) -> tuple[set[float], float]:

@@ -230,8 +230,7 @@ def texts(value: Any, *, keys: bool = False) -> list[str]:
     if isinstance(value, str):
         return [value]
     if isinstance(value, dict):
-        pairs = ((str(key) if keys else None, item) for key, item in value.items())
-        return [text for pair in pairs for part in pair for text in texts(part, keys=keys)]
+        value = [part for key, item in value.items() for part in ((str(key), item) if keys else (item,))]
     if isinstance(value, list | tuple):
         return [text for item in value for text in texts(item, keys=keys)]
     return [] if value is None or isinstance(value, bool) else [str(value)]
