@@ -57,6 +57,7 @@ _SOURCES_HEADING = lazy(r"\W{0,6}(?:sources?|references?|citations?|bibliography
 
 
 def _numbered(output: str, prose: str) -> Iterator[Citation]:
+    # Most outputs cite nothing by number. Looking for the brackets first saves reading their lines.
     if "[" not in prose and "【" not in prose:
         return
     lines = _reference_lines(output)
@@ -72,6 +73,7 @@ def _numbered(output: str, prose: str) -> Iterator[Citation]:
 def _numbers_in(text: str) -> Iterator[int]:
     for part in re.split(r"[,;]", text):
         ends = [int(number) for number in re.findall(r"\d+", part)]
+        # "[3-900]" is a range, but nobody cites 900 sources: at most 50 of them are checked.
         yield from range(ends[0], min(ends[-1], ends[0] + 50) + 1) if ends[0] <= ends[-1] else ends
 
 
@@ -199,6 +201,7 @@ class Known:
             return None
         if any(link.key == each.key for each in self.called):
             return None
+        # "according to example.com" names a site. A page of it, or of a subdomain, among the sources is enough.
         if link.host and link.key == link.host and link.host in self._domains:
             return None
         near = self._by_host.get(link.host)
@@ -224,6 +227,7 @@ class Known:
     def _number_objection(self, citation: Citation) -> str | None:
         if citation.line is None:
             known = {link.key for link in (*self.sources.links, *self.called)}
+            # Without a list of sources in the output, [3] can only mean the third source. More than there are is made up.
             most = len(known) or self.results
             if 1 <= citation.number <= most:
                 return None

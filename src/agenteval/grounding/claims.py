@@ -68,6 +68,7 @@ def _of_paragraph(text: str, below: int) -> Iterator[Claim]:
     before = ""
     for place, piece in enumerate(pieces):
         end = piece.rstrip("*_ ")[-1:]
+        # "Here are three labs:" only leads to the list below it. As a claim of its own, "three" would need a source.
         leads = place == len(pieces) - 1 and (end in (":", "：") or (below > 0 and end.isalnum()))
         refers = bool(_REFERS.match(piece))
         claim = _claim(piece, leads=leads, listed=below if leads else 0)
@@ -87,6 +88,7 @@ def _sentences(text: str) -> Iterator[str]:
     """Split a paragraph into sentences; in a chat, an emoji before a capital ends one, too."""
     for sentence in sentences(text):
         start = 0
+        # In a chat, "Booked 🎉 See you at 9" are two sentences, though no full stop divides them.
         for match in () if text.isascii() else _ENDS_IN_EMOJI.finditer(sentence):
             yield sentence[start : match.end()].rstrip()
             start = match.end()
@@ -140,6 +142,7 @@ def _is_courtesy(text: str) -> bool:
         return False
     written = [word for word in _BETWEEN.split(text.replace("’", "'")) if word]
     said = [word.lower() for word in written if carries_content(word.lower())]
+    # "Good morning, Ada" greets a person: the name at the end is not a claim.
     if len(said) > 1 and written[-1].istitle() and said[-1] not in _COURTESIES:
         said.pop()
     return not _COURTESIES.isdisjoint(map(str.lower, written)) and all(

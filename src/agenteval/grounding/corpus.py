@@ -102,6 +102,7 @@ class Corpus:
         if found is None:
             found = [number]
             source = self.passages[number].source
+            # A number may stand in the sentence after the one with its subject: "We looked at Bremen. It has 8 °C."
             for step in (-1, 1):
                 at, room = number + step, NEAR
                 while room > 0 and 0 <= at < len(self.passages) and self.passages[at].source is source:
@@ -141,6 +142,7 @@ class Corpus:
         if found is None:
             text = unlinked(self.passages[number].text[:LONGEST_PASSAGE])
             found = numbers(text, [(date.start, date.end) for date in self.dates(number)])
+            # An agent may answer "1.5 hours" from "Open 11:00-12:30": the difference is a number of the passage, too.
             times = [each for each in found if each.unit == TIME]
             for one, other in pairwise(times):
                 spans = {60 * ((b - a) % 1440) for a in one.values for b in other.values}
@@ -159,6 +161,7 @@ class Corpus:
 
         a span such as "Mon-Fri" counts as all seven.
         """
+        # "Mon-Fri" also means "closed on Sunday". So a span of days makes every day of the week a known one.
         if tells_week(self.lowered):
             return frozenset(DAYS)
         named = {weekday(word.removesuffix("'s")) for word in set(words(self.lowered))}
@@ -248,6 +251,7 @@ class Corpus:
 
     def has_link(self, link: Link) -> bool:
         """Return whether a reference occurs in the sources."""
+        # An arXiv id may stand alone in data, "id: 2401.01234v2". Without the word arXiv, no pattern calls it a reference.
         alone = rf"(?m)(?:\A|[:;,]|^)\s*{re.escape(link.key)}(?:v\d+)?\s*(?:[;,]|$)"
         return link.key in self._link_keys or (link.kind == "arxiv" and bool(re.search(alone, self.text)))
 

@@ -55,6 +55,7 @@ class Facts:
         self.codes = [
             Code(each.group(), each.start()) for each in phones if not any(covered[slice(*each.span())])
         ]
+        # Order matters: a date, a phone number and an address of a network all look like numbers, so they are taken out first.
         taken += [(code.start, code.start + len(code.text)) for code in self.codes]
         self.numbers = numbers(self.plain, sorted(taken))
         taken += map(self._span, self.numbers)
@@ -218,6 +219,7 @@ def names(text: str, *, german: bool = False) -> list[Name]:
     if not runs:
         return []
     long_words = _WORD.findall(text)
+    # In "Five New Labs Open In Oslo" capitals mean nothing, so only unusual ones (NVIDIA) can be names.
     titled = len(long_words) >= LEAST_OF_TITLE and not any(
         word[0].islower() and carries_content(word) for word in long_words
     )

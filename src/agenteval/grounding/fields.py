@@ -44,6 +44,7 @@ def _of_others(part: Part, item: Item, group: Sequence[Item], naming: Naming) ->
     folded = fold(part.text)
     for key in dict.fromkeys(key for each in group for key in each.fields):
         mine = item.fields.get(key)
+        # Numbers, dates and flags have rules of their own. This one is about texts: a state, a city, an owner.
         if isinstance(mine, bool | int | float):
             continue
         if any(content(value) & said - naming.every for value in values_of(mine)):
@@ -87,6 +88,7 @@ def _flags(part: Part, item: Item, stated: Facts) -> Iterator[str]:
         if not name or not name <= said:
             continue
         bare = _IS.sub("", key)
+        # Of "sold out" only "sold" carries meaning. The whole key must occur, or "sold in May" would be about it.
         if len(name) < len(bare.split()) and fold(bare) not in fold(part.text):
             continue
         truth = as_boolean(value)
@@ -122,6 +124,7 @@ def _number_of_other_field(part: Part, item: Item, naming: Naming, stated: Facts
     for fact in every:
         if not part.start <= fact.start < part.end or content(fact.text) & naming.every:
             continue
+        # "about 40", and the "one" of "one of them", are no values that a field could contradict.
         if isinstance(fact, Number) and (fact.about or (fact.spelled and not fact.unit)):
             continue
         if any(_same_kind(fact, own) and not _in_any(own, every) for own in _beside(fact, read, said)):

@@ -72,6 +72,7 @@ def links(text: str) -> list[Link]:
     spans = [(link.start, link.end) for link in found]
     if "@" in text:
         spans += [match.span() for match in _EMAIL.finditer(text)]
+    # Marking the characters taken keeps the time linear: comparing every two spans of a long list of links was quadratic.
     taken = bytearray(len(text) + 1)
     for start, end in spans:
         taken[start:end] = b"\x01" * (end - start)
@@ -115,6 +116,7 @@ def _urls(text: str) -> Iterator[Link]:
     for match in _URL.finditer(text):
         url = trim(match.group())
         end = match.start() + len(url)
+        # https://doi.org/10.1/x and 10.1/x are one reference, so both compare by the DOI.
         if inner := next(_dois(url), None) or next(_arxiv_ids(url), None):
             yield Link(kind=inner.kind, text=url, key=inner.key, host="", start=match.start(), end=end)
             continue
@@ -187,6 +189,7 @@ def _normal(url: str) -> tuple[str, str]:
     if not host:
         return "", ""
     host = host.removeprefix("www.")
+    # bücher.example and xn--bcher-kva.example are one host.
     if not host.isascii():
         try:
             host = host.encode("idna").decode()

@@ -50,6 +50,7 @@ class Naming:
         """Return the words that identify each object of a list, without those that all of them share."""
         keys = list(dict.fromkeys(key for item in group for key in item.fields))
         named = [key for key in keys if key in NAMING or key.endswith(_NAMING_ENDS)]
+        # Objects without names or ids, such as {"city_of_birth": "Oslo"}, are told apart by the first text that differs in all.
         if not all(item.name for item in group) and not any(_tells_apart(key, group) for key in named):
             named += [key for key in keys if _tells_apart(key, group)][:1]
         found = [_words_by(item, named) for item in group]
@@ -87,6 +88,7 @@ class Naming:
     def parts(self, stated: Facts, before: str) -> list[Part]:
         """Split a claim into parts. `before` holds earlier sentences, if the claim is about something named there."""
         text = stated.plain
+        # "Bremen has 8 °C, Hamburg 9 °C" is about two objects, so each value is compared with the object of its own part.
         ends = [0, *(match.start() for match in _PART_END.finditer(text)), len(text)]
         parts: list[Part] = []
         for start, end in pairwise(ends):

@@ -93,6 +93,7 @@ def outcomes(results: Sequence[Event], trace: Trace) -> list[Outcome]:
         call = trace.call_of(event)
         command = " ".join(texts(call.args))[:2_000] if call else ""
         kinds = _found_in(event.data.get("result"), bool(_RUNS_TESTS.search(command)))
+        # A test run that the tool reports as failed may print nothing at all.
         if not kinds and not event.data.get("success") and _RUNS_TESTS.search(command):
             kinds = {"tests": "the result is a failure"}
         if kinds:
@@ -207,6 +208,7 @@ def against_outcomes(claim: str, found: Sequence[Outcome]) -> Iterator[tuple[str
     for kind, pattern in _SUCCESS:
         if not (said := pattern.search(claim)):
             continue
+        # "No errors" after a test run with failures is wrong, too, if no linter counted errors.
         latest = latest_of(found, kind) or (latest_of(found, "tests") if kind == "errors" else None)
         if latest and latest.failing:
             yield said[0].strip(), latest

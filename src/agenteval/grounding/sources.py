@@ -193,6 +193,7 @@ class _Reader:
     def _text(self, text: str, name: str, path: Path, around: Item | None) -> Iterator[Any]:
         """Add the sentences of a text; yield the JSON values in it, which are still to be read."""
         parts = json_among(text)
+        # "Result: {…}" holds one JSON value, to which the pointer leads on. Of several, the number of the part comes first.
         is_only = sum(not isinstance(part, str) for part in parts) == 1
         for number, part in enumerate(parts):
             if isinstance(part, str) and len(parts) == 1:
@@ -207,6 +208,7 @@ class _Reader:
         self, value: dict[str, Any], name: str, path: Path, around: Item | None, group: int | None
     ) -> Iterator[Any]:
         """Add the passage of an object's short fields; yield the other values, which are still to be read."""
+        # MCP wraps each text of a result as {"type": "text", "text": …}: that is no object of its own.
         if value.keys() == {"type", "text"}:  # a block of text, as MCP has it
             yield value["text"], "", (path, "text"), around, None
             return

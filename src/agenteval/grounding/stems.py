@@ -35,12 +35,14 @@ def forms(written: Iterable[str]) -> list[tuple[str, str]]:
     written = list(written)
     try:
         return [_stems[word] for word in written]
+    # Most words of a text were seen before. Only new ones are stemmed, all at once.
     except KeyError:
         if len(_stems) > MOST_KEPT:
             _stems.clear()
         new = sorted(set(written).difference(_stems))
     bare = bare_forms(new)
     for word, form, stem in zip(new, bare, stems(bare), strict=True):
+        # The end of a sentence counts as content, so that a row of words never goes on from one sentence to the next.
         has_meaning = carries_content(form) or word == END or (len(word) == 1 and not word.isascii())
         _stems[word] = (stem, stem if has_meaning else "")
     return [_stems[word] for word in written]

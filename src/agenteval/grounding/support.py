@@ -288,6 +288,7 @@ class _Reading:
         size, text = max(number.values), self.stated.plain
         if self.claim.listed and not number.unit and (size == self.claim.listed or number.spelled):
             return True
+        # "4.3 out of 5": the end of a scale is common knowledge.
         if size in (5, 10, 100) and text[: number.start].endswith("out of "):
             return True  # the end of a scale
         if not number.spelled:
@@ -300,6 +301,7 @@ class _Reading:
 
     def _is_known(self, number: Number) -> bool:
         corpus, size = self.corpus, max(number.values)
+        # "There are 3 open requests" counts the objects of a list: no source has to have the 3.
         if not number.unit and size <= 20 and size in corpus.counts:
             return True
         if any(number.agrees(each) for each in self.said.numbers):
@@ -330,6 +332,7 @@ class _Reading:
         held = self.corpus.numbers(passage)
         if any(number.agrees(each) for each in held):
             return True
+        # A bare 2025 may be a year, which the source states in a date: 2025-04-12.
         if not number.unit and 1000 <= max(number.values) < 3000:
             return any(date.year in number.values for date in self.corpus.dates(passage))
         if number.unit in MONEY and self.corpus.passages[passage].is_record:  # data may have it in cents
@@ -343,6 +346,7 @@ class _Reading:
         """Return whether the sources have a different number between the same words, and nowhere this one."""
         text, held = self.stated.plain, self.corpus.words
         left, right = row(text[: number.start]).split()[-2:], row(text[number.end :]).split()[:2] or [END]
+        # Times, words and approximations are written in too many ways to say that another number stands in their place.
         if number.unit == TIME or number.hours or number.spelled or number.slack or len(left) < 2:
             return False
         lead, own = f" {' '.join(left)} ", "".join(filter(str.isdigit, number.text)).strip("0")
@@ -405,18 +409,21 @@ class _Reading:
         corpus, squashed = self.corpus, squash(name.text)
         if squashed in corpus.initials or squashed.removesuffix("s") in corpus.initials:
             return True
+        # "OpenBridge" and "Open Bridge" are one name. Three letters would occur by chance in the middle of words.
         if len(squashed) > 3 and squashed in corpus.squashed:
             return True
         if "." in name.text and fold(name.text) in corpus.lowered:
             return True
         if name.text[-1] == "s" and name.text[:-1].isupper() and row(name.text[:-1]) in corpus.words:
             return True
+        # "US" and "IT" are also everyday words in small letters, so they must occur in capitals.
         if name.text.isupper() and len(name.text) <= 3 and not self._is_known_word(name.stems[0]):
             return name.text in corpus.text or name.text in self.said.text
         if len(name.stems) > 2 and f" {''.join(stem[0] for stem in name.stems)} " in corpus.words:
             return True
         if not all(map(self._is_known_word, name.stems)):
             return False
+        # "Ada Ek" is made up if the sources have an Ada and an Ek, but never together: the last two words must share a passage.
         last = [stem for stem in name.stems[-2:] if corpus.has(stem)]
         return len(last) < 2 or f" {' '.join(last)} " in corpus.content or self._share_a_passage(last)
 

@@ -115,6 +115,7 @@ def _matches_none(pattern: str, *, case_sensitive: bool) -> bool:
     if "|" not in plain and _NEVER.search(plain):
         return True
     compiled = _compiled(pattern, case_sensitive=case_sensitive)
+    # A partial match means that some longer text could match; a few beginnings are enough to get one.
     begun = ("", "x", "7 ", "a-\n", "x.\n\n")
     return not any(compiled.search(text, partial=True, timeout=_TRIAL_SECONDS) for text in begun)
 
@@ -135,6 +136,7 @@ def _compiled(pattern: str, *, case_sensitive: bool) -> "regex.Pattern[str]":
 
     import regex
 
+    # `^- ` should find any line of an answer: authors write patterns for lists line by line.
     flags = regex.MULTILINE if case_sensitive else regex.MULTILINE | regex.IGNORECASE
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about what a later version may read differently

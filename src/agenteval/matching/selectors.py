@@ -332,6 +332,7 @@ class Selector(Model):
             if near and (found := [*self._differences(event, trace)]):
                 far = similar.index(tool) + 1 if tool in similar else 0
                 ranked.append(((far, event.type != self.event_type, len(found), event.seq), event, found))
+        # First the tool that was meant, then the type, then the fewest differences; the order of events decides ties.
         ranked.sort(key=lambda item: item[0])
         return [(event, Note(found)) for _, event, found in ranked[:MOST_CLOSEST]]
 

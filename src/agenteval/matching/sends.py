@@ -57,6 +57,7 @@ def destinations(call: ToolCall) -> list[str]:
     asked = _by_key(call.args)
     found = [name for names in asked.values() for name in names]
     for report in _reports(call):
+        # A result may name other chats under other keys ("forwarded_from"). Only the key that was asked for is the destination.
         found += [name for key, names in report.items() if key in asked or not asked for name in names]
     return list(dict.fromkeys(found))
 

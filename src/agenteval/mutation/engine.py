@@ -279,6 +279,7 @@ class Suggestions:
         params = self.redactor.data(tried)
         entry = {"id": name, "type": kind, **({"params": params} if params else {})}
         text: str = yaml.safe_dump([entry], sort_keys=False, allow_unicode=True, width=100)
+        # YAML would read these characters as line breaks, so they are written as escapes.
         if not FOLDED.isdisjoint(text):
             text = yaml.safe_dump([entry], sort_keys=False, width=100)
         lines = "".join(f"  {line}\n" for line in text.splitlines())
@@ -303,6 +304,7 @@ def worthwhile(
     worth: set[str] = set()
     for change in distinct_changes(trace, case, options):
         if rule_of(change) is None:
+            # The first that notices is enough: further assertions on the same regression are noise in a drafted test.
             first = (bound.spec.id for bound in holding if noes([bound], change.changed, case))
             worth.update(islice(first, 1))
     return [bound for bound in holding if bound.spec.id in worth]

@@ -163,6 +163,7 @@ def _with(
     """
     trace = subject.trace
     base = {"tool": call.tool, "args": match}
+    # A check of any call passes on the neighbour that still has the right argument.
     ways = ("all", "first", "last") if trace.tool_counts()[call.tool] > 1 else ()
     remedies: list[Remedy] = [("tool_args_match", base)]
     remedies += [("tool_args_match", {**base, "which": which}) for which in ways]
@@ -208,6 +209,7 @@ def _other(value: Any, subject: Subject) -> Any:
     if match := _NUMBER.search(value):
         return f"{value[: match.start()]}{int(match[0]) + 1}{value[match.end() :]}"
     words = value.split(" ")
+    # The longest word most likely carries the meaning: "the" for "a" would be no regression.
     at = max(range(len(words)), key=lambda i: (len(words[i]), -i))
     return " ".join([*words[:at], subject.random.choice(_OTHER_WORDS), *words[at + 1 :]])
 
@@ -360,6 +362,7 @@ def send_elsewhere(subject: Subject) -> Iterator[Mutant]:
             for key, value in each.items()
             if key in DESTINATION_KEYS and isinstance(value, str)
         ]
+        # One place is enough: a mutant for each key of one message would be the same regression several times.
         for key, here in places[:1]:
             lines = (f"- {OUTBOUND} {key}: {shown(here)}", f"+ {OUTBOUND} {key}: {ELSEWHERE}")
             remedies: list[Remedy] = [("outbound_destinations", {"allowed": everywhere})]

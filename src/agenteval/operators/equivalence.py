@@ -75,6 +75,7 @@ def independent_reads(change: Change) -> bool:
     if first.tool != second.tool or first.tool not in READING:
         return False
     returned = "\n".join(args_key(result.data.get("result")) for result in first.results).casefold()
+    # Both reads may contain a word that the first one already had in its arguments: it did not learn that from the result.
     known = set(texts(first.args))
     used = (text for text in texts(second.args) if text.strip() and text not in known)
     return not any(text.casefold() in returned for text in used)

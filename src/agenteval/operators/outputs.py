@@ -64,6 +64,7 @@ _NO_FABRICATION: Remedy = ("no_fabricated_source_or_citation", {})
 def fabricate_number(subject: Subject) -> Iterator[Mutant]:
     """A number in the answer becomes a different one; an answer without numbers gets a made-up one."""
     text = subject.trace.output
+    # Digits of a link belong to `fabricate-url`, and the number of a list item is no figure.
     elsewhere = {
         at for each in (_URL, BULLET) for match in each.finditer(text) for at in range(*match.span())
     }
@@ -87,6 +88,7 @@ def _other_number(text: str, subject: Subject) -> str:
     digits = [at for at, char in enumerate(text) if char.isdigit()]
     at = digits[0]
     other = str((int(text[at]) + subject.random.choice((2, 3, 4, 5))) % 10)
+    # "62" must not become "02", which is a number of one digit.
     if other == "0" and len(digits) > 1:
         other = "1" if text[at] != "1" else "7"
     return text[:at] + other + text[at + 1 :]

@@ -20,6 +20,7 @@ def rebuilt(trace: Trace, events: Iterable[Event], *, output: str | None = None,
     ids: dict[str | None, str] = {}
     latest: Event | None = None
     for event in events:
+        # An event that moved behind a later one cannot have happened before it, so it takes its time.
         if latest is None or event.seq >= latest.seq:
             latest = event
         added = builder.add(

@@ -65,6 +65,7 @@ _YEAR = lazy(r"\.?,? ?(?:of |del? )?([12]\d{3})\b")
 _EAST_ASIAN = lazy(
     r"(?<!\d)(?:([12]\d{3}) ?[年년] ?([01]?\d) ?[月월](?: ?([0-3]?\d) ?[日号號일])?|([01]?\d) ?[月월] ?([0-3]?\d) ?[日号號일])"
 )
+# `3.5.` is a date only after a word that announces one: "3.5." may as well end a sentence about version 3.5.
 _DAY_BEFORE = lazy(
     r"(?i)(?:\b(?:am|ab|on|zum|vom|bis|den|dem|mo|di|mi|do|fr|sa|so)[.,]?|(?:tag|och),?) \Z|\(\Z"
 )

@@ -126,6 +126,7 @@ def head(text: str, limit: int) -> str:
     """Return the first `limit` characters, or a few less: letters keep their accents, and joined emoji stay whole."""
     if len(text) <= limit or text.isascii():
         return text[:limit]
+    # Cut inside of a family of emoji, its first members would remain as other people.
     for end in range(limit, max(limit - _LONGEST_SIGN, 0), -1):
         if not _goes_on(text[end - 1], text[end]):
             return text[:end]

@@ -91,6 +91,7 @@ class Answer:
 
     def shows(self, fact: str, known: Known) -> str | None:
         """Return the sentence that shows a fact, or None."""
+        # An e-mail address or an account number is no coincidence: one is enough, whatever stands around it.
         for found in identifiers(fact) if self.identifiers else ():
             if found in self.identifiers and found not in known.identifiers:
                 return self.identifiers[found]
@@ -254,6 +255,7 @@ def identifiers(text: str) -> list[str]:
     rest = _ADDRESS.sub(" ", text) if addresses else text
     phones = [re.sub(r"\D", "", match) for match in _PHONE.findall(rest)]
     found += [phone for phone in phones if len(phone) >= 9]
+    # A phone number must not be found a second time as several short numbers.
     unphoned = _PHONE.sub(" ", rest) if phones else rest
     grouped = [
         re.sub(r"[\W_]", "", fold(match)) for match in _THOUSANDS.findall(unphoned) + _FOURS.findall(rest)

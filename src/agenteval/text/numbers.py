@@ -345,8 +345,10 @@ def _measured(text: str, end: int, *, is_money: bool = False) -> tuple[str, floa
             return "", 1.0, scale, end
         name, glued = lowered(word[1]), word.start(1) == end
     name = name.replace(" ", "")
+    # "5 per cent" is two words for %.
     if name == "per" and text[word.end() : word.end() + 5] == " cent":
         return "%", 1.0, scale, word.end() + 5
+    # "16G" means gigabytes, "16 G" does not.
     if glued and word[1] == "G":
         return "B", 1e9, scale, word.end()
     if name in _UNITS and _is_unit(word[1], name, glued=glued):
@@ -443,6 +445,7 @@ def _clock_in_words(folded: str, text: str) -> Iterator[Number]:
         at, first, of_time, side, word, digits = match.groups()
         first, side = first or "half", side or "past"
         hour = int(digits) if digits else _WORDS.get(word, 0)
+        # "five to ten" is a range as often as a time. "at five to ten", "half past nine" and "quarter to ten" are times.
         is_time = at or of_time or side == "past" or first not in _WORDS
         if first in _MINUTES and is_time and 0 < hour <= 12:
             total = 60.0 * hour + (_MINUTES[first] if side in ("past", "nach") else -_MINUTES[first])

@@ -135,6 +135,7 @@ def _as_read(line: str, case_sensitive: bool, *, bare: bool = False) -> str:
 
         line = _QUOTED.sub("", unescape(line) if "&" in line else line)
         line = _EMPHASIS.sub("", line)
+    # 1 000 with a fixed space is one number: its space must not become a blank, at which a phrase could begin.
     if not line.isascii():
         line = _FIXED_IN_NUMBER.sub("\ue000", line)  # a fixed space within a number joins it
         line = "".join(map(_as_seen, line))
@@ -436,6 +437,7 @@ def _ends_sentence(text: str, start: int, stop: re.Match[str]) -> bool:
         return not (closers.strip("*_`") and after[0].islower())
     if len(marks) > 1 or marks == "…":
         return not after[0].islower()
+    # Abbreviations are short. A window keeps the time linear on a megabyte without a blank.
     window = text[max(start, stop.start() - 32) : stop.start()].split()
     before = window[-1].lstrip("([\"'“‘«*_`") if window else ""
     if after.islower() and not before.rstrip(")]\"'”’»*_`").isalpha():
@@ -477,5 +479,6 @@ def _is_abbreviation(before: str, after: str, *, first: bool) -> bool:
         return after[0].islower() or (len(after) == 1 and after not in "AI")  # z. B., d. h.
     if len(before) == 1 and before.isupper():
         return not (starter or (before == "I" and after[0].isupper()))
+    # "bspw. im Mai": hardly any short word lacks a vowel, so this is an abbreviation.
     consonants = before.isalpha() and before.isascii() and not set(word) & set("aeiouy")
     return consonants and len(before) <= 5 and after[0].islower()

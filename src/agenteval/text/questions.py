@@ -100,6 +100,7 @@ SUCCESS_PHRASES = (
 
 def success_claims(answer: str, phrases: Iterable[str]) -> Iterator[tuple[str, str]]:
     """Find phrases that claim success, each with the first sentence in which it does."""
+    # "[ ] Sent" in a list of tasks is an open task: the box denies what stands behind it, as ☐ does.
     open_boxes = _UNCHECKED.sub("☐", _UNLISTED.sub("- ", answer))
     lines = [sentence for block in blocks(open_boxes) for sentence in sentences(block.text)]
     for phrase in phrases:

@@ -134,6 +134,7 @@ def find_phrase(text: str, phrase: str, *, but_not: str = "") -> Iterator[tuple[
     if not parts:
         return
     text = _alike(text)
+    # "no errors" is allowed where "errors" is forbidden: the longer phrase is blanked before the search.
     if longer and longer != parts and any(_places(" ".join(longer), parts)):
         for start, end in _places(text, longer):
             text = text[:start] + "\0" * (end - start) + text[end:]
@@ -194,6 +195,7 @@ def _is_whole(text: str, start: int, end: int) -> bool:
     """Return whether no word or number continues at either end; in a script without blanks, always."""
     before, after = text[max(0, start - 2) : start], text[end : end + 2]
     goes_back = before and (_is_of_word(before[-1]) or (before[-1] in ".," and before[0].isdecimal()))
+    # In Chinese, a phrase always touches other characters, so these do not make it part of a longer word.
     if goes_back and not UNSPACED_SIGN.match(text, start):
         return False
     goes_on = after and (_is_of_word(after[0]) or (after[0] in ".," and after[-1].isdecimal()))
