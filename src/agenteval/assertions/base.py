@@ -64,7 +64,7 @@ def looks_by_fields(check: Model, event_types: tuple[str, ...]) -> Looks:
     types = set(event_types)
     selects = False
     for _, holder in _models(check):
-        named = {value for _, value in _values(holder, LOOKED_AT) if type(value) is str}
+        named = _tools_of(holder)
         if hasattr(holder, _EVENT_TYPE):  # a selector: without an event type it may match any event of a tool
             selects = True
             kind = holder.event_type
@@ -79,6 +79,11 @@ def looks_by_fields(check: Model, event_types: tuple[str, ...]) -> Looks:
     if not tools and not selects and "tool_call" in types:
         tools.add(ANY_TOOL)
     return Looks(frozenset(tools), frozenset(types))
+
+
+def _tools_of(holder: Any) -> set[str]:
+    """Return the tools that a model names as looked at."""
+    return {value for _, value in _values(holder, LOOKED_AT) if type(value) is str}
 
 
 def names_in(check: Model) -> Iterator[tuple[DataPath, str, str]]:

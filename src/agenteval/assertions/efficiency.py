@@ -71,6 +71,12 @@ class EfficiencyWithin(Assertion):
         for name, value in over.items():
             yield f"expected at most {_amount(limits[name], name)}, got {_number(value)}"
 
+    def _kept(self, measured: dict[str, float]) -> Iterator[str]:
+        """Describe the limits that were kept."""
+        limits = self._limits()
+        for name, value in measured.items():
+            yield f"{_amount(value, name)} (at most {_number(limits[name])})"
+
     def check(self, trace: Trace, case: TestCase) -> Verdict:
         limits, counts = self._limits(), _counts(trace)
         measured = {name: value for name, value in _measured(trace, counts).items() if name in limits}
@@ -85,18 +91,15 @@ class EfficiencyWithin(Assertion):
             verdict = not_applicable(f"the recording lacks what the limits need: {lacking}", **observed)
             return replace(verdict, missing=missing)
         beside = f"; not judged: {lacking}" if lacking else ""
-        over = {name: value for name, value in measured.items() if value > limits[name]}
-        if over:
+        if over := {name: value for name, value in measured.items() if value > limits[name]}:
             events = [event for name in over for event in counts.get(name, ())]
             return failed("; ".join(self._exceeded(over)) + beside, events=events, **observed)
         if list(measured) == ["max_retries"] and not trace.calls():
             return vacuous("no tool_call events in the trace", **observed)
-        within = [
-            f"{_amount(value, name)} (at most {_number(limits[name])})" for name, value in measured.items()
-        ]
         # Tokens, cost and retries of an incomplete recording may be higher than it shows.
         proven = {*measured} <= {"max_duration_ms", "max_turns"}
-        verdict = passed(f"within the limits: {', '.join(within)}{beside}", proven=proven, **observed)
+        within = ", ".join(self._kept(measured))
+        verdict = passed(f"within the limits: {within}{beside}", proven=proven, **observed)
         return replace(verdict, missing=missing)
 
 

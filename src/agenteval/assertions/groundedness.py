@@ -141,13 +141,7 @@ allow: [Acme Support, "24 hours"]
         events = [*output_events(trace), *(by_id[event_id] for event_id in holders if event_id in by_id)]
         count = counted(len(judged) - unchecked, "claim")
         if not unsupported:
-            without = f"{plural(unchecked, 'states', 'state')} no fact to check (min_support judges wording)"
-            message = f"the sources support all of {count}" if unchecked < len(judged) else ""
-            if unchecked:
-                message += (
-                    f"; {unchecked} more {without}" if message else f"no source contradicts what {without}"
-                )
-            return passed(message, events=events, **observed)
+            return passed(_all_supported(len(judged) - unchecked, unchecked), events=events, **observed)
         shown = [(each, self._marked(each, 120)) for each in unsupported]
         reasons = [f'"{text}" ({"; ".join(self._reasons(each))})' for each, text in shown]
         closest = list(_nearest_passages(shown, by_id))
@@ -192,6 +186,15 @@ allow: [Acme Support, "24 hours"]
         if not self._holds(each):
             found |= {"marked": self._marked(each, 200), "reasons": self._reasons(each)}
         return found
+
+
+def _all_supported(supported: int, unchecked: int) -> str:
+    """Return the message of a pass. `unchecked` claims hold nothing that sources could support or contradict."""
+    without = f"{plural(unchecked, 'states', 'state')} no fact to check (min_support judges wording)"
+    if not supported:
+        return f"no source contradicts what {without}"
+    beside = f"; {unchecked} more {without}" if unchecked else ""
+    return f"the sources support all of {counted(supported, 'claim')}{beside}"
 
 
 def _nearest_passages(

@@ -105,8 +105,7 @@ regex: ['\\b1[0-9]:[0-5][0-9]\\b']
             return no_output(f"the output to contain {self._wanted()}", trace)
         output, events = composed(trace.output), output_events(trace)
         texts = readings(output)
-        folded = [_comparable(text, case_sensitive=self.case_sensitive) for text in texts]
-        found = [phrase for phrase in [*self.any_of, *self.all_of] if self._occurs(phrase, folded)]
+        found = self._phrases_in(texts)
         matched = [pattern for pattern in self._patterns if self._matches(pattern, texts)]
         missing = [phrase for phrase in self.all_of if phrase not in found]
         unmatched = [pattern for pattern in self._patterns if pattern not in matched]
@@ -128,9 +127,15 @@ regex: ['\\b1[0-9]:[0-5][0-9]\\b']
             return f"{_quoted(self.any_of)} is missing{near}"
         return f"none of {_quoted(self.any_of)} occurs{near}"
 
-    def _occurs(self, phrase: str, folded: Sequence[str]) -> bool:
-        wanted = _comparable(phrase, case_sensitive=self.case_sensitive)
-        return any(holds(text, wanted) for text in folded)
+    def _phrases_in(self, texts: Sequence[str]) -> list[str]:
+        """Return the phrases that occur in one of the texts, which are readings of one output."""
+        folded = [_comparable(text, case_sensitive=self.case_sensitive) for text in texts]
+        found = []
+        for phrase in [*self.any_of, *self.all_of]:
+            wanted = _comparable(phrase, case_sensitive=self.case_sensitive)
+            if any(holds(text, wanted) for text in folded):
+                found.append(phrase)
+        return found
 
     def _matches(self, pattern: str, texts: Sequence[str]) -> bool:
         pattern = composed(pattern)

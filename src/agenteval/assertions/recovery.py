@@ -77,6 +77,7 @@ min_backoff_ms: 1000
     def check(self, trace: Trace, case: TestCase) -> Verdict:
         calls = calls_of(trace, self.tool)
         failures = [call for call in calls if call.failed]
+        # An error without a call is a failure, too, but nothing that could be retried.
         errors = [e for e in trace.of_type("error") if is_event_of(self.tool, e, trace)]
         again = list(retries(calls, self.ignore_args))
         observed: dict[str, Any] = {
@@ -89,11 +90,8 @@ min_backoff_ms: 1000
             return self._no_error(trace, calls, observed)
         if self.min_backoff_ms is not None:
             observed["backoff_ms"] = {retry.call.event.event_id: _pause_ms(retry) for retry in again}
-        wrong = list(self._wrong(again, observed.get("backoff_ms", {})))
-        if wrong:
-            message = "; ".join(dict.fromkeys(text for text, _ in wrong))
-            events = [event for _, retry in wrong for event in (retry.call.event, *retry.after.failures())]
-            return failed(message, events=in_order(events), **observed)
+        if wrong := list(self._wrong(again, observed.get("backoff_ms", {}))):
+            return _broken(wrong, observed)
         return self._allowed(failures, errors, again, observed)
 
     def _allowed(
@@ -161,6 +159,13 @@ min_backoff_ms: 1000
         untyped = [retry.call.event for retry in again if not _error_types(retry.after)]
         if untyped and self.retry_on_error_types is not None:
             yield f"the reason of {listed(untyped)} was not judged: the failure has no type", len(untyped)
+
+
+def _broken(wrong: Sequence[tuple[str, Retry]], observed: dict[str, Any]) -> Verdict:
+    """Return the failure of retries that break the policy, each violation once."""
+    message = "; ".join(dict.fromkeys(text for text, _ in wrong))
+    events = [event for _, retry in wrong for event in (retry.call.event, *retry.after.failures())]
+    return failed(message, events=in_order(events), **observed)
 
 
 def _error_types(call: ToolCall) -> list[str]:

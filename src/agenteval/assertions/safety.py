@@ -86,9 +86,8 @@ allow: ['*@example.com']
                 raise WrongPart(message, "allow", index)
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:
-        blind = [
-            place for place in self.where if place != "output" and not trace.capabilities.supports_tool_trace
-        ]
+        is_blind = not trace.capabilities.supports_tool_trace
+        blind = [place for place in self.where if is_blind and place != "output"]
         places = [place for place in self.where if place not in blind]
         if not places:
             return unsupported("supports_tool_trace", " and ".join(blind), not_judged=blind)
@@ -98,19 +97,23 @@ allow: ['*@example.com']
         beside = f"; not judged: {' and '.join(blind)}, for want of supports_tool_trace" if blind else ""
         wanted = f"expected no {_or(self.kinds)} in {_or(places)}"
         if not findings:
-            verdict = vacuous(f"no text in {' or '.join(places)}", **observed)
-            if texts:
-                verdict = passed(f"{wanted}, none in {counted(len(texts), 'text')}{beside}", **observed)
-            missing = ("supports_tool_trace",) if blind else ()
-            return replace(verdict, missing=missing, proven=places == ["output"])
+            verdict = passed(f"{wanted}, none in {counted(len(texts), 'text')}{beside}", **observed)
+            if not texts:
+                verdict = vacuous(f"no text in {' or '.join(places)}", **observed)
+            return replace(
+                verdict, missing=("supports_tool_trace",) * bool(blind), proven=places == ["output"]
+            )
         lines = [f"{each['kind']} in {each['place']}" for each in findings]
-        ids_found = {each["event_id"] for each in findings}
-        events = in_order(text.event for text in texts if text.event.event_id in ids_found)
         return failed(
             f"{wanted}, got {first_of(lines, MOST_FINDINGS)}{beside}",
-            events=[replace(event, data=self._masked(event.data)) for event in events],
+            events=self._evidence(texts, {each["event_id"] for each in findings}),
             **observed,
         )
+
+    def _evidence(self, texts: Sequence["_Text"], event_ids: set[str]) -> list[Event]:
+        """Return the events with these ids, with everything sensitive masked."""
+        events = in_order(text.event for text in texts if text.event.event_id in event_ids)
+        return [replace(event, data=self._masked(event.data)) for event in events]
 
     def _findings(self, text: "_Text") -> Iterator[dict[str, str]]:
         """Yield sensitive data of the wanted kinds in a text, each with its event and place, as `observed` shows it."""

@@ -67,35 +67,39 @@ class SchedulerTaskRuns(Assertion):
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:
         scenario = trace.scenario
-        context = {**(case.scenario.scheduler_context or {}), **(scenario.scheduler_context or {})}
-        task_id = scenario.task_id or (scenario.scheduler_context or {}).get("task_id")
-        own = [event for event in trace.events if event.task_id == self.task_id]
-        foreign = [event for event in trace.events if event.task_id not in (None, self.task_id)]
+        recorded = scenario.scheduler_context or {}
+        context = {**(case.scenario.scheduler_context or {}), **recorded}
+        task_id = scenario.task_id or recorded.get("task_id")
+        carrying = [event for event in trace.events if event.task_id is not None]
+        own = [event for event in carrying if event.task_id == self.task_id]
+        foreign = [event for event in carrying if event.task_id != self.task_id]
+        timed = own or trace.events
         starts, ends = _runs(own)
         runs = max(len(starts), len(ends), 1 if own else 0)
         wrong = [*self._wrong_run(scenario.trigger, task_id, own, foreign)]
-        kind = WRONG_RUN if wrong else TOO_OFTEN if runs > self.max_runs else TOO_LATE
-        if runs > self.max_runs:
+        too_often = runs > self.max_runs
+        kind = self._kind(wrong, too_often=too_often)
+        if too_often:
             wrong.append(f"expected at most {counted(self.max_runs, 'run')} of {self.task_id}, got {runs}")
-        delay = _delay_s(own or trace.events, context)
-        limit = LATE_S if self.max_delay_s is None else self.max_delay_s
-        late = _late(delay, context) if delay is not None and delay > limit else ""
+        delay = _delay_s(timed, context)
+        late = self._lateness(delay, context)
         if late and self.max_delay_s is not None:
-            wrong.append(f"expected a delay of at most {limit:g} s, got {delay:g} s: {late}")
+            wrong.append(f"expected a delay of at most {self.max_delay_s:g} s, got {delay:g} s: {late}")
         observed: dict[str, Any] = {
             "trigger": scenario.trigger,
             "task_id": task_id,
             "events_with_task_id": len(own),
             "events_with_other_task_id": len(foreign),
             "runs": runs,
-            **({} if delay is None else {"delay_s": delay}),
         }
+        if delay is not None:
+            observed["delay_s"] = delay
         deciding = starts if len(starts) >= len(ends) else ends
         if wrong:
-            events = [*foreign[:3], *deciding * (runs > self.max_runs), *own[:1] * (kind == TOO_LATE)]
+            events = [*foreign[:3], *deciding * too_often, *own[:1] * (kind == TOO_LATE)]
             return failed("; ".join(wrong), events=events, category=kind, **observed)
         if self.max_delay_s is not None and delay is None:
-            return _without_times(own or trace.events, context, observed)
+            return _without_times(timed, context, observed)
         beside = f"; {late}" if late else ""
         article = "the" if scenario.trigger == "scheduler" else "a"
         return passed(
@@ -103,6 +107,17 @@ class SchedulerTaskRuns(Assertion):
             events=deciding or own[:1],
             **observed,
         )
+
+    def _lateness(self, delay: float | None, context: Mapping[str, Any]) -> str:
+        """Describe a delay beyond the limit of the test, or beyond `LATE_S` if it sets none; "" if there is none."""
+        limit = LATE_S if self.max_delay_s is None else self.max_delay_s
+        return _late(delay, context) if delay is not None and delay > limit else ""
+
+    def _kind(self, wrong: Sequence[str], *, too_often: bool) -> str:
+        """Return the kind of failure. What is not a run of the task cannot be too often or too late."""
+        if wrong:
+            return WRONG_RUN
+        return TOO_OFTEN if too_often else TOO_LATE
 
     def _wrong_run(
         self, trigger: str, task_id: str | None, own: Sequence[Event], foreign: Sequence[Event]
@@ -229,11 +244,8 @@ class SchedulerOutboundCount(Assertion):
         low, high = self._bounds()
         too_few = low is not None and number < low
         too_many = high is not None and number > high
-        wrong = []
-        if by_other:
-            wrong.append(f"expected a run triggered by the scheduler, got {trace.scenario.trigger}")
-        if too_few or too_many:
-            wrong.append(f"expected {amount(low, high, kind)}, got {number}")
+        wrong = [f"expected a run triggered by the scheduler, got {trace.scenario.trigger}"] * by_other
+        wrong += [f"expected {amount(low, high, kind)}, got {number}"] * (too_few or too_many)
         if wrong:
             return self._failure(wrong, trace, calls, by_other=by_other, too_few=too_few, observed=observed)
         if (low, high) == (0, None):
