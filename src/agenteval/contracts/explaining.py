@@ -52,17 +52,16 @@ def findings(flaws: Sequence[Flaw]) -> list[Finding]:
     unknown = [each for each in found.values() if each.code == "unknown_key"]
     meant = {(*each.path[:-1], each.suggestion) for each in unknown if each.suggestion}
     moved = {each.name for each in unknown if each.next_step}
-    # A union complains once per member; only the flaws of the best fit, the deepest, are kept. And a key that is there
-    # under a misspelt name, or at another place, is not missing as well.
-    return [
-        finding
-        for finding in found.values()
-        if not (
-            finding.code == "missing_key"
-            and ((*finding.path, finding.name) in meant or finding.name in moved)
-        )
-        and not (finding.code == "wrong_type" and finding.path in outer)
-    ]
+
+    def is_kept(finding: Finding) -> bool:
+        # A union complains once per member; only the flaws of the best fit, the deepest, are kept.
+        if finding.code == "wrong_type":
+            return finding.path not in outer
+        # A key that is there under a misspelt name, or at another place, is not missing as well.
+        is_there = (*finding.path, finding.name) in meant or finding.name in moved
+        return not (finding.code == "missing_key" and is_there)
+
+    return [finding for finding in found.values() if is_kept(finding)]
 
 
 def _finding(flaw: Flaw, expected: dict[DataPath, list[str]]) -> Finding:
@@ -101,34 +100,43 @@ def _finding(flaw: Flaw, expected: dict[DataPath, list[str]]) -> Finding:
 def _shaped(value: Any, about: Any) -> str:
     """Return the advice how to write a value in the shape that is expected: most values are right, and only wrapped wrongly."""
     kind = get_origin(about) or about
-    if kind is list and isinstance(value, dict):
-        return "begin each item with '- '"
-    if kind is list and isinstance(value, str):
-        (item,) = get_args(about) or (Any,)
-        inner = next(_models_in(item), None)
-        if inner is not None:
-            return f"write a list of mappings, each with {_listed(_needed(inner))}"
-        return f"write it as a list: [{_quoted(value)}]"
+    if kind is list:
+        return _as_list(value, about)
     if kind is int and isinstance(value, str) and value.lstrip("-").isdigit():
         return f"write it without quotes: {value}"
     if kind is str and isinstance(value, list):
         return "write one"
     if isinstance(kind, type) and issubclass(kind, Model) and not isinstance(value, dict):
-        needed = _needed(kind)
-        declared = fields(kind)  # type: ignore[arg-type]
-        words = [each.name for each in declared if isinstance(value, str) and value in get_args(each.type)]
-        if words:
-            return f"write {{{words[0]}: {value}}}"
-        if open_ones := _open_mappings(kind):
-            return f"write a mapping, for instance {{{open_ones[0]}: {{name: {_quoted(value)}}}}}"
-        if len(needed) == 1 and (isinstance(value, str) or needed[0] in _required(kind)):
-            return f"write {{{needed[0]}: {_quoted(value)}}}"
-        return f"write a mapping with {_listed(needed)}" if isinstance(value, str) else ""
+        return _as_model(value, kind)
     if kind is dict and not isinstance(value, dict):
         return "write a mapping: {key: value}"
-    if about == _ONE_OR_MORE and isinstance(value, str):
-        return "write a list of mappings"
-    return ""
+    return "write a list of mappings" if about == _ONE_OR_MORE and isinstance(value, str) else ""
+
+
+def _as_list(value: Any, about: Any) -> str:
+    if isinstance(value, dict):
+        return "begin each item with '- '"
+    if not isinstance(value, str):
+        return ""
+    (item,) = get_args(about) or (Any,)
+    inner = next(_models_in(item), None)
+    if inner is not None:
+        return f"write a list of mappings, each with {_listed(_needed(inner))}"
+    return f"write it as a list: [{_quoted(value)}]"
+
+
+def _as_model(value: Any, cls: type[Model]) -> str:
+    """Return the advice how to write a value where a mapping belongs: under the key that it is most likely meant for."""
+    needed = _needed(cls)
+    declared = fields(cls)  # type: ignore[arg-type]
+    words = [each.name for each in declared if isinstance(value, str) and value in get_args(each.type)]
+    if words:
+        return f"write {{{words[0]}: {value}}}"
+    if open_ones := _open_mappings(cls):
+        return f"write a mapping, for instance {{{open_ones[0]}: {{name: {_quoted(value)}}}}}"
+    if len(needed) == 1 and (isinstance(value, str) or needed[0] in _required(cls)):
+        return f"write {{{needed[0]}: {_quoted(value)}}}"
+    return f"write a mapping with {_listed(needed)}" if isinstance(value, str) else ""
 
 
 _ONE_OR_MORE = "a list or a mapping"

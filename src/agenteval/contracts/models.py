@@ -219,15 +219,17 @@ class OpenMapping(Rule):
     def _slips(self, value: Any, steps: Steps) -> Iterator[Flaw]:
         if isinstance(value, list):
             for index, item in enumerate(value):
-                if isinstance(item, dict):
-                    yield from self._slips(item, (steps, index, None))
-        elif isinstance(value, dict):
-            for key, item in value.items():
-                if key in self.known:
-                    if isinstance(item, list):
-                        yield from self._slips(item, (steps, key, None))
-                elif not key.startswith(EXTENSION_PREFIX) and (near := slip_of(key, self.known)):
-                    yield Flaw((steps, key, None), "unknown_key", near)
+                yield from self._slips_in(item, (steps, index, None))
+        else:
+            yield from self._slips_in(value, steps)
+
+    def _slips_in(self, value: Any, steps: Steps) -> Iterator[Flaw]:
+        for key, item in value.items() if isinstance(value, dict) else ():
+            here = (steps, key, None)
+            if key in self.known:
+                yield from self._slips(item, here) if isinstance(item, list) else ()
+            elif not key.startswith(EXTENSION_PREFIX) and (near := slip_of(key, self.known)):
+                yield Flaw(here, "unknown_key", near)
 
 
 class OneOrMore:

@@ -362,11 +362,12 @@ def memory_text(memory: Any) -> list[str]:
         return [str(memory)]
     if isinstance(memory, list):
         return [text for item in memory for text in memory_text(item)]
-    if isinstance(memory, dict):
-        skipped = ("group_id", "session_id", "source", "path")
-        kept = ((key, item) for key, item in memory.items() if key not in skipped)
-        return [text for key, item in kept for text in ([key] if " " in key else []) + memory_text(item)]
-    return []
+    texts: list[str] = []
+    for key, item in memory.items() if isinstance(memory, dict) else ():
+        if key not in ("group_id", "session_id", "source", "path"):
+            # `the dentist: Monday` is a note; a key of one word, such as `facts`, only arranges them.
+            texts += [key] * (" " in key) + memory_text(item)
+    return texts
 
 
 def other_memories(scenario: Scenario) -> list[tuple[str, Any]]:

@@ -126,16 +126,8 @@ def _slip(name: str, known: Collection[str]) -> str | None:
 
 def _forbidden_arguments(case: TestCase, checks: Checks, trace: Trace) -> Iterator[Fault]:
     """Arguments of what is forbidden that no call has, though one has an argument like it: nothing would ever be forbidden."""
-    holders: list[tuple[int, DataPath, Any]] = []
-    for index, check in checks:
-        if check.type in _LIMITING:
-            holders.append((index, ("args",), check))
-        forbidden = enumerate(getattr(check, "forbid_following", ()))
-        holders += [(index, ("forbid_following", number, "args"), each) for number, each in forbidden]
-    for index, path, holder in holders:
-        match, params = getattr(holder, "args", None), case.assertions[index].params
-        if not isinstance(match, ArgsMatch) or path[0] not in params:
-            continue
+    for index, path, match in _forbidden(case, checks):
+        params = case.assertions[index].params
         every = [call.args for call in trace.calls()]
         known = {name: None for args in every for name in args}
         for place, key in match.named():
@@ -148,6 +140,21 @@ def _forbidden_arguments(case: TestCase, checks: Checks, trace: Trace) -> Iterat
                     suggestion=meant,
                     next_step="correct it; an argument that calls may have all the same can stand in json_schema",
                 )
+
+
+def _forbidden(case: TestCase, checks: Checks) -> Iterator[tuple[int, DataPath, ArgsMatch]]:
+    """List the matches of arguments under which a call is forbidden, each with its assertion and its parameter.
+
+    Only those in the file count: looking at arguments notes which calls lack them.
+    """
+    for index, check in checks:
+        holders: list[tuple[DataPath, Any]] = [(("args",), check)] if check.type in _LIMITING else []
+        following = enumerate(getattr(check, "forbid_following", ()))
+        holders += [(("forbid_following", number, "args"), each) for number, each in following]
+        for path, holder in holders:
+            match = getattr(holder, "args", None)
+            if isinstance(match, ArgsMatch) and path[0] in case.assertions[index].params:
+                yield index, path, match
 
 
 def _named(case: TestCase, checks: Checks) -> list[Named]:
@@ -173,12 +180,11 @@ def _tool_places(case: TestCase, named: Sequence[Named]) -> list[Place]:
     places = [(path, name, False) for path, where, name in named if where in LOOKED_AT or where in EXEMPT]
     for index, fixture in enumerate(case.tools.fixtures):
         places.append((("tools", "fixtures", index, "tool"), fixture.tool, False))
-    if policy := case.tools.policy:
-        for key in ("allow", "deny"):
-            items = getattr(policy, key) or ()
-            places += [(("tools", "policy", key, index), name, False) for index, name in enumerate(items)]
-        if isinstance(policy.max_calls, dict):
-            places += [(("tools", "policy", "max_calls", name), name, True) for name in policy.max_calls]
+    policy = case.tools.policy or ToolPolicy()
+    for key, items in (("allow", policy.allow), ("deny", policy.deny)):
+        places += [(("tools", "policy", key, index), name, False) for index, name in enumerate(items or ())]
+    if isinstance(policy.max_calls, dict):
+        places += [(("tools", "policy", "max_calls", name), name, True) for name in policy.max_calls]
     return places
 
 
@@ -194,36 +200,47 @@ def _tools(case: TestCase, places: Sequence[Place], trace: Trace | None = None) 
     if trace:
         had = [*map(tool_names, available), *sorted(trace.tools)]
         known = [*dict.fromkeys(name for names in had for name in names)]
+    where = (
+        "neither tools.available nor the recording has a tool {!r}"
+        if trace
+        else "the tool {!r} is not in tools.available"
+    )
     for path, name, at_key in places:
         if any(name in tool_names(tool) or name_matches(tool, name) for tool in available):
             continue
-        meant = None if is_glob(name) else slip_of(name, available)
-        if meant and name != name.lower() and same_but_for_separators(name, meant):
-            meant = None
+        meant = _meant_tool(name, available)
         if trace:
+            # A slip of `tools.available` was an error before the run.
             of_fixture = path[:2] == ("tools", "fixtures")
             meant = None if meant or of_fixture or is_named(name, known) else _slip(name, known)
         elif name in answering and path[0] != "tools":
             meant = None
-        if not meant:
-            continue
-        where = "neither tools.available nor the recording has a tool {!r}"
-        step = (
-            f"correct it; if it is really meant, put a letter in brackets: {_in_brackets(name)}"
-            if is_glob(name)
-            else "correct it, or add it to tools.available if the agent has that tool; "
-            f"of a tool that the agent must not even have, write the name as a glob: {_in_brackets(name)}"
-        )
-        yield Fault(
-            code="spec.unknown_tool",
-            message=(where if trace else "the tool {!r} is not in tools.available").format(name),
-            data_path=path,
-            at_key=at_key,
-            suggestion=meant,
-            allowed=known,
-            next_step=step,
-            severity="warning" if _need_not_be_had(case, path) and may_be_twins(name, meant) else "error",
-        )
+        if meant:
+            yield Fault(
+                code="spec.unknown_tool",
+                message=where.format(name),
+                data_path=path,
+                at_key=at_key,
+                suggestion=meant,
+                allowed=known,
+                next_step=_how_to_name(name),
+                severity="warning" if _need_not_be_had(case, path) and may_be_twins(name, meant) else "error",
+            )
+
+
+def _meant_tool(name: str, available: Collection[str]) -> str | None:
+    """Return the available tool that a name is a slip of, unless it may be the runtime's spelling: `WebSearch`."""
+    meant = None if is_glob(name) else slip_of(name, available)
+    return None if meant and name != name.lower() and same_but_for_separators(name, meant) else meant
+
+
+def _how_to_name(tool: str) -> str:
+    if is_glob(tool):
+        return f"correct it; if it is really meant, put a letter in brackets: {_in_brackets(tool)}"
+    return (
+        "correct it, or add it to tools.available if the agent has that tool; "
+        f"of a tool that the agent must not even have, write the name as a glob: {_in_brackets(tool)}"
+    )
 
 
 def _need_not_be_had(case: TestCase, path: DataPath) -> bool:

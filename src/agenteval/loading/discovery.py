@@ -143,41 +143,44 @@ class _Search:
             if not self.is_new(directory, met):
                 continue
             try:
-                with os.scandir(directory) as scan:
-                    entries = sorted(scan, key=lambda entry: entry.name)
+                entries = _entries(directory)
             except OSError as error:
                 self.found += 1
                 yield _error(directory, "file.unreadable", f"the directory cannot be read: {error.strerror}")
                 continue
-            if directory != top and any(entry.name == _ENVIRONMENT_MARK for entry in entries):
+            names = {entry.name for entry in entries}
+            # A virtual environment may hold the tests of other packages; one that is named is searched.
+            if directory != top and _ENVIRONMENT_MARK in names:
                 continue
-            if any(entry.name in CONFIGURING for entry in entries):
+            if not names.isdisjoint(CONFIGURING):
                 self.configured[os.path.join(directory, "")] = False  # noqa: PTH118 - text, as entries have it
-            inner = []
+            inner: list[str] = []
             for entry in entries:
-                is_test = is_test_file(entry.name)
-                if _is_directory(entry):
-                    if is_test:
-                        self.found += 1
-                        yield _not_a_file(entry.path)
-                    elif is_entered(entry.name):
-                        inner.append(entry.path)
-                    elif entry.name == _ARTIFACTS:
-                        self.nearly += _left_out(entry.path)
-                elif is_test:
-                    self.found += 1
-                    if self.is_new(entry.path, self.files):
-                        self.configured |= dict.fromkeys(filter(entry.path.startswith, self.configured), True)
-                        yield Selected(Path(entry.path))
-                elif (
-                    "test" in entry.name.lower()
-                    and _NEARLY.fullmatch(entry.name)
-                    and holds_a_test(entry.path)
-                ):
-                    self.nearly.append(entry.path)
-                elif entry.is_symlink() and "." not in entry.name and not os.path.exists(entry.path):  # noqa: PTH110 - False for what may not be looked up
-                    self.dangling.append(entry.path)
+                yield from self.folder(entry, inner) if _is_directory(entry) else self.file(entry)
             waiting.extend(reversed(inner))
+
+    def folder(self, entry: "os.DirEntry[str]", inner: list[str]) -> Iterator[Found]:
+        """Add a directory to those to enter, or look into it without entering it."""
+        if is_test_file(entry.name):
+            self.found += 1
+            yield _not_a_file(entry.path)
+        elif is_entered(entry.name):
+            inner.append(entry.path)
+        elif entry.name == _ARTIFACTS:
+            self.nearly += _left_out(entry.path)
+
+    def file(self, entry: "os.DirEntry[str]") -> Iterator[Found]:
+        """Select a file of a directory if it is a test; remember it if it may have been meant as one."""
+        if is_test_file(entry.name):
+            self.found += 1
+            if self.is_new(entry.path, self.files):
+                self.configured |= dict.fromkeys(filter(entry.path.startswith, self.configured), True)
+                yield Selected(Path(entry.path))
+        elif "test" in entry.name.lower() and _NEARLY.fullmatch(entry.name) and holds_a_test(entry.path):
+            self.nearly.append(entry.path)
+        # A link without an ending was a directory of tests; `exists` is False where looking is not allowed.
+        elif entry.is_symlink() and "." not in entry.name and not os.path.exists(entry.path):  # noqa: PTH110
+            self.dangling.append(entry.path)
 
     @staticmethod
     def is_new(path: str, seen: set[tuple[int, int]]) -> bool:
@@ -191,6 +194,11 @@ class _Search:
             return False
         seen.add(identity)
         return True
+
+
+def _entries(directory: str) -> list["os.DirEntry[str]"]:
+    with os.scandir(directory) as scan:
+        return sorted(scan, key=lambda entry: entry.name)
 
 
 def _is_directory(entry: "os.DirEntry[str]") -> bool:

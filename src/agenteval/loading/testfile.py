@@ -1,6 +1,6 @@
 """Loads a test file: its content, every problem it has, and its assertions ready to judge."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -301,16 +301,7 @@ class _Loader:
             place = ("assertions", index, "params") if "params" in given else at_type
             faults = [_parameter_fault(kind, finding, place, fields_of(cls)) for finding in invalid.findings]
             # A parameter that stands next to 'params' is not missing as well: there, one error explains where it belongs.
-            known = fields_of(cls)
-            beside = [
-                name
-                for name in known
-                if name in given
-                or (
-                    "params" not in given
-                    and any(name in each for each in given.values() if isinstance(each, dict))
-                )
-            ]
+            beside = _has_parameter_beside(given, fields_of(cls))
             self.faults += [
                 fault for fault in faults if not (fault.code == "spec.missing_parameter" and beside)
             ]
@@ -423,3 +414,9 @@ def _chosen(checks: list[BoundAssertion], only: frozenset[str], path: Path) -> l
     if faults:
         raise SpecError([problem_at(None, fault, path) for fault in faults])
     return [bound for bound in checks if bound.spec.id in only]
+
+
+def _has_parameter_beside(given: Mapping[Any, Any], known: Collection[str]) -> bool:
+    """Return whether a parameter of an assertion stands next to `params`, or in a mapping that is meant to be it."""
+    misnamed = () if "params" in given else [each for each in given.values() if isinstance(each, dict)]
+    return any(name in each for name in known for each in (given, *misnamed))

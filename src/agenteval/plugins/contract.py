@@ -129,36 +129,44 @@ def _misfits(value: Any, kind: Any, name: str) -> Iterator[str]:
     """List the parts of a value that are something else than the kind declares, in words."""
     origin, args = get_origin(kind), get_args(kind)
     if NoneType in args:
-        if value is not None:
-            yield from _misfits(value, args[0], name)
-    elif (origin is list and isinstance(value, list)) or (
-        origin is Sequence and isinstance(value, list | tuple)
-    ):
-        for position, item in enumerate(value):
-            yield from _misfits(item, args[0], f"{name}[{position}]")
-    elif origin is tuple and isinstance(value, tuple) and len(value) == len(args):
-        for item, each in zip(value, args, strict=True):
-            yield from _misfits(item, each, name)
-    elif origin is dict and isinstance(value, dict):
-        yield from (f"{name} holds {odd}, which is not JSON" for odd in not_json(value))
-        for key, item in value.items() if args[1] is not Any else ():
-            yield from _misfits(item, args[1], f"{name}[{key!r}]")
+        yield from _misfits(value, args[0], name) if value is not None else ()
     elif is_dataclass(kind) and isinstance(value, kind):  # type: ignore[arg-type]
-        prefix = f"{name}." if name else ""
-        for field, each in _declared(type(value)):
-            if type(part := getattr(value, field)) is not each or each not in _AT_ONCE:
-                yield from _misfits(part, each, f"{prefix}{field}")
-        if isinstance(value, Event):
-            for key, each in _DATA.get(value.type, ()):
-                yield from _misfits(value.data.get(key), each, f"{prefix}data.{key}")
+        yield from _misfits_in_fields(value, f"{name}." if name else "")
+    elif (parts := _parts(value, kind, name)) is not None:
+        if origin is dict:
+            yield from (f"{name} holds {odd}, which is not JSON" for odd in not_json(value))
+        for part in parts:
+            yield from _misfits(*part)
     elif origin is Literal:
-        if value not in args:
-            yield f"{name} is {value!r}: expected one of {', '.join(args)}"
+        yield from () if value in args else (f"{name} is {value!r}: expected one of {', '.join(args)}",)
     elif kind is float and type(value) in (int, float):
-        if value - value != 0:
-            yield f"{name} is {value}: expected a number"
+        # Infinity less itself is NaN, which is true.
+        yield from (f"{name} is {value}: expected a number",) if value - value else ()
     elif kind not in _AT_ONCE or type(value) is not kind:
         yield f"{name or 'it'} is {kind_of(value)}: expected {(origin or kind).__name__}"
+
+
+def _parts(value: Any, kind: Any, name: str) -> Iterator[tuple[Any, Any, str]] | None:
+    """List the parts of a list, tuple or mapping, each with its kind and name; None for any other value or kind."""
+    origin, args = get_origin(kind), get_args(kind)
+    if origin in (list, Sequence) and isinstance(value, list if origin is list else list | tuple):
+        return ((item, args[0], f"{name}[{position}]") for position, item in enumerate(value))
+    if origin is tuple and isinstance(value, tuple) and len(value) == len(args):
+        return ((item, each, name) for item, each in zip(value, args, strict=True))
+    if origin is dict and isinstance(value, dict):
+        items = value.items() if args[1] is not Any else ()
+        return ((item, args[1], f"{name}[{key!r}]") for key, item in items)
+    return None
+
+
+def _misfits_in_fields(value: Any, prefix: str) -> Iterator[str]:
+    cls: Any = type(value)
+    for field, each in _declared(cls):
+        # Most fields are plain and right: for them no function has to be called.
+        if type(part := getattr(value, field)) is not each or each not in _AT_ONCE:
+            yield from _misfits(part, each, f"{prefix}{field}")
+    for key, each in _DATA.get(value.type, ()) if isinstance(value, Event) else ():
+        yield from _misfits(value.data.get(key), each, f"{prefix}data.{key}")
 
 
 @lru_cache(maxsize=64)

@@ -7,7 +7,7 @@ takes longer than a test: it is done when something is asked for that is not bui
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from importlib import import_module
@@ -312,29 +312,39 @@ def warnings_about(plugins: Iterable[Plugin]) -> list[Problem]:
 
 def _rivals_marked(plugins: list[Plugin]) -> list[Plugin]:
     """Mark the plugins as broken that have a built-in name, or the name of another plugin."""
-    built_in: dict[tuple[str, str], str] = {
+    built_in = _built_in({plugin.kind for plugin in plugins})
+    for plugin in (each for each in plugins if each.name and not each.error):
+        if as_well := _claimed_as_well(plugin, plugins, built_in):
+            plugin.error = f"it claims the {_KINDS[plugin.kind][1]} {plugin.name!r}{as_well}"
+            plugin.cls = None
+    return plugins
+
+
+def _claimed_as_well(
+    plugin: Plugin, plugins: Sequence[Plugin], built_in: Mapping[tuple[str, str], str]
+) -> str:
+    """Return the end of a sentence about others with the name of a plugin; empty if the name is its own."""
+    key = plugin.kind, plugin.name
+    if key in built_in:
+        return f", which is built in ({built_in[key]})"
+    rivals = [each.origin for each in plugins if each is not plugin and (each.kind, each.name) == key]
+    others = " and ".join(dict.fromkeys(origin for origin in rivals if origin != plugin.origin))
+    return f", as does the plugin {others}" if others else " twice" * bool(rivals)
+
+
+def _built_in(kinds: set[Kind]) -> dict[tuple[str, str], str]:
+    """List the names that come with agenteval, by kind, each with its class. Other kinds are not imported."""
+    names = {
         ("assertion", name): f"agenteval.assertions.{module}.{class_name(name)}"
         for name, module in CATALOGUE.items()
     }
-    if any(plugin.kind == "adapter" for plugin in plugins):
-        built_in |= {("adapter", name): "agenteval" for name in own_adapters()}
-    if any(plugin.kind == "operator" for plugin in plugins):
+    if "adapter" in kinds:
+        names |= {("adapter", name): "agenteval" for name in own_adapters()}
+    if "operator" in kinds:
         from agenteval.operators.catalogue import OPERATORS
 
-        built_in |= {("operator", each.name): f"{each.__module__}.{each.__name__}" for each in OPERATORS}
-    for plugin in (each for each in plugins if each.name and not each.error):
-        key = plugin.kind, plugin.name
-        rivals = [each.origin for each in plugins if each is not plugin and (each.kind, each.name) == key]
-        others = " and ".join(dict.fromkeys(origin for origin in rivals if origin != plugin.origin))
-        if key in built_in:
-            as_well = f", which is built in ({built_in[key]})"
-        elif rivals:
-            as_well = f", as does the plugin {others}" if others else " twice"
-        else:
-            continue
-        plugin.error = f"it claims the {_KINDS[plugin.kind][1]} {plugin.name!r}{as_well}"
-        plugin.cls = None
-    return plugins
+        names |= {("operator", each.name): f"{each.__module__}.{each.__name__}" for each in OPERATORS}
+    return names
 
 
 def _looked_into(plugin: Plugin) -> Plugin:

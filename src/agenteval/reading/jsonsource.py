@@ -138,15 +138,17 @@ def places(text: str, wanted: Sequence[tuple[DataPath, bool]]) -> list[Place]:
             missing.discard(path)
             if not missing:
                 break
-    located = []
-    for path, at_key in wanted:
+
+    def located(path: DataPath, *, at_key: bool) -> Place:
         while path not in found:
-            path = path[:-1]  # noqa: PLW2901
+            path = path[:-1]
         key, (start, end) = found[path]
+        # A whole mapping or list is too much to underline, so its key stands for it.
         if key and (at_key or text[start] in "[{"):
             start, end = key
-        located.append(place_at(text, start, end - start))
-    return located
+        return place_at(text, start, end - start)
+
+    return [located(path, at_key=at_key) for path, at_key in wanted]
 
 
 _SYNTAX = {
@@ -275,16 +277,17 @@ _DECODER = json.JSONDecoder(
 
 def is_too_deep(data: Any) -> bool:
     """Return whether mappings and lists nest more than `MAX_DEPTH` deep, by looking at one level after the other."""
-    level = [data]
+    level = [data] if type(data) in _HOLDERS else []
     for _ in range(MAX_DEPTH):
-        inner: list[Any] = []
-        for holder in level:
-            kind = type(holder)
-            if kind is dict:
-                inner += [value for value in holder.values() if type(value) is dict or type(value) is list]
-            elif kind is list:
-                inner += [value for value in holder if type(value) is dict or type(value) is list]
-        if not inner:
+        if not level:
             return False
-        level = inner
-    return True
+        level = [
+            value
+            for holder in level
+            for value in (holder.values() if type(holder) is dict else holder)
+            if type(value) in _HOLDERS
+        ]
+    return bool(level)
+
+
+_HOLDERS = frozenset((dict, list))

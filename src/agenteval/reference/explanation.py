@@ -251,10 +251,7 @@ def _words(class_name: str) -> str:
 
 def _type_text(schema: JsonSchema, defs: JsonSchema) -> str:
     if "$ref" in schema:
-        name = str(schema["$ref"]).removeprefix("#/$defs/")
-        if kind := _assertion_type(name):
-            return f"the parameters of `{kind}`"
-        return _words(name) if "properties" in defs[name] else _type_text(defs[name], defs)
+        return _definition_text(str(schema["$ref"]).removeprefix("#/$defs/"), defs)
     if "const" in schema:
         return f"`{schema['const']}`"
     if "enum" in schema:
@@ -264,6 +261,12 @@ def _type_text(schema: JsonSchema, defs: JsonSchema) -> str:
             members = [part for part in schema[key] if part.get("type") != "null"]
             return " or ".join(dict.fromkeys(_type_text(part, defs) for part in members))
     return _plain_type(schema, defs)
+
+
+def _definition_text(name: str, defs: JsonSchema) -> str:
+    if kind := _assertion_type(name):
+        return f"the parameters of `{kind}`"
+    return _words(name) if "properties" in defs[name] else _type_text(defs[name], defs)
 
 
 def _plain_type(schema: JsonSchema, defs: JsonSchema) -> str:
