@@ -110,12 +110,12 @@ def _found_in(result: Any, runs_tests: bool) -> dict[str, str]:
     for value in waiting:  # which grows
         if isinstance(value, dict):
             for key, inner in value.items():
-                counts.read_field(str(key), inner)
+                counts.count_in_field(str(key), inner)
                 waiting.append(inner)
         elif isinstance(value, list):
             waiting += value
         elif isinstance(value, str):
-            counts.read_text(value[-LONGEST_READ:])
+            counts.count_in_text(value[-LONGEST_READ:])
     # A runner's own count is more exact than its exit code. `grep` exits with 1, too: its command runs no tests.
     if counts.exits and runs_tests and "tests" not in counts.kinds:
         counts.note("tests", counts.exits[-1])
@@ -133,8 +133,8 @@ class _Counts:
         """Note that the result counts a kind; the first words about failures stay."""
         self.kinds[kind] = self.kinds.get(kind) or failing
 
-    def read_field(self, key: str, value: Any) -> None:
-        """Read a number, or the length of a list, under a key such as `failed`."""
+    def count_in_field(self, key: str, value: Any) -> None:
+        """Note a number, or the length of a list, under a key such as `failed`."""
         number = len(value) if isinstance(value, list) else value
         if type(number) is not int:  # True is an int, and counts nothing
             return
@@ -147,8 +147,8 @@ class _Counts:
         if plain in _EXIT_KEYS and number:
             self.exits.append(f"{key}: {number}")
 
-    def read_text(self, text: str) -> None:
-        """Read the counts and verdicts that a runner printed."""
+    def count_in_text(self, text: str) -> None:
+        """Note the counts and verdicts that a runner printed."""
         for kind, pattern in _COUNTS.items():
             for match in pattern.finditer(text):
                 count = next(filter(None, match.groupdict().values()))
