@@ -1,5 +1,5 @@
-"""Real recordings of NanoClaw: what it leaves on disk, read into the same trace as a replay bundle.
+"""Reads real recordings of NanoClaw, the files that it leaves on disk, into the same trace as a replay bundle.
 
 Data flows one way: `source` finds the files, `transcript` and `store` read them, `runs` splits them into runs, `lines` reads
-those of one run, `mapping` tells it to the trace builder.
+the lines of one run, `mapping` adds its events to the trace builder.
 """

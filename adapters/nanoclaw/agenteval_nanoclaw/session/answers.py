@@ -1,4 +1,4 @@
-"""What the agent said, how the run ended, and what it took."""
+"""The agent's answers, the status at the end of a run, and its tokens."""
 
 import json
 from collections.abc import Iterable
@@ -12,32 +12,32 @@ from agenteval_nanoclaw.session.transcript import Line
 from agenteval_nanoclaw.session.values import Record, record_of, text_of
 
 CUT_OFF = ("max_tokens", "model_context_window_exceeded")
-"""Reasons for which an answer stops in the middle."""
+"""Stop reasons of an answer that stopped in the middle."""
 REFUSAL = "refusal"
 LIMITS = "error_max_"
-"""How the subtype of a result begins when a limit that was set ended the run."""
+"""The prefix of a result's subtype when a limit of the caller ended the run."""
 
 
 @dataclass(slots=True, eq=False)
 class Answer:
-    """What the agent said in one answer of the model. `last` is the line that completes it."""
+    """The text of one answer of the model. `last` is the line that completes it."""
 
     id: str
     text: str
     last: Line
     stop_reason: str = ""
     calls: bool = False
-    """Whether it calls tools as well, so that the agent goes on."""
+    """True if it calls tools as well, so that the agent goes on."""
     aside: bool = False
-    """Whether it only says something of a notice, after the answer to the message."""
+    """True if it only comments on a notice, after the answer to the message."""
 
 
 def answers_in(lines: Iterable[Said]) -> list[Answer]:
-    """What the agent itself said, in order. What a stream tells as its result is an answer, too."""
+    """List the agent's own answers, in order. The result of a stream is an answer, too."""
     found: dict[str, Answer] = {}
     parts: dict[str, list[str]] = {}
     spoken: list[str] = []
-    """The answers without an id since anybody else spoke: a call right after a text belongs to the same answer."""
+    """The answers without an id since the last user line. A call right after a text belongs to the same answer."""
     for said in lines:
         if said.line.type == "user" and said.agent == MAIN_AGENT:
             spoken.clear()
@@ -67,7 +67,7 @@ def answers_in(lines: Iterable[Said]) -> list[Answer]:
 
 
 def told_by(result: Record) -> str:
-    """The answer that the result of a stream tells; empty when it tells a failure."""
+    """Return the answer in the result of a stream; empty for a failure."""
     if is_failed(result):
         return ""
     structured = result.get("structured_output")
@@ -75,25 +75,25 @@ def told_by(result: Record) -> str:
 
 
 def is_failed(result: Record) -> bool:
-    """Whether the result of a stream tells a failure, or that a limit ended the run."""
+    """Return whether the result of a stream is a failure, or a limit ended the run."""
     return bool(result.get("is_error")) or result.get("subtype", "success") != "success"
 
 
 @dataclass(slots=True)
 class Ending:
-    """What is known of the end so far. Subagents have no part in it."""
+    """The facts about the end of the run, up to the current line. Subagents do not count."""
 
     failure: str = ""
-    """What the run failed with, when nothing came after it."""
+    """The kind of the last failure; empty once the agent said or did something after it."""
     stopped: bool = False
-    """Whether the agent was interrupted, and said nothing after it."""
+    """True if the agent was interrupted, and said nothing after it."""
     working: bool = False
-    """Whether the last thing that the agent said is a call of a tool."""
+    """True if the last line of the agent calls a tool."""
     told: TraceStatus | None = None
-    """What a stream says of its end."""
+    """The status in the result of a stream."""
 
     def ends(self, result: Record) -> str:
-        """Take in the result of a stream. The kind of what went wrong; empty when nothing did."""
+        """Record the result of a stream. Returns the kind of the error; empty without one."""
         subtype = text_of(result.get("subtype"))
         self.failure = REFUSAL if result.get("stop_reason") == REFUSAL else ""
         self.told = "partial" if subtype.startswith(LIMITS) else "failed" if is_failed(result) else "success"
@@ -101,7 +101,7 @@ class Ending:
         return "" if self.told == "success" else kind
 
     def status(self, run: Run, final: Answer | None, unanswered: list[int]) -> TraceStatus:
-        """The status of the run, whose answer is `final`; `unanswered` are the times of calls without a result."""
+        """Return the status of the run with the answer `final`; `unanswered` are the times of calls without a result."""
         acknowledged = {row.acknowledged for row in run.rows}
         if REFUSAL in (self.failure, final.stop_reason if final else ""):
             return "blocked"
@@ -119,7 +119,7 @@ class Ending:
 
 KINDS = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 MOST = 1 << 40
-"""No answer takes so many tokens: more is no count."""
+"""The most tokens of an answer. A larger number is no count."""
 
 
 class Usage:
@@ -132,22 +132,22 @@ class Usage:
 
     @property
     def output_is_recorded(self) -> bool:
-        """Whether a line of each answer says how it ended: one that had only begun does not tell its length."""
+        """True if each answer has a line with a stop reason. The counts in an earlier line are those at its beginning."""
         return bool(self._totals) or len(self._ended) == len(self._by_answer)
 
     def add(self, said: Said) -> None:
-        """Take in one line of an answer."""
+        """Record the usage in one line of an answer."""
         if isinstance(usage := said.message.get("usage"), dict):
             self._by_answer[said.answer_id] = usage
             if said.message.get("stop_reason") is not None:
                 self._ended.add(said.answer_id)
 
     def add_total(self, usage: Any) -> None:
-        """Take in what a stream says that a turn took: it is whole, where its lines are only beginnings."""
+        """Record the usage of a turn from the result of a stream. It is complete; the lines of a stream only have beginnings."""
         self._totals += [record_of(usage)] if record_of(usage) else []
 
     def total(self) -> dict[str, Any] | None:
-        """Tokens by kind; None when no answer says. Output tokens are left out where they were not recorded."""
+        """Add up tokens by kind; None where no answer has them. Output tokens are left out where they were not recorded."""
         kinds = [kind for kind in KINDS if kind != "output_tokens" or self.output_is_recorded]
         usages = self._totals or list(self._by_answer.values())
         counts = {kind: [usage.get(kind) for usage in usages] for kind in kinds}

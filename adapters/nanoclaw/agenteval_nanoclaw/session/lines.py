@@ -1,4 +1,4 @@
-"""The lines of one run, read whole: those of the agent itself, and those of its subagents, in the order of time."""
+"""Reads the lines of one run in full: the agent's own and its subagents', in the order of time."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -27,22 +27,22 @@ from agenteval_nanoclaw.session.transcript import (
 from agenteval_nanoclaw.session.values import Record, milliseconds, record_of, records_in, text_of
 
 RESUMES = "SendMessage"
-"""The tool that lets a subagent go on, named in `to`."""
+"""The tool that resumes the subagent named in `to`."""
 MAIN_AGENT = "main"
-"""The agent itself, by the name that its lines have in a trace."""
+"""The name of the agent itself in a trace."""
 UNNAMED = "subagent"
-"""A subagent whose lines do not name it. Where the call that started it is known, its id follows."""
+"""The name of a subagent without one in its lines. The id of the call that started it follows, where it is known."""
 OWN_AGENTS = ("acompact-", "aside_question-", "aprompt_suggestion-")
-"""How the ids of agents begin that Claude Code has for itself: their transcripts repeat the conversation."""
+"""Prefixes of the ids of Claude Code's internal agents. Their transcripts repeat the conversation."""
 WARM_UP = "Warmup"
-"""What Claude Code asks of agents that it starts only to have them ready."""
+"""The prompt of agents that Claude Code starts only to have them ready."""
 CHAIN = "\0"
-"""How the name begins that a subagent without a name has until it is known which call started it."""
+"""The prefix of a subagent's provisional name, until the call that started it is known."""
 
 
 @dataclass(slots=True)
 class Said:
-    """One line, read whole, and who it is of. `spawn` is the id of the call that started the subagent."""
+    """One line, read in full, and its agent. `spawn` is the id of the call that started the subagent."""
 
     line: Line
     record: Record
@@ -51,51 +51,51 @@ class Said:
 
     @property
     def message(self) -> Record:
-        """The message of the API that it holds."""
+        """The message of the API in the line."""
         return record_of(self.record.get("message"))
 
     @property
     def has_id(self) -> bool:
-        """Whether it tells which answer it is of. Lines that a converter or a person wrote may not."""
+        """True if it names its answer. Lines that a converter or a person wrote may not."""
         return bool(text_of(self.message.get("id")) or text_of(self.record.get("uuid")))
 
     @property
     def answer_id(self) -> str:
-        """The answer that it is a part of. A line without an id is an answer of its own."""
+        """The id of its answer. A line without an id is an answer of its own."""
         own = text_of(self.message.get("id")) or text_of(self.record.get("uuid"))
         return own or f"line {self.line.number} of {self.agent}"
 
     def blocks(self, kind: str) -> Iterator[Record]:
-        """The content blocks of a kind. A plain text is a block."""
+        """List the content blocks of a kind. A plain text is a block."""
         content = content_of(self.record)
         if isinstance(content, str):
             content = [{"type": "text", "text": content}]
         return (block for block in records_in(content) if block.get("type") == kind)
 
     def texts(self) -> list[str]:
-        """The texts of its blocks."""
+        """List the texts of its blocks."""
         return [text_of(block.get("text")) for block in self.blocks("text")]
 
     @property
     def is_failure(self) -> bool:
-        """Whether it is an answer that the CLI made up to tell of a failure of the API."""
+        """True if the CLI wrote it as an answer to report a failure of the API."""
         return bool(self.record.get("isApiErrorMessage"))
 
     @property
     def is_made_up(self) -> bool:
-        """Whether no model said it."""
+        """True if the CLI wrote it, and no model."""
         return self.is_failure or self.message.get("model") == "<synthetic>"
 
 
 def _said(path: Path, lines: Iterable[Line], agent: str = "", spawn: str = "") -> list[Said]:
-    """Lines, read whole. Where no agent is named, they say whose they are."""
+    """Read lines in full. Without `agent`, each line names its own."""
     with opened(path) as file:
         records = [(line, record) for line in lines if (record := read_record(file, line)) is not None]
     return [Said(line, record, agent or _agent_of(line, record), spawn) for line, record in records]
 
 
 def _name(lines: list[Said], spawns: "list[_Spawn]") -> None:
-    """Tell whose the lines of subagents within the transcript are: by id, by what was asked, else in order."""
+    """Name the agents of the subagents' lines within the transcript: by id, by prompt, else in order."""
     names: dict[str, tuple[str, str]] = {}
     unnamed: dict[str, str] = {}
     for said in lines:
@@ -121,29 +121,29 @@ def _name(lines: list[Said], spawns: "list[_Spawn]") -> None:
 
 @dataclass(slots=True)
 class _Spawn:
-    """A call that started a subagent, or resumed it. `agent` is empty when nothing tells which."""
+    """A call that started a subagent, or resumed it. `agent` is empty while it is not known."""
 
     call: str
     time: int
     agent: str = ""
     prompt: str = ""
     name: str = ""
-    """What the subagent is called, as a member of a team is."""
+    """The name of the subagent. Members of a team have one."""
     message: bool = False
-    """Whether it is a message to a subagent, which resumes it when it was done."""
+    """True if it is a message to a subagent. The message resumes a subagent that was done."""
     workflow: str = ""
     """The run of a workflow that it started."""
     whole: str = ""
-    """What it started, in words, where that is not one subagent with a transcript here."""
+    """A description of its work, where that is not one subagent with a transcript here."""
 
     @property
     def is_known(self) -> bool:
-        """Whether it is known what it started."""
+        """True if its subagent or work is known."""
         return bool(self.agent or self.whole)
 
 
 def read_lines(run: Run, source: Source, *, max_line: int) -> tuple[list[Said], list[str]]:
-    """The lines of a run, with those of its subagents and of theirs, in the order of time; and what of those is not there."""
+    """Read the lines of a run and of its subagents at any depth, in the order of time; list the missing parts of these."""
     files = _Files(run, source)
     found, unseen = _said(run.transcript.path, run.lines), []
     waiting = _spawned(found, files)
@@ -179,7 +179,7 @@ def _agent_of(line: Line, record: Record) -> str:
 
 
 def _taken(index: Index, spawn: _Spawn, end: int) -> list[Line]:
-    """Take the lines of a subagent that a call brought about: all, unless it was resumed by another call."""
+    """Take the lines of a subagent that belong to a call: all, unless another call resumed it."""
     asked = [begin for begin in index.begun if spawn.time <= begin <= end]
     if not asked and spawn.message:  # the subagent was at work, and got it in passing
         return []
@@ -192,7 +192,7 @@ def _taken(index: Index, spawn: _Spawn, end: int) -> list[Line]:
 
 
 def _spawned(lines: Iterable[Said], files: "_Files") -> list[_Spawn]:
-    """The calls that started or resumed subagents. Skills may run in subagents, too: the answer says so."""
+    """List the calls that started or resumed subagents. A skill may run in one, too: then its result names the agent."""
     started: dict[str, _Spawn] = {}
     times: dict[str, int] = {}
     for said in lines:
@@ -223,7 +223,7 @@ def _spawned(lines: Iterable[Said], files: "_Files") -> list[_Spawn]:
 
 
 class _Files:
-    """The transcripts of the subagents of a session that no call of the run has taken yet, by the id of the agent."""
+    """The transcripts of a session's subagents that no call of the run has taken yet, by the id of the agent."""
 
     def __init__(self, run: Run, source: Source) -> None:
         self.run = run
@@ -232,7 +232,7 @@ class _Files:
         self.paths = {path.stem.removeprefix("agent-"): path for path in reversed(files)}
 
     def of(self, spawn: _Spawn) -> list[_Spawn]:
-        """The agents that a call started: one, or those of a workflow, by its folder and its journal."""
+        """List the agents that a call started: one, or those of a workflow, by its folder and its journal."""
         if spawn.whole and spawn.workflow:
             folder = self.run.transcript.path.with_suffix("") / "subagents" / "workflows" / spawn.workflow
             journal = folder / "journal.jsonl"
@@ -247,7 +247,7 @@ class _Files:
         return [spawn]
 
     def left_over(self) -> list[_Spawn]:
-        """The agents that began during the run, and that no call of the session is known to have started."""
+        """List the agents that began during the run without a known call of the session."""
         found = []
         for agent in list(self.paths):
             path = self.paths[agent]
@@ -262,12 +262,12 @@ class _Files:
         return found
 
     def _is_own(self, path: Path) -> bool:
-        """Whether a transcript is of this session: where it stands beside those of others, it has to say so."""
+        """Return whether a transcript is of this session. Beside transcripts of other sessions, its lines must name it."""
         sessions = (self.run.index.session, self.run.transcript.sdk_session)
         return path.parent != self.run.transcript.path.parent or self._head(path).session in sessions
 
     def _fits(self, spawn: _Spawn, path: Path) -> bool:
-        """Whether a transcript says that this call started it, or begins with its prompt, be it within a message."""
+        """Return whether this call started a transcript: its metadata names the call, or it begins with the call's prompt."""
         told: Record = {}
         with suppress(FileError):
             told = record_of(load_json(path.with_suffix(".meta.json")))

@@ -1,4 +1,4 @@
-"""From one run to the normalized trace (SPEC 16)."""
+"""Maps one run to the normalized trace (SPEC 16)."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -43,11 +43,11 @@ from agenteval_nanoclaw.session.transcript import (
 from agenteval_nanoclaw.session.values import Record, iso, record_of, records_in, text_of
 
 FAILED = {"failed": "", "killed": "aborted", "stopped": "aborted"}
-"""What a notice says of work that did not succeed, with the kind of error; empty: as its summary says."""
+"""The statuses of a notice about failed work, with the kind of error; empty: taken from its summary."""
 PEER = "agent"
 """The role of another agent of the install in a conversation."""
 SENDERS = {"task": "scheduler", "webhook": "system"}
-"""Who acts when a message is received, by its kind; any other is the user's."""
+"""The actor of a received message, by its kind. Any other kind is the user's."""
 IMPLICIT = "memory that was loaded into the prompt is not recorded: without a read by a tool, nothing shows whether it was known"
 NO_PROMPT = "the prompt: a stream does not tell what the agent was asked"
 NOT_DELIVERED = "sends are known by their calls, the answer by its text"
@@ -57,8 +57,8 @@ MOUNTS = "memory under /workspace/extra belongs to the group that the folder is 
 class Teller:
     """Turns the lines of a run into events, one after the other. `default_group` is the group where none is recorded.
 
-    Once that is done, `memory` has what the run shows of memory files beside its events, and `tools` those that the agent
-    had, where the recording says so.
+    Afterwards, `memory` holds the contents of memory files that the run shows, and `tools` the tools that the agent had,
+    where the recording lists them.
     """
 
     def __init__(
@@ -84,24 +84,24 @@ class Teller:
         self.usage = Usage()
         self.ending = Ending()
         self.calls: dict[str, Call] = {}
-        """By the recorded id: the last one of it."""
+        """The calls by their recorded ids. Of several calls with one id, this is the last."""
         self.early: dict[str, tuple[Said, Record]] = {}
-        """Results that stand before their call."""
+        """Results before their call, by the id of the call."""
         self.waiting = list(run.received)
         self.tasks: dict[str, str] = {}
-        """The ids of calls, by what their results call the work that goes on."""
+        """The ids of calls, by the name of the background work in their results."""
         self.served = 0
-        """How many calls the model's service ran itself: what they were is not read."""
+        """The number of calls that the model's service ran itself. They are counted, not read."""
         self.requests = list(run.session.requests) if run.session and run.index.timed else []
-        """What the session asked of the host, as far as no call is told that did."""
+        """The session's requests to the host that no call has claimed yet."""
         self.took: list[float] = []
-        """How long the turns of a stream took, in milliseconds."""
+        """The durations of a stream's turns, in milliseconds."""
         self.cost: float | None = None
         self.tools: list[str] = []
         self.notes: list[str] = []
 
     def trace(self, case_id: str, run_id: str) -> Trace:
-        """The trace of the run, under the ids of the test case and of the test run."""
+        """Build the trace of the run, with the ids of the test case and of the test run."""
         run, flags = self.run, self.builder.capabilities
         for said in self.lines:
             self._line(said)
@@ -155,7 +155,7 @@ class Teller:
         text = prompt_of(said.record)
         for message in parse_prompt(text).messages if text is not None else ():
             received = next((each for each in self.waiting if each.message == message), None)
-            if received is None:  # handed out again
+            if received is None:  # the harness handed the same message to the agent again
                 continue
             self.waiting.remove(received)
             row = received.row
@@ -195,11 +195,11 @@ class Teller:
             return
         known, message = self.calls.get(call_id), text_of(said.message.get("id"))
         args = fitting(record_of(block.get("input")))
-        # the same call, written again or further
+        # A line may repeat a call, or complete it: streams write the first lines before all arguments are there.
         if known and known.message == message and (message or not known.answered):
             known.args.update(args)
             return
-        # some services use an id for many calls, one after the other
+        # Some services use one id for many calls, one after the other: `call_0` is in every answer.
         number = known.number + 1 if known else 1
         own_id = call_id if number == 1 else f"{call_id}#{number}"
         folder, tool = text_of(said.record.get("cwd")), canonical(name, self.aliases)
@@ -260,7 +260,7 @@ class Teller:
             self._error(said, kind, text, call=call, retryable=kind in RETRYABLE)
 
     def _ask_host(self, said: Said, call: Call, text: str, *, success: bool) -> None:
-        """Tell what a command of the shell asked the host about tasks, as calls that the call of the shell made."""
+        """Add the task requests of a shell command (`ncl tasks …`) as calls of their own, below the call of the shell."""
         during = [
             each
             for each in self.requests
@@ -297,7 +297,7 @@ class Teller:
                 self._error(said, kind, refusal or text, call=inner, retryable=kind in RETRYABLE)
 
     def _notices(self, said: Said) -> None:
-        """The results that come after the answer to their call, which only said that it began something."""
+        """Add results that arrive in notices. The result of their call only stated that the work began."""
         for notice in notices_of(said.record):
             call = self.calls.get(notice.call) or self.calls.get(self.tasks.get(notice.task, ""))
             if call is None:
@@ -323,7 +323,9 @@ class Teller:
         costs, first = self.run.index.costs, self.run.lines[0].place
         for cost in (each for place, each in costs if place == said.line.place):
             before = [0.0, *(each for place, each in costs if place < first)][-1]
-            self.cost = round(cost - before, 9) if cost >= before else cost  # adds up, until it begins anew
+            self.cost = (
+                round(cost - before, 9) if cost >= before else cost
+            )  # the cost of the process: it adds up, and a new process begins at 0
         self.usage.add_total(result.get("usage"))
         self.outgoing.tell(said.line)
         if not (said.line.aside and self.ending.told) and (kind := self.ending.ends(result)):
@@ -389,7 +391,7 @@ class Teller:
             yield "what came after the last line, which is no result"
 
     def _not_shown(self) -> Iterator[str]:
-        """What the recording of the run cannot show, beside what is unseen of what it did."""
+        """List notes on facts that the recording cannot show, beside the unseen parts of the run."""
         run = self.run
         for command in self.memory.memory.unclear:
             yield f"a command names memory in a way that is not understood; what it did there is not shown: {command}"
@@ -412,7 +414,7 @@ class Teller:
 
 
 def _speaker(received: Received) -> tuple[str, str]:
-    """Role and actor of a message: a user's, unless another agent of the install sent it, the host or the scheduler."""
+    """Return role and actor of a message: the user, another agent of the install, the host, or the scheduler."""
     if received.is_note:
         return "system", "system"
     return (PEER, "agent") if received.is_of_peer else ("user", SENDERS.get(received.message.kind, "user"))

@@ -1,4 +1,4 @@
-"""Memory of groups: which files are memory, whose, what tool calls do to it, and the events that tell of it."""
+"""Memory of groups: the files that are memory, their owners, the effects of tool calls, and memory events."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -19,23 +19,23 @@ from agenteval_nanoclaw.session.values import Record, iso, record_of, records_in
 from agenteval_nanoclaw.versions import MEMORY_FOLDER, MEMORY_INDEX
 
 SHARED = "global"
-"""Owns what NanoClaw shares between groups."""
+"""The owner of files that NanoClaw shares between groups."""
 OWN_FOLDERS = ("/workspace/agent", "/workspace/group")
-"""Where a group's folder is mounted: in v2, and in v1."""
+"""The mount points of a group's folder, in v2 and in v1."""
 ALL_GROUPS = "/workspace/project/groups"
-"""Where the main group of v1 sees all groups."""
+"""The mount point of all groups in the main group of v1."""
 EXTRA = "/workspace/extra/"
 LOCAL = "CLAUDE.local.md"
 MAIN = "CLAUDE.md"
 MAX_MEMORY = 1_000_000
-"""Memory files of more bytes are not read."""
+"""The most bytes of a memory file that is read."""
 _BEGIN = lazy(rf"^(?:\./|(?:{'|'.join(OWN_FOLDERS)})/)")
 _PLAIN = lazy(r"\w[\w.-]*")
 
 
 @dataclass(frozen=True, slots=True)
 class Owned:
-    """A memory file: the group that owns it, and what kind of memory it is."""
+    """A memory file: its owner, the kind of memory, and its path."""
 
     group: str
     source: str
@@ -51,30 +51,31 @@ class MemoryUse:
     write: bool = False
     change: str = ""
     names_only: bool = False
-    """Whether only the file's name was shown, not what is in it."""
+    """True if only the file's name was shown, not its content."""
     whole: bool = False
-    """Whether the file holds nothing but `content` after this write."""
+    """True if the file holds nothing but `content` after this write."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Memory:
-    """Tells memory files from others, for one group."""
+    """Recognises memory files, for one group."""
 
     group: str
     mounts: list[Mount] = field(default_factory=list)
     groups: list[str] = field(default_factory=list)
-    """All groups that are known."""
+    """All known groups."""
     index_text: str = ""
-    """What the group's memory file holds, as far as known: files that it names are memory too."""
+    """The known content of the group's memory file. The files that it names are memory, too."""
     unclear: list[str] = field(default_factory=list)
-    """Commands that name memory in a way that was not understood."""
+    """Commands that name memory, and that the reader of shell commands does not understand."""
 
     def owned(self, path: str) -> Owned | None:
-        """The memory file that a path inside the container leads to, or None."""
+        """Return the memory file at a path inside the container, or None."""
         path = normpath(path)
         for folder in OWN_FOLDERS:
             inside = path.removeprefix(folder + "/")
-            if inside != path:  # in v2 the main file is put together from what all groups share
+            if inside != path:
+                # NanoClaw v2 composes CLAUDE.md from shared parts at every start, so it is no group's own memory.
                 shared = inside == MAIN and folder == OWN_FOLDERS[0]
                 return Owned(SHARED, MAIN, path) if shared else self._of_group(self.group, inside, path)
         if path.startswith("/workspace/global/") or path == "/app/CLAUDE.md":
@@ -104,7 +105,7 @@ class Memory:
         return Owned(group, inside, path) if is_memory else None
 
     def indexed(self) -> list[str]:
-        """The files that the memory file names, by their paths in the group's folder."""
+        """List the files that the memory file names, by their paths in the group's folder."""
         words = re.split(r"[^\w./-]+", self.index_text)
         names = [_BEGIN.sub("", word).rstrip(".") for word in words]
         return [
@@ -116,7 +117,7 @@ class Memory:
     # What calls do ---------------------------------------------------------------------------------------------
 
     def uses(self, tool: str, args: dict[str, Any], folder: str, output: str) -> list[MemoryUse]:
-        """What a successful call did to memory.
+        """List the uses of memory by a successful call.
 
         `tool` is the recorded name, `folder` the working directory, `output` the text of the result.
         """
@@ -158,9 +159,9 @@ class Memory:
         return self._hits(output, place, folder, names_only=names_only)
 
     def _hits(self, output: str, place: str, folder: str, *, names_only: bool) -> list[MemoryUse]:
-        """The memory files that the lines of a search name, each with the lines found in it: `notes.md:2:text`.
+        """List the memory files in the output of a search, each with its lines: `notes.md:2:text`.
 
-        They are named from the folder that the search ran in, else from the place that was searched.
+        A name is relative to the folder that the search ran in, else to the place that was searched.
         """
         found: dict[Owned, list[str]] = {}
         for line in output.splitlines():
@@ -195,10 +196,9 @@ class Memory:
         return _once(uses)
 
     def _of_folder(self, touch: Touch, command: str) -> tuple[list[MemoryUse], bool]:
-        """What is done to another group's memory whose folder is copied, moved or deleted as a whole.
+        """Return the use of another group's memory when its folder is copied, moved or deleted as a whole.
 
-        Without that, whether it is the memory of groups that a glob means, or whose folders are copied with all that is
-        around.
+        Without a use, the second value is true if a glob or a copied parent folder may contain memory of other groups.
         """
         if not touch.below or touch.access not in ("copy", "write"):
             return [], self.owned(touch.path) is not None
@@ -212,7 +212,7 @@ class Memory:
         return [], any(file and file.group not in (self.group, SHARED) for file in inside)
 
     def _matching(self, path: str) -> list[Owned]:
-        """The memory files that a path, or a glob, means."""
+        """List the memory files that a path or a glob matches."""
         if not is_glob(path):
             file = self.owned(path)
             return [file] if file else []
@@ -226,7 +226,7 @@ class Memory:
 
 
 def _means(glob: str, path: str) -> bool:
-    """Whether a glob means a path, as a shell reads it: only `**` goes through folders, or through none."""
+    """Return whether a glob matches a path in a shell. Only `**` matches across folders, or no folder at all."""
     if "**" in glob:
         return name_matches(glob, path) or name_matches(glob.replace("**/", ""), path)
     return glob.count("/") == path.count("/") and name_matches(glob, path)
@@ -246,7 +246,7 @@ def _read(file: Owned, output: str, *, names_only: bool) -> MemoryUse:
 
 
 def _once(uses: list[MemoryUse]) -> list[MemoryUse]:
-    """Reads of a file once, the one that shows the most; writes but for those that only repeat the one before."""
+    """Keep one read of each file, the one that shows the most, and all writes that differ from the one before."""
     kept: list[MemoryUse] = []
     for use in uses:
         same = [each for each in kept if (each.file, each.write) == (use.file, use.write)]
@@ -262,8 +262,8 @@ def _once(uses: list[MemoryUse]) -> list[MemoryUse]:
 class MemoryEvents:
     """Adds memory events after the results of the calls that read or wrote memory.
 
-    `before` is what memory files held when the run first touched them, where that is recorded; None: they were not
-    there. `written` are the paths of the files that it wrote, `held` what each file is known to hold, piece by piece.
+    `before` has the recorded content of memory files before the run first touched them; None for a file that did not
+    exist. `written` are the paths of the written files, `held` the known pieces of each file's content.
     """
 
     def __init__(self, run: Run, reading: Reading, builder: TraceBuilder, lines: list[Said]) -> None:
@@ -276,20 +276,20 @@ class MemoryEvents:
         self.told = False
 
     def tell(self, said: Said, call: Call, text: str, detail: Record) -> None:
-        """The memory events of a successful call; `text` and `detail` are its result."""
+        """Add the memory events of a successful call; `text` and `detail` are its result."""
         for use in self.memory.uses(call.recorded, call.args, call.folder, text):
             self._remember(use, detail)
             self._add(said, use, call_id=call.id)
 
     def tell_loaded(self, said: Said) -> None:
-        """The memory that was loaded into the prompt, where a line tells of it."""
+        """Add the memory that the harness loaded into the prompt, where a line lists it."""
         attachment = record_of(said.record.get("attachment"))
         for entry in records_in(attachment.get("files")) if attachment.get("type") == "instructions" else ():
             if file := self.memory.owned(text_of(entry.get("path"))):
                 self._add(said, MemoryUse(file, text_of(entry.get("content"))), implicit=True)
 
     def _remember(self, use: MemoryUse, detail: Record) -> None:
-        """What the file held before, when this call is the first to touch it; and what a write left nothing of."""
+        """Record the file's earlier content at the first touch, and the content that a whole write replaced."""
         path, original = use.file.path, detail.get("originalFile")
         original = original if isinstance(original, str) else None
         if path not in self.written and use.file not in self.before:
@@ -323,7 +323,7 @@ class MemoryEvents:
 
 
 def _index_text(lines: list[Said]) -> str:
-    """What the run shows of what memory files hold: the files that they name are memory, too."""
+    """Return the content of memory files that the run shows. The files that it names are memory, too."""
     files = (f"/{LOCAL}", f"/{MAIN}")
     reading: set[str] = set()
     shown: list[str] = [""]
@@ -345,7 +345,7 @@ def _index_text(lines: list[Said]) -> str:
 
 
 def memory_of(run: Run, reading: Reading, group_id: str) -> Memory:
-    """What tells the memory files of a run from others."""
+    """Return the memory of the run's group."""
     return Memory(
         group=group_id,
         mounts=(run.group.mounts if run.group else None) or [],
@@ -355,7 +355,7 @@ def memory_of(run: Run, reading: Reading, group_id: str) -> Memory:
 
 
 def memory_files(reading: Reading, folder: str) -> list[str]:
-    """The files in the memory folder of a group, by their paths in the group's folder."""
+    """List the files in the memory folder of a group, by their paths in the group's folder."""
     groups = reading.source.groups
     if groups is None or not _PLAIN.fullmatch(folder):
         return []
@@ -364,7 +364,7 @@ def memory_files(reading: Reading, folder: str) -> list[str]:
 
 
 def group_file(reading: Reading, folder: str, name: str) -> str | None:
-    """A file of a group's folder, as it was when the recording was copied; None when it is not there."""
+    """Read a file of a group's folder, as it was when the recording was copied; None when it is not there."""
     if reading.source.groups is None or not _PLAIN.fullmatch(folder):
         return None
     path = reading.source.groups / folder / name

@@ -1,7 +1,7 @@
-"""What an agent asks of the host about tasks: `ncl tasks …` in a shell, since 2.2; before, MCP tools did the same.
+"""Reads requests to the host about tasks: `ncl tasks …` in a shell, since 2.2. Earlier releases had MCP tools for them.
 
-In a trace each is a call of its own beside the call of the shell, under the name and the arguments that the tools had, so that
-one test fits both.
+In a trace each request is a call of its own beside the call of the shell. It has the name and the arguments of the former
+tool, so that one test fits both releases.
 """
 
 import re
@@ -21,17 +21,17 @@ _ID = ("id", "taskId")
 
 @dataclass(slots=True)
 class Asked:
-    """One thing that was asked about tasks: the tool that it stands for, and how it is written."""
+    """One request about tasks, with the equivalent tool and the command."""
 
     tool: str
     command: str
     args: Record
     answer: Record
-    """What the host said; empty where only the words of the command are known."""
+    """The host's answer; empty where only the words of the command are known."""
 
 
 def asked_in(command: str, requests: Sequence[Request]) -> list[Asked]:
-    """What a command of the shell asked about tasks. `requests` are those that it made, where the databases have them."""
+    """List the task requests of a shell command. `requests` are the stored ones; without any, its words are read."""
     found = [(each.command, each.args, each.answer) for each in requests]
     if not found and HOST_PROGRAM in command:
         found = [(*_parsed(words, stdin), {}) for words, stdin in invocations(command, HOST_PROGRAM)]
@@ -39,7 +39,7 @@ def asked_in(command: str, requests: Sequence[Request]) -> list[Asked]:
 
 
 def _parsed(words: list[str], stdin: str | None) -> tuple[str, Record]:
-    """Command and arguments, as `ncl` itself reads its words: what is no option, nor a value of one, names the command."""
+    """Parse words as `ncl` does: a word that is no option, nor the value of one, belongs to the command's name."""
     names: list[str] = []
     args: Record = {}
     rest = list(words)
@@ -71,7 +71,7 @@ def _camel(key: str) -> str:
 
 
 def refusal_of(answer: Record) -> str:
-    """Why the host did not do it; empty when it did, or nothing tells."""
+    """Return the reason of the host's refusal; empty when it did not refuse, or no answer is stored."""
     if answer.get("ok") is not False:
         return ""
     error = record_of(answer.get("error"))

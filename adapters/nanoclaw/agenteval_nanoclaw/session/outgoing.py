@@ -1,9 +1,9 @@
-"""What a run sent, and what people got of it.
+"""The messages that a run sent, and the ones that arrived.
 
-Where the databases are recorded, the rows of what went out are the truth: the runner may change on its way out what the agent
-wrote, send it twice, or not at all. What the agent wrote explains rows, in this order: a tool's answer names its row; a
-`<message>` block became the row with its text, else the next one to its destination; a row that nothing explains is a send of
-its own. Without databases, the texts are taken as they stand.
+Where the databases are recorded, their outbound rows are the truth: the runner may change a message of the agent, send it
+twice, or not at all. Rows are explained in this order: a tool's result names its row; a `<message>` block became the row
+with its text, else the next row to its destination; a row without an explanation is a send of its own. Without databases,
+the texts count as sent.
 """
 
 from collections import Counter
@@ -26,9 +26,9 @@ from agenteval_nanoclaw.versions import RUNNER_FAILED, TO_AGENTS
 
 LONGEST_QUOTE = 200
 FINAL_TEXT = "final text"
-"""What the trace calls the tool of a message that a text of the agent sent."""
+"""The `recorded_tool` of a message that a text of the agent sent."""
 NO_TEXT = "messages_out"
-"""What the trace calls the tool of a message that nothing of the agent explains: the table that has it."""
+"""The `recorded_tool` of a message without an explanation: the table that holds it."""
 NOT_WRAPPED = "the last text was not delivered: nothing in it is in <message to=…>, and no text after it was"
 OTHER_TEXT = "another text with which the agent ended a turn is not the final output: {text}"
 NOT_SENT = "no message went out for what the {what} says to {to}: {text}"
@@ -45,20 +45,20 @@ _BLOCK = lazy(r'<(message)\s+to="([^"]*)"')
 _INTERNAL = lazy(r"(?s)<internal>.*?(?:</internal>|\Z)")
 _SENT_ID = lazy(r"\(id: ([\w-]+)")
 _SENT_TO = lazy(r"(?:\A|[()])(?>[^()]*?\bsent to (?=[^()\s]))([^()]+) \(id:")
-"""Tried once for each stretch without brackets, not for each "sent to" in it."""
+"""The destination in a result. The pattern is tried once for each stretch without brackets, so it takes linear time."""
 _BY_CONTENT = {"ask_user_question": "ask_question", "edit_message": "edit", "add_reaction": "reaction"}
-"""Tools of NanoClaw whose answers do not name what they sent, and what their rows are: a type or an operation."""
+"""Tools of NanoClaw with results that do not name their row, and the type or operation of the row."""
 
 
 class Part(NamedTuple):
-    """A part of a text that goes to one destination; none is named where there is only the conversation."""
+    """A part of a text for one destination. `to` is empty where there is only the conversation."""
 
     to: str
     text: str
 
 
 def parts_of(text: str, generation: str) -> list[Part]:
-    """What of a text is sent. `generation` is `v2`, `v1`, or empty for an agent without NanoClaw."""
+    """List the parts of a text that are sent. `generation` is `v2`, `v1`, or empty for an agent without NanoClaw."""
     shown = _INTERNAL.sub("", text) if generation else text
     if generation == "v2":
         blocks = elements(shown, _BLOCK)
@@ -67,33 +67,33 @@ def parts_of(text: str, generation: str) -> list[Part]:
 
 
 def sent_to(answer: str) -> str:
-    """Where a message went, as a send tool's answer says; empty when it does not."""
+    """Return the destination in the result of a send tool; empty where it names none."""
     named = _SENT_TO.search(answer)
     return named[1] if named else ""
 
 
 @dataclass(slots=True)
 class _Explained:
-    """The rows that are explained: by the calls of tools, and by parts of texts (answer, number from 1)."""
+    """The explained rows: by the calls of tools, and by parts of texts (answer, number from 1)."""
 
     by_call: dict[str, Outbound] = field(default_factory=dict)
     by_part: dict[tuple[str, int], Outbound] = field(default_factory=dict)
 
     @property
     def ids(self) -> set[str]:
-        """The ids of the rows."""
+        """The ids of the explained rows."""
         return {row.id for row in (*self.by_call.values(), *self.by_part.values())}
 
 
 def _kind(row: Outbound) -> str:
-    """What a row is: a type or an operation; empty for a plain message."""
+    """Return the type or operation of a row; empty for a plain message."""
     return row.operation or text_of(row.content.get("type"))
 
 
 def _explain(
     run: Run, lines: Sequence[Said], parts: dict[str, list[Part]], answers: list[Answer]
 ) -> _Explained:
-    """The rows that a run explains exactly: named by a tool's answer, or with the text of a part."""
+    """Find the rows that a run explains exactly: named by a tool's result, or equal to a part of a text."""
     found = _Explained()
     session = run.session
     if session is None:
@@ -124,7 +124,7 @@ def _explain(
 
 @dataclass(slots=True)
 class _Utterance:
-    """What went out to the conversation at once: of one text, by one call, or by nothing that is known (`row`)."""
+    """Rows that went out to the conversation at once: from one text, by one call, or unexplained (`row`)."""
 
     rows: list[Outbound]
     answer: Answer | None = None
@@ -162,7 +162,7 @@ def _explain_by_calls(
 
 
 def _by_content(kind: str, args: Record, rows: list[Outbound], taken: set[str]) -> Outbound | None:
-    """The row that a call made whose answer does not name it: the first of its kind that says the same."""
+    """Return the row of a call with a result that does not name it: the first free row of its kind, with equal content first."""
     free = [row for row in rows if _kind(row) == kind and row.id not in taken]
     keys = ("question", "text", "emoji")
     equal = [row for row in free if all(row.args.get(key) == args.get(key) for key in keys)]
@@ -170,11 +170,11 @@ def _by_content(kind: str, args: Record, rows: list[Outbound], taken: set[str]) 
 
 
 class Outgoing:
-    """Tells what a run sent: by tools, by its texts, and by what nothing explains.
+    """Adds the sends of a run to the trace: by tools, by texts, and those without an explanation.
 
-    The final output is the last that people got in the conversation. When a text sent it, it is no send besides; when
-    tools did, or nothing explains it, it names their calls in `sent_by`. What else went out is an `outbound_send` of its
-    own, whose `recorded_tool` is `final text` or `messages_out`. What did not arrive is a send that failed.
+    The final output is the last message that arrived in the conversation. If a text sent it, it is no send besides; else
+    it names the calls in `sent_by`. Any other message is an `outbound_send` of its own, with the `recorded_tool`
+    `final text` or `messages_out`. A message that did not arrive is a failed send.
     """
 
     def __init__(self, run: Run, lines: Sequence[Said], builder: TraceBuilder, reading: Reading) -> None:
@@ -184,15 +184,15 @@ class Outgoing:
         answers = answers_in(lines)
         finals = [answer for answer in answers if not answer.calls]
         self.texts = answers if run.generation == "v2" else finals
-        """What may send messages: in v2 also texts beside calls."""
+        """The texts that may send messages: in v2 also texts beside calls."""
         self.own = self._conversation()
-        """The names of where the run's messages came from: where its answers go."""
+        """The names of the run's conversation: its messages came from there, and its answers go there."""
         first = [each.message for each in run.received if each.time == run.received[0].time]
         self.one_door = bool(first) and all(each.kind == "task" and each.now for each in first)
-        """Whether tools alone send, as in runs of tasks in newer releases; the final text is for the log of the task."""
+        """True if tools alone send, as in runs of tasks since 2.2. The final text then goes to the log of the task."""
         self.parts = _parts(self.texts, run)
         self.delivers = bool(run.generation) or self.stored
-        # what is said of a notice, once the message is answered, is no answer to it
+        # A comment on a notice, after the message was answered, is no answer to the message.
         counted = [answer for answer in finals if self.delivers or not answer.aside] or finals
         speaking = [] if self.one_door else [answer for answer in counted if self._is_heard(answer)]
         self.final = (speaking or counted)[-1] if finals else None
@@ -200,19 +200,19 @@ class Outgoing:
         heard = [answer for answer in self.texts if not self.one_door and answer not in finals]
         heard = [each for each in self.texts if each in speaking or (each in heard and self._is_heard(each))]
         self.speaker = heard[-1] if heard else None
-        """The last text that sends something to the conversation, as far as texts alone tell."""
+        """The last text that sends something to the conversation, judged by the texts alone."""
         self.by_last_line = {id(answer.last): answer for answer in self.texts}
         self.output: TraceMessage | None = None
         self.notes: list[str] = []
         self.called: dict[str, str] = {}
-        """What tools sent to the conversation, by call; used where no rows are recorded."""
+        """The texts that tools sent to the conversation, by call; used where no rows are recorded."""
         self.explained = _explain(run, lines, self.parts, self.texts) if self.stored else _Explained()
         self.loose = self._loose(reading) if self.stored else []
         self.failures = [row.text for row in self.loose if row.text.startswith(RUNNER_FAILED)]
-        """The messages that say that the agent's process failed in this run: they are no answers."""
+        """Messages of the runner that the agent's process failed in this run. They are no answers."""
         self.loose = [row for row in self.loose if not row.text.startswith(RUNNER_FAILED)]
         self.waiting = list(self.loose)
-        """What nothing explains, and is not told yet."""
+        """Unexplained rows that are not in the trace yet."""
         self.last = self._last() if self.stored else []
         if not self.delivers:
             others = [each.text.strip() for each in finals if each is not self.final]
@@ -225,7 +225,7 @@ class Outgoing:
         if session:
             rows = [each.row for each in asked if each.row and each.row.platform_id]
             names += [session.name_of(row.channel, row.platform_id) for row in rows]
-            # what another agent reports, or the host, people hear of in the chat
+            # The agent passes reports of other agents and of the host on to the chat, so that counts as its conversation.
             if not any(names) or any(each.is_of_peer or each.is_note for each in self.run.received):
                 names.append(session.name_of(*session.routing))
         return list(dict.fromkeys(name for name in names if name))
@@ -240,13 +240,13 @@ class Outgoing:
         return self.run.session.name_of(row.channel, row.platform_id) if self.run.session else ""
 
     def _goes_home(self, row: Outbound) -> bool:
-        """Whether a row goes to the conversation; a run without one, as that of a task, has people everywhere."""
+        """Return whether a row goes to the conversation. For a run without one (a task), any chat counts."""
         return self._to(row) in self.own if self.own else row.channel != TO_AGENTS
 
     # What explains what ---------------------------------------------------------------------------------------
 
     def _loose(self, reading: Reading) -> list[Outbound]:
-        """What nothing explains exactly. A part that has no row takes the next one to its destination first."""
+        """List the unexplained rows. Before, each part of a text without a row takes the next row to its destination."""
         taken = self.explained.ids
         others: dict[int, tuple[Run, list[Outbound]]] = {}
         for row, other in self.run.shared:
@@ -270,14 +270,14 @@ class Outgoing:
         return free
 
     def _went_out(self, part: Part) -> bool:
-        """Whether another part with the same text was sent there: the runner does not send it again."""
+        """Return whether an equal part was sent to the same destination: the runner does not send it again."""
         for (name, number), row in self.explained.by_part.items():
             if self.parts[name][number - 1] == part and row.text.strip() == part.text:
                 return True
         return False
 
     def _last(self) -> list[_Utterance]:
-        """The last that people got in the conversation; several when tools sent it."""
+        """Return the last messages that arrived in the conversation: several if tools sent them."""
         found: dict[str, _Utterance] = {}
         for (name, _), row in self.explained.by_part.items():
             answer = next(each for each in self.texts if each.id == name)
@@ -286,7 +286,7 @@ class Outgoing:
             found[f"call {call}"] = _Utterance([row], call=call)
         said = {row.text.strip() for each in found.values() for row in each.rows}
         for row in self.loose:
-            if row.text.strip() not in said:  # a message that goes out twice is no other answer
+            if row.text.strip() not in said:  # a second copy of a message is no new answer
                 found[f"row {row.id}"] = _Utterance([row], row=row.id)
         for each in found.values():
             each.rows = [row for row in each.rows if self._arrived(row)]
@@ -295,7 +295,7 @@ class Outgoing:
         later = own[at + 1 :]
         if called := [each for each in later if each.call]:
             return called
-        # an answer stays one, whatever a fork sends after it; after a text beside a call, more was to come
+        # A fork may send a footer after the answer, which stays the answer. After a text beside a call, more was to come.
         if at >= 0 and (own[at].answer is self.final or not later):
             return own[at : at + 1]
         return later
@@ -306,7 +306,7 @@ class Outgoing:
     # What calls sent ------------------------------------------------------------------------------------------
 
     def args_of(self, call_id: str, args: dict[str, Any]) -> tuple[dict[str, Any], str]:
-        """The arguments of a call with what really went out, and the text that the agent gave, where that differs."""
+        """Return the arguments of a call with the texts that went out, and the agent's own text where it differs."""
         row = self.explained.by_call.get(call_id)
         given = {key: value for key, value in args.items() if isinstance(value, str)}
         shown = {key: row.args[key] for key in given if isinstance(row.args.get(key), str)} if row else {}
@@ -318,7 +318,7 @@ class Outgoing:
         return {**args, **differing}, said
 
     def sent(self, call_id: str, args: dict[str, Any], answer: str) -> dict[str, Any]:
-        """The result of a successful send by tool: its answer, where it went, and whether it arrived."""
+        """Return the result of a successful send by tool: its text, destination, and delivery."""
         row = self.explained.by_call.get(call_id)
         if row:
             return {"text": answer, **({"to": to} if (to := self._to(row)) else {}), **_proof(row)}
@@ -330,7 +330,7 @@ class Outgoing:
         return {"text": answer, **({"to": to} if to else {})}
 
     def not_arrived(self, call: Call) -> dict[str, Any]:
-        """What is known of a message by tool that did not arrive; empty for one that did."""
+        """Return the known facts of a tool's message that did not arrive; empty for one that did."""
         row = self.explained.by_call.get(call.id)
         if row is None and self.stored and call.tool == OUTBOUND and call.recorded.startswith(OWN_SERVER):
             part = Part(text_of(call.args.get("to")), text_of(call.args.get("text")) or call.recorded)
@@ -341,10 +341,10 @@ class Outgoing:
         self._note_state(row)
         return {**({"to": to} if (to := self._to(row)) else {}), **_proof(row)}
 
-    # What is told, line by line -------------------------------------------------------------------------------
+    # Events, line by line -------------------------------------------------------------------------------
 
     def tell(self, line: Line) -> None:
-        """Tell what went out until a line, and what the line sends when it completes a text."""
+        """Add the messages that went out before a line, and those of the line when it completes a text."""
         self._tell_loose(line.time)
         answer = self.by_last_line.get(id(line))
         if answer is None:
@@ -366,13 +366,13 @@ class Outgoing:
             self._final(answer, line.time)
 
     def end(self) -> None:
-        """Tell what is left once all lines are told."""
+        """Add the rest after the last line."""
         self._tell_loose(None)
         if self.output is None and (self.final or self.last):
             self._final(self.final, max([self.run.ended, *(each.rows[-1].time for each in self.last)]))
 
     def _place(self) -> Answer | None:
-        """The text after which the final output is told; None for the end of the run."""
+        """Return the text that the final output follows; None for the end of the run."""
         if not self.stored:
             return self.speaker or self.final
         if self.last and self.last[0].answer:
@@ -422,7 +422,7 @@ class Outgoing:
         self.notes += [] if note in self.notes else [note]
 
     def _send_unproven(self, part: Part, answer: Answer, call_id: str) -> None:
-        """Tell of a part of a text of which nothing proves that it went out."""
+        """Add the send of a part of a text without a row that proves it."""
         later = [each for text in self.texts[self.texts.index(answer) + 1 :] for each in self.parts[text.id]]
         if self.one_door:
             self._note_not_sent(FINAL_TEXT, part)
@@ -451,7 +451,7 @@ class Outgoing:
         self.builder.add("final_output", data, ts=iso(time))
 
     def _unproven(self, answer: Answer | None) -> dict[str, Any]:
-        """The final output as texts and calls tell it."""
+        """Return the final output by texts and calls, without rows."""
         if answer and answer is self.speaker:
             own = [part for part in self.parts[answer.id] if self._is_own(part.to)]
             names = list(dict.fromkeys(part.to for part in own if part.to)) or self.own
@@ -461,7 +461,7 @@ class Outgoing:
         return {"content": ""}
 
     def _proven(self, answer: Answer | None) -> dict[str, Any]:
-        """The final output as the rows tell it: what arrived in the conversation, and nothing else."""
+        """Return the final output by the rows: only messages that arrived in the conversation."""
         if self.last and self.last[0].answer:
             rows = self.last[0].rows
             return {**self._of_rows(rows, rows), "content": "\n\n".join(row.text for row in rows)}
@@ -481,7 +481,7 @@ class Outgoing:
         return {"content": "", **_named(names), "said": said, **self._of_rows(rows, []), "delivered": False}
 
     def _of_rows(self, rows: list[Outbound], arrived: list[Outbound]) -> dict[str, Any]:
-        """Where rows went, what proves it, and what the agent wrote instead of what arrived."""
+        """Return destination and proof of rows, and the agent's own text where another one arrived."""
         if not rows:
             return {}
         names = list(dict.fromkeys(self._to(row) for row in rows)) if self.own else []
@@ -494,7 +494,7 @@ class Outgoing:
 
 
 def _parts(texts: list[Answer], run: Run) -> dict[str, list[Part]]:
-    """What each text sends. Older releases of v2 send texts without a destination, too: where rows show it."""
+    """List the parts that each text sends. Older releases of v2 also send texts without a `<message>`; rows show it."""
     parts = {answer.id: parts_of(answer.text, run.generation) for answer in texts}
     if run.outbound_is_stored and not any(parts.values()):
         sent = {row.text.strip() for row in run.outbound if row.in_reply_to}
@@ -509,7 +509,7 @@ def _named(names: list[str]) -> dict[str, Any]:
 
 
 def _joined(rows: list[Outbound]) -> str:
-    """What people read of rows in the end: a message that was edited as it was edited."""
+    """Join the texts of rows as people read them in the end: an edited message with its last text."""
     shown: dict[str, str] = {}
     for row in rows:
         edited = text_of(row.content.get("messageId")) if row.operation == "edit" else ""

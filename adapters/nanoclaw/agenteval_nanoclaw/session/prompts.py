@@ -1,4 +1,4 @@
-"""What the texts of users' lines say, and what the harness wrote among them; the types of line that are known."""
+"""Reads the texts of user lines, without the parts that the harness wrote; lists the known types of line."""
 
 import re
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ _OTHER_KNOWN = """
     todo_reminder turn_duration
 """
 PASSED_OVER = frozenset(_PASSED_OVER.split())
-"""Types of line that are known and tell nothing that a trace holds; some have system prompts, which must not be copied."""
+"""Known types of line without anything for a trace. Some hold system prompts, which must not be copied."""
 TOLD = {
     "system": (
         "api_error",
@@ -36,7 +36,7 @@ TOLD = {
 }
 """The subtypes that are read of these types. All others are passed over."""
 OTHER_KNOWN = frozenset(_OTHER_KNOWN.split())
-"""Subtypes, and types of attachment, that are known and tell nothing that a trace holds."""
+"""Known subtypes, and types of attachment, without anything for a trace."""
 LINES = frozenset({"user", "assistant", "result", *TOLD, *PASSED_OVER})
 """All known types: a file without any of them is of another kind."""
 
@@ -44,11 +44,11 @@ LINES = frozenset({"user", "assistant", "result", *TOLD, *PASSED_OVER})
 MessageKind = Literal["chat", "task", "webhook", "command", "plain"]
 
 INTERRUPTED = "[Request interrupted by user"
-"""How the line begins that says that the agent was stopped."""
+"""The beginning of the line that states that the agent was stopped."""
 RUNNER = "<system>", "</system>"
-"""How texts begin and end in which NanoClaw's runner speaks to the agent."""
+"""The beginning and end of texts in which NanoClaw's runner speaks to the agent."""
 NEVER = (INTERRUPTED,)
-"""How texts begin that no user says, whoever the line says it is of."""
+"""Beginnings of texts that are never a user's, even if the line names a user as its origin."""
 HARNESS = (
     *NEVER,
     "This session is being continued from",
@@ -57,9 +57,9 @@ HARNESS = (
     "[SYSTEM NOTIFICATION",
     "(no content)",
 )
-"""How texts without blocks begin that the harness writes in a user's name."""
+"""Beginnings of texts without blocks that the harness writes in a user's name."""
 PASTED = "pasted_content"
-"""The block around what a user pasted: it is the user's."""
+"""The block around pasted text. It belongs to the user's words."""
 SCHEDULED = "[SCHEDULED TASK"
 
 _COMMAND = lazy(
@@ -71,11 +71,11 @@ _OF_A_HOOK = lazy(
     r"(?m)^[ \t]*(?:Notification|P(?:ermissionRequest|ostToolUse(?:Failure)?|re(?:Compact|ToolUse))|Session(?:End|Start)"
     r"|S(?:top|ubagent(?:Start|Stop))|UserPromptSubmit)(?::\S+)? hook (?:additional context|blocking error|error|feedback|success)\b"
 )
-"""How the lines begin that hooks add to what a user says, or that say what came of a hook: all that follows is theirs."""
+"""The beginning of the lines that hooks add below a user's words, or that report a hook. All text after it is theirs."""
 _CONTEXT = lazy(r'\s*<context timezone="([^"]*)" */>\s*')
 _ELEMENT = lazy(r"<(message|task|webhook|channel)\b")
 _BLOCK = lazy(r"\s*<([a-z][a-z\d]*(?:[-_][a-z\d]+)+)\b")
-"""How a block begins: a name of several words, which no user gives to what they write."""
+"""The beginning of a block of the harness: its name has several words, unlike the tags that users write."""
 _FROM_OTHERS = lazy(
     r"\s*(?:Another Claude session sent a message[^\n<]*\s*)?<[a-z][a-z\d]*(?:[-_][a-z\d]+)*[-_](?:message|notification)\b"
 )
@@ -86,24 +86,24 @@ _SCRIPT, _INSTRUCTIONS = "Script output:\n", "\n\nInstructions:\n"
 
 @dataclass(slots=True, kw_only=True)
 class Message:
-    """One message in a prompt. What the prompt does not say is empty."""
+    """One message in a prompt. Fields that the prompt lacks are empty."""
 
     kind: MessageKind
     text: str
     seq: str = ""
     """Its number in the session (v2)."""
     origin: str = ""
-    """The destination that it came from (v2): where an answer goes."""
+    """The destination that it came from (v2). An answer goes there."""
     sender: str = ""
     time: str = ""
     """As the prompt states it: ISO 8601 in v1, local time in v2."""
     now: str = ""
-    """The time at which a task was handed out (since 2.2): runs of these tasks send by tools alone."""
+    """The time at which a task was handed out (since 2.2). Runs of these tasks send by tools alone."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Prompt:
-    """What one line hands to the agent."""
+    """The messages that one line hands to the agent."""
 
     messages: list[Message]
     timezone: str = ""
@@ -111,7 +111,7 @@ class Prompt:
 
 @dataclass(slots=True, kw_only=True)
 class Notice:
-    """What the harness, or another agent, says of work that goes on beside the conversation. What it lacks is empty."""
+    """A report of the harness, or of another agent, about background work. Missing fields are empty."""
 
     task: str
     """The id of the work, or of the agent."""
@@ -123,7 +123,7 @@ class Notice:
 
 
 def notices_in(text: str) -> list[Notice]:
-    """The notices in the text of a line: of tasks, and what other agents report."""
+    """List the notices in the text of a line: about tasks, and reports of other agents."""
     found = []
     for element in elements(text, _NOTICE):
         if element.opening[1] == "task-notification":
@@ -134,23 +134,25 @@ def notices_in(text: str) -> list[Notice]:
         else:
             given = dict(_ATTRIBUTE.findall(element.head))
             report = element.inner.strip("\n")
-            if report.startswith("["):  # what the harness says of it is its first line
+            if report.startswith("["):  # the first line is a remark of the harness
                 report = dedent(report.partition("\n")[2])
-            report = "" if report.startswith("{") else report.strip()  # that an agent is idle
+            report = (
+                "" if report.startswith("{") else report.strip()
+            )  # JSON only states that an agent is idle
             found.append(Notice(task=given.get("from", "") or given.get("teammate_id", ""), result=report))
     return found
 
 
 def _between(text: str, name: str) -> str:
-    """What stands between the first beginning and the last end of an element."""
+    """Return the text between the first opening and the last closing tag of an element."""
     _, found, rest = text.partition(f"<{name}>")
     return rest.rpartition(f"</{name}>")[0].strip() if found else ""
 
 
 def words_of(texts: list[str], *, by_user: bool) -> str | None:
-    """What a user says in the texts of a line; None when all of it is of the harness, or of another agent.
+    """Return the user's words in the texts of a line; None when all of it is of the harness, or of another agent.
 
-    `by_user` is whether the line itself says that a user sent it: then it is their own blocks that it consists of.
+    `by_user` is true if the line itself names a user as its sender. Its blocks are then the user's own.
     """
     never = NEVER if by_user else HARNESS
     texts = [text for text in texts if text and not (text.lstrip().startswith(never) or _is_of_runner(text))]
@@ -164,10 +166,10 @@ def _is_of_runner(text: str) -> bool:
 
 
 def _own_words(text: str, *, by_user: bool) -> str:
-    """A text without reminders, and without the blocks before its words. A slash command consists of blocks."""
+    """Remove reminders, and the blocks before the user's words. A slash command consists of blocks, so it stays."""
     if _COMMAND.match(text):
         return text
-    if _FROM_OTHERS.match(text):  # with all that is said about it
+    if _FROM_OTHERS.match(text):  # a message of another session, with the harness's remarks on it
         return text if by_user else ""
     text = without_reminders(text)
     if not by_user and (added := _OF_A_HOOK.search(text)):
@@ -184,7 +186,7 @@ def _own_words(text: str, *, by_user: bool) -> str:
 
 
 def parse_prompt(text: str) -> Prompt:
-    """The messages in the text of a prompt."""
+    """Parse the messages in the text of a prompt."""
     if command := _COMMAND.match(text):
         arguments = next(elements(text[command.end() :], _ARGUMENTS), None)
         parts = (command[1], arguments.inner if arguments else "")
@@ -226,7 +228,7 @@ def _messages(body: str) -> list[Message]:
 
 
 def _without_script(text: str) -> str:
-    """A task without what its script put out, which stands before the instructions."""
+    """Remove the output of a task's script, which stands before the instructions."""
     before, script, rest = text.partition(_SCRIPT)
     _, found, instructions = rest.partition(_INSTRUCTIONS)
     return f"{before.rstrip()}{_INSTRUCTIONS.lstrip()}{instructions}" if script and found else text

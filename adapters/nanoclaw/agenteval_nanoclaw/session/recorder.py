@@ -1,6 +1,6 @@
-"""A recording for people, and for `agenteval record`: the runs in it, and a run as the files of a test.
+"""Lists the runs in a recording for `agenteval record`, and turns a run into the files of a test.
 
-The files of a test are scenario, replay bundle and fixtures, which replay to the same trace.
+The files of a test are scenario, replay bundle and fixtures. They replay to the same trace.
 """
 
 import re
@@ -39,7 +39,7 @@ from agenteval_nanoclaw.session.values import iso
 Data = dict[str, Any]
 
 UNKNOWN_GROUP = "unknown-group"
-"""The group of a run whose recording does not tell it."""
+"""The group of a run in a recording that does not name it."""
 MOST_NAMED = 10
 _OF_MEMORY = ("group_id", "source", "path", "content", "change_summary", "call_id", "names_only", "implicit")
 KEPT = {
@@ -51,9 +51,9 @@ KEPT = {
     "error": ("scope", "tool", "call_id", "error_type", "message", "retryable"),
     "final_output": ("role", "content", "to", "sent_by", "said"),
 }
-"""What a step of the bundle keeps of an event's data, by type."""
+"""The keys of an event's data that a step of the bundle keeps, by type."""
 ACTING = frozenset({OUTBOUND, "edit", "multi_edit", "write", "todo_write", "notebook_edit"})
-"""Tools whose answers say only that it was done: they stay in the bundle, and become no fixtures."""
+"""Tools with results that only confirm the action. These results stay in the bundle, and become no fixtures."""
 LONGEST_SLUG = 40
 
 
@@ -64,7 +64,7 @@ class SessionRecorder:
         self.adapter = adapter
 
     def inspect(self, source: Path, context: AdapterContext) -> Recording:
-        """The runs in a source, and what it holds."""
+        """List the runs in a source, with the contents of the recording."""
         reading = read_recording(source, context, within=None)
         runs, unseen = [], []
         for run in reading.runs:
@@ -93,7 +93,7 @@ class SessionRecorder:
         )
 
     def convert(self, source: Path, run: RecordedRun, context: AdapterContext) -> RecordedTest:
-        """One run as the files of a test; the same source gives the same data."""
+        """Turn one run into the files of a test. The same source gives the same data."""
         reading = read_recording(source, context, within=None)
         chosen = choose(reading.runs, run.choice)
         trace, told = self.tell(chosen, reading)
@@ -111,7 +111,7 @@ class SessionRecorder:
         )
 
     def tell(self, run: Run, reading: Reading) -> tuple[Trace, Teller]:
-        """The trace of a run, and what told it."""
+        """Build the trace of a run; return its mapper, too."""
         teller = Teller(run, reading, aliases={}, adapter=self.adapter, default_group=UNKNOWN_GROUP)
         return teller.trace("recording", "record"), teller
 
@@ -135,7 +135,7 @@ def _holds(reading: Reading) -> list[str]:
 
 
 def _lacks(reading: Reading) -> list[str]:
-    """What a recording cannot show, and what follows, a line each."""
+    """List the facts that a recording cannot show, with the consequence for tests, a line each."""
     runs = reading.runs
     generations = {run.generation for run in runs}
     stream, folders = any(run.index.stream for run in runs), reading.source.groups
@@ -174,17 +174,17 @@ def _bundle(trace: Trace, script: list[Data]) -> Data:
 
 
 class _Shelf:
-    """Turns events into steps, and answers of tools into fixtures; equal answers of a tool share one."""
+    """Turns events into steps, and results of tools into fixtures. Equal results of a tool share one."""
 
     def __init__(self, owners: Owners) -> None:
         self.owners = owners
-        """Whose home folders the run names."""
+        """The people with a home folder in the run."""
         self.fixtures: list[Data] = []
         self.ids: dict[tuple[str, str], str] = {}
         self.calls: dict[str, Event] = {}
 
     def step(self, event: Event) -> Data:
-        """The step of the bundle that an event becomes."""
+        """Return the step of the bundle for an event."""
         data = {name: event.data[name] for name in KEPT[event.type] if event.data.get(name) is not None}
         if event.type == "tool_call":
             self.calls[data["call_id"]] = event
@@ -195,7 +195,7 @@ class _Shelf:
         return {"type": event.type, **data, "ts": event.ts, **agent}
 
     def _fixture(self, event: Event) -> str | None:
-        """The id of the fixture that a result is; None for one that stays where it is."""
+        """Return the id of a result's fixture, made if new; None for a result that stays in the bundle."""
         tool, result = event.data["tool"], event.data["result"]
         call = self.calls[event.data["call_id"]].data
         own = str(call["recorded_tool"]).startswith(OWN_SERVER)
@@ -213,7 +213,10 @@ class _Shelf:
 
 
 def _subject(args: Data, owners: Owners) -> str:
-    """A short name for what a call asks, of its first text that holds nothing sensitive: two keys, cut, may be one."""
+    """Return a short name of a call: its first text argument that holds nothing sensitive.
+
+    A shortened secret would still be one, or make two secrets equal, so a sensitive text is skipped.
+    """
     from agenteval.redaction.redactor import DEFAULT_RULES
     from agenteval.redaction.secrets import names_secret
 
@@ -258,7 +261,7 @@ def _scenario(
 
 
 def _own_memory(recorder: SessionRecorder, run: Run, reading: Reading, memory: MemoryEvents) -> list[Data]:
-    """What the group's own memory held at the start: what the run shows, else files that nothing changed since."""
+    """List the group's own memory at the start: as the run shows it, else files that nothing changed since."""
     own, v2 = memory.memory.group, run.generation == "v2"
     entries = {
         file.path: _entry(file.source, file.path, content)
@@ -279,7 +282,7 @@ def _own_memory(recorder: SessionRecorder, run: Run, reading: Reading, memory: M
 
 
 def _other_groups(run: Run, reading: Reading, memory: MemoryEvents) -> list[Data]:
-    """Memory of the other groups: what the run shows of it, and their folders as they were copied."""
+    """List memory of the other groups: as the run shows it, else from their folders as they were copied."""
     ours = (memory.memory.group, SHARED)
     found: dict[str, dict[str, Data]] = {}
     for file, content in memory.before.items():

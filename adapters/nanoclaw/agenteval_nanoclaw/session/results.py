@@ -1,4 +1,4 @@
-"""Calls of tools and their answers: the names of tools in traces, what an answer says, what kind of error it is."""
+"""Calls of tools and their results: the names of tools in traces, the texts of results, the kinds of errors."""
 
 import re
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ OWN_SERVER = "mcp__nanoclaw__"
 
 
 def canonical(recorded: str, aliases: Mapping[str, str]) -> str:
-    """The name of a tool in the trace. `aliases` are the test's own, which come first.
+    """Return the name of a tool in the trace. `aliases` are the test's own, which come first.
 
     A tool of NanoClaw's own server loses the server's name; one of another server keeps its whole name; a tool of
     Claude Code is written in small letters: `Read` is `read`, `TodoWrite` is `todo_write`.
@@ -60,13 +60,13 @@ class Call:
     message: str
     """The id of the answer that asked for it."""
     number: int = 1
-    """Which one it is of the calls with its recorded id."""
+    """Its number among the calls with the same recorded id, from 1."""
     event_id: str = ""
     answered: bool = False
 
 
 def fitting(value: Any) -> Any:
-    """A value in which integers of more than 64 bits, which no file of ours can hold, are text."""
+    """Replace integers of more than 64 bits by text: results and replay bundles cannot hold them."""
     if isinstance(value, dict):
         return {key: fitting(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -84,7 +84,7 @@ ERROR_TYPES = (
     ("unavailable", lazy(r"(?i)\b50[0234]\b|\bECONN\w+\b|Unable to verify if domain")),
     ("exit_code", lazy(r"^Exit code \d+")),
 )
-"""Kinds of tool errors by what their texts say; the first that fits. Any other is a `tool_error`."""
+"""Kinds of tool errors, with a pattern of their texts. The first match counts; any other error is a `tool_error`."""
 RETRYABLE = frozenset({"timeout", "rate_limited", "unavailable"})
 _NUMBERED = lazy(r"(?m)^ *\d+(?:\t|→)")
 _PERSISTED = lazy(r"/tool-results/([\w.-]+)")
@@ -92,12 +92,12 @@ _TOOL_ERROR = lazy(r"(?s)^\s*<tool_use_error>(.*)</tool_use_error>\s*$")
 
 
 def error_type(message: str) -> str:
-    """The kind of a tool's error."""
+    """Return the kind of a tool's error."""
     return next((kind for kind, pattern in ERROR_TYPES if pattern.search(message[:2000])), "tool_error")
 
 
 def result_text(block: Record, detail: Record, tool: str) -> str:
-    """The text of a `tool_result` block. `detail` is `toolUseResult`, `tool` the recorded name."""
+    """Return the text of a `tool_result` block. `detail` is `toolUseResult`, `tool` the recorded name."""
     read = record_of(detail.get("file")).get("content")
     if tool == "Read" and isinstance(read, str):
         return read
@@ -115,7 +115,7 @@ def result_text(block: Record, detail: Record, tool: str) -> str:
 
 
 def flat(content: Any) -> str:
-    """The text of the content of a result; what is no text is named by its kind."""
+    """Return the text of a result's content. Any other block is named by its kind: `[image]`."""
     if isinstance(content, str):
         return content
     parts = []
@@ -131,7 +131,7 @@ def flat(content: Any) -> str:
 
 
 def whole_text(text: str, transcript: Path, source: Source, *, max_bytes: int) -> tuple[str, bool]:
-    """The whole of an answer of which the transcript has a preview, and whether it is whole."""
+    """Return the whole text of a result that the transcript has a preview of, and whether it is whole."""
     if not text.startswith("<persisted-output>"):
         return text, True
     named = _PERSISTED.search(text)
@@ -145,7 +145,7 @@ def whole_text(text: str, transcript: Path, source: Source, *, max_bytes: int) -
 
 
 def api_error(record: Record) -> tuple[str, str]:
-    """Kind and message of a failed request to the model."""
+    """Return kind and message of a failed request to the model."""
     told: Any = record_of(record.get("error"))
     status, message = told.get("status", record.get("error_status")), text_of(told.get("formatted"))
     kind = text_of(record.get("error")) if record.get("subtype") == "api_retry" else ""

@@ -1,4 +1,4 @@
-"""The runs of a recording: transcripts split into them, what the databases say of each, and the one that a test means.
+"""The runs of a recording: splits transcripts, joins the databases, and chooses the run of a test.
 
 A run begins with a message to the agent: a chat message, a task, a slash command. It lasts until the next one. Lines
 belong to the run of the line that they continue, whatever their place in the file, so that runs that were under way
@@ -27,15 +27,15 @@ from agenteval_nanoclaw.session.values import iso, milliseconds
 from agenteval_nanoclaw.versions import RUNNER_COMMANDS, TO_AGENTS
 
 CLOCK_SLACK = 1_500
-"""Milliseconds by which times that are stored to the second may be off."""
+"""The milliseconds by which times that are stored to the second may be off."""
 LATEST = 600_000
-"""Milliseconds after the last line of a run after which nothing that goes out is taken for the run's."""
+"""The milliseconds after the last line of a run in which an outgoing message may still be the run's."""
 MOST_LISTED = 20
 
 
 @dataclass(slots=True)
 class Received:
-    """One message of a run: as the prompt has it, and its row in the database, when there is one."""
+    """One message of a run, with its row in the database, when there is one."""
 
     message: Message
     time: int
@@ -43,14 +43,14 @@ class Received:
 
     @property
     def is_note(self) -> bool:
-        """Whether the host itself wrote it, to tell the agent what became of a request."""
+        """True if the host itself wrote it, to report the outcome of a request."""
         if self.row:
             return self.row.is_note
         return self.message.sender == "system" and self.message.origin.startswith(f"unknown:{TO_AGENTS}:")
 
     @property
     def is_of_peer(self) -> bool:
-        """Whether another agent of the install sent it."""
+        """True if another agent of the install sent it."""
         return bool(self.row and self.row.channel == TO_AGENTS and not self.row.is_note)
 
 
@@ -66,28 +66,28 @@ class Run:
     timezone: str = ""
     session: Session | None = None
     group: Group | None = None
-    """The group that it acts for."""
+    """The group that the agent acts for."""
     generation: str = ""
     """`v2` or `v1` of NanoClaw; empty for another agent."""
     outbound: list[Outbound] = field(default_factory=list)
-    """What went out in it, in order, as far as the times tell; where another run was under way, see `shared`."""
+    """The messages that went out in it, in order, judged by their times. See `shared` where two runs overlap."""
     shared: list[tuple[Outbound, "Run"]] = field(default_factory=list)
-    """What went out while another run of the session was under way, with that run."""
+    """Messages that went out while another run of the session was under way, with that run."""
     damaged: int = 0
-    """How many of its lines cannot be read."""
+    """The number of its lines that cannot be read."""
     last: bool = False
-    """Whether it is the last one of its transcript."""
+    """True if it is the last run of its transcript."""
     opened: bool = False
-    """Whether nothing came before it, though no message of a user began it."""
+    """True if nothing came before it, though no message of a user began it."""
     spoke: bool = False
-    """Whether the agent itself has said or done something since it was told something."""
+    """True if the agent itself has said or done something since its last input."""
     aside: bool = False
-    """Whether the agent, after it spoke, was only told what brings no result."""
+    """True if the agent, after it spoke, got only notices without a result."""
     done: bool = False
-    """Whether a stream has told its result, and nothing after that."""
+    """True if a stream has given its result, and nothing after it."""
 
     def take(self, line: Line) -> None:
-        """Add a line."""
+        """Add a line, and update the flags that the next lines need."""
         if line.mark and line.chain < 0:
             self.aside = line.mark == "notice" and (self.aside or self.spoke)
             self.spoke = self.done = False
@@ -98,33 +98,33 @@ class Run:
 
     @property
     def is_worth_telling(self) -> bool:
-        """Whether it has an answer, or a message to the agent that is no command of the CLI's own, such as `/model`."""
+        """True if it has an answer, or a message to the agent. Commands of the CLI itself (`/model`) do not count."""
         answered = any(line.type in ("assistant", "result") for line in self.lines)
         return answered or any(each.message.kind != "command" for each in self.received)
 
     @property
     def begun(self) -> bool:
-        """Whether its beginning is in the recording."""
+        """True if its beginning is in the recording."""
         return bool(self.received) or self.opened or (self.index.stream and self.lines[0].type == "init")
 
     @property
     def started(self) -> int:
-        """When its first line was written."""
+        """The time of its first line."""
         return self.lines[0].time
 
     @property
     def ended(self) -> int:
-        """When its last line was written."""
+        """The time of its last line."""
         return self.lines[-1].time
 
     @property
     def rows(self) -> list[Inbound]:
-        """What the database has of its messages."""
+        """The database rows of its messages."""
         return [each.row for each in self.received if each.row]
 
     @property
     def tasks(self) -> list[Inbound]:
-        """Those of its messages that are tasks."""
+        """The rows of its messages that are tasks."""
         return [each.row for each in self.received if each.row and each.message.kind == "task"]
 
     @property
@@ -134,23 +134,23 @@ class Run:
 
     @property
     def by_scheduler(self) -> bool:
-        """Whether the scheduler woke the agent, and no one else; others may have spoken later."""
+        """True if only the scheduler woke the agent. Others may have written later."""
         first = [each for each in self.received if each.time == self.received[0].time]
         return bool(first) and all(each.message.kind == "task" for each in first)
 
     @property
     def outbound_is_stored(self) -> bool:
-        """Whether the recording tells what went out."""
+        """True if the recording has the outgoing messages."""
         return self.session is not None and self.session.outbound_is_stored and self.index.timed
 
     @property
     def mounts_are_known(self) -> bool:
-        """Whether the recording tells what was mounted into the container."""
+        """True if the recording has the mounts of the container."""
         return self.group is not None and self.group.mounts is not None
 
     @property
     def first_words(self) -> str:
-        """How the message that began it starts, in one line."""
+        """The beginning of its first message, in one line."""
         without = "(no message)" if self.begun else "(the beginning is missing)"
         text = self.received[0].message.text if self.received else without
         return cut(" ".join(text.split()), 60)
@@ -158,7 +158,7 @@ class Run:
 
 @dataclass(slots=True)
 class Reading:
-    """What was read of a recording; the lines of its runs, in the order of time, are read when they are asked for."""
+    """The runs of a recording, in the order of time. Their lines are read later, run by run."""
 
     source: Source
     store: Store
@@ -166,11 +166,11 @@ class Reading:
     runs: list[Run] = field(default_factory=list)
     skipped: Counter[str] = field(default_factory=Counter)
     strays: int = 0
-    """How many messages went out of which it is not known in what run."""
+    """The number of outgoing messages that belong to no known run."""
 
 
 def read_recording(path: Path, context: AdapterContext, *, within: Path | None) -> Reading:
-    """The runs of a recording. Raises `AdapterError` when it cannot be read, or has none."""
+    """Read the runs of a recording. Raises `AdapterError` when it cannot be read, or has none."""
     source = find_source(path, within=within)
     reading = Reading(source, read_store(source), context.max_file_bytes)
     for transcript in source.transcripts:
@@ -215,7 +215,7 @@ def read_recording(path: Path, context: AdapterContext, *, within: Path | None) 
 
 
 def split(transcript: Transcript, index: Index) -> list[Run]:
-    """The runs of one transcript, in the order of time."""
+    """Split one transcript into runs, in the order of time."""
     runs: list[Run] = []
     run_of: dict[int, Run] = {}
     for line in sorted(index.lines, key=lambda line: (line.time, line.number)):
@@ -250,7 +250,7 @@ def split(transcript: Transcript, index: Index) -> list[Run]:
 
 
 def _is_repeated(prompt: Prompt, run: Run, line: Line) -> bool:
-    """Whether a prompt hands out again what the run was given, with ids that no other messages have."""
+    """Return whether a prompt repeats the messages of the run. Only messages with an id and a time can repeat."""
     before = [each.message for each in run.received]
     told = [message for message in prompt.messages if message.seq and message.time]
     return bool(before) and line.time >= run.started and all(message in told for message in before)
@@ -280,10 +280,10 @@ def _know(run: Run, store: Store, source: Source) -> None:
 
 
 def _share(runs: list[Run], session: Session) -> int:
-    """Tell whose the rows are that went out in a session: of the run that was under way, or had just ended.
+    """Give each outgoing row of a session to the run that was under way, or had just ended.
 
-    Commands that the runner answers itself are in no transcript: what goes out after one is of no run. Returns how many
-    others are of none.
+    The runner answers some commands itself, and they are in no transcript: a message after one belongs to no run. Returns
+    the number of other rows without a run.
     """
     strays = 0
     commands = [row.time for row in session.inbound if row.text.lower().startswith(RUNNER_COMMANDS)]
@@ -298,7 +298,7 @@ def _share(runs: list[Run], session: Session) -> int:
             strays += not any(time <= row.until <= time + LATEST for time in commands)
             continue
         own = near[-1]
-        # the same second may be the last one of a run, and the first one of the next
+        # Rows have whole seconds: the same second may end one run and begin the next.
         if len(near) > 1 and row.time < own.started and row.in_reply_to not in [each.id for each in own.rows]:
             own = near[-2]
         is_reply = row.in_reply_to in [each.id for each in own.rows]
@@ -313,7 +313,7 @@ def _share(runs: list[Run], session: Session) -> int:
 
 
 def _first(run: Run) -> list[Inbound]:
-    """The rows of the messages that began a run."""
+    """List the rows of the messages that began a run."""
     begun = [each for each in run.received if each.time == run.received[0].time]
     return [each.row for each in begun if each.row and each.row.seq.isdecimal()]
 
@@ -356,7 +356,7 @@ Text = Annotated[str, NotEmpty()]
 
 @model
 class NanoClawInput(Model):
-    """What is replayed: a bundle (`replay_file`), or a run of a real recording (`session`)."""
+    """The input of a replay: a bundle (`replay_file`), or a run of a real recording (`session`)."""
 
     replay_file: Annotated[Text | None, NotNull()] = None
     """The replay bundle, relative to the test: `replay.json`."""
@@ -375,7 +375,7 @@ class NanoClawInput(Model):
 
 
 def check_options(given: Mapping[str, Any]) -> None:
-    """Refuse what `NanoClawInput` does not take. Raises `AdapterError`."""
+    """Check an input against `NanoClawInput`. Raises `AdapterError`."""
     try:
         parse(NanoClawInput, given)
     except Invalid as error:
@@ -387,7 +387,7 @@ def check_options(given: Mapping[str, Any]) -> None:
 
 
 def choose(runs: Sequence[Run], given: Mapping[str, Any]) -> Run:
-    """The run that all of `turn`, `message`, `task_id` and `time` mean that are given; the only one, when none is.
+    """Choose the run that fits all given keys of `turn`, `message`, `task_id` and `time`; without keys, the only run.
 
     Raises `AdapterError` that lists the runs: `adapter.no_such_run`, `adapter.several_runs`.
     """
@@ -421,7 +421,7 @@ def choose(runs: Sequence[Run], given: Mapping[str, Any]) -> Run:
 
 
 def _at(moment: str | None, runs: Sequence[Run]) -> Sequence[Run]:
-    """The run that a time means, if any; all without one. A run without times is never meant."""
+    """List the run at a time, if any; all runs without a time. A run without times is never chosen by one."""
     if moment is None:
         return runs
     time = milliseconds(moment) or 0

@@ -1,7 +1,7 @@
-"""What a path holds: a transcript, a NanoClaw v2 install or session folder, a v1 store; and the files that belong to it.
+"""Finds the recording at a path, and its files: a transcript, a NanoClaw v2 install or session folder, a v1 store.
 
-Nothing else is read here. Files are found by the layout that NanoClaw gives them. Symbolic links that lead nowhere, or out
-of the recording, are never followed.
+Files are found by NanoClaw's layout, and not read here. Symbolic links that lead nowhere, or out of the recording, are
+never followed.
 """
 
 import os
@@ -21,9 +21,9 @@ STREAM = "Claude Code stream-json output"
 AGENT_FILES = "agent-*.jsonl"
 """The names of the transcripts of subagents."""
 OF_STREAMS = (".json", ".ndjson", ".log", ".txt")
-"""What streams may be saved as, beside `.jsonl`: their beginning is looked at."""
+"""Suffixes of saved streams, beside `.jsonl`. Such a file is a stream if its beginning looks like one."""
 LAYOUT: dict[Kind, tuple[str, str]] = {"v2": ("v2-sessions", ".claude-shared"), "v1": ("sessions", ".claude")}
-"""The folder of an install's `data` with a folder for each group, and the settings in that, where the transcripts are."""
+"""The folder of the groups in an install's `data`, and the folder with transcripts in each group's folder."""
 _OF_SESSIONS = ("inbound.db", "outbound.db")
 _LINE = lazy(rb'"type"\s*:\s*"(?:system|user|assistant|result)"')
 
@@ -47,7 +47,7 @@ class Transcript:
         return self.path.stem
 
     def sidechains(self, allowed: Callable[[Path], bool]) -> list[Path]:
-        """The transcripts of its subagents, in the layouts of all releases; those beside it may be of other sessions."""
+        """List the transcripts of its subagents, in the layouts of all releases. Those beside it may be of other sessions."""
         if self._sidechains is None:
             own = self.path.with_suffix("")
             folders = (own / "subagents", own / "subagents" / "workflows", own, self.path.parent)
@@ -58,7 +58,7 @@ class Transcript:
 
 
 class Head(NamedTuple):
-    """How the transcript of a subagent begins."""
+    """The beginning of a subagent's transcript."""
 
     session: str
     time: int | None
@@ -71,26 +71,26 @@ class Source:
 
     kind: Kind
     what: str
-    """What it is called."""
+    """The name of its kind, for messages."""
     allowed: Callable[[Path], bool]
-    """Whether a path, links followed, may be read."""
+    """Returns whether a path, links followed, may be read."""
     transcripts: list[Transcript] = field(default_factory=list)
     sessions: dict[Path, str] = field(default_factory=dict)
     """The folders of v2 sessions, named by their ids, with the agent groups that own them; empty when unknown."""
     others: dict[Path, str] = field(default_factory=dict)
-    """Those of the install that were not asked for: they tell whether messages to their agents arrived."""
+    """Sessions of the install that were not asked for. They show whether messages to their agents arrived."""
     database: Path | None = None
-    """That of the install: of v2 the central one, of v1 the store."""
+    """The database of the install: the central one of v2, the store of v1."""
     groups: Path | None = None
     """The group folders."""
     chosen: Path | None = None
     """The session folder that was named, when it was one."""
     heads: dict[Path, Head] = field(default_factory=dict)
-    """How transcripts of subagents begin, once that is read."""
+    """The beginnings of subagents' transcripts that were read so far."""
 
 
 def find_source(path: Path, *, within: Path | None) -> Source:
-    """What is recorded at a path. `within` is the folder out of which nothing is read; None leaves it to the recording.
+    """Find the recording at a path. Nothing outside the folder `within` is read; None leaves the limit to the recording.
 
     Raises `AdapterError` (`adapter.no_recording`).
     """
@@ -108,7 +108,7 @@ def find_source(path: Path, *, within: Path | None) -> Source:
 
 
 def unreadable(path: Path, error: OSError) -> AdapterError:
-    """The error of a recording that the operating system does not let us read."""
+    """Return the error for a recording that the operating system does not let us read."""
     return AdapterError(
         f"{shown(path)} cannot be read: {error.strerror or error}",
         reason_code="adapter.no_recording",
@@ -117,7 +117,7 @@ def unreadable(path: Path, error: OSError) -> AdapterError:
 
 
 def belonging(path: Path) -> list[Path]:
-    """The files and folders that are read with a recording that is named by its path, whether or not they are there."""
+    """List the files and folders that are read with the recording at a path. Some of them may not exist."""
     path = path.absolute()
     for root in (path, *path.parents):
         if (root / "data" / "v2-sessions").is_dir() or (root / "store" / "messages.db").is_file():
@@ -128,7 +128,7 @@ def belonging(path: Path) -> list[Path]:
 
 
 def shown(path: Path) -> str:
-    """A path as messages show it: relative inside the working directory, so that it is the same on every machine."""
+    """Format a path for messages: relative inside the working directory, so that it is the same on every machine."""
     return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
 
 
@@ -156,7 +156,7 @@ def _has_lines(path: Path) -> bool:
 
 
 def _transcript(path: Path, within: Path | None) -> Source:
-    """A transcript; one inside an install has the databases of the install beside it."""
+    """Return the source of a transcript. One inside an install has the databases of the install, too."""
     for kind, (sessions, _) in LAYOUT.items() if "projects" in path.parts[:-1] else ():
         for root in path.parents:
             groups = root / "data" / sessions
@@ -171,7 +171,7 @@ def _transcript(path: Path, within: Path | None) -> Source:
 
 
 def _session_folder(path: Path, within: Path | None) -> Source:
-    """A v2 session folder, in its install or copied out of it with transcripts beside the databases."""
+    """Return the source of a v2 session folder, in its install or copied out with transcripts beside the databases."""
     what = "NanoClaw v2 session folder"
     if path.parent.parent.name == "v2-sessions":
         root = path.parent.parent.parent.parent
@@ -186,7 +186,7 @@ def _session_folder(path: Path, within: Path | None) -> Source:
 
 
 def _of_owner(source: Source, owner: str, transcript: Path | None = None) -> Source:
-    """What an install has of one group; of its transcripts only the one that was named."""
+    """Restrict an install to one group, and to the named transcript, if any."""
     source.transcripts = [each for each in source.transcripts if each.owner == owner]
     if transcript:
         source.transcripts = [Transcript(transcript, owner)]

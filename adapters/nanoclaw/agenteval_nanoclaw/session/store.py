@@ -1,4 +1,4 @@
-"""What the databases of NanoClaw tell: of v2, `data/v2.db` and those of each session; of v1, `store/messages.db`.
+"""Reads the databases of NanoClaw: of v2, `data/v2.db` and those of each session; of v1, `store/messages.db`.
 
 A database may be one that is running. It is copied, with its journal or write-ahead log, into a private temporary folder,
 and the copy is opened: opening the original, even for reading, may create files beside it, wait for locks, or finish a
@@ -30,18 +30,18 @@ from agenteval_nanoclaw.versions import HOST_IDS, IDLE, MESSAGE_GATE, NOTE_IDS, 
 
 Row = dict[str, Any]
 Columns = Mapping[str, Sequence[str]]
-"""The columns that are needed, by table."""
+"""The required columns, by table."""
 
 BESIDE = ("", "-journal", "-wal")
-"""The files that make up a database. The shared memory of a log, `-shm`, is made anew from it."""
+"""The suffixes of a database's files. SQLite makes the shared memory of a log, `-shm`, anew."""
 _TABLES = "SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE 'CREATE TABLE%'"
 """Real tables alone: the rows of a view, or of a virtual table over one, are made by a query that may never end."""
 ATTEMPTS = 5
-"""How often a copy is taken again when the database changes meanwhile."""
+"""The number of copies that are tried when the database changes meanwhile."""
 
 
 def read_tables(path: Path, required: Columns, optional: Columns) -> dict[str, list[Row]]:
-    """The rows of tables, by table; a table of `optional` that is not there is empty.
+    """Read the rows of tables, by table; a table of `optional` that is not there is empty.
 
     Raises `AdapterError`: `adapter.database_unreadable`, or `adapter.database_version` when a required table is missing,
     or a column of a table that is there.
@@ -75,7 +75,7 @@ def read_tables(path: Path, required: Columns, optional: Columns) -> dict[str, l
 
 
 def _copied(path: Path, folder: Path) -> Path:
-    """A copy of the database as it was at one moment, as far as its files tell."""
+    """Copy the database as it was at one moment, judged by the sizes and times of its files."""
     for _ in range(ATTEMPTS):
         before = _state(path)
         for suffix in BESIDE:
@@ -91,7 +91,7 @@ def _copied(path: Path, folder: Path) -> Path:
 
 
 def _state(path: Path) -> dict[str, tuple[int, int]]:
-    """Sizes and times of the files of a database that are there. A log is beside its database, never elsewhere."""
+    """Return sizes and times of a database's files. A link is no log: a log is always beside its database."""
     files = {suffix: Path(f"{path}{suffix}") for suffix in BESIDE}
     found = {}
     for suffix, file in files.items():
@@ -112,7 +112,7 @@ def _check(path: Path, table: str, needed: Sequence[str], present: Sequence[str]
 
 
 def json_of(value: Any) -> Any:
-    """What the text of a column says as JSON, or None when it is none, or too deep. `NaN` and its like become text."""
+    """Parse the text of a column as JSON; None when it is none, or too deep. `NaN` and `Infinity` become text."""
     try:
         found = json.loads(value, parse_constant=str) if isinstance(value, str) else None
     except (ValueError, RecursionError):
@@ -120,16 +120,16 @@ def json_of(value: Any) -> Any:
     return None if is_too_deep(found) else whole_characters(found)
 
 
-# What they tell, the same for both generations ----------------------------------------------------------------
+# Contents, the same for both generations ----------------------------------------------------------------
 
 
 @dataclass(slots=True, kw_only=True)
 class Inbound:
-    """Something that woke the agent, or was shown to it. Times are milliseconds since 1970."""
+    """A message that woke the agent, or was shown to it. Times are milliseconds since 1970."""
 
     id: str
     kind: str
-    """`chat`, `chat-sdk`, `task`, `webhook`, `system` … as NanoClaw says."""
+    """NanoClaw's kind: `chat`, `chat-sdk`, `task`, `webhook`, `system` …"""
     text: str
     time: int
     session: str
@@ -143,23 +143,23 @@ class Inbound:
     source_session: str = ""
     """The session of the agent that sent it."""
     is_note: bool = False
-    """Whether the host itself wrote it, to tell the agent what became of a request."""
+    """True if the host itself wrote it, to report the outcome of a request."""
     is_idle: bool = False
-    """Whether it is a task that was paused or cancelled before it ran."""
+    """True if it is a task that was paused or cancelled before it ran."""
     acknowledged: str = ""
-    """`processing`, `completed` or `failed`; empty when nothing says so."""
+    """`processing`, `completed` or `failed`; empty where nothing is stored."""
     ended: int | None = None
     error: str = ""
 
     @property
     def begun(self) -> int:
-        """When it was due."""
+        """The time at which it was due."""
         return self.time if self.process_after is None else self.process_after
 
 
 State = Literal["delivered", "queued", "failed", "held", "refused", "lost"]
-"""What became of a message: it arrived; it was not sent yet; it could not be sent; it waits for an approval, which somebody
-else has to give, or has refused; the host took it, and nobody has it."""
+"""The outcome of a message: it arrived; it was not sent yet; it could not be sent; it waits for an approval; somebody
+refused the approval; the host took it, and it arrived nowhere."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -180,25 +180,25 @@ class Outbound:
 
     @property
     def text(self) -> str:
-        """What people read."""
+        """The text that people read."""
         texts = (self.content.get(key) for key in ("text", "fallbackText", "question", "title"))
         return next((text for text in texts if isinstance(text, str) and text), "")
 
     @property
     def operation(self) -> str:
-        """What it does to an earlier message: `edit`, `reaction`; empty for a message of its own."""
+        """The operation on an earlier message: `edit`, `reaction`; empty for a message of its own."""
         return text_of(self.content.get("operation"))
 
     @property
     def args(self) -> Record:
-        """What it says, under the names that the arguments of the tools have that send messages."""
+        """Its content, with the names of the send tools' arguments."""
         left_out = ("type", "operation", "questionId")
         return {key: value for key, value in self.content.items() if key not in left_out}
 
 
 @dataclass(slots=True, kw_only=True)
 class Request:
-    """One command of `ncl` that the agent asked the host for, with what the host answered."""
+    """One command of `ncl` from the agent to the host, with the host's answer."""
 
     command: str
     """Resource and verb: `tasks-create`."""
@@ -220,16 +220,16 @@ class Session:
     outbound: list[Outbound] = field(default_factory=list)
     outbound_is_stored: bool = False
     names: dict[tuple[str, str], str] = field(default_factory=dict)
-    """What the agent calls where it may send to, by channel and platform id."""
+    """The agent's names of its destinations, by channel and platform id."""
     requests: list[Request] = field(default_factory=list)
-    """What the agent asked of the host."""
+    """The agent's requests to the host."""
     routing: tuple[str, str] = ("", "")
     """Channel and platform id of the conversation."""
     continuation: str = ""
-    """The SDK session that it goes on in."""
+    """The id of the SDK session that continues it."""
 
     def name_of(self, channel: str, platform_id: str) -> str:
-        """The name of a destination, else its platform id."""
+        """Return the name of a destination, else its platform id."""
         return self.names.get((channel, platform_id), platform_id)
 
 
@@ -243,18 +243,18 @@ class Mount:
 
     @property
     def group(self) -> str:
-        """The folder of the group that it is, or is in; empty when it is none."""
+        """The folder of the group that it is, or is in; empty for a folder outside all groups."""
         parts = [part for part in self.host.replace("\\", "/").split("/") if part]
         return parts[parts.index("groups") + 1] if "groups" in parts[:-1] else ""
 
     @property
     def holds_all(self) -> bool:
-        """Whether it is the folder of all groups."""
+        """True if it is the folder of all groups."""
         return self.host.replace("\\", "/").rstrip("/").endswith("/groups")
 
 
 def listed_mounts(listed: Any) -> list[Mount]:
-    """The additional mounts that a group's configuration lists; what has not the form of one is passed over."""
+    """List the additional mounts of a group's configuration. Entries of another form are passed over."""
     return [
         Mount(
             inside="/workspace/extra/" + text_of(each.get("containerPath")).strip("/"),
@@ -271,19 +271,19 @@ class Group:
 
     folder: str
     mounts: list[Mount] | None = None
-    """Additional mounts; None when nothing tells."""
+    """Additional mounts; None where they are not recorded."""
 
 
 @dataclass(slots=True)
 class Store:
-    """All of it. `groups` are by owner: the agent group (v2), or the folder again (v1)."""
+    """All sessions and groups. `groups` are by owner: the agent group (v2), or the folder again (v1)."""
 
     sessions: list[Session] = field(default_factory=list)
     groups: dict[str, Group] = field(default_factory=dict)
 
 
 def read_store(source: Source) -> Store:
-    """What the databases of a recording tell: nothing, where there are none. Raises `AdapterError`, as `read_tables` does."""
+    """Read the databases of a recording; empty where there are none. Raises `AdapterError`, as `read_tables` does."""
     store = Store()
     approvals: list[Row] = []
     if source.kind == "v1" and source.database:
@@ -332,14 +332,14 @@ OUT_OPTIONAL = {
 CONTINUATION = "continuation:claude"
 _REFUSED = f"Your {MESSAGE_GATE} request was rejected"
 _NOT_APPLIED = (f"Your {MESSAGE_GATE} was approved, but", f"{MESSAGE_GATE} failed:")
-"""How the host begins to tell the agent what became of a message that was held, where it was not sent."""
+"""Beginnings of the host's notes to the agent that a held message was not sent."""
 
 
 def _session(folder: Path, owner: str, source: Source) -> Session:
     session = Session(id=folder.name, owner=owner)
     inside, outside = folder / "inbound.db", folder / "outbound.db"
     inside_is_told, outside_is_told = (each.is_file() and source.allowed(each) for each in (inside, outside))
-    # the one has what was sent, the other what arrived
+    # outbound.db holds the messages that were sent, inbound.db their deliveries: only both together show what arrived
     session.outbound_is_stored = inside_is_told and outside_is_told
     delivered: dict[str, Row] = {}
     answers: dict[str, Record] = {}
@@ -402,7 +402,7 @@ def _inbound(row: Row, session: Session) -> Inbound:
 
 
 def _written(row: Row) -> tuple[int, int]:
-    """The earliest and the latest time at which a row can have been written: some releases leave the milliseconds out."""
+    """Return the earliest and the latest time of a row: some releases leave the milliseconds out."""
     time = milliseconds(row["timestamp"]) or 0
     return time, time if "." in text_of(row["timestamp"]) else time + 999
 
@@ -412,7 +412,7 @@ def _outbound(row: Row, delivered: Row) -> Outbound:
     time, until = _written(row)
     state: State = "queued"
     if delivered:
-        # the host counts a message without an address as delivered, and drops it
+        # The host marks a message without an address as delivered, and drops it.
         arrived = delivered.get("status", "delivered") == "delivered" and bool(channel and platform_id)
         state = "delivered" if arrived else "failed"
     return Outbound(
@@ -445,9 +445,9 @@ def _requests(rows: list[Row], answers: dict[str, Record]) -> Iterator[Request]:
 
 
 def _follow(session: Session, sessions: list[Session], approvals: list[Row], copies: list[Inbound]) -> None:
-    """Tell what became of messages to other agents, of which `copies` arrived in the sessions of all.
+    """Set the state of messages to other agents. `copies` are the messages that arrived in any session.
 
-    The host counts one as delivered when it has taken it, even to hold it.
+    The host marks a message as delivered once it has taken it, even if it holds the message for an approval.
     """
     taken = [row for row in session.outbound if row.channel == TO_AGENTS and row.state == "delivered"]
     gates: dict[str, str] = {}
@@ -489,7 +489,7 @@ V1_OPTIONAL = {
 
 
 def _read_v1(path: Path, store: Store) -> None:
-    """A session for each registered group, with its messages and the runs of its tasks."""
+    """Add a session for each registered group, with its messages and the runs of its tasks."""
     tables = read_tables(path, V1_TABLES, V1_OPTIONAL)
     logs: dict[str, list[Row]] = {}
     for row in tables["task_run_logs"]:
@@ -498,7 +498,7 @@ def _read_v1(path: Path, store: Store) -> None:
     for row in tables["registered_groups"]:
         folder, jid = text_of(row["folder"]), text_of(row["jid"])
         mounts = listed_mounts(record_of(json_of(row.get("container_config"))).get("additionalMounts"))
-        if row.get("is_main") or folder == "main":  # it has the whole project mounted besides
+        if row.get("is_main") or folder == "main":  # the main group has the whole project mounted, too
             mounts.insert(0, Mount(inside="/workspace/project", host="", readonly=True))
         store.groups[folder] = Group(folder, mounts)
         session = Session(id=folder, owner=folder, routing=("", jid), continuation=continued.get(folder, ""))
@@ -522,7 +522,7 @@ def _read_v1(path: Path, store: Store) -> None:
 
 
 def _v1_task_runs(task: Row, logs: list[Row]) -> list[Inbound]:
-    """One for each logged run of a task; the log has the time of the end. One for the task when nothing is logged."""
+    """Return a message for each logged run of a task, or one for the task without a log. A log has the time of the end."""
     cron = task.get("schedule_type") in ("cron", "interval")
     runs = []
     for log in logs or [{}]:

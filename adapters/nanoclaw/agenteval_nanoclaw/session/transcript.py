@@ -1,7 +1,7 @@
-"""Transcripts of the Claude Agent SDK: one JSON object a line, read one by one.
+"""Reads transcripts of the Claude Agent SDK: one JSON object a line.
 
-A transcript may be hundreds of megabytes. It is read once for an index, which holds where each line is and what it
-continues; then only the lines of one run are read again, whole.
+A transcript may be hundreds of megabytes. It is read once for an index of the lines, with their offsets and parents; then
+only the lines of one run are read again in full.
 """
 
 import json
@@ -39,30 +39,30 @@ from agenteval_nanoclaw.session.values import (
 )
 
 Progress = Callable[[Path, int, int], None]
-"""Told a file, the bytes of it that are read, and its size."""
+"""Receives a file, the number of bytes read so far, and its size."""
 TELL_EVERY = 8 << 20
 UNTIMED = -1
-"""The time of lines that have none, until that of another is known."""
+"""The time of lines without one, until the time of another line is known."""
 SPAWNS = ("Agent", "Task")
-"""The tool that starts a subagent, by its names."""
+"""The names of the tool that starts a subagent."""
 WORKFLOW = "Workflow"
 """The tool that runs a script which starts agents."""
 TASKS = ("agentId", "agent_id", "teammate_id", "name", "taskId", "runId", "backgroundTaskId")
-"""What a result calls the work that its call began, and that goes on."""
+"""Keys in a result with the id of the background work that its call began."""
 HARNESS_KEYS = ("isSynthetic", "isCompactSummary", "isVisibleInTranscriptOnly")
-"""What marks a line as the harness's own, beside `isMeta`."""
+"""Keys that mark a line as the harness's own, beside `isMeta`."""
 PEOPLE = ("human", "channel")
-"""The origins of lines that people send, be it through a chat."""
+"""Origins of lines that people send, directly or through a chat."""
 _ARRAY = re.compile(rb"\s*(?:\[\s*[{\]]|\{\s*\n)")
-"""How an array of lines begins, or lines that are written over several."""
+"""The beginning of an array of lines, or of objects that are written over several lines."""
 _BETWEEN = re.compile(r"[\s,\[\]]*")
 
 
 @dataclass(slots=True)
 class Line:
-    """Where a line is, and what it continues. `parent` is a place in the index, or -1.
+    """The position of a line, and its parent. `parent` is a place in the index, or -1.
 
-    A line without a time of its own has that of the line before; what stands before all times has the first.
+    A line without a time of its own has the time of the line before; lines before the first time have the first.
     """
 
     number: int
@@ -75,51 +75,51 @@ class Line:
     prompt: str | None = None
     """The text of messages to the agent. On an attachment: of messages that came while it worked."""
     chain: int = -1
-    """The place at which the subagent's part of this transcript began that it is of; -1 for the agent itself."""
+    """The place of the first line of its subagent in this transcript; -1 for the agent itself."""
     mark: Literal["", "news", "notice"] = ""
-    """Whether it tells the agent something: a message, or the result of a call; or any other notice after its turn."""
+    """`news` for a message to the agent or the result of a call; `notice` for any other notice after its turn."""
     aside: bool = False
-    """Whether a notice is the last thing that the agent was told: once it has answered, what it says is no answer."""
+    """True if the agent's last input is a notice, after it answered. Its next text is then no answer to the message."""
 
 
 @dataclass(slots=True)
 class Index:
-    """The lines of one transcript that tell something, and what else was found in it."""
+    """The lines of one transcript that belong to a run, with facts about the others."""
 
     path: Path
     lines: list[Line] = field(default_factory=list)
     skipped: Counter[str] = field(default_factory=Counter)
-    """Lines that were passed over because nobody knows them, by type."""
+    """The number of unknown lines that were passed over, by type."""
     damaged: list[int] = field(default_factory=list)
-    """The numbers of lines that cannot be read: no JSON, or too long. What they told is missing."""
+    """The numbers of lines that cannot be read: no JSON, or too long."""
     begun: list[int] = field(default_factory=list)
-    """When a subagent was asked: once, and again whenever it is resumed."""
+    """The times of a subagent's prompts: one, and one more whenever it is resumed."""
     cut: bool = False
-    """Whether the last line is not whole."""
+    """True if the last line is not whole."""
     folder: str = ""
-    """The agent's working directory: it tells the generations of NanoClaw apart."""
+    """The agent's working directory, by which the generations of NanoClaw are told apart."""
     session: str = ""
     """The id of the session, as the lines have it."""
     opened: bool = False
-    """Whether it begins with what the harness or another agent said, or as a stream does: nothing came before."""
+    """True if nothing came before it: it begins with a line of the harness or another agent, or as a stream does."""
     stream: bool = False
-    """Whether it is what `--output-format stream-json` puts out, and no session that Claude Code saved."""
+    """True if it is the output of `--output-format stream-json`, and no session that Claude Code saved."""
     timed: bool = True
-    """Whether any of its lines has a time; else they are numbered, a millisecond each."""
+    """True if any of its lines has a time; else they are numbered, a millisecond each."""
     tasks: dict[str, int] = field(default_factory=dict)
-    """Where calls, and the work that they began, are: places by id."""
+    """The places of calls, and of the work that they began, by id."""
     agents: set[str] = field(default_factory=set)
     """The ids of agents, and of the calls that started them."""
     told: set[str] = field(default_factory=set)
     """The ids of work whose result a call has fetched."""
     costs: list[tuple[int, float]] = field(default_factory=list)
-    """What a stream had cost, in US dollars, at some places."""
+    """The cost of a stream in US dollars, with the place of the line."""
 
 
 def read_index(path: Path, *, max_line: int, progress: Progress | None = None) -> Index:
-    """The index of a transcript. `max_line` is the size from which on a line is passed over, in bytes.
+    """Read the index of a transcript. Lines of more than `max_line` bytes are passed over.
 
-    `progress` is told now and then how far it is, and when it is done.
+    `progress` is called every few megabytes, and at the end.
 
     Raises `AdapterError` (`adapter.no_recording`) when the file cannot be read, or no line of it is of a transcript.
     """
@@ -160,7 +160,7 @@ def read_index(path: Path, *, max_line: int, progress: Progress | None = None) -
 
 
 def _records(path: Path, max_line: int) -> Iterator[tuple[int, int, bytes | None, bool]]:
-    """Number, offset, bytes (None when there are too many) and whether it is whole, of each line or element."""
+    """List the lines or elements: number, offset, bytes (None when there are too many), and whether it is whole."""
     try:
         with opened(path) as file:
             start = len(BOM_UTF8) if file.read(len(BOM_UTF8)) == BOM_UTF8 else 0
@@ -186,11 +186,14 @@ def _lines(file: BinaryIO, offset: int, max_line: int) -> Iterator[tuple[int, in
 
 
 def _elements(file: BinaryIO, offset: int, max_line: int) -> Iterator[tuple[int, int, bytes | None, bool]]:
-    """The values of an array, or one after another. A sign is a byte here: where values end, only ASCII matters."""
+    """List the values of an array, or values one after another.
+
+    The bytes are decoded as Latin-1, so a character is a byte and offsets stay right: only ASCII ends a value.
+    """
     decode = json.JSONDecoder(parse_constant=str).raw_decode
     text, at, number, more = "", 0, 0, 1 << 16
     while True:
-        at = _BETWEEN.match(text, at).end()  # type: ignore[union-attr]  # it matches nothing, too
+        at = _BETWEEN.match(text, at).end()  # type: ignore[union-attr]  # the pattern matches the empty text, too
         try:
             _, end = decode(text, at)
         except (ValueError, RecursionError):
@@ -215,7 +218,7 @@ def _add(index: Index, places: dict[str, int], record: Record, line: Line) -> No
     index.session = index.session or text_of(record.get("sessionId")) or text_of(record.get("session_id"))
     uuid = text_of(record.get("uuid"))
     known = places.get(uuid, -1)
-    if known >= 0 and index.lines[known].length == line.length:  # written twice
+    if known >= 0 and index.lines[known].length == line.length:  # Claude Code wrote the line twice
         return
     parent = places.get(text_of(record.get("parentUuid")), -1)
     line.prompt = prompt_of(record)
@@ -225,10 +228,10 @@ def _add(index: Index, places: dict[str, int], record: Record, line: Line) -> No
         if kind not in ("user", *PASSED_OVER) and _subtype(record) not in OTHER_KNOWN:
             index.skipped[f"{kind}/{_subtype(record)}" if kind in TOLD else kind] += 1
         if uuid:
-            places[uuid] = parent  # what continues it continues what it continues
+            places[uuid] = parent  # its children become children of its parent
         return
-    is_passing = kind == "attachment" and notices  # what comes after it is of the turn in which it came
-    if uuid:  # the command that asked for a compaction is written after it
+    is_passing = kind == "attachment" and notices  # it arrived within a turn, which goes on after it
+    if uuid:  # the command that asked for a compaction is written after the boundary, and belongs to the turn before
         places[uuid] = parent if is_passing or _subtype(record) == "compact_boundary" else line.place
     named = [text_of(record.get("parent_tool_use_id"))]
     named += [name for each in notices for name in (each.call, each.task)]
@@ -252,7 +255,7 @@ def _add(index: Index, places: dict[str, int], record: Record, line: Line) -> No
 
 
 def _is_told(index: Index, record: Record, line: Line, notices: list[Notice]) -> bool:
-    """Whether a line tells something of the run; much of what stands in a user's name does not."""
+    """Return whether a line belongs to the run. The harness writes many `user` lines itself."""
     if line.type != "user":
         return line.type in ("assistant", "result") or _subtype(record) in TOLD.get(line.type, ())
     if _is_result(record):
@@ -265,7 +268,7 @@ def _is_told(index: Index, record: Record, line: Line, notices: list[Notice]) ->
 
 
 def _time_of(index: Index, record: Record, line: Line) -> int:
-    """When a line was written. What continues a line does not come before it."""
+    """Return the time of a line. It is not before the time of its parent."""
     time = milliseconds(record.get("timestamp"))
     if time is None:
         time = index.lines[-1].time if index.lines else UNTIMED
@@ -273,7 +276,7 @@ def _time_of(index: Index, record: Record, line: Line) -> int:
 
 
 def _add_tasks(index: Index, record: Record, place: int) -> None:
-    """Note the calls of a line, and the work that the calls began whose results it has."""
+    """Record the calls of a line, and the background work named in its results."""
     for block in records_in(content_of(record)):
         if block.get("type") == "tool_use" and (call := text_of(block.get("id"))):
             index.tasks[call] = place
@@ -291,7 +294,7 @@ def _add_tasks(index: Index, record: Record, place: int) -> None:
 
 
 def _is_news(notice: Notice, index: Index) -> bool:
-    """Whether a notice brings the result of a call, which nothing has told yet."""
+    """Return whether a notice brings the result of a call for the first time."""
     names = {notice.call, notice.task}
     done = notice.result or (notice.status == "completed" and names & index.agents)
     return bool(done and names & index.tasks.keys()) and notice.task not in index.told
@@ -303,7 +306,7 @@ def _subtype(record: Record) -> str:
 
 
 def prompt_of(record: Record) -> str | None:
-    """What a line says to the agent; None for what the harness writes in a user's name, and for tool results."""
+    """Return the text of a message to the agent; None for lines of the harness in a user's name, and for tool results."""
     if record.get("type") == "attachment":
         told = record_of(record.get("attachment"))
         queued = told.get("type") == "queued_command" and told.get("commandMode", "prompt") == "prompt"
@@ -319,7 +322,7 @@ def prompt_of(record: Record) -> str | None:
 
 
 def _is_by_user(record: Record) -> bool | None:
-    """Whether a line says that a user sent it, or a program in their place; None when it does not say."""
+    """Return whether the line names a user, or a program in their place, as its sender; None where it names nobody."""
     kind = record_of(record.get("origin")).get("kind")
     if isinstance(kind, str):
         return kind in PEOPLE
@@ -330,12 +333,12 @@ def _is_by_user(record: Record) -> bool | None:
 
 
 def is_side(record: Record) -> bool:
-    """Whether a line is of a subagent."""
+    """Return whether a line is of a subagent."""
     return bool(record.get("isSidechain") or record.get("parent_tool_use_id"))
 
 
 def asked_of(record: Record) -> str | None:
-    """What a line asks of a subagent; None for one that does not."""
+    """Return the prompt of a subagent in a line; None for any other line."""
     marked = any(record.get(key) for key in ("isMeta", *HARNESS_KEYS))
     if record.get("type") != "user" or not is_side(record) or marked or _is_result(record):
         return None
@@ -343,7 +346,7 @@ def asked_of(record: Record) -> str | None:
 
 
 def notices_of(record: Record) -> list[Notice]:
-    """What a line tells of work that goes on beside the conversation, where it is no message."""
+    """List the notices about background work in a line that is no message."""
     if record.get("type") == "system" and record.get("subtype") == "task_notification":
         told = {key: text_of(record.get(key)) for key in ("status", "summary")}
         call, task = text_of(record.get("tool_use_id")), text_of(record.get("task_id"))
@@ -357,12 +360,12 @@ def notices_of(record: Record) -> list[Notice]:
 
 
 def detail_of(record: Record) -> Any:
-    """What a line has of a result beside its text; streams spell it otherwise."""
+    """Return the structured result of a line, beside its text. Streams use another key."""
     return record.get("toolUseResult", record.get("tool_use_result"))
 
 
 def is_interruption(record: Record) -> bool:
-    """Whether a line says that the agent was stopped."""
+    """Return whether a line states that the agent was stopped."""
     content = content_of(record)
     first = content[0] if isinstance(content, list) and content else {"text": content}
     return text_of(record_of(first).get("text")).startswith(INTERRUPTED)
@@ -373,12 +376,12 @@ def _is_result(record: Record) -> bool:
 
 
 def content_of(record: Record) -> Any:
-    """The content of the message of a line: a text, or blocks."""
+    """Return the content of the message of a line: a text, or blocks."""
     return record_of(record.get("message")).get("content")
 
 
 def texts_in(content: Any) -> list[str]:
-    """The texts of blocks."""
+    """List the texts of blocks."""
     return [text_of(block.get("text")) for block in records_in(content) if block.get("type") == "text"]
 
 
@@ -391,13 +394,13 @@ def _said(content: Any, *, by_user: bool | None) -> str | None:
 
 
 def read_record(file: BinaryIO, line: Line) -> Record | None:
-    """A line itself, of the open transcript that it is in; None when the file has changed since."""
+    """Read a line again from its open transcript; None when the file has changed since."""
     file.seek(line.offset)
     return parse_line(file.read(line.length))
 
 
 def parse_line(data: bytes) -> Record | None:
-    """The object of a line, or None when there is none. `NaN` and its like become text."""
+    """Parse the object of a line; None when there is none. `NaN` and `Infinity` become text."""
     try:
         record = json.loads(data.decode("utf-8", "replace"), parse_constant=str)
     except (ValueError, RecursionError):

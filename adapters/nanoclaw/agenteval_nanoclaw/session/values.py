@@ -1,4 +1,4 @@
-"""Values in recordings, which are what anybody has written: one of another type than it should have counts as empty."""
+"""Values in recordings. Anybody may have written these, so a value of a wrong type counts as empty."""
 
 import re
 from collections.abc import Iterator
@@ -13,22 +13,22 @@ Record = dict[str, Any]
 
 
 def text_of(value: Any) -> str:
-    """A text, or the empty one for anything else."""
+    """Return a text; the empty one for anything else."""
     return value if isinstance(value, str) else ""
 
 
 def record_of(value: Any) -> Record:
-    """An object, or the empty one for anything else."""
+    """Return an object; the empty one for anything else."""
     return value if isinstance(value, dict) else {}
 
 
 def records_in(value: Any) -> list[Record]:
-    """The objects in a list; none in anything else."""
+    """List the objects in a list; none for anything else."""
     return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
 
 
 def whole_characters(value: Any) -> Any:
-    """A value in which halves of characters, which no file can hold, are replaced."""
+    """Replace halves of characters (lone surrogates) in a value: no file can hold them."""
     if isinstance(value, str):
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if isinstance(value, dict):
@@ -41,7 +41,7 @@ _MILLISECOND = timedelta(milliseconds=1)
 
 
 def milliseconds(text: Any) -> int | None:
-    """The time that a text states, or None when it states none."""
+    """Parse a time in ISO 8601 to milliseconds since 1970; None for anything else."""
     if not isinstance(text, str):
         return None
     try:
@@ -54,7 +54,7 @@ def milliseconds(text: Any) -> int | None:
 
 
 def iso(time: int) -> str:
-    """A time as ISO 8601 in UTC, with milliseconds."""
+    """Format a time as ISO 8601 in UTC, with milliseconds."""
     return (_EPOCH + time * _MILLISECOND).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
@@ -63,7 +63,7 @@ _REMINDER = lazy(r"<(system-reminder)(?=>)")
 
 @dataclass(slots=True)
 class Element:
-    """An element. `opening` is how it begins, `head` the rest of that up to `>`, `start` and `end` its place in the text."""
+    """An element. `opening` is the match of its beginning, `head` the rest of the tag, `start` and `end` its place."""
 
     opening: re.Match[str]
     head: str
@@ -73,7 +73,7 @@ class Element:
 
 
 def elements(text: str, opening: re.Pattern[str]) -> Iterator[Element]:
-    """The elements that are closed, in order, none inside another. The first group of `opening` is their name."""
+    """List the closed elements, in order, none inside another. The first group of `opening` is their name."""
     unclosed: set[str] = set()
     at = 0
     while found := opening.search(text, at):
@@ -91,7 +91,7 @@ def elements(text: str, opening: re.Pattern[str]) -> Iterator[Element]:
 
 
 def without_reminders(text: str) -> str:
-    """A text with a line break in the place of each reminder and the blanks around it; none at its end."""
+    """Replace each reminder, with the blanks around it, by a line break; at the end of the text by nothing."""
     if "<system-reminder>" not in text:
         return text
     kept, at = [], 0
