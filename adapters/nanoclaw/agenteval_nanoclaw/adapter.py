@@ -138,7 +138,7 @@ def _trace_of_bundle(case: TestCase, context: AdapterContext) -> Trace:
 
 def _trace_of_session(case: TestCase, context: AdapterContext) -> Trace:
     from agenteval_nanoclaw.normalize import situation_differs
-    from agenteval_nanoclaw.session.mapping import Teller
+    from agenteval_nanoclaw.session.mapping import TraceMapper
     from agenteval_nanoclaw.session.runs import check_options, choose, read_recording
 
     given = case.adapter_input
@@ -147,7 +147,7 @@ def _trace_of_session(case: TestCase, context: AdapterContext) -> Trace:
     reading = read_recording(path, context, within=None if context.allow_outside else context.root)
     run = choose(reading.runs, given)
     group, aliases = case.scenario.group_id, given.get("tool_aliases", {})
-    teller = Teller(run, reading, aliases=aliases, adapter=INFO, default_group=group)
+    teller = TraceMapper(run, reading, aliases=aliases, adapter=INFO, default_group=group)
     trace = teller.trace(case.id, context.run_id)
     messages = trace.input_messages if run.received else None  # a stream, for one, does not tell of any
     for warning in situation_differs(case, trace.scenario, messages):

@@ -34,7 +34,7 @@ def normalize(
     output = final_output(run)
     usage = _usage(run)
     status = _status(run, output, cut=cut)
-    shows_tools = bool(run.tools) or len(untold(run)) < len(run.chats)
+    shows_tools = bool(run.tools) or len(without_answer(run)) < len(run.chats)
     said = list(received(run))
     gaps = [*unseen(run, calls, cut=cut)]
     builder = TraceBuilder(
@@ -91,7 +91,7 @@ def timestamp(nanoseconds: int) -> str:
 
 def _moments(run: Run, call: Call) -> Iterator[Moment]:
     """List the events of a call: the call, its result, and its error."""
-    span, agent = call.span, run.agent_of(call.told_by)
+    span, agent = call.span, run.agent_of(call.requested_by)
     args = call.args if isinstance(call.args, dict | None) else {"input": call.args}
     link = {"tool": call.tool, "call_id": call.call_id}
     yield call.started_at, "tool_call", {**link, "args": args}, "agent", agent
@@ -129,7 +129,7 @@ def _status(run: Run, output: str | None, *, cut: bool) -> TraceStatus:
     reasons = {reason for span in (chats or run.outermost[-1:]) for reason in gen_ai.finish_reasons(span)}
     if reasons & gen_ai.BLOCKED:
         return "blocked"
-    if output is None or reasons & gen_ai.CUT_OFF or not run.complete or run.strange or cut:
+    if output is None or reasons & gen_ai.CUT_OFF or not run.complete or run.unread or cut:
         return "partial"
     return "success"
 
@@ -165,7 +165,7 @@ def _tokens(spans: list[Span]) -> dict[str, int]:
     return usage
 
 
-def untold(run: Run) -> list[Span]:
+def without_answer(run: Run) -> list[Span]:
     """List the model calls without a recorded answer."""
     return [chat for chat in run.chats if not chat.answered and not gen_ai.has_failed(chat)]
 
@@ -182,17 +182,17 @@ def unseen(run: Run, calls: list[Call], *, cut: bool) -> Iterator[str]:
         yield "what the file leaves out: it breaks off, or says that it is a part"
     if not run.complete:
         yield "the span that holds the others, and what else it holds"
-    if run.strange:
+    if run.unread:
         names = Counter(
             f"{span.name} of {convention}" if (convention := gen_ai.convention(span)) else span.name
-            for span in run.strange
+            for span in run.unread
         )
-        yield f"what {counted(len(run.strange), 'span')} did that may be calls of tools, in a convention that is not read: {_counts(names)}"
+        yield f"what {counted(len(run.unread), 'span')} did that may be calls of tools, in a convention that is not read: {_counts(names)}"
     if unnamed := sum(call.tool == UNNAMED for call in calls):
         yield f"which tool {counted(unnamed, 'tool call')} called"
     if repeated := _only_repeated(run, calls):
         yield f"calls of which only messages to a model tell: {_counts(repeated)}"
-    if not run.tools and 0 < (missing := len(untold(run))) < len(run.chats):
+    if not run.tools and 0 < (missing := len(without_answer(run))) < len(run.chats):
         yield f"what {missing} of {counted(len(run.chats), 'call')} of models answered"
     if (parts := _unknown_parts(run)) and not run.tools:
         yield f"parts of answers that are of unknown kinds: {parts}"
@@ -215,7 +215,9 @@ def _only_repeated(run: Run, calls: list[Call]) -> Mapping[str, int]:
 
 def _not_executed(run: Run) -> list[Span]:
     """List the model calls that ended in a call of a tool, where neither the answer nor the execution is recorded."""
-    asking = [chat for chat in untold(run) if gen_ai.FOR_TOOLS.intersection(gen_ai.finish_reasons(chat))]
+    asking = [
+        chat for chat in without_answer(run) if gen_ai.FOR_TOOLS.intersection(gen_ai.finish_reasons(chat))
+    ]
     lost = []
     for chat in asking if run.tools else ():
         owner = run.owner_of(chat)
@@ -248,12 +250,12 @@ def _notes_on_messages(run: Run, usage: Mapping[str, Any] | None, *, unanswered:
         )
     if answers and not any(said):
         yield "no text from a user was captured: what was asked is not known"
-    if answers and run.tools and (missing := len(untold(run))):
+    if answers and run.tools and (missing := len(without_answer(run))):
         yield f"{missing} of {counted(len(run.chats), 'call')} of models do not show what was answered"
     known = {"", *said, *(message.text for message in earlier(run))}
     users = [[each.text for each in chat.asked if each.role == "user"] for chat in asking(run)]
-    if strange := sum(bool(texts) and texts[-1] not in known for texts in users):
-        yield f"what {counted(strange, 'call')} of models asked is not in any message of this run: the trace may hold several conversations, or agents that ask others"
+    if unread := sum(bool(texts) and texts[-1] not in known for texts in users):
+        yield f"what {counted(unread, 'call')} of models asked is not in any message of this run: the trace may hold several conversations, or agents that ask others"
     for chat in run.own_chats[-1:] if unanswered else ():
         for message in chat.answered[-1:]:
             tools = ", ".join(tool for _, tool, _ in message.calls)
@@ -268,8 +270,8 @@ def _notes_on_calls(run: Run, calls: list[Call]) -> Iterator[str]:
     """List notes on what is not recorded of tool calls."""
     if not run.chats and not run.tools:
         yield "no span is a call of a model or a tool, so tools are not judged"
-    untold_ends = (call for call in calls if call.span is None and call.failed is None)
-    if assumed := sum(call.answered_at is not None for call in untold_ends):
+    open_calls = (call for call in calls if call.span is None and call.failed is None)
+    if assumed := sum(call.answered_at is not None for call in open_calls):
         yield f"no execute_tool span is there for {counted(assumed, 'tool result')}: success is assumed"
     if bare := sum(call.args is None for call in calls):
         yield f"no arguments are recorded for {counted(bare, 'tool call')}"
@@ -281,7 +283,7 @@ def _notes_on_calls(run: Run, calls: list[Call]) -> Iterator[str]:
     if guessed := sum(call.guessed for call in calls):
         yield f"which of several calls of the same tool was executed when is not recorded for {counted(guessed, 'tool call')}: their results may be mixed up"
     tools = {span.span_id for span in run.spans if span.operation == gen_ai.TOOL}
-    if run.chats and not untold(run) and not _unknown_parts(run):  # what models asked for is known
+    if run.chats and not without_answer(run) and not _unknown_parts(run):  # what models asked for is known
         executions = ((call.tool, call.span) for call in calls if call.span and not call.chat)
         if unasked := Counter(tool for tool, span in executions if span.parent_id not in tools):
             yield f"no answer of a model asks for tools that were executed: {_counts(unasked)}"

@@ -38,12 +38,12 @@ def decode(data: bytes, signal: Signal) -> dict[str, Any]:
             next_step="install it, or export the spans as OTLP JSON, which needs no extra",
         ) from error
 
-    kinds = {"traces": ExportTraceServiceRequest, "logs": ExportLogsServiceRequest}
+    kinds: dict[Signal, Any] = {"traces": ExportTraceServiceRequest, "logs": ExportLogsServiceRequest}
     try:
-        document = MessageToDict(kinds[signal].FromString(data), use_integers_for_enums=True)
+        decoded = MessageToDict(kinds[signal].FromString(data), use_integers_for_enums=True)
     except (DecodeError, SerializeToJsonError, RecursionError) as error:
         raise ValueError("not OTLP protobuf") from error
-    document = _with_hexadecimal_ids(document)
+    document: dict[str, Any] = _with_hexadecimal_ids(decoded)
     if not all(map(_is_complete, _items(document, LEVELS[signal]))):
         raise ValueError("not OTLP protobuf: a span or log record without its id or time")
     return document

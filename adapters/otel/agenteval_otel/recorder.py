@@ -155,7 +155,7 @@ def _trace(run: Run, found: Spans, context: AdapterContext) -> Trace:
 
 def _replay(run: Run, found: Spans) -> dict[str, Any]:
     """Return the spans of a run as OTLP JSON, with the unread ones that may be calls of tools."""
-    unread = {span.span_id: span for span in run.strange}
+    unread = {span.span_id: span for span in run.unread}
     spans = {span.span_id: span for span in run.spans} | unread
     written = [_kept(span, run.trace_id, unread=span.span_id in unread) for span in spans.values()]
     return {"resourceSpans": written} | ({"status": PARTIAL} if found.cut else {})

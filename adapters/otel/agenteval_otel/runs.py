@@ -18,7 +18,7 @@ from agenteval_otel.messages import INSTRUCTING, UNNAMED, Message
 from agenteval_otel.spans import Span, Spans
 
 MAIN = "main"
-UNTOLD = args_key(None)
+NO_ARGUMENTS = args_key(None)
 """The key of a call without recorded arguments."""
 
 
@@ -37,7 +37,7 @@ class Run:
     acting: set[str] = field(default_factory=set)
     """The ids of agents that call a model or a tool themselves. A workflow, for instance, only holds other agents."""
     by_id: dict[str, Span] = field(default_factory=dict)
-    strange: list[Span] = field(default_factory=list)
+    unread: list[Span] = field(default_factory=list)
     """Unread spans that may be calls of tools."""
 
     @property
@@ -131,8 +131,8 @@ def _run(trace_id: str, members: dict[str, Span]) -> Run:
     run = Run(trace_id=trace_id, spans=ordered, by_id={span.span_id: span for span in ordered})
     run.agents = [span for span in ordered if span.operation in gen_ai.AGENTS]
     run.agents.sort(key=run.depth)  # clocks of other hosts may be ahead
-    run.chats = _once([span for span in ordered if gen_ai.is_model_call(span)])
-    run.tools = _each_once(run)
+    run.chats = _distinct_chats([span for span in ordered if gen_ai.is_model_call(span)])
+    run.tools = _distinct_executions(run)
     for span in (*run.chats, *run.tools):
         agents = (each.span_id for each in run.around(span) if each.operation == "invoke_agent")
         run.acting.update(islice(agents, 1))  # the innermost
@@ -140,44 +140,44 @@ def _run(trace_id: str, members: dict[str, Span]) -> Run:
         around = run.by_id.get(span.parent_id)
         # a protocol's span of the call that it is within, as `tools/call NAME`, is no other
         if not (around and around.operation == gen_ai.TOOL and around.tool in span.name):
-            run.strange.append(span)
+            run.unread.append(span)
     return run
 
 
-def _once(chats: list[Span]) -> list[Span]:
+def _distinct_chats(chats: list[Span]) -> list[Span]:
     """Keep one span for each model call. A framework and the client within it may both record the call.
 
     The client's span is kept, unless only the framework's has the answer: one framework span may hold several client
     calls. Two instrumentations that know nothing of each other may record a call twice, too.
     """
-    telling = {span.span_id for span in chats if span.answered}
+    answered = {span.span_id for span in chats if span.answered}
     by_id = {span.span_id: span for span in chats}
     dropped: set[str] = set()
     for span in chats:
         around = {each.span_id for each in _around(span, by_id)} - {span.span_id}
-        told = span.span_id not in telling and not telling.isdisjoint(around)
+        told = span.span_id not in answered and not answered.isdisjoint(around)
         dropped.update([span.span_id] if told else around)
     kept = [span for span in chats if span.span_id not in dropped]
     several = len({span.scope for span in kept}) > 1
     alike: dict[str, list[Span]] = {}
     for span in kept:
         alike.setdefault(str(span.attributes.get(gen_ai.RESPONSE_ID) or span.span_id), []).append(span)
-        if several and span.span_id in telling:
-            alike.setdefault(args_key(_said(span)), []).append(span)
+        if several and span.span_id in answered:
+            alike.setdefault(args_key(_answer_content(span)), []).append(span)
     repeated = {
         span.span_id
         for spans in alike.values()
         for span in spans
-        if any(_tells_more(other, span, telling) for other in spans)
+        if any(_is_better_record(other, span, answered) for other in spans)
     }
     return [span for span in kept if span.span_id not in repeated]
 
 
-def _said(chat: Span) -> list[Any]:
+def _answer_content(chat: Span) -> list[Any]:
     return [[each.text, each.calls] for each in chat.answered]
 
 
-def _tells_more(other: Span, span: Span, telling: set[str]) -> bool:
+def _is_better_record(other: Span, span: Span, answered: set[str]) -> bool:
     """Return whether another span records the same model call, and is the one to keep.
 
     It does if it overlaps in time and has the same answer, with the same response id or from another instrumentation.
@@ -186,10 +186,10 @@ def _tells_more(other: Span, span: Span, telling: set[str]) -> bool:
     ids = {str(each.attributes.get(gen_ai.RESPONSE_ID) or "") for each in (other, span)}
     if len(ids - {""}) > 1 or ("" in ids and other.scope == span.scope):
         return False
-    if (said := _said(span)) and said != _said(other):
+    if (said := _answer_content(span)) and said != _answer_content(other):
         return False
     at_once = max(span.start, other.start) < min(span.end, other.end)
-    return at_once and (other.span_id in telling, other.span_id) > (span.span_id in telling, span.span_id)
+    return at_once and (other.span_id in answered, other.span_id) > (span.span_id in answered, span.span_id)
 
 
 def _parent(span: Span, members: dict[str, Span]) -> str:
@@ -201,7 +201,7 @@ def _parent(span: Span, members: dict[str, Span]) -> str:
     return span.parent_id
 
 
-def _each_once(run: Run) -> list[Span]:
+def _distinct_executions(run: Run) -> list[Span]:
     """Keep one span for each execution of a tool, completed from other spans of the same execution."""
     kept: list[Span] = []
     same: dict[str, Span] = {}
@@ -215,8 +215,8 @@ def _each_once(run: Run) -> list[Span]:
         if within and around and agree(around.args, args):
             first = same[around.span_id]
         else:
-            told = (*alike.get(key, ()), *alike.get((tool, UNTOLD), ()))
-            first = next((each for each in told if _beside(each, span)), span)
+            told = (*alike.get(key, ()), *alike.get((tool, NO_ARGUMENTS), ()))
+            first = next((each for each in told if _is_duplicate(each, span)), span)
         same[span.span_id] = first
         if first is span:
             kept.append(span)
@@ -226,7 +226,7 @@ def _each_once(run: Run) -> list[Span]:
     return sorted(kept, key=lambda span: (span.start, -span.end))
 
 
-def _beside(first: Span, span: Span) -> bool:
+def _is_duplicate(first: Span, span: Span) -> bool:
     """Return whether two instrumentations recorded one execution: the spans overlap, and their call ids do not differ."""
     if first.scope == span.scope or first.start > span.end or span.start > first.end:
         return False
@@ -254,7 +254,7 @@ def received(run: Run) -> Iterator[tuple[int, Message]]:
     known: int | None = None
     said: Counter[str] = Counter()
     spans = asking(run)
-    for span in (each for each in spans if _who(run, each) == _who(run, spans[0])):
+    for span in (each for each in spans if _agent_name(run, each) == _agent_name(run, spans[0])):
         users, new = [], 0
         for message in span.asked:
             if message.role == "user" and not message.responses:
@@ -289,7 +289,7 @@ def earlier(run: Run) -> list[Message]:
     return []
 
 
-def _who(run: Run, span: Span) -> str:
+def _agent_name(run: Run, span: Span) -> str:
     """Return the name of the agent that calls a model; empty where it is not recorded."""
     agents = (each for each in run.around(span) if each.span_id in run.acting)
     return next(map(_name, agents), "")
@@ -310,7 +310,7 @@ class Call:
     args: Any
     named: bool = True
     """True if the recording has its id."""
-    told_by: Span
+    requested_by: Span
     """The model call that asks for it; its execution, where no model call does."""
     chat: Span | None = None
     span: Span | None = None
@@ -325,7 +325,7 @@ class Call:
     @property
     def started_at(self) -> int:
         """The time of its execution, else of its request."""
-        return self.span.start if self.span else self.told_by.end
+        return self.span.start if self.span else self.requested_by.end
 
 
 def calls_of(run: Run) -> list[Call]:
@@ -337,7 +337,7 @@ def calls_of(run: Run) -> list[Call]:
     for span in run.tools:
         call = find(span)
         if call is None:
-            call = Call(call_id=span.call_id or span.span_id, tool=span.tool, args=None, told_by=span)
+            call = Call(call_id=span.call_id or span.span_id, tool=span.tool, args=None, requested_by=span)
             calls.append(call)
         call.span = span
         call.args = span.args if call.args is None else call.args
@@ -356,7 +356,7 @@ def _asked_for(chat: Span) -> Iterator[Call]:
     for message in chat.answered:
         for number, (call_id, tool, args) in enumerate(message.calls, 1):
             told = call_id or f"{chat.span_id}.{number}"
-            yield Call(call_id=told, tool=tool, args=args, named=bool(call_id), told_by=chat, chat=chat)
+            yield Call(call_id=told, tool=tool, args=args, named=bool(call_id), requested_by=chat, chat=chat)
 
 
 def _answer(run: Run, calls: list[Call]) -> None:
@@ -372,8 +372,8 @@ def _answer(run: Run, calls: list[Call]) -> None:
         owner = run.owner_of(chat)
         for messages, time in ((chat.asked, chat.start), (chat.answered, chat.end)):
             for call_id, later, response, failed in _responses(messages):
-                asked = [each for each in by_id.get(call_id, ()) if each.told_by.end <= time]
-                asked = [each for each in asked if run.owner_of(each.told_by) == owner] or asked
+                asked = [each for each in by_id.get(call_id, ()) if each.requested_by.end <= time]
+                asked = [each for each in asked if run.owner_of(each.requested_by) == owner] or asked
                 if later < len(asked) and (call := asked[-1 - later]).answered_at is None:
                     call.response, call.answered_at, call.failed = response, time, failed
 
@@ -418,7 +418,7 @@ def _finder(run: Run, asked: list[Call]) -> Callable[[Span], Call | None]:
             call
             for call in asked
             if call.span is None and call.tool == tool and call.call_id not in ids
-            if call.told_by.start <= span.start  # what streams in may be executed before the answer ends
+            if call.requested_by.start <= span.start  # what streams in may be executed before the answer ends
         ]
         if args is not None:
             if equal := [call for call in same_tool if call.args == args]:
@@ -440,7 +440,7 @@ def _likeliest(span: Span, calls: list[Call], run: Run) -> Call | None:
     args, owner, result = span.args, run.owner_of(span), span.result
 
     def rank(call: Call) -> tuple[Any, ...]:
-        asked, own = call.told_by.start, run.owner_of(call.told_by) == owner
+        asked, own = call.requested_by.start, run.owner_of(call.requested_by) == owner
         answered = call.answered_at is not None and call.answered_at >= span.start
         same_result = answered and call.response == result
         alike = (call.args == args, agree(call.args, args), own)

@@ -344,12 +344,12 @@ def _tell_what_comes(receiving: "Receiving", terminal: "Terminal") -> None:
 def _taken_over(asked: RecordRequest, into: Path) -> ExitCode | None:
     """Take over what a live run of the test left; None when the source is something else."""
     from agenteval.loading.project import open_project
-    from agenteval.recording.update import find_test, taken_over
+    from agenteval.recording.update import find_test, merge_recording
     from agenteval.reporters.terminal import Terminal
 
     file = find_test(into)
     project = open_project([str(file)])
-    made = taken_over(
+    made = merge_recording(
         asked.path or Path(),
         file,
         registry=project.registry,

@@ -382,7 +382,7 @@ def _of_calls(trace: Trace, case: TestCase) -> Iterator[Suggestion]:
 
 def _steps(calls: list[ToolCall], trace: Trace) -> Iterator[Suggestion]:
     """Suggest the calls, each with the arguments that matter. Calls with the user's own words come first."""
-    wanted = _Wanted(trace)
+    wanted = ArgumentPicker(trace)
     succeeded = {call.tool for call in calls if call.succeeded}
     steps: dict[str, tuple[ToolCall, dict[str, Any], list[str]]] = {}
     for call in calls:
@@ -420,7 +420,7 @@ def _step(call: ToolCall, match: dict[str, Any], parts: list[str]) -> Suggestion
     return Suggestion(f"{name}-before-the-answer", "tool_call_order", why, params, decide, instead=[made])
 
 
-class _Wanted:
+class ArgumentPicker:
     """Picks the arguments that matter: with the user's own words, the name of a file, or a link of the answer."""
 
     def __init__(self, trace: Trace) -> None:

@@ -103,7 +103,7 @@ def _not_taken_over(test: LoadedTest, tools: Sequence[str]) -> Iterator[str]:
         yield f"not in tools.available, which stays as it is: {', '.join(new)}"
 
 
-def taken_over(
+def merge_recording(
     replay: Path, path: Path, *, registry: Registry, rules: RedactionRules, judging: JudgingRules
 ) -> Update | None:
     """Prepare to use a live run of the test at `path` as its new recording, without writing it.

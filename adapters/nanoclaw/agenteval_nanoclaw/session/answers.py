@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agenteval.contracts.trace import TraceStatus
-from agenteval_nanoclaw.session.lines import MAIN_AGENT, Said
+from agenteval_nanoclaw.session.lines import MAIN_AGENT, Entry
 from agenteval_nanoclaw.session.runs import Run
 from agenteval_nanoclaw.session.transcript import Line
 from agenteval_nanoclaw.session.values import Record, record_of, text_of
@@ -32,41 +32,41 @@ class Answer:
     """True if it only comments on a notice, after the answer to the message."""
 
 
-def answers_in(lines: Iterable[Said]) -> list[Answer]:
+def answers_in(lines: Iterable[Entry]) -> list[Answer]:
     """List the agent's own answers, in order. The result of a stream is an answer, too."""
     found: dict[str, Answer] = {}
     parts: dict[str, list[str]] = {}
     spoken: list[str] = []
     """The answers without an id since the last user line. A call right after a text belongs to the same answer."""
-    for said in lines:
-        if said.line.type == "user" and said.agent == MAIN_AGENT:
+    for entry in lines:
+        if entry.line.type == "user" and entry.agent == MAIN_AGENT:
             spoken.clear()
-        if said.line.type == "result":
-            name, text = f"result-{said.line.number}", told_by(said.record)
+        if entry.line.type == "result":
+            name, text = f"result-{entry.line.number}", answer_in(entry.record)
             if text and [each.text.strip() for each in found.values()][-1:] != [text.strip()]:
-                found[name] = Answer(name, text, said.line)
+                found[name] = Answer(name, text, entry.line)
             continue
-        if said.line.type != "assistant" or said.agent != MAIN_AGENT or said.is_made_up:
+        if entry.line.type != "assistant" or entry.agent != MAIN_AGENT or entry.is_made_up:
             continue
-        name, reason = said.answer_id, text_of(said.message.get("stop_reason"))
-        spoken += [] if said.has_id else [name]
-        answer = found.setdefault(name, Answer(name, "", said.line))
-        if reason == "tool_use" or any(said.blocks("tool_use")):
-            for each in [name] if said.has_id else spoken:
+        name, reason = entry.answer_id, text_of(entry.message.get("stop_reason"))
+        spoken += [] if entry.has_id else [name]
+        answer = found.setdefault(name, Answer(name, "", entry.line))
+        if reason == "tool_use" or any(entry.blocks("tool_use")):
+            for each in [name] if entry.has_id else spoken:
                 found[each].calls = True
         answer.stop_reason = reason
-        if texts := [text for text in said.texts() if text]:
+        if texts := [text for text in entry.texts() if text]:
             before = parts.get(name, [])
             if before and texts[0].startswith(before[-1]):  # written again, or further than before
                 before = before[:-1]
             parts[name] = [*before, *texts]
-            answer.text, answer.last = "\n".join(parts[name]), said.line
+            answer.text, answer.last = "\n".join(parts[name]), entry.line
     for answer in [each for each in found.values() if each.text.strip() and not each.calls][1:]:
         answer.aside = answer.last.aside
     return list(found.values())
 
 
-def told_by(result: Record) -> str:
+def answer_in(result: Record) -> str:
     """Return the answer in the result of a stream; empty for a failure."""
     if is_failed(result):
         return ""
@@ -135,12 +135,12 @@ class Usage:
         """True if each answer has a line with a stop reason. The counts in an earlier line are those at its beginning."""
         return bool(self._totals) or len(self._ended) == len(self._by_answer)
 
-    def add(self, said: Said) -> None:
+    def add(self, entry: Entry) -> None:
         """Record the usage in one line of an answer."""
-        if isinstance(usage := said.message.get("usage"), dict):
-            self._by_answer[said.answer_id] = usage
-            if said.message.get("stop_reason") is not None:
-                self._ended.add(said.answer_id)
+        if isinstance(usage := entry.message.get("usage"), dict):
+            self._by_answer[entry.answer_id] = usage
+            if entry.message.get("stop_reason") is not None:
+                self._ended.add(entry.answer_id)
 
     def add_total(self, usage: Any) -> None:
         """Record the usage of a turn from the result of a stream. It is complete; the lines of a stream only have beginnings."""

@@ -41,7 +41,7 @@ CHAIN = "\0"
 
 
 @dataclass(slots=True)
-class Said:
+class Entry:
     """One line, read in full, and its agent. `spawn` is the id of the call that started the subagent."""
 
     line: Line
@@ -87,20 +87,20 @@ class Said:
         return self.is_failure or self.message.get("model") == "<synthetic>"
 
 
-def _said(path: Path, lines: Iterable[Line], agent: str = "", spawn: str = "") -> list[Said]:
+def _read_entries(path: Path, lines: Iterable[Line], agent: str = "", spawn: str = "") -> list[Entry]:
     """Read lines in full. Without `agent`, each line names its own."""
     with opened(path) as file:
         records = [(line, record) for line in lines if (record := read_record(file, line)) is not None]
-    return [Said(line, record, agent or _agent_of(line, record), spawn) for line, record in records]
+    return [Entry(line, record, agent or _agent_of(line, record), spawn) for line, record in records]
 
 
-def _name(lines: list[Said], spawns: "list[_Spawn]") -> None:
+def _name(lines: list[Entry], spawns: "list[_Spawn]") -> None:
     """Name the agents of the subagents' lines within the transcript: by id, by prompt, else in order."""
     names: dict[str, tuple[str, str]] = {}
     unnamed: dict[str, str] = {}
-    for said in lines:
-        if said.agent.startswith(CHAIN):
-            unnamed[said.agent] = unnamed.get(said.agent) or asked_of(said.record) or ""
+    for entry in lines:
+        if entry.agent.startswith(CHAIN):
+            unnamed[entry.agent] = unnamed.get(entry.agent) or asked_of(entry.record) or ""
     for spawn in spawns:
         own = f"{UNNAMED}-{spawn.call}"
         for name in (spawn.agent or own, own):
@@ -115,8 +115,8 @@ def _name(lines: list[Said], spawns: "list[_Spawn]") -> None:
                 del unnamed[chain]
     for number, chain in enumerate(unnamed, 1):
         names[chain] = UNNAMED if number == 1 else f"{UNNAMED}-{number}", ""
-    for said in lines:
-        said.agent, said.spawn = names.get(said.agent, (said.agent, said.spawn))
+    for entry in lines:
+        entry.agent, entry.spawn = names.get(entry.agent, (entry.agent, entry.spawn))
 
 
 @dataclass(slots=True)
@@ -142,13 +142,13 @@ class _Spawn:
         return bool(self.agent or self.whole)
 
 
-def read_lines(run: Run, source: Source, *, max_line: int) -> tuple[list[Said], list[str]]:
+def read_lines(run: Run, source: Source, *, max_line: int) -> tuple[list[Entry], list[str]]:
     """Read the lines of a run and of its subagents at any depth, in the order of time; list the missing parts of these."""
     files = _Files(run, source)
-    found, unseen = _said(run.transcript.path, run.lines), []
+    found, unseen = _read_entries(run.transcript.path, run.lines), []
     waiting = _spawned(found, files)
     _name(found, waiting)
-    within = {name for said in found for name in (said.agent, said.spawn)}
+    within = {name for entry in found for name in (entry.agent, entry.spawn)}
     indexes: dict[str, Index] = {}
     while waiting or (waiting := files.left_over()):
         spawn = waiting.pop(0)
@@ -164,10 +164,10 @@ def read_lines(run: Run, source: Source, *, max_line: int) -> tuple[list[Said], 
             continue
         if path and (index.cut or index.damaged):
             unseen.append(f"a part of what subagent {agent} did")
-        lines = _said(index.path, _taken(index, spawn, run.ended + CLOCK_SLACK), agent, spawn.call)
+        lines = _read_entries(index.path, _taken(index, spawn, run.ended + CLOCK_SLACK), agent, spawn.call)
         found += lines
         waiting += _spawned(lines, files)
-    found.sort(key=lambda said: (said.line.time, said.agent != MAIN_AGENT, said.line.number))
+    found.sort(key=lambda entry: (entry.line.time, entry.agent != MAIN_AGENT, entry.line.number))
     return found, unseen
 
 
@@ -191,23 +191,23 @@ def _taken(index: Index, spawn: _Spawn, end: int) -> list[Line]:
     return lines
 
 
-def _spawned(lines: Iterable[Said], files: "_Files") -> list[_Spawn]:
+def _spawned(lines: Iterable[Entry], files: "_Files") -> list[_Spawn]:
     """List the calls that started or resumed subagents. A skill may run in one, too: then its result names the agent."""
     started: dict[str, _Spawn] = {}
     times: dict[str, int] = {}
-    for said in lines:
-        for block in said.blocks("tool_use"):
+    for entry in lines:
+        for block in entry.blocks("tool_use"):
             call, args = text_of(block.get("id")), record_of(block.get("input"))
-            times[call] = said.line.time
+            times[call] = entry.line.time
             if block.get("name") in SPAWNS:
                 asked, name = text_of(args.get("prompt")), text_of(args.get("name"))
-                started[call] = _Spawn(call, said.line.time, prompt=asked, name=name)
+                started[call] = _Spawn(call, entry.line.time, prompt=asked, name=name)
             elif block.get("name") == WORKFLOW:
-                started[call] = _Spawn(call, said.line.time, whole=f"the agents of workflow {call}")
+                started[call] = _Spawn(call, entry.line.time, whole=f"the agents of workflow {call}")
             elif block.get("name") == RESUMES and (agent := text_of(args.get("to"))) in files.paths:
-                started[call] = _Spawn(call, said.line.time, agent, message=True)
-        detail = record_of(detail_of(said.record))
-        for block in said.blocks("tool_result"):
+                started[call] = _Spawn(call, entry.line.time, agent, message=True)
+        detail = record_of(detail_of(entry.record))
+        for block in entry.blocks("tool_result"):
             agent = text_of(detail.get("agentId"))
             call = text_of(block.get("tool_use_id"))
             if agent:

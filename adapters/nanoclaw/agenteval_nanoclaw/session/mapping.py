@@ -16,7 +16,7 @@ from agenteval.contracts.trace import (
 from agenteval.matching.sends import OUTBOUND
 from agenteval.text.fitting import counted
 from agenteval_nanoclaw.session.answers import REFUSAL, Ending, Usage
-from agenteval_nanoclaw.session.lines import MAIN_AGENT, Said, read_lines
+from agenteval_nanoclaw.session.lines import MAIN_AGENT, Entry, read_lines
 from agenteval_nanoclaw.session.memory import MemoryEvents
 from agenteval_nanoclaw.session.ncl import asked_in, refusal_of
 from agenteval_nanoclaw.session.outgoing import Outgoing
@@ -54,7 +54,7 @@ NOT_DELIVERED = "sends are known by their calls, the answer by its text"
 MOUNTS = "memory under /workspace/extra belongs to the group that the folder is named for"
 
 
-class Teller:
+class TraceMapper:
     """Turns the lines of a run into events, one after the other. `default_group` is the group where none is recorded.
 
     Afterwards, `memory` holds the contents of memory files that the run shows, and `tools` the tools that the agent had,
@@ -85,7 +85,7 @@ class Teller:
         self.ending = Ending()
         self.calls: dict[str, Call] = {}
         """The calls by their recorded ids. Of several calls with one id, this is the last."""
-        self.early: dict[str, tuple[Said, Record]] = {}
+        self.early: dict[str, tuple[Entry, Record]] = {}
         """Results before their call, by the id of the call."""
         self.waiting = list(run.received)
         self.tasks: dict[str, str] = {}
@@ -103,8 +103,8 @@ class Teller:
     def trace(self, case_id: str, run_id: str) -> Trace:
         """Build the trace of the run, with the ids of the test case and of the test run."""
         run, flags = self.run, self.builder.capabilities
-        for said in self.lines:
-            self._line(said)
+        for entry in self.lines:
+            self._line(entry)
         self.outgoing.end()
         last = self.lines[-1]
         unanswered = [call for call in self.calls.values() if not call.answered]
@@ -133,26 +133,26 @@ class Teller:
             notes=[*self.notes, *self.outgoing.notes, *self._not_shown()],
         )
 
-    def _line(self, said: Said) -> None:
-        kind = said.record.get("type")
+    def _line(self, entry: Entry) -> None:
+        kind = entry.record.get("type")
         if kind == "assistant":
-            self._assistant(said)
+            self._assistant(entry)
         elif kind == "system":
-            self._system(said)
+            self._system(entry)
         elif kind == "result":
-            self._result_of_stream(said)
+            self._result_of_stream(entry)
         else:
-            if said.agent == MAIN_AGENT:
-                self.ending.stopped |= is_interruption(said.record)
-                self._messages(said)
-            for block in said.blocks("tool_result"):
-                self._result(said, block)
-            self.memory.tell_loaded(said)
-        if prompt_of(said.record) is None:
-            self._notices(said)
+            if entry.agent == MAIN_AGENT:
+                self.ending.stopped |= is_interruption(entry.record)
+                self._messages(entry)
+            for block in entry.blocks("tool_result"):
+                self._result(entry, block)
+            self.memory.tell_loaded(entry)
+        if prompt_of(entry.record) is None:
+            self._notices(entry)
 
-    def _messages(self, said: Said) -> None:
-        text = prompt_of(said.record)
+    def _messages(self, entry: Entry) -> None:
+        text = prompt_of(entry.record)
         for message in parse_prompt(text).messages if text is not None else ():
             received = next((each for each in self.waiting if each.message == message), None)
             if received is None:  # the harness handed the same message to the agent again
@@ -166,34 +166,34 @@ class Teller:
                 data["sender"] = sender
             if name := row.id if row else message.seq:
                 data["message_id"] = name
-            time = row.time if row and message.kind != "task" else said.line.time
+            time = row.time if row and message.kind != "task" else entry.line.time
             self.builder.add("message_received", data, actor=actor, ts=iso(time))
 
-    def _assistant(self, said: Said) -> None:
-        if said.is_failure:
-            failure = text_of(said.message.get("stop_reason")) or "api_error"
-            self._fails(said, failure)
+    def _assistant(self, entry: Entry) -> None:
+        if entry.is_failure:
+            failure = text_of(entry.message.get("stop_reason")) or "api_error"
+            self._fails(entry, failure)
             kind = failure if failure == REFUSAL else "api_error"
-            self._error(said, kind, "\n".join(said.texts()), scope="model")
-        elif not said.is_made_up:
-            if said.agent == MAIN_AGENT:
-                self.ending = Ending(working=any(said.blocks("tool_use")), told=self.ending.told)
-            self.usage.add(said)
-            for block in said.blocks("tool_use"):
-                self._call(said, block)
-            blocks = records_in(said.message.get("content"))
+            self._error(entry, kind, "\n".join(entry.texts()), scope="model")
+        elif not entry.is_made_up:
+            if entry.agent == MAIN_AGENT:
+                self.ending = Ending(working=any(entry.blocks("tool_use")), told=self.ending.told)
+            self.usage.add(entry)
+            for block in entry.blocks("tool_use"):
+                self._call(entry, block)
+            blocks = records_in(entry.message.get("content"))
             self.served += sum(text_of(block.get("type")).endswith("_tool_use") for block in blocks)
-            self.outgoing.tell(said.line)
+            self.outgoing.tell(entry.line)
 
-    def _fails(self, said: Said, failure: str) -> None:
-        if said.agent == MAIN_AGENT:
+    def _fails(self, entry: Entry, failure: str) -> None:
+        if entry.agent == MAIN_AGENT:
             self.ending.failure = failure
 
-    def _call(self, said: Said, block: Record) -> None:
+    def _call(self, entry: Entry, block: Record) -> None:
         name, call_id = text_of(block.get("name")), text_of(block.get("id"))
         if not call_id or not name:
             return
-        known, message = self.calls.get(call_id), text_of(said.message.get("id"))
+        known, message = self.calls.get(call_id), text_of(entry.message.get("id"))
         args = fitting(record_of(block.get("input")))
         # A line may repeat a call, or complete it: streams write the first lines before all arguments are there.
         if known and known.message == message and (message or not known.answered):
@@ -202,36 +202,36 @@ class Teller:
         # Some services use one id for many calls, one after the other: `call_0` is in every answer.
         number = known.number + 1 if known else 1
         own_id = call_id if number == 1 else f"{call_id}#{number}"
-        folder, tool = text_of(said.record.get("cwd")), canonical(name, self.aliases)
-        call = Call(own_id, name, tool, args, folder, said.line.time, message, number)
+        folder, tool = text_of(entry.record.get("cwd")), canonical(name, self.aliases)
+        call = Call(own_id, name, tool, args, folder, entry.line.time, message, number)
         self.calls[call_id] = call
         sent, given = self.outgoing.args_of(call.id, args)
         data = {"tool": tool, "call_id": call.id, "args": sent, "recorded_tool": name}
         if given:
             data["said"] = given
-        parent = self.calls.get(said.spawn)
+        parent = self.calls.get(entry.spawn)
         if parent:
             data["parent_call_id"] = parent.id
         call.event_id = self.builder.add(
             "tool_call",
             data,
-            ts=iso(said.line.time),
-            agent_id=said.agent,
+            ts=iso(entry.line.time),
+            agent_id=entry.agent,
             parent_event_id=parent.event_id if parent else None,
         ).event_id
         if call_id in self.early:
             self._result(*self.early.pop(call_id))
 
-    def _result(self, said: Said, block: Record) -> None:
+    def _result(self, entry: Entry, block: Record) -> None:
         call_id = text_of(block.get("tool_use_id"))
         call = self.calls.get(call_id)
         if call is None:
-            self.early[call_id] = said, block
+            self.early[call_id] = entry, block
             return
         if call.answered:
             return
         call.answered = True
-        detail = record_of(detail_of(said.record))
+        detail = record_of(detail_of(entry.record))
         self.tasks.update((name, call_id) for key in TASKS if (name := text_of(detail.get(key))))
         text, whole = whole_text(
             result_text(block, detail, call.recorded),
@@ -249,22 +249,22 @@ class Teller:
         if success and call.tool == OUTBOUND:
             result = self.outgoing.sent(call.id, call.args, text)
         if call.recorded == "Bash":
-            self._ask_host(said, call, text, success=success)
-        self._answer(said, call, result, success=success)
+            self._ask_host(entry, call, text, success=success)
+        self._answer(entry, call, result, success=success)
         if success and (lost := self.outgoing.not_arrived(call)):
-            self._answer(said, call, lost, success=False)
+            self._answer(entry, call, lost, success=False)
         if success:
-            self.memory.tell(said, call, text, detail)
+            self.memory.tell(entry, call, text, detail)
         else:
             kind = error_type(text)
-            self._error(said, kind, text, call=call, retryable=kind in RETRYABLE)
+            self._error(entry, kind, text, call=call, retryable=kind in RETRYABLE)
 
-    def _ask_host(self, said: Said, call: Call, text: str, *, success: bool) -> None:
+    def _ask_host(self, entry: Entry, call: Call, text: str, *, success: bool) -> None:
         """Add the task requests of a shell command (`ncl tasks …`) as calls of their own, below the call of the shell."""
         during = [
             each
             for each in self.requests
-            if each.until >= call.time and each.time <= said.line.time + CLOCK_SLACK
+            if each.until >= call.time and each.time <= entry.line.time + CLOCK_SLACK
         ]
         self.requests = [each for each in self.requests if each not in during]
         asked = asked_in(text_of(call.args.get("command")), during)
@@ -288,17 +288,17 @@ class Teller:
                 "tool_call",
                 {**data, "recorded_tool": inner.recorded, "parent_call_id": call.id},
                 ts=iso(call.time),
-                agent_id=said.agent,
+                agent_id=entry.agent,
                 parent_event_id=call.event_id,
             ).event_id
-            self._answer(said, inner, shown, success=done)
+            self._answer(entry, inner, shown, success=done)
             if not done:
                 kind = error_type(refusal or text)
-                self._error(said, kind, refusal or text, call=inner, retryable=kind in RETRYABLE)
+                self._error(entry, kind, refusal or text, call=inner, retryable=kind in RETRYABLE)
 
-    def _notices(self, said: Said) -> None:
+    def _notices(self, entry: Entry) -> None:
         """Add results that arrive in notices. The result of their call only stated that the work began."""
-        for notice in notices_of(said.record):
+        for notice in notices_of(entry.record):
             call = self.calls.get(notice.call) or self.calls.get(self.tasks.get(notice.task, ""))
             if call is None:
                 continue
@@ -307,40 +307,40 @@ class Teller:
                 result = self._last_text(notice.task) or notice.summary
             failed = notice.status in FAILED
             if result or failed:
-                self._answer(said, call, result or notice.summary, success=not failed)
+                self._answer(entry, call, result or notice.summary, success=not failed)
             if failed:
                 kind = FAILED[notice.status] or error_type(notice.summary)
-                self._error(said, kind, notice.summary, call=call)
+                self._error(entry, kind, notice.summary, call=call)
 
     def _last_text(self, agent: str) -> str:
-        spoken = (said for said in reversed(self.lines) if said.agent == agent)
-        return next(("\n".join(texts) for said in spoken if (texts := said.texts())), "")
+        spoken = (entry for entry in reversed(self.lines) if entry.agent == agent)
+        return next(("\n".join(texts) for entry in spoken if (texts := entry.texts())), "")
 
-    def _result_of_stream(self, said: Said) -> None:
-        result = said.record
+    def _result_of_stream(self, entry: Entry) -> None:
+        result = entry.record
         if isinstance(took := result.get("duration_ms"), int | float) and took >= 0:
             self.took.append(took)
         costs, first = self.run.index.costs, self.run.lines[0].place
-        for cost in (each for place, each in costs if place == said.line.place):
+        for cost in (each for place, each in costs if place == entry.line.place):
             before = [0.0, *(each for place, each in costs if place < first)][-1]
             self.cost = (
                 round(cost - before, 9) if cost >= before else cost
             )  # the cost of the process: it adds up, and a new process begins at 0
         self.usage.add_total(result.get("usage"))
-        self.outgoing.tell(said.line)
-        if not (said.line.aside and self.ending.told) and (kind := self.ending.ends(result)):
+        self.outgoing.tell(entry.line)
+        if not (entry.line.aside and self.ending.told) and (kind := self.ending.ends(result)):
             errors = result.get("errors")
             told = [text_of(result.get("result")), *(errors if isinstance(errors, list) else [])]
             message = next((text for text in told if text_of(text)), f"the run ended with {kind}")
-            self._error(said, kind, message, scope="model" if kind == "api_error" else "runtime")
+            self._error(entry, kind, message, scope="model" if kind == "api_error" else "runtime")
 
-    def _answer(self, said: Said, call: Call, result: Any, *, success: bool) -> None:
+    def _answer(self, entry: Entry, call: Call, result: Any, *, success: bool) -> None:
         data = {"tool": call.tool, "call_id": call.id, "success": success, "result": result}
-        self.builder.add("tool_result", data, actor="tool", ts=iso(said.line.time), agent_id=said.agent)
+        self.builder.add("tool_result", data, actor="tool", ts=iso(entry.line.time), agent_id=entry.agent)
 
     def _error(
         self,
-        said: Said,
+        entry: Entry,
         kind: str,
         message: str,
         *,
@@ -357,18 +357,18 @@ class Teller:
             "retryable": retryable,
         }
         actor = "tool" if call else "system"
-        self.builder.add("error", data, actor=actor, ts=iso(said.line.time), agent_id=said.agent)
+        self.builder.add("error", data, actor=actor, ts=iso(entry.line.time), agent_id=entry.agent)
 
-    def _system(self, said: Said) -> None:
-        subtype = said.record.get("subtype")
+    def _system(self, entry: Entry) -> None:
+        subtype = entry.record.get("subtype")
         if subtype == "init":
-            listed = said.record.get("tools")
+            listed = entry.record.get("tools")
             names = [name for name in listed if isinstance(name, str)] if isinstance(listed, list) else []
             self.tools = list(dict.fromkeys(canonical(name, self.aliases) for name in names))
         elif subtype in ("api_error", "api_retry"):
-            self._error(said, *api_error(said.record), scope="model", retryable=True)
+            self._error(entry, *api_error(entry.record), scope="model", retryable=True)
         elif subtype == "model_refusal_no_fallback":
-            self._fails(said, REFUSAL)
+            self._fails(entry, REFUSAL)
         elif subtype == "compact_boundary":
             self.notes.append(
                 "the conversation was compacted in this run: what the agent knew from before is only a summary"

@@ -11,7 +11,7 @@ from agenteval.reading.documents import read_bytes
 from agenteval.shell.commands import Touch, touches
 from agenteval.text.lazy_regexes import lazy
 from agenteval.text.names import is_glob, name_matches
-from agenteval_nanoclaw.session.lines import Said
+from agenteval_nanoclaw.session.lines import Entry
 from agenteval_nanoclaw.session.results import Call
 from agenteval_nanoclaw.session.runs import Reading, Run
 from agenteval_nanoclaw.session.store import Mount
@@ -34,7 +34,7 @@ _PLAIN = lazy(r"\w[\w.-]*")
 
 
 @dataclass(frozen=True, slots=True)
-class Owned:
+class MemoryFile:
     """A memory file: its owner, the kind of memory, and its path."""
 
     group: str
@@ -46,7 +46,7 @@ class Owned:
 class MemoryUse:
     """One read or write of a memory file."""
 
-    file: Owned
+    file: MemoryFile
     content: str | None = None
     write: bool = False
     change: str = ""
@@ -69,7 +69,7 @@ class Memory:
     unclear: list[str] = field(default_factory=list)
     """Commands that name memory, and that the reader of shell commands does not understand."""
 
-    def owned(self, path: str) -> Owned | None:
+    def owned(self, path: str) -> MemoryFile | None:
         """Return the memory file at a path inside the container, or None."""
         path = normpath(path)
         for folder in OWN_FOLDERS:
@@ -77,11 +77,11 @@ class Memory:
             if inside != path:
                 # NanoClaw v2 composes CLAUDE.md from shared parts at every start, so it is no group's own memory.
                 shared = inside == MAIN and folder == OWN_FOLDERS[0]
-                return Owned(SHARED, MAIN, path) if shared else self._of_group(self.group, inside, path)
+                return MemoryFile(SHARED, MAIN, path) if shared else self._of_group(self.group, inside, path)
         if path.startswith("/workspace/global/") or path == "/app/CLAUDE.md":
             return self._of_group(SHARED, "", path)
         if "/.claude/projects/" in path and "/memory/" in path and path.endswith(".md"):
-            return Owned(self.group, "auto memory", path)
+            return MemoryFile(self.group, "auto memory", path)
         if path.startswith(f"{ALL_GROUPS}/"):
             folder, _, inside = path.removeprefix(f"{ALL_GROUPS}/").partition("/")
             return self._of_group(folder, inside, path)
@@ -91,18 +91,18 @@ class Memory:
                 folder, _, inside = host.partition("/groups/")[2].partition("/")
                 return self._of_group(folder, inside, path)
         if path.startswith(EXTRA) and basename(path) == LOCAL:
-            return Owned(path.removeprefix(EXTRA).partition("/")[0], LOCAL, path)
+            return MemoryFile(path.removeprefix(EXTRA).partition("/")[0], LOCAL, path)
         return None
 
-    def _of_group(self, group: str, inside: str, path: str) -> Owned | None:
+    def _of_group(self, group: str, inside: str, path: str) -> MemoryFile | None:
         if group == SHARED:
-            return Owned(SHARED, basename(path), path) if path.endswith(".md") else None
+            return MemoryFile(SHARED, basename(path), path) if path.endswith(".md") else None
         if inside.startswith("conversations/") and inside.endswith(".md"):
-            return Owned(group, "conversations", path)
+            return MemoryFile(group, "conversations", path)
         if inside.startswith(f"{MEMORY_FOLDER}/") and inside.endswith(".md"):
-            return Owned(group, inside, path)
+            return MemoryFile(group, inside, path)
         is_memory = inside in (LOCAL, MAIN) or (group == self.group and inside in self.indexed())
-        return Owned(group, inside, path) if is_memory else None
+        return MemoryFile(group, inside, path) if is_memory else None
 
     def indexed(self) -> list[str]:
         """List the files that the memory file names, by their paths in the group's folder."""
@@ -145,7 +145,7 @@ class Memory:
             for edit in records_in(edits)
         ]
 
-    def _files(self, paths: Iterable[str], folder: str) -> Iterator[Owned]:
+    def _files(self, paths: Iterable[str], folder: str) -> Iterator[MemoryFile]:
         for path in paths:
             if file := self.owned(join(folder, path)):
                 yield file
@@ -163,7 +163,7 @@ class Memory:
 
         A name is relative to the folder that the search ran in, else to the place that was searched.
         """
-        found: dict[Owned, list[str]] = {}
+        found: dict[MemoryFile, list[str]] = {}
         for line in output.splitlines():
             name, _, rest = line.partition(":")
             number, second, text = rest.partition(":")
@@ -211,7 +211,7 @@ class Memory:
         inside = (self.owned(join(touch.path, "*", name)) for name in (LOCAL, MAIN))
         return [], any(file and file.group not in (self.group, SHARED) for file in inside)
 
-    def _matching(self, path: str) -> list[Owned]:
+    def _matching(self, path: str) -> list[MemoryFile]:
         """List the memory files that a path or a glob matches."""
         if not is_glob(path):
             file = self.owned(path)
@@ -236,12 +236,12 @@ def _instead_of(old: str) -> str:
     return f"instead of: {old}" if old else ""
 
 
-def _written(touch: Touch, file: Owned, command: str) -> MemoryUse:
+def _written(touch: Touch, file: MemoryFile, command: str) -> MemoryUse:
     change = _instead_of(touch.taken) if touch.written is not None else f"by the command: {command}"
     return MemoryUse(file, touch.written, write=True, change=change, whole=touch.whole)
 
 
-def _read(file: Owned, output: str, *, names_only: bool) -> MemoryUse:
+def _read(file: MemoryFile, output: str, *, names_only: bool) -> MemoryUse:
     return MemoryUse(file, None if names_only else output, names_only=names_only)
 
 
@@ -266,27 +266,28 @@ class MemoryEvents:
     exist. `written` are the paths of the written files, `held` the known pieces of each file's content.
     """
 
-    def __init__(self, run: Run, reading: Reading, builder: TraceBuilder, lines: list[Said]) -> None:
+    def __init__(self, run: Run, reading: Reading, builder: TraceBuilder, lines: list[Entry]) -> None:
         self.builder = builder
         self.memory = memory_of(run, reading, builder.scenario.group_id or "")
         self.memory.index_text += _index_text(lines)
-        self.before: dict[Owned, str | None] = {}
+        self.before: dict[MemoryFile, str | None] = {}
         self.written: set[str] = set()
         self.held: dict[str, list[str]] = {}
         self.told = False
 
-    def tell(self, said: Said, call: Call, text: str, detail: Record) -> None:
+    def tell(self, entry: Entry, call: Call, text: str, detail: Record) -> None:
         """Add the memory events of a successful call; `text` and `detail` are its result."""
         for use in self.memory.uses(call.recorded, call.args, call.folder, text):
             self._remember(use, detail)
-            self._add(said, use, call_id=call.id)
+            self._add(entry, use, call_id=call.id)
 
-    def tell_loaded(self, said: Said) -> None:
+    def tell_loaded(self, entry: Entry) -> None:
         """Add the memory that the harness loaded into the prompt, where a line lists it."""
-        attachment = record_of(said.record.get("attachment"))
-        for entry in records_in(attachment.get("files")) if attachment.get("type") == "instructions" else ():
-            if file := self.memory.owned(text_of(entry.get("path"))):
-                self._add(said, MemoryUse(file, text_of(entry.get("content"))), implicit=True)
+        attachment = record_of(entry.record.get("attachment"))
+        loaded = records_in(attachment.get("files")) if attachment.get("type") == "instructions" else []
+        for each in loaded:
+            if file := self.memory.owned(text_of(each.get("path"))):
+                self._add(entry, MemoryUse(file, text_of(each.get("content"))), implicit=True)
 
     def _remember(self, use: MemoryUse, detail: Record) -> None:
         """Record the file's earlier content at the first touch, and the content that a whole write replaced."""
@@ -307,7 +308,7 @@ class MemoryEvents:
         if use.content:
             held.append(use.content)
 
-    def _add(self, said: Said, use: MemoryUse, **extra: Any) -> None:
+    def _add(self, entry: Entry, use: MemoryUse, **extra: Any) -> None:
         self.told = True
         file = use.file
         data: Record = {"group_id": file.group, "source": file.source, "path": file.path}
@@ -316,19 +317,19 @@ class MemoryEvents:
         self.builder.add(
             "memory_write" if use.write else "memory_read",
             {key: value for key, value in data.items() if value is not None},
-            ts=iso(said.line.time),
+            ts=iso(entry.line.time),
             group_id=file.group,
-            agent_id=said.agent,
+            agent_id=entry.agent,
         )
 
 
-def _index_text(lines: list[Said]) -> str:
+def _index_text(lines: list[Entry]) -> str:
     """Return the content of memory files that the run shows. The files that it names are memory, too."""
     files = (f"/{LOCAL}", f"/{MAIN}")
     reading: set[str] = set()
     shown: list[str] = [""]
-    for said in lines:
-        for block in said.blocks("tool_use"):
+    for entry in lines:
+        for block in entry.blocks("tool_use"):
             args = record_of(block.get("input"))
             command = text_of(args.get("command"))
             if text_of(args.get("file_path")).endswith(files):
@@ -337,9 +338,9 @@ def _index_text(lines: list[Said]) -> str:
             elif LOCAL in command or MAIN in command:
                 found = [each for each in touches(command, "/")[0] if each.path.endswith(files)]
                 shown += [each.written or "" for each in found]
-    for said in lines if reading else ():
-        if any(text_of(block.get("tool_use_id")) in reading for block in said.blocks("tool_result")):
-            file = record_of(record_of(said.record.get("toolUseResult")).get("file"))
+    for entry in lines if reading else ():
+        if any(text_of(block.get("tool_use_id")) in reading for block in entry.blocks("tool_result")):
+            file = record_of(record_of(entry.record.get("toolUseResult")).get("file"))
             shown.append(text_of(file.get("content")))
     return "\n".join(shown)
 

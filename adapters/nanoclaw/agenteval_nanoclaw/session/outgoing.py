@@ -16,7 +16,7 @@ from agenteval.matching.sends import OUTBOUND
 from agenteval.text.fitting import clipped
 from agenteval.text.lazy_regexes import lazy
 from agenteval_nanoclaw.session.answers import Answer, answers_in
-from agenteval_nanoclaw.session.lines import Said, read_lines
+from agenteval_nanoclaw.session.lines import Entry, read_lines
 from agenteval_nanoclaw.session.results import OWN_SERVER, Call, fitting, flat
 from agenteval_nanoclaw.session.runs import CLOCK_SLACK, Reading, Run
 from agenteval_nanoclaw.session.store import Outbound, Session, State
@@ -91,7 +91,7 @@ def _kind(row: Outbound) -> str:
 
 
 def _explain(
-    run: Run, lines: Sequence[Said], parts: dict[str, list[Part]], answers: list[Answer]
+    run: Run, lines: Sequence[Entry], parts: dict[str, list[Part]], answers: list[Answer]
 ) -> _Explained:
     """Find the rows that a run explains exactly: named by a tool's result, or equal to a part of a text."""
     found = _Explained()
@@ -133,7 +133,7 @@ class _Utterance:
 
 
 def _explain_by_calls(
-    found: _Explained, lines: Sequence[Said], rows: list[Outbound], session: Session
+    found: _Explained, lines: Sequence[Entry], rows: list[Outbound], session: Session
 ) -> None:
     names = {name: row for row in session.outbound for name in (row.seq, row.id)}
     calls: dict[str, tuple[str, Record]] = {}
@@ -177,7 +177,7 @@ class Outgoing:
     `final text` or `messages_out`. A message that did not arrive is a failed send.
     """
 
-    def __init__(self, run: Run, lines: Sequence[Said], builder: TraceBuilder, reading: Reading) -> None:
+    def __init__(self, run: Run, lines: Sequence[Entry], builder: TraceBuilder, reading: Reading) -> None:
         self.run = run
         self.builder = builder
         self.stored = run.outbound_is_stored

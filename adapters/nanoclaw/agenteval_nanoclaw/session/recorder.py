@@ -21,7 +21,7 @@ from agenteval.contracts.trace import CAPABILITY_FLAGS, AdapterInfo, Event, Trac
 from agenteval.matching.sends import OUTBOUND
 from agenteval.text.fitting import counted
 from agenteval_nanoclaw.session.lines import MAIN_AGENT
-from agenteval_nanoclaw.session.mapping import IMPLICIT, MOUNTS, NO_PROMPT, NOT_DELIVERED, Teller
+from agenteval_nanoclaw.session.mapping import IMPLICIT, MOUNTS, NO_PROMPT, NOT_DELIVERED, TraceMapper
 from agenteval_nanoclaw.session.memory import (
     LOCAL,
     MAIN,
@@ -68,7 +68,7 @@ class SessionRecorder:
         reading = read_recording(source, context, within=None)
         runs, unseen = [], []
         for run in reading.runs:
-            trace, _ = self.tell(run, reading)
+            trace, _ = self.map_run(run, reading)
             unseen += [f"run {run.number}: {part}" for part in trace.unseen]
             runs.append(
                 RecordedRun(
@@ -96,24 +96,24 @@ class SessionRecorder:
         """Turn one run into the files of a test. The same source gives the same data."""
         reading = read_recording(source, context, within=None)
         chosen = choose(reading.runs, run.choice)
-        trace, told = self.tell(chosen, reading)
+        trace, mapper = self.map_run(chosen, reading)
         folder = chosen.index.folder
-        shelf = _Shelf(owners_of([folder, *(event.data for event in trace.events)]))
-        script = [shelf.step(event) for event in trace.events]
+        fixtures = FixtureSet(owners_of([folder, *(event.data for event in trace.events)]))
+        script = [fixtures.step(event) for event in trace.events]
         sending = [OUTBOUND] if chosen.generation else []  # every agent of NanoClaw can
         return RecordedTest(
-            scenario=_scenario(self, chosen, reading, trace, told.memory),
+            scenario=_scenario(self, chosen, reading, trace, mapper.memory),
             replay=_bundle(trace, script),
-            fixtures=shelf.fixtures,
-            tools=list(dict.fromkeys([*trace.tool_counts(), *told.tools, *sending])),
+            fixtures=fixtures.fixtures,
+            tools=list(dict.fromkeys([*trace.tool_counts(), *mapper.tools, *sending])),
             trace=trace,
             folder=folder,
         )
 
-    def tell(self, run: Run, reading: Reading) -> tuple[Trace, Teller]:
+    def map_run(self, run: Run, reading: Reading) -> tuple[Trace, TraceMapper]:
         """Build the trace of a run; return its mapper, too."""
-        teller = Teller(run, reading, aliases={}, adapter=self.adapter, default_group=UNKNOWN_GROUP)
-        return teller.trace("recording", "record"), teller
+        mapper = TraceMapper(run, reading, aliases={}, adapter=self.adapter, default_group=UNKNOWN_GROUP)
+        return mapper.trace("recording", "record"), mapper
 
 
 def _holds(reading: Reading) -> list[str]:
@@ -173,7 +173,7 @@ def _bundle(trace: Trace, script: list[Data]) -> Data:
     }
 
 
-class _Shelf:
+class FixtureSet:
     """Turns events into steps, and results of tools into fixtures. Equal results of a tool share one."""
 
     def __init__(self, owners: Owners) -> None:
@@ -276,7 +276,7 @@ def _own_memory(recorder: SessionRecorder, run: Run, reading: Reading, memory: M
         if content is not None and path not in entries and path not in memory.written:
             unknown[path] = _entry(basename(name), path, content)
     later = [each for each in reading.runs[run.number :] if unknown and each.group is run.group]
-    written = {path for each in later for path in recorder.tell(each, reading)[1].memory.written}
+    written = {path for each in later for path in recorder.map_run(each, reading)[1].memory.written}
     entries |= {path: entry for path, entry in unknown.items() if path not in written}
     return [{"group_id": own, **entry} if own else entry for entry in entries.values()]
 

@@ -186,7 +186,7 @@ def read_recording(path: Path, context: AdapterContext, *, within: Path | None) 
         reading.skipped.update(index.skipped)
         reading.runs += split(transcript, index)
     for run in reading.runs:
-        _know(run, reading.store, source)
+        _join_databases(run, reading.store, source)
     if source.chosen:
         name = source.chosen.name
         reading.runs = [run for run in reading.runs if run.session and run.session.id == name]
@@ -195,7 +195,7 @@ def read_recording(path: Path, context: AdapterContext, *, within: Path | None) 
         run.number = number
     for session in reading.store.sessions:
         if runs := [run for run in reading.runs if run.session is session and run.index.timed]:
-            strays = _share(runs, session)
+            strays = _assign_outbound(runs, session)
             # one transcript of a session does not have all of its runs
             reading.strays += 0 if source.what.startswith(TRANSCRIPT) else strays
     if not reading.runs:
@@ -256,7 +256,7 @@ def _is_repeated(prompt: Prompt, run: Run, line: Line) -> bool:
     return bool(before) and line.time >= run.started and all(message in told for message in before)
 
 
-def _know(run: Run, store: Store, source: Source) -> None:
+def _join_databases(run: Run, store: Store, source: Source) -> None:
     owner = run.transcript.owner
     sessions = [each for each in store.sessions if not owner or each.owner == owner]
     for received in run.received:
@@ -279,7 +279,7 @@ def _know(run: Run, store: Store, source: Source) -> None:
         run.generation = "v2"
 
 
-def _share(runs: list[Run], session: Session) -> int:
+def _assign_outbound(runs: list[Run], session: Session) -> int:
     """Give each outgoing row of a session to the run that was under way, or had just ended.
 
     The runner answers some commands itself, and they are in no transcript: a message after one belongs to no run. Returns

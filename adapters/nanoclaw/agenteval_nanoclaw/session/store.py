@@ -307,7 +307,7 @@ def read_store(source: Source) -> Store:
         if message.channel == TO_AGENTS and message.source_session:
             copies.setdefault(message.source_session, []).append(message)
     for session in store.sessions:
-        _follow(session, told, approvals, copies.get(session.id, []))
+        _set_states(session, told, approvals, copies.get(session.id, []))
     return store
 
 
@@ -444,7 +444,9 @@ def _requests(rows: list[Row], answers: dict[str, Record]) -> Iterator[Request]:
             )
 
 
-def _follow(session: Session, sessions: list[Session], approvals: list[Row], copies: list[Inbound]) -> None:
+def _set_states(
+    session: Session, sessions: list[Session], approvals: list[Row], copies: list[Inbound]
+) -> None:
     """Set the state of messages to other agents. `copies` are the messages that arrived in any session.
 
     The host marks a message as delivered once it has taken it, even if it holds the message for an approval.

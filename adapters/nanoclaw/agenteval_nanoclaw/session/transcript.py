@@ -224,7 +224,7 @@ def _add(index: Index, places: dict[str, int], record: Record, line: Line) -> No
     line.prompt = prompt_of(record)
     notices = notices_of(record) if line.prompt is None and kind != "assistant" else []
     line.type, line.place = kind, len(index.lines)
-    if not _is_told(index, record, line, notices):
+    if not _belongs_to_run(index, record, line, notices):
         if kind not in ("user", *PASSED_OVER) and _subtype(record) not in OTHER_KNOWN:
             index.skipped[f"{kind}/{_subtype(record)}" if kind in TOLD else kind] += 1
         if uuid:
@@ -254,7 +254,7 @@ def _add(index: Index, places: dict[str, int], record: Record, line: Line) -> No
     index.lines.append(line)
 
 
-def _is_told(index: Index, record: Record, line: Line, notices: list[Notice]) -> bool:
+def _belongs_to_run(index: Index, record: Record, line: Line, notices: list[Notice]) -> bool:
     """Return whether a line belongs to the run. The harness writes many `user` lines itself."""
     if line.type != "user":
         return line.type in ("assistant", "result") or _subtype(record) in TOLD.get(line.type, ())
@@ -311,14 +311,14 @@ def prompt_of(record: Record) -> str | None:
         told = record_of(record.get("attachment"))
         queued = told.get("type") == "queued_command" and told.get("commandMode", "prompt") == "prompt"
         by_user = _is_by_user(told if "origin" in told else record)
-        return _said(told.get("prompt"), by_user=by_user) if queued and by_user is not False else None
+        return _words_in(told.get("prompt"), by_user=by_user) if queued and by_user is not False else None
     if record.get("type") != "user" or is_side(record) or _is_result(record):
         return None
     by_user = _is_by_user(record)
     meta = record.get("isMeta") and record_of(record.get("origin")).get("kind") != "channel"
     if meta or by_user is False or any(record.get(key) for key in HARNESS_KEYS):
         return None
-    return _said(content_of(record), by_user=by_user)
+    return _words_in(content_of(record), by_user=by_user)
 
 
 def _is_by_user(record: Record) -> bool | None:
@@ -342,7 +342,7 @@ def asked_of(record: Record) -> str | None:
     marked = any(record.get(key) for key in ("isMeta", *HARNESS_KEYS))
     if record.get("type") != "user" or not is_side(record) or marked or _is_result(record):
         return None
-    return _said(content_of(record), by_user=True)
+    return _words_in(content_of(record), by_user=True)
 
 
 def notices_of(record: Record) -> list[Notice]:
@@ -385,7 +385,7 @@ def texts_in(content: Any) -> list[str]:
     return [text_of(block.get("text")) for block in records_in(content) if block.get("type") == "text"]
 
 
-def _said(content: Any, *, by_user: bool | None) -> str | None:
+def _words_in(content: Any, *, by_user: bool | None) -> str | None:
     if isinstance(content, str):
         return words_of([content], by_user=bool(by_user))
     words = words_of(texts_in(content), by_user=bool(by_user))

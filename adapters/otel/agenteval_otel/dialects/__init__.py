@@ -15,10 +15,10 @@ from agenteval_otel import conventions as gen_ai
 from agenteval_otel.dialects import coding_agents, genai, openinference, vendors, vercel
 from agenteval_otel.spans import Span, Spans
 
-Told = dict[str, Any]
+Translation = dict[str, Any]
 """Attributes of the current conventions. Messages may have any form that `messages` reads."""
 
-DIALECTS: tuple[tuple[str, Callable[[Span], Told | None]], ...] = (
+DIALECTS: tuple[tuple[str, Callable[[Span], Translation | None]], ...] = (
     ("OpenInference", openinference.read),
     ("OpenLLMetry", genai.openllmetry),
     ("Vercel's AI SDK", vercel.read),
@@ -53,9 +53,11 @@ def translate(found: Spans) -> list[Span]:
         span.parent = by_id.get((span.trace_id, span.parent_id))
     for span, sayings in [(span, _sayings(span)) for span in spans]:  # all are read before one is changed
         own = {key for key in CONTENT if gen_ai.value_of(span, key) is not None}
-        for name, told in reversed(sayings):
+        for name, translated in reversed(sayings):
             span.dialects.insert(0, name)
-            span.attributes |= {k: value for k, value in told.items() if value is not None and k not in own}
+            span.attributes |= {
+                k: value for k, value in translated.items() if value is not None and k not in own
+            }
         if gen_ai.operation(span) not in gen_ai.KNOWN and (implied := gen_ai.implied_operation(span)):
             span.attributes[gen_ai.OPERATION] = implied
     ids = {
@@ -77,6 +79,6 @@ def _captured(attributes: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in attributes.items() if value not in WITHHELD}
 
 
-def _sayings(span: Span) -> list[tuple[str, Told]]:
-    told = ((name, read(span)) for name, read in DIALECTS)
-    return [(name, saying) for name, saying in told if saying is not None]
+def _sayings(span: Span) -> list[tuple[str, Translation]]:
+    translated = ((name, read(span)) for name, read in DIALECTS)
+    return [(name, saying) for name, saying in translated if saying is not None]

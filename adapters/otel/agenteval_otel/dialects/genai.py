@@ -13,7 +13,7 @@ from itertools import zip_longest
 from typing import Any
 
 from agenteval_otel import conventions as gen_ai
-from agenteval_otel.dialects.vendors import reader, tool_told
+from agenteval_otel.dialects.vendors import reader, tool_attributes
 from agenteval_otel.messages import data_of, indexed, mappings, messages_in
 from agenteval_otel.spans import Span
 
@@ -46,40 +46,42 @@ MERGED = ("(merged tools)", "(merged)")
 def events(span: Span) -> dict[str, Any] | None:
     """Translate a span with messages in events; None for a span without any."""
     attributes = span.attributes
-    told = messages_told(span.events, is_tool=gen_ai.operation(span) == gen_ai.TOOL)
+    translated = event_messages(span.events, is_tool=gen_ai.operation(span) == gen_ai.TOOL)
     sources = (attributes, *span.events)
     for key, (name, role) in TEXTS.items():
         for text in (source[key] for source in sources if isinstance(source.get(key), str)):
-            told.setdefault(name, messages_in(text, role))
+            translated.setdefault(name, messages_in(text, role))
     answers = (each.get("name") == CHOICE or "gen_ai.completion" in each for each in sources)
-    if gen_ai.OUTPUT in told and gen_ai.OPERATION not in attributes and any(answers):
-        told[gen_ai.OPERATION] = "chat"
-    told |= {name: attributes[key] for key, name in TOKENS.items() if key in attributes}
-    return {key: value for key, value in told.items() if gen_ai.value_of(span, key) is None} or None
+    if gen_ai.OUTPUT in translated and gen_ai.OPERATION not in attributes and any(answers):
+        translated[gen_ai.OPERATION] = "chat"
+    translated |= {name: attributes[key] for key, name in TOKENS.items() if key in attributes}
+    return {key: value for key, value in translated.items() if gen_ai.value_of(span, key) is None} or None
 
 
-def messages_told(events: Iterable[dict[str, Any]], *, is_tool: bool = False) -> dict[str, Any]:
+def event_messages(events: Iterable[dict[str, Any]], *, is_tool: bool = False) -> dict[str, Any]:
     """Read events: the messages to a model and its answer; of a tool, its arguments and its result."""
-    told: dict[str, list[Any]] = {gen_ai.INPUT: [], gen_ai.OUTPUT: []}
+    translated: dict[str, list[Any]] = {gen_ai.INPUT: [], gen_ai.OUTPUT: []}
     for event in events:
         name = str(event.get("name") or event.get("event.name") or "")
         body = data_of(event.get("body", event.get("gen_ai.event.content")))  # Azure's SDKs have no bodies
         content = {**event, **body} if isinstance(body, dict) else event
         if name in ROLES:
-            told[gen_ai.INPUT] += _message(content, ROLES[name])
+            translated[gen_ai.INPUT] += _message(content, ROLES[name])
         elif name == CHOICE:
-            told[gen_ai.OUTPUT] += _choice(content)
+            translated[gen_ai.OUTPUT] += _choice(content)
         elif isinstance(body, dict) and ("input" in body or "output" in body):
             asked, answered = _in_body(body)
-            told[gen_ai.INPUT] += asked
-            told[gen_ai.OUTPUT] += answered
+            translated[gen_ai.INPUT] += asked
+            translated[gen_ai.OUTPUT] += answered
     if is_tool:
-        sides = ((gen_ai.ARGUMENTS, told[gen_ai.INPUT]), (gen_ai.RESULT, told[gen_ai.OUTPUT]))
+        sides = ((gen_ai.ARGUMENTS, translated[gen_ai.INPUT]), (gen_ai.RESULT, translated[gen_ai.OUTPUT]))
         return {name: data_of(each.get("content")) for name, said in sides for each in mappings(said[-1:])}
-    last = mappings(told[gen_ai.INPUT][-1:])
-    if not told[gen_ai.OUTPUT] and last and last[0].get("role") == "assistant":
-        told[gen_ai.OUTPUT].append(told[gen_ai.INPUT].pop())  # an answer that is told like any message
-    return {name: said for name, said in told.items() if said}
+    last = mappings(translated[gen_ai.INPUT][-1:])
+    if not translated[gen_ai.OUTPUT] and last and last[0].get("role") == "assistant":
+        translated[gen_ai.OUTPUT].append(
+            translated[gen_ai.INPUT].pop()
+        )  # an answer that is told like any message
+    return {name: said for name, said in translated.items() if said}
 
 
 def _in_body(body: dict[str, Any]) -> tuple[list[Any], list[Any]]:
@@ -92,8 +94,8 @@ def _in_body(body: dict[str, Any]) -> tuple[list[Any], list[Any]]:
     said = [each for each in output if "content" in _content(each) and "message" not in _content(each)]
     system = [each for each in asked if isinstance(each, dict) and each.get("role") == "system"]
     turns = zip_longest([each for each in reversed(asked) if each not in system], reversed(said))
-    told = [*system, *reversed([each for turn in turns for each in turn if each is not None])]
-    return [*map(_opened, told)], [_opened(each) for each in output if each not in said]
+    translated = [*system, *reversed([each for turn in turns for each in turn if each is not None])]
+    return [*map(_opened, translated)], [_opened(each) for each in output if each not in said]
 
 
 def _content(message: Any) -> dict[str, Any]:
@@ -133,11 +135,11 @@ _traceloop = reader(f"{KIND}; traceloop.entity.input; traceloop.entity.output; t
 
 def openllmetry(span: Span) -> dict[str, Any] | None:
     """Translate a span of OpenLLMetry, or one with its numbered attributes; None for any other."""
-    given, told = span.attributes, _traceloop(span) or {}
-    if told.get(gen_ai.TOOL_NAME) == span.name:
-        told[gen_ai.TOOL_NAME] = span.name.removesuffix(".tool")
-    if told.get(gen_ai.OPERATION) in (gen_ai.TOOL, *gen_ai.AGENTS):
-        return told
+    given, translated = span.attributes, _traceloop(span) or {}
+    if translated.get(gen_ai.TOOL_NAME) == span.name:
+        translated[gen_ai.TOOL_NAME] = span.name.removesuffix(".tool")
+    if translated.get(gen_ai.OPERATION) in (gen_ai.TOOL, *gen_ai.AGENTS):
+        return translated
     asked, answers = indexed(given, "gen_ai.prompt"), mappings(indexed(given, "gen_ai.completion"))
     answered = [each for each in answers if not SAYING.isdisjoint(each)]  # without content: not captured
     if KIND not in given and REQUEST not in given and not (asked or answered):
@@ -163,7 +165,7 @@ def pydantic_ai(span: Span) -> dict[str, Any] | None:
         }
     events = data_of(given.get("events"))
     if isinstance(events, list) and gen_ai.operation(span) in gen_ai.MODEL_CALLS:
-        return messages_told(mappings(events))
+        return event_messages(mappings(events))
     if span.scope != "pydantic-ai" and "agent_name" not in given:
         return None
     if span.name.startswith(AGENT_SPANS) or "final_result" in given:
@@ -182,8 +184,10 @@ def koog(span: Span) -> dict[str, Any] | None:
     given = span.attributes
     is_tool = gen_ai.TOOL_NAME in given and ("input.value" in given or "output.value" in given)
     if is_tool and "openinference.span.kind" not in given:
-        told = tool_told(given[gen_ai.TOOL_NAME], given.get("input.value"), given.get("output.value"))
-        return {**told, gen_ai.CALL_ID: given.get(gen_ai.CALL_ID)}
+        translated = tool_attributes(
+            given[gen_ai.TOOL_NAME], given.get("input.value"), given.get("output.value")
+        )
+        return {**translated, gen_ai.CALL_ID: given.get(gen_ai.CALL_ID)}
     return {} if any(key.startswith("koog.") for key in given) or span.scope == "ai.koog" else None
 
 

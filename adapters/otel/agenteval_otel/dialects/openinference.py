@@ -3,7 +3,7 @@
 from typing import Any
 
 from agenteval_otel import conventions as gen_ai
-from agenteval_otel.dialects.vendors import arguments_told, first, reader
+from agenteval_otel.dialects.vendors import call_arguments, first, reader
 from agenteval_otel.messages import data_of, indexed, mappings
 from agenteval_otel.spans import Span
 
@@ -22,21 +22,23 @@ _read = reader("openinference.span.kind; input.value; output.value; tool.name")
 
 def read(span: Span) -> dict[str, Any] | None:
     """Translate a span; None for a span of another convention."""
-    given, told = span.attributes, _read(span)
-    if told is not None and told[gen_ai.OPERATION] == "chat":
+    given, translated = span.attributes, _read(span)
+    if translated is not None and translated[gen_ai.OPERATION] == "chat":
         for name, key in ((gen_ai.INPUT, "llm.input_messages"), (gen_ai.OUTPUT, "llm.output_messages")):
             messages = (_message(each.get("message", each)) for each in mappings(indexed(given, key)))
-            told[name] = list(filter(None, messages)) or told[name]
+            translated[name] = list(filter(None, messages)) or translated[name]
         tools = (each.get("tool") for each in mappings(indexed(given, "llm.tools")))
         reason = given.get("llm.finish_reason")
-        told[gen_ai.FINISH] = [reason] if reason else None
-        told[gen_ai.DEFINITIONS] = [data_of(each.get("json_schema")) for each in mappings([*tools])] or None
-        told |= {name: given.get(key) for key, name in TOKENS.items()}
-    elif told is not None and told[gen_ai.OPERATION] == gen_ai.TOOL:
-        _complete(told, span)
-    elif told is not None and "gen_ai.agent.name" in told:
-        told["gen_ai.agent.name"] = given.get("agent.name") or span.name
-    return told
+        translated[gen_ai.FINISH] = [reason] if reason else None
+        translated[gen_ai.DEFINITIONS] = [
+            data_of(each.get("json_schema")) for each in mappings([*tools])
+        ] or None
+        translated |= {name: given.get(key) for key, name in TOKENS.items()}
+    elif translated is not None and translated[gen_ai.OPERATION] == gen_ai.TOOL:
+        _complete(translated, span)
+    elif translated is not None and "gen_ai.agent.name" in translated:
+        translated["gen_ai.agent.name"] = given.get("agent.name") or span.name
+    return translated
 
 
 def _message(given: Any) -> dict[str, Any]:
@@ -61,18 +63,22 @@ def _message(given: Any) -> dict[str, Any]:
     }
 
 
-def _complete(told: dict[str, Any], span: Span) -> None:
+def _complete(translated: dict[str, Any], span: Span) -> None:
     """Add the attributes that only spans of tools have."""
     given = span.attributes
     if "tool.name" not in given and span.name.startswith(HANDOFF):
-        told[gen_ai.TOOL_NAME] = "transfer_to_" + span.name.removeprefix(HANDOFF).lower().replace(" ", "_")
-        told[gen_ai.ARGUMENTS] = told[gen_ai.RESULT] = None
+        translated[gen_ai.TOOL_NAME] = "transfer_to_" + span.name.removeprefix(HANDOFF).lower().replace(
+            " ", "_"
+        )
+        translated[gen_ai.ARGUMENTS] = translated[gen_ai.RESULT] = None
         return
     if not given.get("tool.name") and (name := given.get("tool_call.function.name")):
-        told[gen_ai.TOOL_NAME] = name
+        translated[gen_ai.TOOL_NAME] = name
     parameters = data_of(given.get("tool.parameters"))
     is_schema = isinstance(parameters, dict) and "properties" in parameters
     if "input.value" not in given:
         args = first(given, ("tool_call.function.arguments",))
-        told[gen_ai.ARGUMENTS] = arguments_told(parameters if args is None and not is_schema else args)
-    told[gen_ai.CALL_ID] = given.get("tool.id") or given.get("tool_call.id") or told[gen_ai.CALL_ID]
+        translated[gen_ai.ARGUMENTS] = call_arguments(parameters if args is None and not is_schema else args)
+    translated[gen_ai.CALL_ID] = (
+        given.get("tool.id") or given.get("tool_call.id") or translated[gen_ai.CALL_ID]
+    )

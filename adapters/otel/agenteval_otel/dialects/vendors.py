@@ -74,27 +74,27 @@ def reader(attributes: str) -> Callable[[Span], dict[str, Any] | None]:
         if not isinstance(kind, str):
             return None
         operation = OPERATIONS.get(kind.strip('"').lower())
-        told = {gen_ai.OPERATION: operation, gen_ai.CONVERSATION: first(given, SESSIONS)}
+        translated = {gen_ai.OPERATION: operation, gen_ai.CONVERSATION: first(given, SESSIONS)}
         asked, answered = first(given, went_in), first(given, came_out)
         name = next((given[key] for key in names if given.get(key)), None)
         if operation == gen_ai.TOOL:
             name = name or given.get(gen_ai.TOOL_NAME) or span.name
-            called = tool_told(name, asked, None if span.failed and answered == "{}" else answered)
-            return told | called | {gen_ai.CALL_ID: given.get(gen_ai.CALL_ID) or called[gen_ai.CALL_ID]}
+            called = tool_attributes(name, asked, None if span.failed and answered == "{}" else answered)
+            return translated | called | {gen_ai.CALL_ID: given.get(gen_ai.CALL_ID) or called[gen_ai.CALL_ID]}
         if operation in gen_ai.AGENTS:
-            return told | agent_told(name or span.name, asked, answered)
+            return translated | agent_attributes(name or span.name, asked, answered)
         if operation == "chat":
             sides = ((gen_ai.INPUT, asked, "user"), (gen_ai.OUTPUT, answered, "assistant"))
-            return told | {name: messages_in(said, role) or None for name, said, role in sides}
+            return translated | {name: messages_in(said, role) or None for name, said, role in sides}
         if operation is None and gen_ai.LOOKS_LIKE_A_TOOL.search(kind):
             return None  # an unread span then, which is noticed: a new kind of tool must not disappear
         own = gen_ai.operation(span)
-        return told | {gen_ai.OPERATION: operation or ("" if own and own not in gen_ai.KNOWN else None)}
+        return translated | {gen_ai.OPERATION: operation or ("" if own and own not in gen_ai.KNOWN else None)}
 
     return read
 
 
-def tool_told(name: Any, given: Any, returned: Any) -> dict[str, Any]:
+def tool_attributes(name: Any, given: Any, returned: Any) -> dict[str, Any]:
     """Return the attributes of an execution of a tool."""
     message = tool_message(data_of(returned)) or {}
     failed = message.get("status") == "error"
@@ -102,14 +102,14 @@ def tool_told(name: Any, given: Any, returned: Any) -> dict[str, Any]:
         gen_ai.OPERATION: gen_ai.TOOL,
         gen_ai.TOOL_NAME: name,
         gen_ai.CALL_ID: message.get("tool_call_id"),
-        gen_ai.ARGUMENTS: arguments_told(given),
+        gen_ai.ARGUMENTS: call_arguments(given),
         gen_ai.RESULT: result_of(decoded(returned)),
         gen_ai.ERROR_TYPE: "error" if failed else None,
         gen_ai.ERROR_MESSAGE: str(message.get("content")) if failed else None,
     }
 
 
-def agent_told(name: Any, given: Any, returned: Any) -> dict[str, Any]:
+def agent_attributes(name: Any, given: Any, returned: Any) -> dict[str, Any]:
     """Return the attributes of an invocation of an agent. A returned `None` or empty text is no answer."""
     asked, said = decoded(given), decoded(returned)
     if isinstance(asked, dict) and PARAMETERS.issuperset(asked):
@@ -125,7 +125,7 @@ def agent_told(name: Any, given: Any, returned: Any) -> dict[str, Any]:
     }
 
 
-def arguments_told(given: Any) -> Any:
+def call_arguments(given: Any) -> Any:
     """Take the arguments of a call out of the input of a function; None where they are not recorded."""
     data = decoded(given)
     if isinstance(data, str) and data[:1] == "{" and len(data) < LONGEST_LITERAL:

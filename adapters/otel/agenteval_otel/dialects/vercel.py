@@ -33,7 +33,7 @@ def read(span: Span) -> dict[str, Any] | None:
         return {gen_ai.OPERATION: "embeddings"}
     reason = str(given.get("ai.response.finishReason") or "").replace("-", "_")
     answer = {"role": "assistant", "finish_reason": reason, "content": _answered(given)}
-    told = {
+    translated = {
         gen_ai.OUTPUT: [answer] if answer["content"] else None,
         gen_ai.FINISH: [reason] if reason else None,
         **{name: first(given, keys) for name, keys in TOKENS.items()},
@@ -45,14 +45,14 @@ def read(span: Span) -> dict[str, Any] | None:
             gen_ai.OPERATION: "chat",
             gen_ai.INPUT: asked or None,
             gen_ai.DEFINITIONS: tools or None,
-            **told,
+            **translated,
         }
     return {
         gen_ai.OPERATION: "invoke_agent",
         "gen_ai.agent.name": given.get("ai.telemetry.functionId"),
         gen_ai.INPUT: messages_in(given.get("ai.prompt"), "user") or None,
         gen_ai.CONVERSATION: given.get("ai.telemetry.metadata.sessionId"),
-        **told,
+        **translated,
     }
 
 
