@@ -63,21 +63,21 @@ class OtelAdapter:
         path = _file(case.adapter_input, context)
         found = read_spans(path, max_bytes=context.max_file_bytes)
         run = chosen(runs_of(found), case.adapter_input.get(TRACE_ID), path, found)
-        told = case.scenario
-        session = run.conversation or told.session_id
-        scenario = TraceScenario(trigger=told.trigger, group_id=told.group_id, session_id=session)
+        stated = case.scenario
+        session = run.conversation or stated.session_id
+        scenario = TraceScenario(trigger=stated.trigger, group_id=stated.group_id, session_id=session)
         ids = {"test_case_id": case.id, "test_run_id": context.run_id}
         trace = normalize(run, scenario, self.info, **ids, cut=found.cut)
         for fixture in case.tools.fixtures:
             if fixture.answers:
                 context.warn(f"fixture {fixture.id!r} is not used: results are those in the spans")
-        if told.session_id not in (None, session):
+        if stated.session_id not in (None, session):
             context.warn(
-                f"the scenario's session_id is {told.session_id!r} in the test and {session!r} in the spans"
+                f"the scenario's session_id is {stated.session_id!r} in the test and {session!r} in the spans"
             )
-        said = [message.content for message in told.input_messages if message.role == "user"]
+        expected = [message.content for message in stated.input_messages if message.role == "user"]
         asked = [message.content for message in trace.input_messages]
-        if asked and said != asked:
+        if asked and expected != asked:
             context.warn(
                 f'the scenario\'s input_messages are not those in the spans, which begin with "{cut(asked[0], 80)}"'
             )

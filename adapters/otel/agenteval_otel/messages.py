@@ -217,30 +217,40 @@ def message_of(given: Any) -> Message | None:
     role = str(data.get("role") or (kind if kind in SPEAKERS else ""))
     finish = str(data.get("finish_reason") or data.get("stop_reason") or "")
     message = Message(role=ROLES.get(role, role), finish=finish)
-    content, parts, calls = data.get("content"), data.get("parts"), data.get("tool_calls")
-    content = data_of(content) if isinstance(content, str) and _holds_parts(content) else content
-    if data.get("tool_call_id") and not calls:
-        parts = [{**data, "type": "tool_result", "id": data["tool_call_id"]}]
+    if is_result := bool(data.get("tool_call_id") and not data.get("tool_calls")):
         message.role = "tool"
-    elif isinstance(content, list):
-        parts = content
-    elif not isinstance(parts, list):
-        parts = [data] if kind and kind not in SPEAKERS and content is None else [content]
     texts: list[str] = []
-    for part in parts:
+    for part in [{**data, "type": "tool_result", "id": data["tool_call_id"]}] if is_result else _parts(data):
         if isinstance(part, str):
             texts.append(part)
         elif isinstance(part, dict):
             _add(message, part, texts)
-    older = data.get("function_call")  # OpenAI's API had one call, before it had several
-    for call in [*mappings(data_of(calls)), *([older] if isinstance(older, dict) else [])]:
-        function = call.get("function", call)
-        if isinstance(function, dict):
-            _call(message, call | function, ("arguments", "args"))
+    _add_calls(message, data)
     message.text = "\n".join(text for text in texts if text)
     if not message.role:
         message.role = "assistant" if message.calls else "tool" if message.responses else ""
     return message
+
+
+def _parts(data: dict[str, Any]) -> list[Any]:
+    """List the parts of a message: its content or `parts`; a bare part, which has a type and no content, is one."""
+    content, parts, kind = data.get("content"), data.get("parts"), data.get("type")
+    if isinstance(content, str) and _holds_parts(content):
+        content = data_of(content)
+    if isinstance(content, list):
+        return content
+    if isinstance(parts, list):
+        return parts
+    return [data] if kind and kind not in SPEAKERS and content is None else [content]
+
+
+def _add_calls(message: Message, data: dict[str, Any]) -> None:
+    """Add the calls beside the content, as OpenAI's API has them. It had a single `function_call` before."""
+    older = data.get("function_call")
+    for call in [*mappings(data_of(data.get("tool_calls"))), *([older] if isinstance(older, dict) else [])]:
+        function = call.get("function", call)
+        if isinstance(function, dict):
+            _call(message, call | function, ("arguments", "args"))
 
 
 def _unwrapped(given: Any) -> dict[str, Any] | None:
@@ -316,12 +326,17 @@ def _add(message: Message, part: dict[str, Any], texts: list[str]) -> None:
         _call(message, part, CALLS[kind], is_open=kind != "server_tool_call")
     elif kind in RESPONSES:
         given = next((part[key] for key in RESPONSES[kind] if key in part), None)
-        failed = flag if isinstance(flag := part.get("is_error", part.get("isError")), bool) else None
-        if kind == "tool-error" or part.get("status") == "error":
-            failed = True
-        message.responses.append((_first(part, IDS), result_of(given), failed))
+        message.responses.append((_first(part, IDS), result_of(given), _has_failed(part, kind)))
     elif not SILENT.fullmatch(kind):
         message.unknown.append(kind)
+
+
+def _has_failed(part: dict[str, Any], kind: str) -> bool | None:
+    """Return whether a response states a failure; None where it states nothing."""
+    if kind == "tool-error" or part.get("status") == "error":
+        return True
+    flag = part.get("is_error", part.get("isError"))
+    return flag if isinstance(flag, bool) else None
 
 
 def _call(message: Message, call: dict[str, Any], keys: tuple[str, ...], *, is_open: bool = True) -> None:

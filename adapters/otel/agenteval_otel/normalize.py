@@ -64,7 +64,10 @@ def normalize(
         token_usage=usage,
         notes=[
             *(f"not recorded: {gap}" for gap in gaps),
-            *_notes_on_messages(run, usage, unanswered=output is None and status != "failed"),
+            *_notes_on_spans(run),
+            *_notes_on_messages(run),
+            *(_notes_on_last_answer(run) if output is None and status != "failed" else ()),
+            *_notes_on_tokens(run, usage),
             *_notes_on_calls(run, calls),
         ],
         unseen=gaps if shows_tools else [],
@@ -117,8 +120,8 @@ def _error(span: Span) -> dict[str, Any]:
     """Return the error of a failed span. Spans do not state whether a retry could help, so `retryable` is false."""
     exception = next((event for event in span.events if event["name"] == "exception"), {})
     kind = span.attributes.get(gen_ai.ERROR_TYPE) or exception.get("exception.type") or "error"
-    told = span.message, exception.get("exception.message"), span.attributes.get(gen_ai.ERROR_MESSAGE)
-    message, _, _ = str(next(filter(None, told), "")).partition("Traceback (most recent call last)")
+    messages = span.message, exception.get("exception.message"), span.attributes.get(gen_ai.ERROR_MESSAGE)
+    message, _, _ = str(next(filter(None, messages), "")).partition("Traceback (most recent call last)")
     return {"error_type": str(kind), "message": message.rstrip(), "retryable": False}
 
 
@@ -147,22 +150,30 @@ def _tokens(spans: list[Span]) -> dict[str, int]:
     """Add up tokens by kind. A kind that one span lacks is left out, since the sum would be too low."""
     usage: dict[str, int] = {}
     for kind, name in gen_ai.TOKENS.items():
+        # A failed call may have used none, so it may lack the count.
         counts = [span.attributes.get(name) for span in spans if name in span.attributes or not span.failed]
         known = [count for count in counts if isinstance(count, int)]
         if known and len(known) == len(counts):
             usage[kind] = sum(known)
     if len(usage) == len(gen_ai.TOKENS):
         usage["total_tokens"] = sum(usage.values())
+    cached = _cached_tokens(spans)
+    if "input_tokens" in usage and cached:
+        # The conventions include cached tokens in the input tokens. Some instrumentations count them apart: more cached
+        # tokens than input tokens show it.
+        apart = cached.total() > usage["input_tokens"]
+        usage["input_tokens"] -= 0 if apart else cached.total()
+        usage |= cached
+    return usage
+
+
+def _cached_tokens(spans: list[Span]) -> Counter[str]:
     cached: Counter[str] = Counter()
     for span in spans:
         for name, kind in gen_ai.CACHED.items():
             if isinstance(count := span.attributes.get(name), int):
                 cached[kind] += count
-    if "input_tokens" in usage and cached:
-        beside = cached.total() > usage["input_tokens"]  # not as the conventions have it
-        usage["input_tokens"] -= 0 if beside else cached.total()
-        usage |= cached
-    return usage
+    return cached
 
 
 def without_answer(run: Run) -> list[Span]:
@@ -204,12 +215,12 @@ def _only_repeated(run: Run, calls: list[Call]) -> Mapping[str, int]:
     """Count calls, by tool, that only messages to a model mention, after the user's last message."""
     most: Counter[str] = Counter()
     for span in (*run.chats, *(run.agents if run.chats or run.tools else ())):
-        told: Counter[str] = Counter()
+        mentioned: Counter[str] = Counter()
         for message in (*span.asked, *(span.answered if span.operation in gen_ai.AGENTS else ())):
             if message.role == "user" and not message.responses:
-                told.clear()
-            told.update(tool for _, tool, _ in message.calls)
-        most |= told
+                mentioned.clear()
+            mentioned.update(tool for _, tool, _ in message.calls)
+        most |= mentioned
     return most - Counter(call.tool for call in calls)
 
 
@@ -228,41 +239,51 @@ def _not_executed(run: Run) -> list[Span]:
     return lost
 
 
-def _notes_on_messages(run: Run, usage: Mapping[str, Any] | None, *, unanswered: bool) -> Iterator[str]:
-    """List notes on dropped attributes, messages, a missing answer (if `unanswered`), and tokens."""
+def _notes_on_spans(run: Run) -> Iterator[str]:
+    """List notes on attributes that were dropped, and on spans that were ignored."""
     if lost := sum(span.dropped for span in run.spans):
         yield f"attributes or events of {counted(lost, 'span')} were dropped at a limit when they were recorded"
     names = [span.operation for span in run.spans if not gen_ai.is_model_call(span)]
     if unknown := Counter(name for name in names if name not in gen_ai.KNOWN):
         yield f"spans with unknown operations were ignored: {_counts(unknown)}"
+
+
+def _notes_on_messages(run: Run) -> Iterator[str]:
+    """List notes on messages that are missing or cannot be read."""
     spans = [*run.chats, *run.agents]
     both = (gen_ai.INPUT, gen_ai.OUTPUT)
     unreadable = sum(any(gen_ai.is_unreadable(span, name) for name in both) for span in spans)
     if unreadable:
         yield f"messages of {counted(unreadable, 'span')} cannot be read: they are not a list, or were cut at a limit on length"
     answers = any(span.answered for span in spans)
-    said = [message.text for _, message in received(run)]
+    asked = [message.text for _, message in received(run)]
     if not (answers or unreadable):
         yield (
             "no answers were captured: what was answered is not known"
-            if any(said)
+            if any(asked)
             else "no messages were captured: neither what was asked nor what was answered is known"
         )
-    if answers and not any(said):
+    if answers and not any(asked):
         yield "no text from a user was captured: what was asked is not known"
     if answers and run.tools and (missing := len(without_answer(run))):
         yield f"{missing} of {counted(len(run.chats), 'call')} of models do not show what was answered"
-    known = {"", *said, *(message.text for message in earlier(run))}
+    known = {"", *asked, *(message.text for message in earlier(run))}
     users = [[each.text for each in chat.asked if each.role == "user"] for chat in asking(run)]
-    if unread := sum(bool(texts) and texts[-1] not in known for texts in users):
-        yield f"what {counted(unread, 'call')} of models asked is not in any message of this run: the trace may hold several conversations, or agents that ask others"
-    for chat in run.own_chats[-1:] if unanswered else ():
-        for message in chat.answered[-1:]:
-            tools = ", ".join(tool for _, tool, _ in message.calls)
-            last = f"asks for {tools}" if message.asks else "has no text"
-            yield f"the last answer of the model {last}: what the agent answered in the end is not known"
-    told = any(name in chat.attributes for chat in run.chats for name in gen_ai.TOKENS.values())
-    if told and "total_tokens" not in (usage or {}):
+    if foreign := sum(bool(texts) and texts[-1] not in known for texts in users):
+        yield f"what {counted(foreign, 'call')} of models asked is not in any message of this run: the trace may hold several conversations, or agents that ask others"
+
+
+def _notes_on_last_answer(run: Run) -> Iterator[str]:
+    """Explain why a run that did not fail has no answer, where its last model call shows the reason."""
+    for message in run.own_chats[-1].answered[-1:] if run.own_chats else ():
+        tools = ", ".join(tool for _, tool, _ in message.calls)
+        last = f"asks for {tools}" if message.asks else "has no text"
+        yield f"the last answer of the model {last}: what the agent answered in the end is not known"
+
+
+def _notes_on_tokens(run: Run, usage: Mapping[str, Any] | None) -> Iterator[str]:
+    reported = any(name in chat.attributes for chat in run.chats for name in gen_ai.TOKENS.values())
+    if reported and "total_tokens" not in (usage or {}):
         yield "not every call of a model reports its tokens: they are not added up"
 
 
@@ -276,17 +297,25 @@ def _notes_on_calls(run: Run, calls: list[Call]) -> Iterator[str]:
     if bare := sum(call.args is None for call in calls):
         yield f"no arguments are recorded for {counted(bare, 'tool call')}"
     silent = (call.span for call in calls if call.response is None)
-    if open_ended := sum(
-        not span or (span.result is None and not gen_ai.has_failed(span)) for span in silent
-    ):
+    if open_ended := sum(map(_is_without_result, silent)):
         yield f"no result is recorded for {counted(open_ended, 'tool call')}"
     if guessed := sum(call.guessed for call in calls):
         yield f"which of several calls of the same tool was executed when is not recorded for {counted(guessed, 'tool call')}: their results may be mixed up"
+    # Only where all answers were captured is it known which tools the models asked for.
+    is_known = run.chats and not without_answer(run) and not _unknown_parts(run)
+    if is_known and (unasked := _unrequested(run, calls)):
+        yield f"no answer of a model asks for tools that were executed: {_counts(unasked)}"
+
+
+def _is_without_result(span: Span | None) -> bool:
+    return span is None or (span.result is None and not gen_ai.has_failed(span))
+
+
+def _unrequested(run: Run, calls: list[Call]) -> Mapping[str, int]:
+    """Count executions that no answer asks for, by tool. One within another execution is a part of that tool."""
     tools = {span.span_id for span in run.spans if span.operation == gen_ai.TOOL}
-    if run.chats and not without_answer(run) and not _unknown_parts(run):  # what models asked for is known
-        executions = ((call.tool, call.span) for call in calls if call.span and not call.chat)
-        if unasked := Counter(tool for tool, span in executions if span.parent_id not in tools):
-            yield f"no answer of a model asks for tools that were executed: {_counts(unasked)}"
+    executions = ((call.tool, call.span) for call in calls if call.span and not call.chat)
+    return Counter(tool for tool, span in executions if span.parent_id not in tools)
 
 
 def _counts(found: Mapping[str, int]) -> str:

@@ -5,7 +5,7 @@ instrumentations record either or both. The two are one call: they share the cal
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice, takewhile
 from typing import Any
@@ -151,16 +151,10 @@ def _distinct_chats(chats: list[Span]) -> list[Span]:
     calls. Two instrumentations that know nothing of each other may record a call twice, too.
     """
     answered = {span.span_id for span in chats if span.answered}
-    by_id = {span.span_id: span for span in chats}
-    dropped: set[str] = set()
-    for span in chats:
-        around = {each.span_id for each in _around(span, by_id)} - {span.span_id}
-        told = span.span_id not in answered and not answered.isdisjoint(around)
-        dropped.update([span.span_id] if told else around)
-    kept = [span for span in chats if span.span_id not in dropped]
-    several = len({span.scope for span in kept}) > 1
+    inner = _without_nested(chats, answered)
+    several = len({span.scope for span in inner}) > 1
     alike: dict[str, list[Span]] = {}
-    for span in kept:
+    for span in inner:
         alike.setdefault(str(span.attributes.get(gen_ai.RESPONSE_ID) or span.span_id), []).append(span)
         if several and span.span_id in answered:
             alike.setdefault(args_key(_answer_content(span)), []).append(span)
@@ -170,7 +164,18 @@ def _distinct_chats(chats: list[Span]) -> list[Span]:
         for span in spans
         if any(_is_better_record(other, span, answered) for other in spans)
     }
-    return [span for span in kept if span.span_id not in repeated]
+    return [span for span in inner if span.span_id not in repeated]
+
+
+def _without_nested(chats: list[Span], answered: set[str]) -> list[Span]:
+    """Of model calls within one another keep the inner ones, unless only an outer one has the answer."""
+    by_id = {span.span_id: span for span in chats}
+    dropped: set[str] = set()
+    for span in chats:
+        around = {each.span_id for each in _around(span, by_id)} - {span.span_id}
+        only_around = span.span_id not in answered and not answered.isdisjoint(around)
+        dropped.update([span.span_id] if only_around else around)
+    return [span for span in chats if span.span_id not in dropped]
 
 
 def _answer_content(chat: Span) -> list[Any]:
@@ -215,8 +220,8 @@ def _distinct_executions(run: Run) -> list[Span]:
         if within and around and agree(around.args, args):
             first = same[around.span_id]
         else:
-            told = (*alike.get(key, ()), *alike.get((tool, NO_ARGUMENTS), ()))
-            first = next((each for each in told if _is_duplicate(each, span)), span)
+            known = (*alike.get(key, ()), *alike.get((tool, NO_ARGUMENTS), ()))
+            first = next((each for each in known if _is_duplicate(each, span)), span)
         same[span.span_id] = first
         if first is span:
             kept.append(span)
@@ -332,10 +337,10 @@ def calls_of(run: Run) -> list[Call]:
     """List all tool calls, each once, in the order of execution or request."""
     asked = [call for chat in run.chats for call in _asked_for(chat)]
     _answer(run, asked)
-    find = _finder(run, asked)
+    finder = _CallFinder(run, asked)
     calls = [*asked]
     for span in run.tools:
-        call = find(span)
+        call = finder.find(span)
         if call is None:
             call = Call(call_id=span.call_id or span.span_id, tool=span.tool, args=None, requested_by=span)
             calls.append(call)
@@ -355,8 +360,10 @@ def calls_of(run: Run) -> list[Call]:
 def _asked_for(chat: Span) -> Iterator[Call]:
     for message in chat.answered:
         for number, (call_id, tool, args) in enumerate(message.calls, 1):
-            told = call_id or f"{chat.span_id}.{number}"
-            yield Call(call_id=told, tool=tool, args=args, named=bool(call_id), requested_by=chat, chat=chat)
+            own_id = call_id or f"{chat.span_id}.{number}"
+            yield Call(
+                call_id=own_id, tool=tool, args=args, named=bool(call_id), requested_by=chat, chat=chat
+            )
 
 
 def _answer(run: Run, calls: list[Call]) -> None:
@@ -392,43 +399,53 @@ def _responses(messages: list[Message]) -> Iterator[tuple[str, int, Any, bool | 
         asked.update(call_id for call_id, _, _ in message.calls)
 
 
-def _finder(run: Run, asked: list[Call]) -> Callable[[Span], Call | None]:
-    """What finds the call that a span executed: by its id, else by tool and arguments, else by tool alone.
+class _CallFinder:
+    """Finds the call that a span executed: by its id, else by tool and arguments, else by tool alone."""
 
-    Frameworks may give calls ids of their own: those with the same arguments are one, unless another span has the id
-    of the call. They may fill in arguments, or write them in another form: these tell calls of a tool apart, and make
-    no other call of one. An id that several calls have tells calls of different tools not apart.
-    """
-    by_id: dict[str, list[Call]] = {}
-    for call in asked:
-        by_id.setdefault(call.call_id, []).append(call)
-    ids = {span.call_id for span in run.tools}
-    executed = {args_key(span.args) for span in run.tools}
-    told = {call for call in asked if args_key(call.args) in executed}
+    def __init__(self, run: Run, asked: list[Call]) -> None:
+        self.run = run
+        self.asked = asked
+        self.by_id: dict[str, list[Call]] = {}
+        for call in asked:
+            self.by_id.setdefault(call.call_id, []).append(call)
+        self.executed_ids = {span.call_id for span in run.tools}
+        executed = {args_key(span.args) for span in run.tools}
+        self.exact = {call for call in asked if args_key(call.args) in executed}
+        """The calls with exactly the arguments of some span. No other span is theirs."""
 
-    def find(span: Span) -> Call | None:
-        call_id, tool, args = span.call_id, span.tool, span.args
-        of_id = by_id.get(call_id, []) if call_id else []
-        if same := [call for call in of_id if call.span is None]:
-            if of_tool := [call for call in same if call.tool == tool]:
-                return _likeliest(span, of_tool, run)
-            if len(of_id) == 1:
-                return same[0]
-        same_tool = [
+    def find(self, span: Span) -> Call | None:
+        """Return the call, or None where the span executed none of the requested calls."""
+        return self._by_id(span) or self._by_tool(span)
+
+    def _by_id(self, span: Span) -> Call | None:
+        of_id = self.by_id.get(span.call_id, []) if span.call_id else []
+        free = [call for call in of_id if call.span is None]
+        if of_tool := [call for call in free if call.tool == span.tool]:
+            return _likeliest(span, of_tool, self.run)
+        # A framework may name the tool otherwise, and the id is enough. But some services reuse an id: then calls of
+        # different tools share it, and the tool has to decide.
+        return free[0] if free and len(of_id) == 1 else None
+
+    def _by_tool(self, span: Span) -> Call | None:
+        """Find a call without the span's id. Frameworks may give their spans ids of their own."""
+        candidates = [
             call
-            for call in asked
-            if call.span is None and call.tool == tool and call.call_id not in ids
-            if call.requested_by.start <= span.start  # what streams in may be executed before the answer ends
+            for call in self.asked
+            if call.span is None and call.tool == span.tool and call.call_id not in self.executed_ids
+            if call.requested_by.start
+            <= span.start  # not its end: a streamed call may run before the answer ends
         ]
-        if args is not None:
-            if equal := [call for call in same_tool if call.args == args]:
-                return _likeliest(span, equal, run)
-            same_tool = [call for call in same_tool if call not in told]
-            if near := [call for call in same_tool if isinstance(call.args, dict) and agree(call.args, args)]:
-                return _likeliest(span, near, run)
-        return _likeliest(span, [call for call in same_tool if not (call_id and call.named)], run)
-
-    return find
+        if span.args is not None:
+            if equal := [call for call in candidates if call.args == span.args]:
+                return _likeliest(span, equal, self.run)
+            # Frameworks also fill in default arguments, or record them in another form.
+            candidates = [call for call in candidates if call not in self.exact]
+            near = [
+                call for call in candidates if isinstance(call.args, dict) and agree(call.args, span.args)
+            ]
+            if near:
+                return _likeliest(span, near, self.run)
+        return _likeliest(span, [call for call in candidates if not (span.call_id and call.named)], self.run)
 
 
 def _likeliest(span: Span, calls: list[Call], run: Run) -> Call | None:

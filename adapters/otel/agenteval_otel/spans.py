@@ -273,15 +273,21 @@ class Reader:
     def read(self, data: dict[str, Any], place: str = "") -> None:
         """Add the spans and the log records of the document."""
         for kind, inner, add in (("Spans", "spans", self._span), ("Logs", "logRecords", self._log)):
-            for at, group in self.items(data, f"resource{kind}", place):
-                resource = self.attributes(group.get("resource") or {}, f"{at}.resource")
-                for name in SCOPES:
-                    for within, scoped in self.items(group, name, at):
-                        scope = scoped.get("scope") or scoped.get("instrumentationLibrary")
-                        service = str(resource.get("service.name", ""))
-                        writer = str(scope.get("name") or "") if isinstance(scope, dict) else ""
-                        for here, item in self.items(scoped, inner, within):
-                            add(item, here, service, writer)
+            for at, scoped, service in self._scopes(data, f"resource{kind}", place):
+                scope = scoped.get("scope") or scoped.get("instrumentationLibrary")
+                writer = str(scope.get("name") or "") if isinstance(scope, dict) else ""
+                for here, item in self.items(scoped, inner, at):
+                    add(item, here, service, writer)
+
+    def _scopes(
+        self, data: dict[str, Any], key: str, place: str
+    ) -> Iterator[tuple[str, dict[str, Any], str]]:
+        """List the groups of one instrumentation, each with its place and the service of its resource."""
+        for at, group in self.items(data, key, place):
+            resource = self.attributes(group.get("resource") or {}, f"{at}.resource")
+            for name in SCOPES:
+                for within, scoped in self.items(group, name, at):
+                    yield within, scoped, str(resource.get("service.name", ""))
 
     def items(self, holder: Any, key: str, place: str) -> Iterator[tuple[str, dict[str, Any]]]:
         """List the mappings in a list, each with its place. A key that is missing or null holds none."""

@@ -43,30 +43,38 @@ def translate(found: Spans) -> list[Span]:
     Unread log records are added as unread spans, since they may be calls of tools.
     """
     spans = [*found.spans, *coding_agents.spans_in(found)]
+    _connect(spans, found.logs)
+    # All spans are read before one is changed: a reader may look at the attributes of the span around it.
+    for span, translations in [(span, _translations(span)) for span in spans]:
+        _overlay(span, translations)
+    ids = {str(span.attributes.get("tool_use_id")) for span in spans}  # exporters write it as any type
+    spans += [log for log in found.logs if not _is_read(log, ids)]
+    for span in spans:
+        gen_ai.resolve(span)
+    return spans
+
+
+def _connect(spans: list[Span], logs: list[Span]) -> None:
+    """Add log records to the spans that they name as events, drop withheld content, and set the parents."""
     by_id = {(span.trace_id, span.span_id): span for span in spans}
-    for log in sorted(found.logs, key=lambda log: log.start):
+    for log in sorted(logs, key=lambda log: log.start):
         if span := by_id.get((log.trace_id, log.parent_id)):
             span.events.append(log.attributes)
     for span in spans:
         span.attributes = _captured(span.attributes)
         span.events = [_captured(event) for event in span.events]
         span.parent = by_id.get((span.trace_id, span.parent_id))
-    for span, sayings in [(span, _sayings(span)) for span in spans]:  # all are read before one is changed
-        own = {key for key in CONTENT if gen_ai.value_of(span, key) is not None}
-        for name, translated in reversed(sayings):
-            span.dialects.insert(0, name)
-            span.attributes |= {
-                k: value for k, value in translated.items() if value is not None and k not in own
-            }
-        if gen_ai.operation(span) not in gen_ai.KNOWN and (implied := gen_ai.implied_operation(span)):
-            span.attributes[gen_ai.OPERATION] = implied
-    ids = {
-        str(span.attributes.get("tool_use_id")) for span in spans
-    }  # `str`: the type of an attribute is not sure
-    spans += [log for log in found.logs if not _is_read(log, ids)]
-    for span in spans:
-        gen_ai.resolve(span)
-    return spans
+
+
+def _overlay(span: Span, translations: list[tuple[str, Translation]]) -> None:
+    """Lay translations over the attributes of a span. Its own content in the current conventions stays."""
+    own = {key for key in CONTENT if gen_ai.value_of(span, key) is not None}
+    for name, translated in reversed(translations):  # the first reader counts, so it is laid on last
+        span.dialects.insert(0, name)
+        given = {key: value for key, value in translated.items() if value is not None}
+        span.attributes |= {key: value for key, value in given.items() if key not in own}
+    if gen_ai.operation(span) not in gen_ai.KNOWN and (implied := gen_ai.implied_operation(span)):
+        span.attributes[gen_ai.OPERATION] = implied
 
 
 def _is_read(log: Span, ids: set[str]) -> bool:
@@ -79,6 +87,6 @@ def _captured(attributes: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in attributes.items() if value not in WITHHELD}
 
 
-def _sayings(span: Span) -> list[tuple[str, Translation]]:
-    translated = ((name, read(span)) for name, read in DIALECTS)
-    return [(name, saying) for name, saying in translated if saying is not None]
+def _translations(span: Span) -> list[tuple[str, Translation]]:
+    translations = ((name, read(span)) for name, read in DIALECTS)
+    return [(name, translated) for name, translated in translations if translated is not None]

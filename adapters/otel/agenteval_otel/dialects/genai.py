@@ -78,9 +78,8 @@ def event_messages(events: Iterable[dict[str, Any]], *, is_tool: bool = False) -
         return {name: data_of(each.get("content")) for name, said in sides for each in mappings(said[-1:])}
     last = mappings(translated[gen_ai.INPUT][-1:])
     if not translated[gen_ai.OUTPUT] and last and last[0].get("role") == "assistant":
-        translated[gen_ai.OUTPUT].append(
-            translated[gen_ai.INPUT].pop()
-        )  # an answer that is told like any message
+        # Some instrumentations record the answer as one more message of the conversation.
+        translated[gen_ai.OUTPUT].append(translated[gen_ai.INPUT].pop())
     return {name: said for name, said in translated.items() if said}
 
 
@@ -200,16 +199,7 @@ def google_adk(span: Span) -> dict[str, Any] | None:
         return {} if span.scope == "gcp.vertex.agent" and span.name == "invocation" else None
     operation = gen_ai.operation(span)
     if operation == gen_ai.TOOL:
-        if span.attributes.get(gen_ai.TOOL_NAME) in MERGED:
-            return {gen_ai.OPERATION: "", gen_ai.TOOL_NAME: ""}
-        args, response = given.get("tool_call_args"), given.get("tool_response")
-        error = response["error"] if isinstance(response, dict) and set(response) == {"error"} else None
-        return {
-            gen_ai.ARGUMENTS: args if isinstance(args, dict) and args else _empty(span, args),
-            gen_ai.RESULT: response if response not in ({}, None, "<not serializable>") else None,
-            gen_ai.ERROR_TYPE: "error" if error else None,
-            gen_ai.ERROR_MESSAGE: str(error) if error else None,
-        }
+        return _adk_tool(span, given)
     request, response = given.get("llm_request"), given.get("llm_response")
     if not (request or response or operation in gen_ai.MODEL_CALLS):
         return {}
@@ -221,6 +211,19 @@ def google_adk(span: Span) -> dict[str, Any] | None:
         gen_ai.OUTPUT: messages_in(response, "assistant") or None,
         gen_ai.DEFINITIONS: _offered(request) or None,
         gen_ai.FINISH: [str(reason).lower()] if reason else None,
+    }
+
+
+def _adk_tool(span: Span, given: dict[str, Any]) -> dict[str, Any]:
+    if span.attributes.get(gen_ai.TOOL_NAME) in MERGED:
+        return {gen_ai.OPERATION: "", gen_ai.TOOL_NAME: ""}
+    args, response = given.get("tool_call_args"), given.get("tool_response")
+    error = response["error"] if isinstance(response, dict) and set(response) == {"error"} else None
+    return {
+        gen_ai.ARGUMENTS: args if isinstance(args, dict) and args else _empty(span, args),
+        gen_ai.RESULT: response if response not in ({}, None, "<not serializable>") else None,
+        gen_ai.ERROR_TYPE: "error" if error else None,
+        gen_ai.ERROR_MESSAGE: str(error) if error else None,
     }
 
 

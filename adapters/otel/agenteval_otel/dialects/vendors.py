@@ -68,10 +68,8 @@ def reader(attributes: str) -> Callable[[Span], dict[str, Any] | None]:
     def read(span: Span) -> dict[str, Any] | None:
         """Translate a span; None for a span of another convention, and for a kind of tool that is not known."""
         given = span.attributes
-        kind = data_of(given.get(kind_in))
-        for key in keys:
-            kind = kind.get(key) if isinstance(kind, dict) else None
-        if not isinstance(kind, str):
+        kind = _kind(given.get(kind_in), keys)
+        if not kind:
             return None
         operation = OPERATIONS.get(kind.strip('"').lower())
         translated = {gen_ai.OPERATION: operation, gen_ai.CONVERSATION: first(given, SESSIONS)}
@@ -88,10 +86,23 @@ def reader(attributes: str) -> Callable[[Span], dict[str, Any] | None]:
             return translated | {name: messages_in(said, role) or None for name, said, role in sides}
         if operation is None and gen_ai.LOOKS_LIKE_A_TOOL.search(kind):
             return None  # an unread span then, which is noticed: a new kind of tool must not disappear
-        own = gen_ai.operation(span)
-        return translated | {gen_ai.OPERATION: operation or ("" if own and own not in gen_ai.KNOWN else None)}
+        return translated | {gen_ai.OPERATION: operation or _unknown_operation(span)}
 
     return read
+
+
+def _kind(value: Any, keys: list[str]) -> str:
+    """Return the kind of a span: an attribute, or the text under `keys` where the attribute is JSON."""
+    kind = data_of(value)
+    for key in keys:
+        kind = kind.get(key) if isinstance(kind, dict) else None
+    return kind if isinstance(kind, str) else ""
+
+
+def _unknown_operation(span: Span) -> str | None:
+    """Return "" to hide a vendor's own operation from the notes on unknown ones; None to leave the span's as it is."""
+    own = gen_ai.operation(span)
+    return "" if own and own not in gen_ai.KNOWN else None
 
 
 def tool_attributes(name: Any, given: Any, returned: Any) -> dict[str, Any]:
