@@ -34,36 +34,50 @@ class Answer:
 
 def answers_in(lines: Iterable[Entry]) -> list[Answer]:
     """List the agent's own answers, in order. The result of a stream is an answer, too."""
-    found: dict[str, Answer] = {}
-    parts: dict[str, list[str]] = {}
-    spoken: list[str] = []
-    """The answers without an id since the last user line. A call right after a text belongs to the same answer."""
+    reader = _AnswerReader()
     for entry in lines:
         if entry.line.type == "user" and entry.agent == MAIN_AGENT:
-            spoken.clear()
-        if entry.line.type == "result":
-            name, text = f"result-{entry.line.number}", answer_in(entry.record)
-            if text and [each.text.strip() for each in found.values()][-1:] != [text.strip()]:
-                found[name] = Answer(name, text, entry.line)
-            continue
-        if entry.line.type != "assistant" or entry.agent != MAIN_AGENT or entry.is_made_up:
-            continue
+            reader.without_id.clear()
+        elif entry.line.type == "result":
+            reader.add_result(entry)
+        elif entry.line.type == "assistant" and entry.agent == MAIN_AGENT and not entry.is_made_up:
+            reader.add_part(entry)
+    answers = list(reader.answers.values())
+    for answer in [each for each in answers if each.text.strip() and not each.calls][1:]:
+        answer.aside = answer.last.aside
+    return answers
+
+
+class _AnswerReader:
+    """Joins the lines of answers: Claude Code writes each block of an answer in a line of its own."""
+
+    def __init__(self) -> None:
+        self.answers: dict[str, Answer] = {}
+        self.parts: dict[str, list[str]] = {}
+        self.without_id: list[str] = []
+        """The answers without an id since the last user line. A call right after a text belongs to the same answer."""
+
+    def add_result(self, entry: Entry) -> None:
+        """Add the answer in the result of a stream, unless the last line has it already."""
+        name, text = f"result-{entry.line.number}", answer_in(entry.record)
+        if text and [each.text.strip() for each in self.answers.values()][-1:] != [text.strip()]:
+            self.answers[name] = Answer(name, text, entry.line)
+
+    def add_part(self, entry: Entry) -> None:
+        """Add one line of an answer."""
         name, reason = entry.answer_id, text_of(entry.message.get("stop_reason"))
-        spoken += [] if entry.has_id else [name]
-        answer = found.setdefault(name, Answer(name, "", entry.line))
+        self.without_id += [] if entry.has_id else [name]
+        answer = self.answers.setdefault(name, Answer(name, "", entry.line))
         if reason == "tool_use" or any(entry.blocks("tool_use")):
-            for each in [name] if entry.has_id else spoken:
-                found[each].calls = True
+            for each in [name] if entry.has_id else self.without_id:
+                self.answers[each].calls = True
         answer.stop_reason = reason
         if texts := [text for text in entry.texts() if text]:
-            before = parts.get(name, [])
-            if before and texts[0].startswith(before[-1]):  # written again, or further than before
+            before = self.parts.get(name, [])
+            if before and texts[0].startswith(before[-1]):  # the line repeats the last text, perhaps longer
                 before = before[:-1]
-            parts[name] = [*before, *texts]
-            answer.text, answer.last = "\n".join(parts[name]), entry.line
-    for answer in [each for each in found.values() if each.text.strip() and not each.calls][1:]:
-        answer.aside = answer.last.aside
-    return list(found.values())
+            self.parts[name] = [*before, *texts]
+            answer.text, answer.last = "\n".join(self.parts[name]), entry.line
 
 
 def answer_in(result: Record) -> str:
@@ -89,28 +103,30 @@ class Ending:
     """True if the agent was interrupted, and said nothing after it."""
     working: bool = False
     """True if the last line of the agent calls a tool."""
-    told: TraceStatus | None = None
+    stated: TraceStatus | None = None
     """The status in the result of a stream."""
 
     def ends(self, result: Record) -> str:
         """Record the result of a stream. Returns the kind of the error; empty without one."""
         subtype = text_of(result.get("subtype"))
         self.failure = REFUSAL if result.get("stop_reason") == REFUSAL else ""
-        self.told = "partial" if subtype.startswith(LIMITS) else "failed" if is_failed(result) else "success"
+        self.stated = (
+            "partial" if subtype.startswith(LIMITS) else "failed" if is_failed(result) else "success"
+        )
         kind = subtype.removeprefix("error_").replace("success", "api_error")
-        return "" if self.told == "success" else kind
+        return "" if self.stated == "success" else kind
 
     def status(self, run: Run, final: Answer | None, unanswered: list[int]) -> TraceStatus:
         """Return the status of the run with the answer `final`; `unanswered` are the times of calls without a result."""
         acknowledged = {row.acknowledged for row in run.rows}
         if REFUSAL in (self.failure, final.stop_reason if final else ""):
             return "blocked"
-        if self.failure or "failed" in (self.told, *acknowledged):
+        if self.failure or "failed" in (self.stated, *acknowledged):
             return "failed"
         if final is None or final.stop_reason in CUT_OFF or "processing" in acknowledged:
             return "partial"
         if run.index.stream:
-            return self.told or "partial"
+            return self.stated or "partial"
         unfinished = any(time >= final.last.time for time in unanswered) or self.stopped
         unfinished = unfinished or (self.working and "completed" not in acknowledged)
         cut = run.damaged or (run.last and run.index.cut) or not run.begun

@@ -268,14 +268,14 @@ class _Files:
 
     def _fits(self, spawn: _Spawn, path: Path) -> bool:
         """Return whether this call started a transcript: its metadata names the call, or it begins with the call's prompt."""
-        told: Record = {}
+        metadata: Record = {}
         with suppress(FileError):
-            told = record_of(load_json(path.with_suffix(".meta.json")))
+            metadata = record_of(load_json(path.with_suffix(".meta.json")))
         prompt = self._head(path).prompt
         asked = prompt == spawn.prompt or (prompt.startswith("<teammate-message") and spawn.prompt in prompt)
-        named = spawn.name and spawn.name == told.get("name")
+        named = spawn.name and spawn.name == metadata.get("name")
         return self._is_own(path) and bool(
-            told.get("toolUseId") == spawn.call or named or (spawn.prompt and asked)
+            metadata.get("toolUseId") == spawn.call or named or (spawn.prompt and asked)
         )
 
     def _head(self, path: Path) -> Head:

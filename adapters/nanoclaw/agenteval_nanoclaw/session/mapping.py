@@ -114,7 +114,7 @@ class TraceMapper:
         for kind, message in [*failures, *(("task_failed", row.error) for row in run.rows if row.error)]:
             self.ending.failure = kind
             self._error(last, kind, message)
-        flags.supports_memory_events = run.generation == "v2" or self.memory.told
+        flags.supports_memory_events = run.generation == "v2" or self.memory.has_events
         flags.supports_scheduler_context = bool(run.task if run.by_scheduler else run.session)
         flags.supports_container_metadata = run.mounts_are_known
         return self.builder.build(
@@ -177,7 +177,7 @@ class TraceMapper:
             self._error(entry, kind, "\n".join(entry.texts()), scope="model")
         elif not entry.is_made_up:
             if entry.agent == MAIN_AGENT:
-                self.ending = Ending(working=any(entry.blocks("tool_use")), told=self.ending.told)
+                self.ending = Ending(working=any(entry.blocks("tool_use")), stated=self.ending.stated)
             self.usage.add(entry)
             for block in entry.blocks("tool_use"):
                 self._call(entry, block)
@@ -328,10 +328,10 @@ class TraceMapper:
             )  # the cost of the process: it adds up, and a new process begins at 0
         self.usage.add_total(result.get("usage"))
         self.outgoing.tell(entry.line)
-        if not (entry.line.aside and self.ending.told) and (kind := self.ending.ends(result)):
+        if not (entry.line.aside and self.ending.stated) and (kind := self.ending.ends(result)):
             errors = result.get("errors")
-            told = [text_of(result.get("result")), *(errors if isinstance(errors, list) else [])]
-            message = next((text for text in told if text_of(text)), f"the run ended with {kind}")
+            texts = [text_of(result.get("result")), *(errors if isinstance(errors, list) else [])]
+            message = next((text for text in texts if text_of(text)), f"the run ended with {kind}")
             self._error(entry, kind, message, scope="model" if kind == "api_error" else "runtime")
 
     def _answer(self, entry: Entry, call: Call, result: Any, *, success: bool) -> None:
@@ -409,8 +409,8 @@ class TraceMapper:
         if run.generation and not run.mounts_are_known:
             yield f"mounts are not recorded: {MOUNTS}"
         if unknown := run.index.skipped:
-            told = ", ".join(f"{kind} ({count})" for kind, count in sorted(unknown.items()))
-            yield f"unknown lines of the transcript were ignored: {told}"
+            kinds = ", ".join(f"{kind} ({count})" for kind, count in sorted(unknown.items()))
+            yield f"unknown lines of the transcript were ignored: {kinds}"
 
 
 def _speaker(received: Received) -> tuple[str, str]:

@@ -273,7 +273,7 @@ class MemoryEvents:
         self.before: dict[MemoryFile, str | None] = {}
         self.written: set[str] = set()
         self.held: dict[str, list[str]] = {}
-        self.told = False
+        self.has_events = False
 
     def tell(self, entry: Entry, call: Call, text: str, detail: Record) -> None:
         """Add the memory events of a successful call; `text` and `detail` are its result."""
@@ -309,7 +309,7 @@ class MemoryEvents:
             held.append(use.content)
 
     def _add(self, entry: Entry, use: MemoryUse, **extra: Any) -> None:
-        self.told = True
+        self.has_events = True
         file = use.file
         data: Record = {"group_id": file.group, "source": file.source, "path": file.path}
         data |= {"content": use.content, "change_summary": use.change or None}

@@ -138,12 +138,12 @@ def _explain_by_calls(
     names = {name: row for row in session.outbound for name in (row.seq, row.id)}
     calls: dict[str, tuple[str, Record]] = {}
     answered: Counter[str] = Counter()
-    for said in lines:
-        for block in said.blocks("tool_use"):
+    for entry in lines:
+        for block in entry.blocks("tool_use"):
             name = text_of(block.get("name"))
             if name.startswith(OWN_SERVER):
                 calls[text_of(block.get("id"))] = name.removeprefix(OWN_SERVER), record_of(block.get("input"))
-        for block in said.blocks("tool_result"):
+        for block in entry.blocks("tool_result"):
             recorded = text_of(block.get("tool_use_id"))
             if recorded not in calls:
                 continue
@@ -192,31 +192,37 @@ class Outgoing:
         """True if tools alone send, as in runs of tasks since 2.2. The final text then goes to the log of the task."""
         self.parts = _parts(self.texts, run)
         self.delivers = bool(run.generation) or self.stored
-        # A comment on a notice, after the message was answered, is no answer to the message.
-        counted = [answer for answer in finals if self.delivers or not answer.aside] or finals
-        speaking = [] if self.one_door else [answer for answer in counted if self._is_heard(answer)]
-        self.final = (speaking or counted)[-1] if finals else None
+        self.final: Answer | None
         """The text with which the agent ended the run."""
-        heard = [answer for answer in self.texts if not self.one_door and answer not in finals]
-        heard = [each for each in self.texts if each in speaking or (each in heard and self._is_heard(each))]
-        self.speaker = heard[-1] if heard else None
+        self.speaker: Answer | None
         """The last text that sends something to the conversation, judged by the texts alone."""
+        self.final, self.speaker = self._last_texts(finals)
         self.by_last_line = {id(answer.last): answer for answer in self.texts}
         self.output: TraceMessage | None = None
         self.notes: list[str] = []
         self.called: dict[str, str] = {}
         """The texts that tools sent to the conversation, by call; used where no rows are recorded."""
         self.explained = _explain(run, lines, self.parts, self.texts) if self.stored else _Explained()
-        self.loose = self._loose(reading) if self.stored else []
-        self.failures = [row.text for row in self.loose if row.text.startswith(RUNNER_FAILED)]
+        loose = self._loose(reading) if self.stored else []
+        self.failures = [row.text for row in loose if row.text.startswith(RUNNER_FAILED)]
         """Messages of the runner that the agent's process failed in this run. They are no answers."""
-        self.loose = [row for row in self.loose if not row.text.startswith(RUNNER_FAILED)]
+        self.loose = [row for row in loose if not row.text.startswith(RUNNER_FAILED)]
         self.waiting = list(self.loose)
         """Unexplained rows that are not in the trace yet."""
         self.last = self._last() if self.stored else []
         if not self.delivers:
             others = [each.text.strip() for each in finals if each is not self.final]
             self.notes += [OTHER_TEXT.format(text=clipped(text, LONGEST_QUOTE)) for text in others if text]
+
+    def _last_texts(self, finals: list[Answer]) -> tuple[Answer | None, Answer | None]:
+        # A comment on a notice, after the message was answered, is no answer to the message.
+        counted = [answer for answer in finals if self.delivers or not answer.aside] or finals
+        speaking = [] if self.one_door else [answer for answer in counted if self._is_heard(answer)]
+        beside_calls = [answer for answer in self.texts if not self.one_door and answer not in finals]
+        heard = [
+            each for each in self.texts if each in speaking or (each in beside_calls and self._is_heard(each))
+        ]
+        return (speaking or counted)[-1] if finals else None, heard[-1] if heard else None
 
     def _conversation(self) -> list[str]:
         session = self.run.session
@@ -442,8 +448,8 @@ class Outgoing:
         if answer and answer.text.strip() != data["content"]:
             data["raw"] = answer.text
         ended = self.final if self.final is not answer else None
-        told = not ended or self.parts[ended.id] or self.one_door
-        if ended and not told and self.delivers and parts_of(ended.text, "v1"):
+        is_covered = not ended or self.parts[ended.id] or self.one_door
+        if ended and not is_covered and self.delivers and parts_of(ended.text, "v1"):
             self.notes.append(OTHER_TEXT.format(text=clipped(ended.text.strip(), LONGEST_QUOTE)))
         if answer and not self.parts[answer.id] and not data["content"] and parts_of(answer.text, "v1"):
             self.notes += [] if self.one_door else [NOT_WRAPPED]

@@ -146,13 +146,13 @@ def whole_text(text: str, transcript: Path, source: Source, *, max_bytes: int) -
 
 def api_error(record: Record) -> tuple[str, str]:
     """Return kind and message of a failed request to the model."""
-    told: Any = record_of(record.get("error"))
-    status, message = told.get("status", record.get("error_status")), text_of(told.get("formatted"))
+    error: Any = record_of(record.get("error"))
+    status, message = error.get("status", record.get("error_status")), text_of(error.get("formatted"))
     kind = text_of(record.get("error")) if record.get("subtype") == "api_retry" else ""
-    while isinstance(told, dict):
-        kind = text_of(told.get("type")) if text_of(told.get("type")) not in ("", "error") else kind
-        message = text_of(told.get("message")) or message
-        told = told.get("error")
+    while isinstance(error, dict):
+        kind = text_of(error.get("type")) if text_of(error.get("type")) not in ("", "error") else kind
+        message = text_of(error.get("message")) or message
+        error = error.get("error")
     attempt = record.get("retryAttempt", record.get("attempt"))
     number = str(status) if isinstance(status, int) else ""
     tried = f"(attempt {attempt})" if isinstance(attempt, int) else ""

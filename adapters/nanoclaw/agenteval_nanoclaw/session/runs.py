@@ -96,8 +96,15 @@ class Run:
         self.done = self.done or line.type == "result"
         self.lines.append(line)
 
+    def receive(self, prompt: Prompt, time: int) -> None:
+        """Add the messages of a prompt, each once: a prompt may hand out earlier ones again."""
+        self.timezone = self.timezone or prompt.timezone
+        known = [each.message for each in self.received]
+        new = [message for message in prompt.messages if not (message.seq and message in known)]
+        self.received += [Received(message, time) for message in new]
+
     @property
-    def is_worth_telling(self) -> bool:
+    def is_relevant(self) -> bool:
         """True if it has an answer, or a message to the agent. Commands of the CLI itself (`/model`) do not count."""
         answered = any(line.type in ("assistant", "result") for line in self.lines)
         return answered or any(each.message.kind != "command" for each in self.received)
@@ -221,39 +228,43 @@ def split(transcript: Transcript, index: Index) -> list[Run]:
     for line in sorted(index.lines, key=lambda line: (line.time, line.number)):
         run = run_of.get(line.parent) or (runs[-1] if runs else None)
         prompt = parse_prompt(line.prompt) if line.prompt is not None else None
-        if prompt:
-            is_new = run and [each.type for each in run.lines] == ["init"]  # a stream: which tools there are
-            goes_on = run and (line.type == "attachment" or is_new or _is_repeated(prompt, run, line))
-        else:
-            goes_on = run and not (run.done and line.type in ("init", "assistant") and line.chain < 0)
-        if run is None or not goes_on:
+        if run is None or not _goes_on(run, line, prompt):
             run = Run(transcript, index)
             runs.append(run)
         if prompt:
-            run.timezone = run.timezone or prompt.timezone
-            known = [each.message for each in run.received]
-            new = [message for message in prompt.messages if not (message.seq and message in known)]
-            run.received += [Received(message, line.time) for message in new]
+            run.receive(prompt, line.time)
         run.take(line)
         run_of[line.place] = run
         line.prompt = None  # its messages are known now
     for number in index.damaged:
         before = bisect_left(index.lines, number, key=lambda line: line.number) - 1
-        if before >= 0:  # it belongs to the run of what stands before it
+        if before >= 0:  # a damaged line belongs to the run of the line before it
             run_of[before].damaged += 1
     if runs:
         runs[0].opened = index.opened
-    runs = [run for run in runs if run.is_worth_telling]
+    runs = [run for run in runs if run.is_relevant]
     if runs:
         runs[-1].last = True
     return runs
 
 
+def _goes_on(run: Run, line: Line, prompt: Prompt | None) -> bool:
+    """Return whether a line belongs to the run before it; a new run begins otherwise."""
+    if prompt is None:
+        # After the result of a stream, the agent speaks again only in a new run. Subagents may still finish.
+        return not (run.done and line.type in ("init", "assistant") and line.chain < 0)
+    is_only_begun = [each.type for each in run.lines] == [
+        "init"
+    ]  # a stream lists the tools before the prompt
+    # An attachment is a message that came while the agent worked.
+    return line.type == "attachment" or is_only_begun or _is_repeated(prompt, run, line)
+
+
 def _is_repeated(prompt: Prompt, run: Run, line: Line) -> bool:
     """Return whether a prompt repeats the messages of the run. Only messages with an id and a time can repeat."""
     before = [each.message for each in run.received]
-    told = [message for message in prompt.messages if message.seq and message.time]
-    return bool(before) and line.time >= run.started and all(message in told for message in before)
+    repeated = [message for message in prompt.messages if message.seq and message.time]
+    return bool(before) and line.time >= run.started and all(message in repeated for message in before)
 
 
 def _join_databases(run: Run, store: Store, source: Source) -> None:

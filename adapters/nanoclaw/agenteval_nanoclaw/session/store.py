@@ -299,15 +299,15 @@ def read_store(source: Source) -> Store:
             store.groups[owner] = Group(text_of(row["folder"]), mounts.get(owner))
         approvals = tables["pending_approvals"]
     store.sessions += [_session(folder, owner, source) for folder, owner in source.sessions.items()]
-    told = store.sessions
-    if any(row.channel == TO_AGENTS for session in told for row in session.outbound):
-        told = [*told, *(_session(folder, owner, source) for folder, owner in source.others.items())]
+    sessions = store.sessions
+    if any(row.channel == TO_AGENTS for session in sessions for row in session.outbound):
+        sessions = [*sessions, *(_session(folder, owner, source) for folder, owner in source.others.items())]
     copies: dict[str, list[Inbound]] = {}
-    for message in (each for session in told for each in session.inbound):
+    for message in (each for session in sessions for each in session.inbound):
         if message.channel == TO_AGENTS and message.source_session:
             copies.setdefault(message.source_session, []).append(message)
     for session in store.sessions:
-        _set_states(session, told, approvals, copies.get(session.id, []))
+        _set_states(session, sessions, approvals, copies.get(session.id, []))
     return store
 
 
@@ -338,42 +338,53 @@ _NOT_APPLIED = (f"Your {MESSAGE_GATE} was approved, but", f"{MESSAGE_GATE} faile
 def _session(folder: Path, owner: str, source: Source) -> Session:
     session = Session(id=folder.name, owner=owner)
     inside, outside = folder / "inbound.db", folder / "outbound.db"
-    inside_is_told, outside_is_told = (each.is_file() and source.allowed(each) for each in (inside, outside))
+    has_inside, has_outside = (each.is_file() and source.allowed(each) for each in (inside, outside))
     # outbound.db holds the messages that were sent, inbound.db their deliveries: only both together show what arrived
-    session.outbound_is_stored = inside_is_told and outside_is_told
-    delivered: dict[str, Row] = {}
-    answers: dict[str, Record] = {}
-    if inside_is_told:
-        tables = read_tables(inside, IN_TABLES, IN_OPTIONAL)
-        session.inbound = [_inbound(row, session) for row in tables["messages_in"]]
-        contents = [record_of(json_of(row["content"])) for row in tables["messages_in"]]
-        answers = {text_of(each.get("requestId")): record_of(each.get("frame")) for each in contents}
-        for row in tables["destinations"]:
-            agent = row.get("type") == "agent"
-            channel = "agent" if agent else text_of(row.get("channel_type"))
-            address = text_of(row.get("agent_group_id" if agent else "platform_id"))
-            session.names.setdefault((channel, address), text_of(row["name"]))
-        delivered = {text_of(row["message_out_id"]): row for row in tables["delivered"]}
-        for row in tables["session_routing"]:
-            session.routing = text_of(row["channel_type"]), text_of(row["platform_id"])
-    if outside_is_told:
-        tables = read_tables(outside, OUT_TABLES, OUT_OPTIONAL)
-        states = {text_of(row["key"]): text_of(row["value"]) for row in tables["session_state"]}
+    session.outbound_is_stored = has_inside and has_outside
+    inbound = read_tables(inside, IN_TABLES, IN_OPTIONAL) if has_inside else {}
+    if inbound:
+        _add_inbound(session, inbound)
+    if has_outside:
+        outbound = read_tables(outside, OUT_TABLES, OUT_OPTIONAL)
+        states = {text_of(row["key"]): text_of(row["value"]) for row in outbound["session_state"]}
         session.continuation = states.get(CONTINUATION, "")
-        rows = [row for row in tables["messages_out"] if inside_is_told]
-        sent = [
-            _outbound(row, delivered.get(row["id"], {}))
-            for row in rows
-            if row["kind"] in SENT and not str(row["id"]).startswith(HOST_IDS)
-        ]
-        session.outbound = sorted(sent, key=lambda row: row.number)
-        session.requests = list(_requests(rows, answers))
-        acknowledged = {text_of(row["message_id"]): row for row in tables["processing_ack"]}
-        for message in session.inbound:
-            if row := acknowledged.get(message.id, {}):
-                message.acknowledged = text_of(row["status"])
-                message.ended = milliseconds(row["status_changed"])
+        if inbound:
+            _add_outbound(session, inbound, outbound["messages_out"])
+        _add_acknowledgements(session, outbound["processing_ack"])
     return session
+
+
+def _add_inbound(session: Session, tables: dict[str, list[Row]]) -> None:
+    session.inbound = [_inbound(row, session) for row in tables["messages_in"]]
+    for row in tables["destinations"]:
+        agent = row.get("type") == "agent"
+        channel = "agent" if agent else text_of(row.get("channel_type"))
+        address = text_of(row.get("agent_group_id" if agent else "platform_id"))
+        session.names.setdefault((channel, address), text_of(row["name"]))
+    for row in tables["session_routing"]:
+        session.routing = text_of(row["channel_type"]), text_of(row["platform_id"])
+
+
+def _add_outbound(session: Session, inbound: dict[str, list[Row]], rows: list[Row]) -> None:
+    """Add the messages that were sent, and the requests to the host. The answers of both are in inbound.db."""
+    delivered = {text_of(row["message_out_id"]): row for row in inbound["delivered"]}
+    sent = [
+        _outbound(row, delivered.get(row["id"], {}))
+        for row in rows
+        if row["kind"] in SENT and not str(row["id"]).startswith(HOST_IDS)
+    ]
+    session.outbound = sorted(sent, key=lambda row: row.number)
+    contents = [record_of(json_of(row["content"])) for row in inbound["messages_in"]]
+    answers = {text_of(each.get("requestId")): record_of(each.get("frame")) for each in contents}
+    session.requests = list(_requests(rows, answers))
+
+
+def _add_acknowledgements(session: Session, rows: list[Row]) -> None:
+    acknowledged = {text_of(row["message_id"]): row for row in rows}
+    for message in session.inbound:
+        if row := acknowledged.get(message.id, {}):
+            message.acknowledged = text_of(row["status"])
+            message.ended = milliseconds(row["status_changed"])
 
 
 def _inbound(row: Row, session: Session) -> Inbound:

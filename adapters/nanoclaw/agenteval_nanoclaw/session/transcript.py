@@ -110,8 +110,8 @@ class Index:
     """The places of calls, and of the work that they began, by id."""
     agents: set[str] = field(default_factory=set)
     """The ids of agents, and of the calls that started them."""
-    told: set[str] = field(default_factory=set)
-    """The ids of work whose result a call has fetched."""
+    fetched: set[str] = field(default_factory=set)
+    """The ids of background work with a result that a call has fetched."""
     costs: list[tuple[int, float]] = field(default_factory=list)
     """The cost of a stream in US dollars, with the place of the line."""
 
@@ -125,10 +125,10 @@ def read_index(path: Path, *, max_line: int, progress: Progress | None = None) -
     """
     index = Index(path)
     places: dict[str, int] = {}
-    objects = told = 0
+    objects = reported = 0
     for number, offset, data, whole in _records(path, max_line):
-        if offset - told >= TELL_EVERY:
-            told = offset
+        if offset - reported >= TELL_EVERY:
+            reported = offset
             time_limits.renew()
             if progress:
                 progress(path, offset, path.stat().st_size)
@@ -144,7 +144,7 @@ def read_index(path: Path, *, max_line: int, progress: Progress | None = None) -
             index.skipped["line that is not JSON"] += 1
             if not index.stream or data.lstrip().startswith(b"{"):  # programs print between the lines
                 index.damaged.append(number)
-    if progress and told:
+    if progress and reported:
         progress(path, size := path.stat().st_size, size)
     first = next((line.time for line in index.lines if line.time != UNTIMED), None)
     index.timed = first is not None
@@ -225,14 +225,29 @@ def _add(index: Index, places: dict[str, int], record: Record, line: Line) -> No
     notices = notices_of(record) if line.prompt is None and kind != "assistant" else []
     line.type, line.place = kind, len(index.lines)
     if not _belongs_to_run(index, record, line, notices):
-        if kind not in ("user", *PASSED_OVER) and _subtype(record) not in OTHER_KNOWN:
-            index.skipped[f"{kind}/{_subtype(record)}" if kind in TOLD else kind] += 1
+        _count_unknown(index, record, kind)
         if uuid:
             places[uuid] = parent  # its children become children of its parent
         return
     is_passing = kind == "attachment" and notices  # it arrived within a turn, which goes on after it
     if uuid:  # the command that asked for a compaction is written after the boundary, and belongs to the turn before
         places[uuid] = parent if is_passing or _subtype(record) == "compact_boundary" else line.place
+    _connect(index, record, line, parent, notices)
+    if kind == "result":
+        index.stream = True
+        cost = record.get("total_cost_usd", record.get("cost_usd"))
+        index.costs += [(line.place, float(cost))] if isinstance(cost, int | float) and cost >= 0 else []
+    elif _subtype(record) == "init":
+        line.type, index.stream, index.opened = "init", True, index.opened or not index.lines
+    _add_tasks(index, record, line.place)
+    index.lines.append(line)
+
+
+def _connect(index: Index, record: Record, line: Line, parent: int, notices: list[Notice]) -> None:
+    """Set parent, time, subagent and mark of a line. `parent` is the place of the line that it names as such.
+
+    A line of a subagent, or a notice, belongs to the call that began the work, wherever it stands.
+    """
     named = [text_of(record.get("parent_tool_use_id"))]
     named += [name for each in notices for name in (each.call, each.task)]
     line.parent = next((index.tasks[name] for name in named if name in index.tasks), parent)
@@ -242,16 +257,14 @@ def _add(index: Index, places: dict[str, int], record: Record, line: Line) -> No
         line.chain = line.place if line.chain < 0 else line.chain
     if line.prompt is not None or any(_is_news(each, index) for each in notices):
         line.mark = "news"
-    elif notices and kind != "attachment":
+    elif notices and line.type != "attachment":
         line.mark = "notice"
-    if kind == "result":
-        index.stream = True
-        cost = record.get("total_cost_usd", record.get("cost_usd"))
-        index.costs += [(line.place, float(cost))] if isinstance(cost, int | float) and cost >= 0 else []
-    elif _subtype(record) == "init":
-        line.type, index.stream, index.opened = "init", True, index.opened or not index.lines
-    _add_tasks(index, record, line.place)
-    index.lines.append(line)
+
+
+def _count_unknown(index: Index, record: Record, kind: str) -> None:
+    """Count a line of an unknown type or subtype: a new release may write something that a trace should hold."""
+    if kind not in ("user", *PASSED_OVER) and _subtype(record) not in OTHER_KNOWN:
+        index.skipped[f"{kind}/{_subtype(record)}" if kind in TOLD else kind] += 1
 
 
 def _belongs_to_run(index: Index, record: Record, line: Line, notices: list[Notice]) -> bool:
@@ -290,14 +303,14 @@ def _add_tasks(index: Index, record: Record, place: int) -> None:
         index.agents.update(names)
     fetched = record_of(detail.get("task"))
     if fetched.get("status") == "completed" and (task := text_of(fetched.get("task_id"))):
-        index.told.add(task)
+        index.fetched.add(task)
 
 
 def _is_news(notice: Notice, index: Index) -> bool:
     """Return whether a notice brings the result of a call for the first time."""
     names = {notice.call, notice.task}
     done = notice.result or (notice.status == "completed" and names & index.agents)
-    return bool(done and names & index.tasks.keys()) and notice.task not in index.told
+    return bool(done and names & index.tasks.keys()) and notice.task not in index.fetched
 
 
 def _subtype(record: Record) -> str:
@@ -308,10 +321,11 @@ def _subtype(record: Record) -> str:
 def prompt_of(record: Record) -> str | None:
     """Return the text of a message to the agent; None for lines of the harness in a user's name, and for tool results."""
     if record.get("type") == "attachment":
-        told = record_of(record.get("attachment"))
-        queued = told.get("type") == "queued_command" and told.get("commandMode", "prompt") == "prompt"
-        by_user = _is_by_user(told if "origin" in told else record)
-        return _words_in(told.get("prompt"), by_user=by_user) if queued and by_user is not False else None
+        attached = record_of(record.get("attachment"))
+        is_prompt = attached.get("commandMode", "prompt") == "prompt"
+        queued = attached.get("type") == "queued_command" and is_prompt
+        by_user = _is_by_user(attached if "origin" in attached else record)
+        return _words_in(attached.get("prompt"), by_user=by_user) if queued and by_user is not False else None
     if record.get("type") != "user" or is_side(record) or _is_result(record):
         return None
     by_user = _is_by_user(record)
@@ -348,9 +362,9 @@ def asked_of(record: Record) -> str | None:
 def notices_of(record: Record) -> list[Notice]:
     """List the notices about background work in a line that is no message."""
     if record.get("type") == "system" and record.get("subtype") == "task_notification":
-        told = {key: text_of(record.get(key)) for key in ("status", "summary")}
+        outcome = {key: text_of(record.get(key)) for key in ("status", "summary")}
         call, task = text_of(record.get("tool_use_id")), text_of(record.get("task_id"))
-        return [Notice(call=call, task=task, **told)]
+        return [Notice(call=call, task=task, **outcome)]
     content = content_of(record) if record.get("type") == "user" else None
     attachment = record_of(record.get("attachment"))
     if attachment.get("type") == "queued_command":
