@@ -59,8 +59,8 @@ def document(
         lines += dumped({key: value})
     lines += ["", "assertions:"]
     for each in assertions:
-        told = [each.why, *([f"{DECIDE}: {each.decide}"] if each.decide else [])]
-        about = [line for paragraph in told for line in comment(paragraph, WIDTH - 2)]
+        paragraphs = [each.why, *([f"{DECIDE}: {each.decide}"] if each.decide else [])]
+        about = [line for paragraph in paragraphs for line in comment(paragraph, WIDTH - 2)]
         lines += [f"  {line}" for line in (*about, *dumped([each.as_data()]))]
     if "expected" in spec:
         lines += ["", *dumped({"expected": spec["expected"]})]
@@ -311,14 +311,20 @@ class Trial:
             try:
                 judged = self.run({**spec, "assertions": entries}).result.assertions
             except SpecError as error:
-                pointers = [re.match(r"/assertions/(\d+)", each.pointer) for each in error.problems]
-                refused = {int(found[1]) for found in pointers if found}
+                refused = _refused_entries(error)
                 if not refused:
                     raise
+                # One invalid suggestion must not spoil the others: try again without it.
                 tried = [each for number, each in enumerate(tried) if number not in refused]
                 continue
             return {id(each): result for each, result in zip(tried, judged, strict=True)}
         return {}
+
+
+def _refused_entries(error: SpecError) -> set[int]:
+    """Return the numbers of the assertions that a validation refused."""
+    pointers = [re.match(r"/assertions/(\d+)", each.pointer) for each in error.problems]
+    return {int(found[1]) for found in pointers if found}
 
 
 def _not_replayed(why: str) -> AdapterError:
@@ -423,7 +429,8 @@ class Drafting:
             for each in distinct_ids(spec["id"], run):
                 spec["id"] = each
                 text = document(spec, draft.kept, header=header, heading=heading, closing=closing)
-                if others.get(each, text) == text:  # free, or the same test once more
+                # An id is taken by another test only: drafting the same run again must give the same id.
+                if others.get(each, text) == text:
                     break
             draft.files = {TEST_FILE: text.encode(), **parts.files}
             place.write(draft.files)
@@ -497,7 +504,7 @@ class Drafting:
     def _heading(self, run: RecordedRun, trace: Trace, cleaner: Cleaner) -> list[str]:
         recording = self.source.recording
         named = {SECRETS: "secrets", EMAIL: "e-mail addresses"}
-        redacted = [*(told for kind, told in named.items() if kind in self.rules.kinds), "home folders"]
+        redacted = [*(name for kind, name in named.items() if kind in self.rules.kinds), "home folders"]
         return [
             f"Recorded by agenteval record from {cleaner.text(recording.kind)}: the run of {run.started_at}.",
             f"Redacted: {', '.join(redacted)}. Names, phone numbers and the like are not.",

@@ -96,12 +96,7 @@ def _of_sends(trace: Trace, case: TestCase) -> Iterator[Suggestion]:
         did_not = f"{counted(lost, 'message')} that the agent meant to send did not arrive"
         sent = f"{sent}, and {did_not}" if sends else did_not
     if scheduled:
-        if task_id := trace.scenario.task_id:
-            why = "the scheduler woke the agent for this task, once"
-            params: dict[str, Any] = {"task_id": task_id, "max_runs": 1}
-            yield Suggestion("task-runs-once", "scheduler_task_runs", why, params, telling=True)
-        why = f"the task sent {counted(len(sends), 'message')} with {OUTBOUND}"
-        yield Suggestion("sends-as-often", "scheduler_outbound_count", why, {"exact": len(sends)})
+        yield from _of_the_task(trace, len(sends))
     if not tried:
         if OUTBOUND in case.tools.available and trace.output:
             why = "the answer went out as the final text; another message would repeat it, or reach somebody else"
@@ -111,7 +106,7 @@ def _of_sends(trace: Trace, case: TestCase) -> Iterator[Suggestion]:
     if sends:
         why = f"{sent}, and none of them twice"
         yield Suggestion("nothing-sent-twice", "no_duplicate_outbound", why, telling=True)
-    params = {"tool": OUTBOUND, "min_calls": len(tried)}
+    params: dict[str, Any] = {"tool": OUTBOUND, "min_calls": len(tried)}
     if len(tried) > 1:
         decide = "would fewer messages do? then lower min_calls"
         yield Suggestion("sends-all-of-them", "must_call_tool", sent, params, decide)
@@ -126,6 +121,15 @@ def _of_sends(trace: Trace, case: TestCase) -> Iterator[Suggestion]:
     why = "once it had sent its message, the agent did nothing more"
     params = {"success_event": _answered(OUTBOUND), "allowed_following_tools": [OUTBOUND]}
     yield Suggestion("stops-once-sent", "stop_after_success", why, params, telling=scheduled)
+
+
+def _of_the_task(trace: Trace, sends: int) -> Iterator[Suggestion]:
+    if task_id := trace.scenario.task_id:
+        why = "the scheduler woke the agent for this task, once"
+        params: dict[str, Any] = {"task_id": task_id, "max_runs": 1}
+        yield Suggestion("task-runs-once", "scheduler_task_runs", why, params, telling=True)
+    why = f"the task sent {counted(sends, 'message')} with {OUTBOUND}"
+    yield Suggestion("sends-as-often", "scheduler_outbound_count", why, {"exact": sends})
 
 
 def _answered(tool: str) -> dict[str, Any]:
@@ -155,24 +159,20 @@ def _of_memory(trace: Trace, case: TestCase) -> Iterator[Suggestion]:
     yield from _first_of(list(_corrections(trace, case, writes)))
     read = [text for event in reads for text in texts(event.data.get("content"))]
     if read or not (writes or reads):
-        how = "the agent read its group's memory" if read else "the group's memory held this line"
-        line = "honours this line of it" if read else "honours it"
-        memory = read or memory_text(case.scenario.memory_snapshot)
-        why, decide = f"{how}, and the answer {line}", "is this the fact that the answer depends on?"
-        evidence = "both" if read else "output"
-        yield from _first_of(
-            [
-                Suggestion(
-                    "recalls-the-groups-memory",
-                    "memory_recall_same_group",
-                    why,
-                    {"expected_memory_fact": fact, "evidence": evidence},
-                    decide,
-                )
-                for fact in list(dict.fromkeys(facts(memory)))[:MOST_FACTS]
-                if content_words(fact)
-            ]
-        )
+        yield from _first_of(list(_recalls(case, read)))
+
+
+def _recalls(case: TestCase, read: list[str]) -> Iterator[Suggestion]:
+    """Suggest each fact of memory that the answer may depend on: `read` by the agent, else of the test's snapshot."""
+    how = "the agent read its group's memory" if read else "the group's memory held this line"
+    line = "honours this line of it" if read else "honours it"
+    memory = read or memory_text(case.scenario.memory_snapshot)
+    why, decide = f"{how}, and the answer {line}", "is this the fact that the answer depends on?"
+    for fact in list(dict.fromkeys(facts(memory)))[:MOST_FACTS]:
+        if content_words(fact):
+            params = {"expected_memory_fact": fact, "evidence": "both" if read else "output"}
+            name, kind = "recalls-the-groups-memory", "memory_recall_same_group"
+            yield Suggestion(name, kind, why, params, decide)
 
 
 def _corrections(trace: Trace, case: TestCase, writes: list[Event]) -> Iterator[Suggestion]:
@@ -191,18 +191,23 @@ def _corrections(trace: Trace, case: TestCase, writes: list[Event]) -> Iterator[
     why = f'the user said "{cut(said, 80)}", and the memory was updated accordingly'
     spoken, had = raw_words(said), raw_words(before)
     now, then = (f" {' '.join(each)} ".lower() for each in (raw_words(written), had))
+    for new in _phrases(spoken):
+        key = f" {new} ".lower()
+        if key not in now or key in then or new not in said or not content_words(new):
+            continue
+        old = [each for each in spoken if each.isdigit() and each in had and each not in raw_words(new)]
+        for each in [*old, ""]:
+            params = {"new_value": new, **({"old_value": each} if each else {})}
+            decide = "is new_value what the user wants from now on"
+            decide += ", and old_value what no longer holds?" if each else "?"
+            yield Suggestion("memory-is-corrected", "memory_update_on_correction", why, params, decide)
+
+
+def _phrases(spoken: list[str]) -> Iterator[str]:
+    """List all phrases of up to `LONGEST_VALUE` words, the longest first."""
     for length in range(LONGEST_VALUE, 0, -1):
         for start in range(len(spoken) - length + 1):
-            new = " ".join(spoken[start : start + length])
-            key = f" {new} ".lower()
-            if key not in now or key in then or new not in said or not content_words(new):
-                continue
-            old = [each for each in spoken if each.isdigit() and each in had and each not in raw_words(new)]
-            for each in [*old, ""]:
-                params = {"new_value": new, **({"old_value": each} if each else {})}
-                decide = "is new_value what the user wants from now on"
-                decide += ", and old_value what no longer holds?" if each else "?"
-                yield Suggestion("memory-is-corrected", "memory_update_on_correction", why, params, decide)
+            yield " ".join(spoken[start : start + length])
 
 
 MOST_LINKS = 3
@@ -229,15 +234,7 @@ def _of_the_answer(trace: Trace, case: TestCase) -> Iterator[Suggestion]:
             params: dict[str, Any] = {"max_questions": asked}
             yield Suggestion("asks-instead-of-guessing", "ask_clarifying_when_ambiguous", why, params, decide)
         yield from _form(trace.output)
-        given = [text for call in trace.calls() for text in texts_of(call.args)]
-        for found in successful_results(trace, []):
-            given += texts_of(found.data.get("result"))
-        known = {link.key for text in given for link in links(text)}
-        cited = list(dict.fromkeys(link.text for link in links(trace.output) if link.key in known))
-        if cited:
-            why, decide = "the answer links to its sources", "must it be these sources?"
-            params = {"all_of": cited[:MOST_LINKS]}
-            yield Suggestion("links-its-sources", "output_contains", why, params, decide)
+        yield from _cited(trace)
         yield from _grounded(trace, case)
         yield from _not_said(trace, case)
         turns = len(trace.of_type("final_output"))
@@ -249,6 +246,19 @@ def _of_the_answer(trace: Trace, case: TestCase) -> Iterator[Suggestion]:
     params = {"kinds": ["secrets", "email", "phone", "credit_card"], "where": where}
     why = "what was sent contains no keys, addresses or phone numbers"
     yield Suggestion("gives-nothing-away", "no_sensitive_data", why, params, telling=True)
+
+
+def _cited(trace: Trace) -> Iterator[Suggestion]:
+    """Suggest the links of the answer that a call or a result has."""
+    given = [text for call in trace.calls() for text in texts_of(call.args)]
+    for found in successful_results(trace, []):
+        given += texts_of(found.data.get("result"))
+    known = {link.key for text in given for link in links(text)}
+    cited = list(dict.fromkeys(link.text for link in links(trace.output) if link.key in known))
+    if cited:
+        why, decide = "the answer links to its sources", "must it be these sources?"
+        params = {"all_of": cited[:MOST_LINKS]}
+        yield Suggestion("links-its-sources", "output_contains", why, params, decide)
 
 
 def _form(output: str) -> Iterator[Suggestion]:
@@ -271,11 +281,11 @@ def _form(output: str) -> Iterator[Suggestion]:
         return
     lines, size = len(output.strip().splitlines()), len(words(output))
     params = {"format": "max_length", "max_words": max(SHORT, -(-2 * size // 10) * 10)}
-    told = counted(size, "word")
+    length = counted(size, "word")
     if lines == 1 or set(kinds) in ({"bullet"}, {"number"}):
         params["max_lines"] = lines
-        told += f" in {counted(lines, 'line')}"
-    why = f"the answer has {told}; one with a preamble, or much longer, would be another kind of answer"
+        length += f" in {counted(lines, 'line')}"
+    why = f"the answer has {length}; one with a preamble, or much longer, would be another kind of answer"
     yield Suggestion("stays-brief", kind, why, params, "how long may it be?")
 
 
@@ -408,14 +418,14 @@ def _steps(calls: list[ToolCall], trace: Trace) -> Iterator[Suggestion]:
 def _step(call: ToolCall, match: dict[str, Any], parts: list[str]) -> Suggestion:
     """Suggest that a call succeeded before the answer; of a failed call, only that it was made."""
     args = {"args": match} if match else {}
-    told = f" with {', '.join(parts)}" if parts else ""
+    with_parts = f" with {', '.join(parts)}" if parts else ""
     decide = "do these arguments matter? keep the words and names that do" if parts else ""
-    why = f"{call.tool} was called{told}{'' if call.succeeded else ', though it never succeeded'}"
+    why = f"{call.tool} was called{with_parts}{'' if call.succeeded else ', though it never succeeded'}"
     name, params = slug(call.tool), {"tool": call.tool, **args}
     made = Suggestion(f"calls-{name}", "must_call_tool", why, params, decide)
     if not call.succeeded:
         return made
-    why = f"{call.tool} succeeded{told}, and only then the agent answered"
+    why = f"{call.tool} succeeded{with_parts}, and only then the agent answered"
     params = {"before": {**_answered(call.tool), **args}, "after": ANSWER}
     return Suggestion(f"{name}-before-the-answer", "tool_call_order", why, params, decide, instead=[made])
 

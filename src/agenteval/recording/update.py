@@ -201,11 +201,7 @@ def _rewritten(path: Path, scenario: Mapping[str, Any], fixtures: Sequence[Mappi
     node: Any = yaml.compose(text, Loader=loader_of_texts())
     blocks = [(key, value) for key, value in node.value if key.value in ("scenario", "tools")]
     for key, value in sorted(blocks, key=lambda pair: -pair[0].start_mark.line):
-        start, end = key.start_mark.line, value.end_mark.line
-        while end > start + 1 and _says_nothing(lines[end - 1]):
-            end -= 1
-        if value.end_mark.column and end == value.end_mark.line:
-            end += 1
+        start, end = key.start_mark.line, _end_of_block(key, value, lines)
         data = new_tools if key.value == "tools" else new_scenario
         lines[start:end] = [f"{line}{line_end}" for line in dumped({key.value: data})]
     text = "".join(lines)
@@ -219,6 +215,15 @@ def _rewritten(path: Path, scenario: Mapping[str, Any], fixtures: Sequence[Mappi
         reason_code="record.not_rewritable",
         next_step="begin every top-level key on a line of its own, not in {}, and use no YAML anchors from these two elsewhere",
     )
+
+
+def _end_of_block(key: Any, value: Any, lines: list[str]) -> int:
+    """Return the line after a block. YAML counts blank lines and comments below it as its own; these stay."""
+    end: int = value.end_mark.line
+    while end > key.start_mark.line + 1 and _says_nothing(lines[end - 1]):
+        end -= 1
+    # A value in brackets or quotes ends within a line, which then is part of the block.
+    return end + 1 if value.end_mark.column and end == value.end_mark.line else end
 
 
 def _says_nothing(line: str) -> bool:
