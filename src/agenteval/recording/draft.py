@@ -92,6 +92,7 @@ def dumped(data: Any) -> list[str]:
             return True
 
     def text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
+        # A text that begins with a digit may read as a number or a date without quotes.
         style = "|" if "\n" in value else '"' if value[:1].isdigit() else None
         if not FOLDED.isdisjoint(value):
             style = '"'
@@ -104,6 +105,7 @@ def dumped(data: Any) -> list[str]:
 
 def must_be_free(folder: Path, names: Mapping[str, bytes], *, force: bool) -> None:
     """Refuse to overwrite. Raises `UsageError` (`record.exists`)."""
+    # `lexists`: a link that leads nowhere is in the way, too.
     there = [name for name in names if os.path.lexists(folder / name)]
     if there and not force:
         raise UsageError(
@@ -124,6 +126,7 @@ def write_files(folder: Path, files: Mapping[str, bytes]) -> list[Path]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in files.items():
+            # A temporary file in the same folder: a rename across file systems would not be atomic.
             with NamedTemporaryFile(dir=folder, prefix=".record-", delete=False) as file:
                 file.write(content)
             path = folder / name
@@ -184,6 +187,7 @@ def fixture_file(fixture_id: str, taken: set[str]) -> str:
     stem = re.sub(r"[^A-Za-z0-9._-]+", "-", fixture_id).strip(".-") or "fixture"
     stem = stem if stem.startswith(FIXTURE) else FIXTURE + stem
     name, number = f"{stem[:80]}.json", 1
+    # Some file systems ignore case, so `fx.A.json` and `fx.a.json` would be one file there.
     while name.lower() in taken:
         number += 1
         name = f"{stem[:80]}.{number}.json"
@@ -245,6 +249,7 @@ class Trial:
         """Run a test given as data, or the test file in the folder. A vacuous pass fails. Raises `SpecError`."""
         options = RunOptions(
             run_id="record",
+            # An assertion with nothing to judge, or without the capability it needs, would make the draft look safer than it is.
             rules=JudgingRules(fail_on_vacuous=True, strict_capabilities=True),
             registry=self.registry,
             redaction=self.rules,
@@ -295,6 +300,7 @@ class Trial:
         from agenteval.mutation.engine import MutationOptions, worthwhile
         from agenteval.operators.base import MOST_MUTANTS
 
+        # Earlier assertions win: where a telling one and another notice the same regressions, the telling one is kept.
         ranked = sorted(suggested, key=lambda each: not each.telling)
         if not ranked:
             return []

@@ -191,5 +191,6 @@ def _adapters(registry: Registry, name: str) -> Iterator[Adapter]:
         yield registry.find_adapter(name)
         return
     for each in registry.adapter_names():
+        # One broken plugin must not keep the recordings of other adapters from being read.
         with suppress(AgentEvalError):
             yield registry.find_adapter(each)

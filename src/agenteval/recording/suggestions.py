@@ -41,6 +41,7 @@ ANSWER = {"event_type": "final_output"}
 
 def slug(text: str) -> str:
     """Turn a text into a name in lower case: letters, digits and dashes; empty when nothing is left."""
+    # NFKD splits a letter from its accent, so "Müller" becomes "muller" and not "mller".
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
     kept = "-".join(re.findall(r"[a-z0-9]+", plain.replace("'", ""))[:MOST_WORDS])
     return kept if len(kept) <= LONGEST else kept[:LONGEST].rpartition("-")[0] or kept[:LONGEST]
@@ -280,6 +281,7 @@ def _form(output: str) -> Iterator[Suggestion]:
         )
         return
     lines, size = len(output.strip().splitlines()), len(words(output))
+    # Twice the words of this answer, rounded up to ten: another wording fits, a preamble or an essay does not.
     params = {"format": "max_length", "max_words": max(SHORT, -(-2 * size // 10) * 10)}
     length = counted(size, "word")
     if lines == 1 or set(kinds) in ({"bullet"}, {"number"}):
@@ -300,6 +302,7 @@ def _grounded(trace: Trace, case: TestCase) -> Iterator[Suggestion]:
         yield from _nothing_stated(trace, case)
     if not tools:
         return
+    # Many facts of one kind without a source mean that the sources are not in the recording, not that they are made up.
     kinds = [kind for kind, found in unknown.items() if len(found or ()) <= MOST_EXCEPTIONS]
     allowed = list(dict.fromkeys(fact for kind in kinds for fact in unknown[kind] or ()))
     where = "in what the tools returned, in memory, or in what the user said"
@@ -400,6 +403,7 @@ def _steps(calls: list[ToolCall], trace: Trace) -> Iterator[Suggestion]:
             match, parts = wanted.of(call)
             steps.setdefault(f"{call.tool} {args_key(match)}", (call, match, parts))
     ranked = sorted(steps.values(), key=lambda step: (not wanted.said(step[2]), not acts(step[0].tool)))
+    # Each tool once, then each again: six searches must not crowd out the one message that was sent.
     seen: Counter[str] = Counter()
     turns = []  # each tool once, then each again
     for step in ranked:
@@ -520,6 +524,7 @@ def _ordered(calls: list[ToolCall]) -> Iterator[Suggestion]:
     for call in calls:
         first.setdefault(call.tool, call)
     for one, other in pairwise(first.values()):
+        # Only a successful result before the call shows that the second tool may depend on the first.
         if any(result.seq < other.event.seq for result in one.results if result.data.get("success")):
             params = {"before": _answered(one.tool), "after": {"event_type": "tool_call", "tool": other.tool}}
             why = f"{other.tool} was called once {one.tool} had answered"
@@ -529,6 +534,7 @@ def _ordered(calls: list[ToolCall]) -> Iterator[Suggestion]:
             return
 
 
+# Numbers, or names of three letters (`JAN`, `mon`). `++` keeps no ways back, so a long text takes linear time.
 _NAMED = r"(?:(?<![A-Za-z])[A-Za-z]{3}(?![A-Za-z])|[\d*/,#?LW-])++"
 _CRON = lazy(rf"(?:[\d*/,-]+ ){{2,3}}(?:{_NAMED} ){{2}}{_NAMED}")
 """A cron expression: minutes, hours, days, months and days of the week; some schedulers have seconds before them."""
@@ -539,6 +545,7 @@ _SETS_A_TIME = lazy(r"(?i)schedul|remind|alarm|timer|task")
 
 def _scheduled(calls: list[ToolCall]) -> Iterator[Suggestion]:
     """Suggest the hours of the last schedule or reminder. An agent may set them wrong, and still say them right."""
+    # An agent may correct a schedule, so the last one counts.
     for call in reversed([call for call in calls if call.succeeded]):
         given = {name: value for name, value in call.args.items() if isinstance(value, str)}
         schedule = next((name for name, value in given.items() if _CRON.fullmatch(value)), "")
@@ -588,6 +595,7 @@ def _failures(trace: Trace) -> Iterator[Suggestion]:
         decide = "how often may it be retried, and after which errors?"
         yield Suggestion(f"{slug(tool)}-retried-in-bounds", "retry_policy_respected", why, params, decide)
     recovered = {call.tool for call in trace.calls() if call.succeeded}
+    # A tool that succeeded in the end leaves nothing for the answer to admit.
     lost = [tool for tool in failed if tool not in recovered]
     if lost and trace.output:
         why = f"{', '.join(lost)} never succeeded, and the answer says so and claims no success"

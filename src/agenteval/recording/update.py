@@ -200,6 +200,7 @@ def _rewritten(path: Path, scenario: Mapping[str, Any], fixtures: Sequence[Mappi
     line_end = "\r\n" if "\r\n" in text else "\n"
     node: Any = yaml.compose(text, Loader=loader_of_texts())
     blocks = [(key, value) for key, value in node.value if key.value in ("scenario", "tools")]
+    # From the bottom up, so that the line numbers of the blocks above stay right.
     for key, value in sorted(blocks, key=lambda pair: -pair[0].start_mark.line):
         start, end = key.start_mark.line, _end_of_block(key, value, lines)
         data = new_tools if key.value == "tools" else new_scenario
@@ -207,6 +208,7 @@ def _rewritten(path: Path, scenario: Mapping[str, Any], fixtures: Sequence[Mappi
     text = "".join(lines)
     if not text.endswith("\n"):
         text += line_end
+    # Lines were replaced, not data. Reading the text again proves that nothing else changed: an anchor may reach further.
     with suppress(FileError):
         if load_yaml(text, path) == {**before, "scenario": new_scenario, "tools": new_tools}:
             return text

@@ -106,6 +106,7 @@ def _name(lines: list[Entry], spawns: "list[_Spawn]") -> None:
         for name in (spawn.agent or own, own):
             names.setdefault(name, (spawn.agent or own, spawn.call))
     loose = list(spawns)
+    # Equal prompts first. What is left is matched in order, with the calls of which nothing else is known.
     for exactly in (True, False):
         for chain, asked in list(unnamed.items()):
             fitting = (each for each in loose if asked == each.prompt or not (exactly or each.is_known))
@@ -167,6 +168,7 @@ def read_lines(run: Run, source: Source, *, max_line: int) -> tuple[list[Entry],
         lines = _read_entries(index.path, _taken(index, spawn, run.ended + CLOCK_SLACK), agent, spawn.call)
         found += lines
         waiting += _spawned(lines, files)
+    # At one millisecond the agent itself comes first: its call is the reason for the line of the subagent.
     found.sort(key=lambda entry: (entry.line.time, entry.agent != MAIN_AGENT, entry.line.number))
     return found, unseen
 
@@ -281,6 +283,7 @@ class _Files:
     def _head(self, path: Path) -> Head:
         if path not in self.source.heads:
             with opened(path) as file:
+                # The first line holds the prompt. One of more than a megabyte is cut, and then no JSON: it fits no call.
                 record = parse_line(file.readline(1 << 20)) or {}
             asked = asked_of({**record, "type": "user", "isSidechain": True}) or ""
             session, time = text_of(record.get("sessionId")), milliseconds(record.get("timestamp"))

@@ -114,6 +114,7 @@ class TraceMapper:
         for kind, message in [*failures, *(("task_failed", row.error) for row in run.rows if row.error)]:
             self.ending.failure = kind
             self._error(last, kind, message)
+        # v1 loads memory into the prompt without a trace of it: without events, nothing shows whether memory was known.
         flags.supports_memory_events = run.generation == "v2" or self.memory.has_events
         flags.supports_scheduler_context = bool(run.task if run.by_scheduler else run.session)
         flags.supports_container_metadata = run.mounts_are_known
@@ -177,6 +178,7 @@ class TraceMapper:
             self._error(entry, kind, "\n".join(entry.texts()), scope="model")
         elif not entry.is_made_up:
             if entry.agent == MAIN_AGENT:
+                # Whatever the agent says after a failure or an interruption shows that the run went on.
                 self.ending = Ending(working=any(entry.blocks("tool_use")), stated=self.ending.stated)
             self.usage.add(entry)
             for block in entry.blocks("tool_use"):
@@ -243,6 +245,7 @@ class TraceMapper:
             self.notes.append(
                 f"the result of {call.id} ({call.tool}) is cut: the file with the whole of it is missing"
             )
+        # Most tools state `is_error` only for a failure, and some report a failure as text alone.
         stated = block.get("is_error")
         success = not says_failed(text) if stated is None else stated is not True
         result: Any = text

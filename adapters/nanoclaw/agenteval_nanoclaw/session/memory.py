@@ -183,6 +183,7 @@ class Memory:
             names_only = touch.access == "names"
             if touch.access == "write":
                 done = [_written(touch, file, command) for file in files]
+            # `ls *.md` lists what matches now; only its output shows which files there were.
             elif files and not (names_only and is_glob(touch.path)):
                 done = [_read(file, output, names_only=names_only) for file in files]
             else:
@@ -251,6 +252,7 @@ def _once(uses: list[MemoryUse]) -> list[MemoryUse]:
     for use in uses:
         same = [each for each in kept if (each.file, each.write) == (use.file, use.write)]
         if use.write:
+            # One command may name the same write twice. Writes that differ are kept, in their order.
             kept += [use] * (use not in same[-1:])
         elif not same:
             kept.append(use)
@@ -295,6 +297,7 @@ class MemoryEvents:
         original = original if isinstance(original, str) else None
         if path not in self.written and use.file not in self.before:
             file = record_of(detail.get("file"))
+            # Edit and Write record the file before the change; Read shows it whole only from the first to the last line.
             if "originalFile" in detail:
                 self.before[use.file] = original
             elif file and file.get("startLine", 1) == 1 and file.get("numLines") == file.get("totalLines"):

@@ -115,6 +115,7 @@ def _explain(
                     and row.until + CLOCK_SLACK >= answer.last.time
                     and (not is_placed or part.to in ("", session.name_of(row.channel, row.platform_id)))
                 )
+                # A row cannot be older than the text that it sends, but for the second that its time may be off.
                 key = answer.id, number
                 if key not in found.by_part and (row := next(equal, None)):
                     found.by_part[key] = row
@@ -265,6 +266,7 @@ class Outgoing:
         free = [row for row in self.run.outbound if row.id not in taken]
         for answer in self.texts:
             for number, part in enumerate(self.parts[answer.id], 1):
+                # A fork may rewrite messages: then no row has the text, and the next row to the same destination is it.
                 if (answer.id, number) in self.explained.by_part or self._went_out(part):
                     continue
                 for row in free:
@@ -383,6 +385,7 @@ class Outgoing:
             return self.speaker or self.final
         if self.last and self.last[0].answer:
             return self.last[0].answer
+        # Tools may send after the last text. The final output then stands at the end of the run, after their calls.
         late = self.last and self.final and self.last[-1].rows[-1].time > self.final.last.time
         return None if late else self.final
 

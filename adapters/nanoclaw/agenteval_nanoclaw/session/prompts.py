@@ -154,6 +154,7 @@ def words_of(texts: list[str], *, by_user: bool) -> str | None:
 
     `by_user` is true if the line itself names a user as its sender. Its blocks are then the user's own.
     """
+    # A user may quote the harness ("Caveat: …"): a line that names a user as its sender is theirs.
     never = NEVER if by_user else HARNESS
     texts = [text for text in texts if text and not (text.lstrip().startswith(never) or _is_of_runner(text))]
     words = [own for text in texts if (own := _own_words(text, by_user=by_user)).strip()]

@@ -106,6 +106,7 @@ def result_text(block: Record, detail: Record, tool: str) -> str:
     text = without_reminders(flat(block.get("content")))
     if wrapped := _TOOL_ERROR.match(text):
         return wrapped[1]
+    # `Read` puts a number before each line of a file. A text in which one line lacks it is an error or a remark.
     is_numbered = all(_NUMBERED.match(line) for line in text.splitlines() if line)
     return (
         _NUMBERED.sub("", text)

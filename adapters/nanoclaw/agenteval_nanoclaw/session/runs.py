@@ -276,10 +276,12 @@ def _join_databases(run: Run, store: Store, source: Source) -> None:
     known = [session for session in sessions if session.id in ids]
     known = known or [each for each in sessions if each.continuation == run.transcript.sdk_session]
     run.session = known[0] if known else None
+    # With a single group, a run without a known session can only be that group's.
     only = [*store.groups] if len(store.groups) == 1 else [""]
     run.group = store.groups.get((run.session.owner if run.session else owner) or only[0])
     if source.kind != "transcript":
         run.generation = source.kind
+    # A transcript alone: the working directory in the container, or the form of the prompt, shows the generation.
     elif run.index.folder.startswith("/workspace/group"):
         run.generation = "v1"
     elif (
@@ -304,6 +306,7 @@ def _assign_outbound(runs: list[Run], session: Session) -> int:
         while first and ends[first - 1] + LATEST >= row.time:
             first -= 1
         near = [run for run in runs[first:last] if row.time <= run.ended + LATEST]
+        # NanoClaw numbers incoming and outgoing messages in one sequence: a row is younger than the first message of its run.
         near = [run for run in near if all(row.number > int(each.seq) for each in _first(run))] or near
         if not near:
             strays += not any(time <= row.until <= time + LATEST for time in commands)
@@ -339,6 +342,7 @@ def _row(received: Received, sessions: list[Session], run: Run) -> Inbound | Non
     ]
     if message.kind == "task":
         due = [each for each in found if _was_due(each[2], received.time)]
+        # Without a row that was due, take one that the runner acknowledged: it ran, whatever its times state.
         found = due or [each for each in found if each[2].acknowledged]
     return max(found, key=lambda each: each[:2])[2] if found else None
 

@@ -158,6 +158,7 @@ def _has_lines(path: Path) -> bool:
 def _transcript(path: Path, within: Path | None) -> Source:
     """Return the source of a transcript. One inside an install has the databases of the install, too."""
     for kind, (sessions, _) in LAYOUT.items() if "projects" in path.parts[:-1] else ():
+        # The transcript of an install is at data/v2-sessions/<group>/.claude-shared/projects/…, so the root is above it.
         for root in path.parents:
             groups = root / "data" / sessions
             is_outside = within is not None and not _guard(within, None)(root)
@@ -233,6 +234,7 @@ def _guard(root: Path, within: Path | None) -> Callable[[Path], bool]:
     folders = [os.path.realpath(folder) for folder in (root, within) if folder is not None]
 
     def allowed(path: Path) -> bool:
+        # Compared after links are followed: a link inside the recording must not lead out of it.
         real = os.path.realpath(path)
         return all(real == folder or real.startswith(os.path.join(folder, "")) for folder in folders)  # noqa: PTH118
 

@@ -471,6 +471,7 @@ def _set_states(
     notes = [message for message in session.inbound if message.is_note]
     for row in taken:
         owned = [other for other in sessions if other.owner == row.platform_id]
+        # A copy at the receiver proves the delivery. Then the approval, the host's note, or the receiver's silence decides.
         if found := next((each for each in copies if _is_copy(each, row, owned)), None):
             copies.remove(found)
         elif row.id in gates:
@@ -478,6 +479,7 @@ def _set_states(
         elif note := next((each for each in notes if _tells_of_gate(each, row)), None):
             notes.remove(note)
             row.state = "refused" if note.text.startswith(_REFUSED) else "failed"
+        # A receiver without any message may not have been copied along with the recording: then nothing is known.
         elif any(other.inbound for other in owned):
             row.state = "lost"
 
@@ -541,6 +543,7 @@ def _v1_task_runs(task: Row, logs: list[Row]) -> list[Inbound]:
     for log in logs or [{}]:
         ended = milliseconds(log.get("run_at"))
         took = log.get("duration_ms")
+        # A log has the end and the duration of a run; the run began that much earlier.
         start = ended - took if ended is not None and isinstance(took, int) else ended
         runs.append(
             Inbound(

@@ -148,6 +148,7 @@ def read_index(path: Path, *, max_line: int, progress: Progress | None = None) -
         progress(path, size := path.stat().st_size, size)
     first = next((line.time for line in index.lines if line.time != UNTIMED), None)
     index.timed = first is not None
+    # Lines before the first time get that time. Without any time they are numbered, which keeps their order.
     for line in takewhile(lambda line: line.time == UNTIMED, index.lines):
         line.time = line.place if first is None else first
     if not objects:
@@ -218,6 +219,7 @@ def _add(index: Index, places: dict[str, int], record: Record, line: Line) -> No
     index.session = index.session or text_of(record.get("sessionId")) or text_of(record.get("session_id"))
     uuid = text_of(record.get("uuid"))
     known = places.get(uuid, -1)
+    # A line with the same id and another length is a longer version of the answer, which is read as well.
     if known >= 0 and index.lines[known].length == line.length:  # Claude Code wrote the line twice
         return
     parent = places.get(text_of(record.get("parentUuid")), -1)

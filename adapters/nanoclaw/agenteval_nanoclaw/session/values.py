@@ -78,6 +78,7 @@ def elements(text: str, opening: re.Pattern[str]) -> Iterator[Element]:
     at = 0
     while found := opening.search(text, at):
         at, name = found.end(), found[1]
+        # An element that never ends is searched for once: thousands of openings would take quadratic time.
         if name in unclosed:
             continue
         head = text.find(">", at)
