@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar
 import pytest
 
 from agenteval.assertions import assertion_class, assertion_types
-from agenteval.assertions.base import Assertion, Category, Looks, Verdict, not_applicable, passed, vacuous
+from agenteval.assertions.base import Assertion, Category, Scope, Verdict, not_applicable, passed, vacuous
 from agenteval.contracts.models import NotEmpty, model, parse
 from agenteval.contracts.results import CategoryScore, Coverage
 from agenteval.contracts.testcase import Name, TestCase
@@ -23,16 +23,16 @@ TRACE = make_trace(call("web_search"), result("web_search"), memory_read("family
 AVAILABLE = {"available": ["web_search", "web_fetch", "mcp__github__*"]}
 
 
-def looks(kind: str, **params: Any) -> Looks:
+def looks(kind: str, **params: Any) -> Scope:
     """What an assertion of the catalogue looks at."""
     cls = assertion_class(kind)
     assert cls is not None
     return parse(cls, params).looks_at()
 
 
-def seen(tools: str, events: str) -> Looks:
-    """Looks from words."""
-    return Looks(frozenset(tools.split()), frozenset(events.split()))
+def seen(tools: str, events: str) -> Scope:
+    """A scope from words: names of tools, and types of event."""
+    return Scope(frozenset(tools.split()), frozenset(events.split()))
 
 
 CALL = {"event_type": "tool_call", "tool": "a"}
@@ -128,7 +128,7 @@ CALL = {"event_type": "tool_call", "tool": "a"}
         ("graceful_failure_output", {}, seen("", "error tool_result final_output")),
     ],
 )
-def test_what_an_assertion_looks_at(kind: str, params: dict[str, Any], expected: Looks) -> None:
+def test_what_an_assertion_looks_at(kind: str, params: dict[str, Any], expected: Scope) -> None:
     """The tools that its parameters name, all of them where it counts all calls, and the events that it reads."""
     assert looks(kind, **params) == expected
 
@@ -173,7 +173,7 @@ class Courteous(Assertion):
         ({"first": {"tool": "b"}}, seen("b", "final_output tool_call tool_result error")),
     ],
 )
-def test_types_of_plugins_need_not_say_what_they_look_at(params: dict[str, Any], expected: Looks) -> None:
+def test_types_of_plugins_need_not_say_what_they_look_at(params: dict[str, Any], expected: Scope) -> None:
     """It follows from category and parameters."""
     assert parse(Courteous, params).looks_at() == expected
 

@@ -403,7 +403,7 @@ CRASHES = {
     ),
     "cannot say what it looks at": (
         "return passed('fine')\n\n    def looks_at(self):\n        return 1",
-        "TypeError: looks_at returned a value of type int, not Looks",
+        "TypeError: looks_at returned a value of type int, not Scope",
     ),
     "lacks no capability that there is": (
         "verdict = passed('fine')\n        verdict.missing = ['supports_wings']\n        return verdict",

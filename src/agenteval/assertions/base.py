@@ -1,6 +1,6 @@
 """The base of all assertion types: parameters, verdicts, and the tools and events that a check looks at. Plugins use it, too.
 
-The name of a parameter decides what its values mean. Parameters in `LOOKED_AT` and `EXEMPT` hold names of tools, those in
+The name of a parameter decides what its values mean. Parameters in `TOOL_PARAMETERS` and `EXEMPT` hold names of tools, those in
 `GROUPS` chat groups, those in `TASKS` scheduled tasks, those in `AGENTS` agents. The same names mean the same in models
 within parameters, for example in `Selector`. Misspelt names and coverage are found by these names.
 """
@@ -17,7 +17,7 @@ from agenteval.matching.selectors import ResultMatch, Selector
 from agenteval.text.fitting import counted
 from agenteval.text.parts import is_blank
 
-LOOKED_AT = frozenset({"tool", "tools", "forbidden_tools", "allowed_sources"})
+TOOL_PARAMETERS = frozenset({"tool", "tools", "forbidden_tools", "allowed_sources"})
 """Parameters that name the tools that a check looks at, by name or glob."""
 EXEMPT = frozenset({"allowed_following_tools", "ignore_tools"})
 """Parameters that name the tools that a check ignores, by name or glob."""
@@ -28,7 +28,7 @@ TASKS = frozenset({"task_id"})
 AGENTS = frozenset({"agent"})
 """Parameters that hold the id, the name or the type of an agent."""
 _EVENT_TYPE = "event_type"
-_NAMING = LOOKED_AT | EXEMPT | GROUPS | TASKS | AGENTS | {_EVENT_TYPE}
+_NAMING = TOOL_PARAMETERS | EXEMPT | GROUPS | TASKS | AGENTS | {_EVENT_TYPE}
 
 TOOL_EVENTS = frozenset({"tool_call", "tool_result", "error"})
 """The types of event that belong to a tool."""
@@ -48,14 +48,14 @@ BY_CATEGORY: Mapping[str, tuple[str, ...]] = {
 """The types of event that assertions of each category look at. A type may declare others in `event_types_judged`."""
 
 
-class Looks(NamedTuple):
+class Scope(NamedTuple):
     """The tools (names or globs; `*` for all of them) and types of event that an assertion looks at."""
 
     tools: frozenset[str] = frozenset()
     event_types: frozenset[str] = frozenset()
 
 
-def looks_by_fields(check: Model, event_types: tuple[str, ...]) -> Looks:
+def scope_by_fields(check: Model, event_types: tuple[str, ...]) -> Scope:
     """Derive from the parameters of a check which tools and events it looks at. `event_types` are included in any case.
 
     A check that looks at tool calls and names no tool looks at the calls of all tools.
@@ -78,12 +78,12 @@ def looks_by_fields(check: Model, event_types: tuple[str, ...]) -> Looks:
         types.add("tool_call")
     if not tools and not selects and "tool_call" in types:
         tools.add(ANY_TOOL)
-    return Looks(frozenset(tools), frozenset(types))
+    return Scope(frozenset(tools), frozenset(types))
 
 
 def _tools_of(holder: Any) -> set[str]:
     """Return the tools that a model names as looked at."""
-    return {value for _, value in _values(holder, LOOKED_AT) if type(value) is str}
+    return {value for _, value in _values(holder, TOOL_PARAMETERS) if type(value) is str}
 
 
 def names_in(check: Model) -> Iterator[tuple[DataPath, str, str]]:
@@ -246,13 +246,13 @@ class Assertion(Model, ABC):
             return verdict.proven
         return ("pass" if verdict.passed else "fail") in self.proves
 
-    def looks_at(self) -> Looks:
+    def looks_at(self) -> Scope:
         """Return the tools and types of event that the check looks at. It notices no failure elsewhere.
 
         By default these are the types of `event_types_judged` and the tools that the parameters name.
         """
         types = self.event_types_judged
-        return looks_by_fields(self, BY_CATEGORY.get(self.category, ()) if types is None else types)
+        return scope_by_fields(self, BY_CATEGORY.get(self.category, ()) if types is None else types)
 
     def judge(self, trace: Trace, case: TestCase) -> Verdict:
         """Judge one trace, for callers. A type with a parameter named `check` overrides this instead of `check`."""

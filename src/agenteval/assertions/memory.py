@@ -14,8 +14,8 @@ from typing import Any, ClassVar, Literal, NamedTuple
 from agenteval.assertions.base import (
     Assertion,
     Category,
-    Looks,
     Proof,
+    Scope,
     Verdict,
     amount,
     failed,
@@ -104,11 +104,11 @@ output:
                 "expected_memory_fact is blank: no answer could be held to it", "expected_memory_fact"
             )
 
-    def looks_at(self) -> Looks:
+    def looks_at(self) -> Scope:
         """Return reads of memory, the final output, or both."""
         by_event = {"memory_read"} if self.evidence != "output" else set()
         by_output = {"final_output"} if self._judges_block or self.evidence in ("output", "both") else set()
-        return Looks(event_types=frozenset(by_event | by_output))
+        return Scope(event_types=frozenset(by_event | by_output))
 
     @property
     def _judges_block(self) -> bool:
@@ -264,9 +264,9 @@ class MemoryUpdateOnCorrection(Assertion):
         message = f"the memory of group {group} holds {new} since {right[0].event_id}{old}"
         return passed(message, events=right, **observed)
 
-    def looks_at(self) -> Looks:
+    def looks_at(self) -> Scope:
         """Return writes of memory, and the final output if there is an old value to look for."""
-        return Looks(event_types=frozenset(["memory_write"] + ["final_output"] * bool(self.old_value)))
+        return Scope(event_types=frozenset(["memory_write"] + ["final_output"] * bool(self.old_value)))
 
     def _correction(self, trace: Trace) -> Event | None:
         received = [e for e in trace.of_type("message_received") if e.data.get("role") != ASSISTANT]

@@ -8,8 +8,8 @@ from agenteval.assertions.base import (
     ANY_TOOL,
     Assertion,
     Category,
-    Looks,
     Proof,
+    Scope,
     Verdict,
     called,
     failed,
@@ -258,12 +258,12 @@ forbid_following:
             **observed,
         )
 
-    def looks_at(self) -> Looks:
+    def looks_at(self) -> Scope:
         """Return what the selectors name; all tool calls, if the test does not name what must not follow."""
         named = Assertion.looks_at(self)
         if self.forbid_following:
             return named
-        return Looks(named.tools | {ANY_TOOL}, named.event_types | {"tool_call"})
+        return Scope(named.tools | {ANY_TOOL}, named.event_types | {"tool_call"})
 
     @property
     def _forbidden(self) -> list[Selector]:
@@ -379,10 +379,10 @@ expected:
                 f"expected is empty, and mode is {self.mode}: name the calls, or use mode: subset for no call at all"
             )
 
-    def looks_at(self) -> Looks:
+    def looks_at(self) -> Scope:
         """Return the expected tools; all tools, if no other call is allowed."""
         looks = Assertion.looks_at(self)
-        return Looks(looks.tools | {ANY_TOOL}, looks.event_types) if self._is_closed else looks
+        return Scope(looks.tools | {ANY_TOOL}, looks.event_types) if self._is_closed else looks
 
     @property
     def _is_closed(self) -> bool:

@@ -12,8 +12,8 @@ from agenteval.assertions.base import (
     ANY_TOOL,
     Assertion,
     Category,
-    Looks,
     Proof,
+    Scope,
     Verdict,
     called,
     closest_calls,
@@ -308,10 +308,10 @@ class MaxToolCalls(Assertion):
         if self.max_total is not None:
             yield "all tools", self.max_total, [call.event for call in trace.calls()]
 
-    def looks_at(self) -> Looks:
+    def looks_at(self) -> Scope:
         """Return the calls of the tool, or of all tools."""
         limited = {ANY_TOOL} if self.max_total is not None else {self.tool or ANY_TOOL}
-        return Looks(frozenset(limited), frozenset({"tool_call"}))
+        return Scope(frozenset(limited), frozenset({"tool_call"}))
 
 
 def is_available(tool: str, case: TestCase) -> bool:

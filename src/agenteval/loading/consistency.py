@@ -9,7 +9,7 @@ would pass for ever. A tool that the agent need not have may be the twin of a de
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
 
-from agenteval.assertions.base import AGENTS, EXEMPT, GROUPS, LOOKED_AT, TASKS, Assertion, names_in
+from agenteval.assertions.base import AGENTS, EXEMPT, GROUPS, TASKS, TOOL_PARAMETERS, Assertion, names_in
 from agenteval.contracts.json_values import MISSING, lookup
 from agenteval.contracts.models import DataPath
 from agenteval.contracts.testcase import TestCase, ToolPolicy, other_groups
@@ -177,7 +177,9 @@ def _in_file(path: DataPath, data: Any) -> Iterator[str | int]:
 
 def _tool_places(case: TestCase, named: Sequence[Named]) -> list[Place]:
     """List the names of tools in a test: in parameters, fixtures and the policy."""
-    places = [(path, name, False) for path, where, name in named if where in LOOKED_AT or where in EXEMPT]
+    places = [
+        (path, name, False) for path, where, name in named if where in TOOL_PARAMETERS or where in EXEMPT
+    ]
     for index, fixture in enumerate(case.tools.fixtures):
         places.append((("tools", "fixtures", index, "tool"), fixture.tool, False))
     policy = case.tools.policy or ToolPolicy()

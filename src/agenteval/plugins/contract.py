@@ -8,7 +8,7 @@ from pathlib import PurePath
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin
 
-from agenteval.assertions.base import Assertion, Category, Looks, Proof, Verdict
+from agenteval.assertions.base import Assertion, Category, Proof, Scope, Verdict
 from agenteval.contracts.adapters import Adapter
 from agenteval.contracts.errors import AdapterError, saying
 from agenteval.contracts.models import Invalid, Model, parse
@@ -324,8 +324,8 @@ def verdict_of(check: Assertion, trace: Trace, case: TestCase) -> Verdict:
     before = _state(trace)
     verdict = check.judge(trace, case)
     looks: Any = check.looks_at()
-    if not isinstance(looks, Looks):
-        raise TypeError(f"looks_at returned {kind_of(looks)}, not Looks")
+    if not isinstance(looks, Scope):
+        raise TypeError(f"looks_at returned {kind_of(looks)}, not Scope")
     if _state(trace) != before:
         raise TypeError("check changed the trace, which all assertions of the test read")
     if odd := next(_misfits(verdict, Verdict, "verdict"), ""):

@@ -8,7 +8,7 @@ from inspect import cleandoc
 from typing import Any, get_args
 
 from agenteval.assertions import assertion_types
-from agenteval.assertions.base import EXEMPT, LOOKED_AT, Assertion, Category, names_in
+from agenteval.assertions.base import EXEMPT, TOOL_PARAMETERS, Assertion, Category, names_in
 from agenteval.contracts.errors import PluginError, UsageError
 from agenteval.contracts.models import parse
 from agenteval.plugins.contract import schema_breach
@@ -21,7 +21,7 @@ def example_spec(cls: type[Assertion]) -> str:
     import yaml
 
     params = yaml.safe_load(cls.example) or {}
-    named = [name for _, where, name in names_in(parse(cls, params)) if where in LOOKED_AT | EXEMPT]
+    named = [name for _, where, name in names_in(parse(cls, params)) if where in TOOL_PARAMETERS | EXEMPT]
     area, slug = cls.category.replace("_", "-"), cls.type.replace("_", "-")
     spec = {
         "schema_version": "0.1",
