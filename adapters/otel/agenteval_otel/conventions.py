@@ -57,6 +57,7 @@ CACHED = {
 
 OWN = frozenset({"GenAI events"})
 """The dialects that only complete a span of the conventions. A span of any other dialect is read in full by its reader."""
+# Names like `callTool`, `acme.tool_run`, `MyToolSpan`; but not `tooling`, `TOOLS`, or lists of definitions.
 LOOKS_LIKE_A_TOOL = lazy(
     r"(?:^|[^A-Za-z]|(?<=[a-z])(?=T))(?:tool|Tool|TOOL(?!S))(?![a-z]|[._]?(?:[Cc]hoice|definitions))"
     r"|(?i:(?:call|execute|run|invoke)[_ .]?tools?|tools/call|^function(?:[_ .]?call|: ))"
@@ -78,6 +79,7 @@ def implied_operation(span: Span) -> str:
     """
     if span.attributes.get(TOOL_NAME):
         return TOOL
+    # A reader that knows the span has translated it already, and an own operation is somebody's intent.
     if OPERATION in span.attributes or not OWN.issuperset(span.dialects):
         return ""
     named = span.name.partition(" ")[0]
@@ -86,6 +88,7 @@ def implied_operation(span: Span) -> str:
     answered = value_of(span, OUTPUT) is not None or bool(span.attributes.get(TOKENS["output_tokens"]))
     if not (answered or value_of(span, INPUT) is not None):
         return ""
+    # A model call names its model; a span with an agent's name and no model is the agent around it.
     is_agent = (
         any(name in span.attributes for name in AGENT_NAMES) and not set(MODELS) & span.attributes.keys()
     )

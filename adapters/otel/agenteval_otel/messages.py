@@ -132,6 +132,7 @@ def data_of(value: Any) -> Any:
     """
     if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "["):
         return value
+    # SDKs cut long attributes, even within an emoji: half a character would make valid JSON unreadable.
     texts = [whole_characters(value)]
     if "NaN" in value or "Infinity" in value:
         texts.append(_CONSTANT.sub(lambda found: f'"{found[1]}"' if found[1] else found[0], texts[0]))
@@ -315,6 +316,7 @@ def _add(message: Message, part: dict[str, Any], texts: list[str]) -> None:
     if "type" not in part:
         within = (inner for key, inner in part.items() if WRAPPED.get(key, key) == kind)
         part = next((inner for inner in within if isinstance(inner, dict)), part)
+    # A thought of Gemini is a text part with a flag. It is no part of the answer.
     if part.get("thought") is True:  # Gemini's reasoning
         return
     if kind in TEXTS:

@@ -79,6 +79,7 @@ def final_output(run: Run) -> str | None:
 
     Of several agents in turn the last one answers. A text beside a call of a tool is no answer yet.
     """
+    # The outermost span has the answer that the user got; an agent's model may have worded it otherwise.
     for span in [*run.outermost[-1:], *run.own_agents[-1:], *run.own_chats[-1:]]:
         answers = [message for message in span.answered if message.role in ("assistant", "")]
         if answers and answers[-1].text and not answers[-1].asks:
@@ -110,6 +111,7 @@ def _moments(run: Run, call: Call) -> Iterator[Moment]:
     elif call.failed:
         message = call.response if isinstance(call.response, str) else show(call.response)
         error = {"error_type": "error", "message": message, "retryable": False}
+    # None: nothing states the outcome. A trace may then assume success, with a note.
     stated = False if error else True if call.failed is False else None
     yield time, "tool_result", {**link, "success": stated, "result": result}, "tool", agent
     if error:

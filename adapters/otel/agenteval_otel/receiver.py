@@ -93,6 +93,7 @@ class Receiver:
             raise _RefusedError(400, str(error)) from error
         line = json.dumps(document, ensure_ascii=False, separators=(",", ":")) + "\n"
         with self._lock:
+            # Counted before it is written: the file must stay readable under the same limit.
             self._left -= len(line.encode(errors="replace"))
             if self._left < 0:
                 raise _RefusedError(413, "the file is as large as one that is read may be")

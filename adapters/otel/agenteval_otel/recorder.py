@@ -119,6 +119,7 @@ class OtelRecorder:
         if before := earlier(spans):
             scenario["prior_messages"] = [{"role": m.role, "content": m.text} for m in before]
         definitions = (data_of(gen_ai.value_of(chat, gen_ai.DEFINITIONS)) for chat in spans.chats)
+        # OpenAI's API wraps the definition of a tool in `function`; others list it directly.
         offered = [each.get("function", each) for listed in definitions for each in mappings(listed)]
         names = [
             tool["name"] for tool in mappings(offered) if isinstance(tool.get("name"), str) and tool["name"]

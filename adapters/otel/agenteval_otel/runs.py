@@ -116,6 +116,7 @@ def runs_of(found: Spans) -> list[Run]:
     traces: dict[str, dict[str, Span]] = {}
     for span in spans:  # exporters deliver at least once: what comes again is the same span
         traces.setdefault(span.trace_id, {})[span.span_id] = span
+    # Log records without a trace id may belong to any run, so each run has to mention them.
     anywhere = traces.pop("", {})  # log records that name no trace
     runs = [_run(trace_id, members | anywhere) for trace_id, members in traces.items()]
     done = [run for run in runs if any(span.operation not in gen_ai.OTHERS for span in run.spans)]
@@ -461,6 +462,7 @@ def _likeliest(span: Span, calls: list[Call], run: Run) -> Call | None:
         answered = call.answered_at is not None and call.answered_at >= span.start
         same_result = answered and call.response == result
         alike = (call.args == args, agree(call.args, args), own)
+        # Compared from left to right: a later sign decides only between calls that are equal in all earlier ones.
         return asked <= span.start, *alike, same_result, answered, asked
 
     best = max(calls, key=rank, default=None)
