@@ -45,7 +45,7 @@ def shown(tell: Tell, *, width: int = PLAIN_WIDTH, encoding: str = "utf-8", **op
 
 def tell_test(console: Console, result: TestResult, run_dir: str | None) -> None:
     """What a run says of a test."""
-    console.tell(console.story(result, run_dir))
+    console.tell(console.console_lines(result, run_dir))
 
 
 SEND = 'outbound_send {"channel": "group-ops", "content": "- Eval tooling matures"}'

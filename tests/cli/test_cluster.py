@@ -397,7 +397,7 @@ def test_live(
     lost = 0
     each = clusters.Cluster.each
 
-    def losing(*given: Any) -> clusters.Spread:
+    def losing(*given: Any) -> clusters.ClusterRun:
         spread = each(*given)
         for share in spread._waiting:
             share.asked[:] = [(item, blame, lost) for item, blame, _ in share.asked]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from agenteval.cli import main
-from agenteval.running.history import LastRun, keys, recall
+from agenteval.running.history import LastRun, keys, load_last_run
 from projects import FETCHES, SEARCHES, Project
 
 
@@ -165,7 +165,7 @@ def test_a_damaged_cache_is_as_none(
     folder = project.root / ".agenteval_cache"
     folder.mkdir()
     (folder / "last-run.json").write_bytes(content)
-    assert recall(project.root) == LastRun()
+    assert load_last_run(project.root) == LastRun()
     assert ran(capsys, "--lf") == ["--lf: no failed test is on record; running all tests", *"abcde"]
     assert cache(project)["failed"] == ["tests/b/test.yaml", "tests/d/test.yaml"]
 

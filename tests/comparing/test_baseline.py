@@ -11,10 +11,10 @@ from agenteval.comparing.baseline import (
     BaselineFile,
     TestFacts,
     load_baseline,
-    renewed,
+    updated_baseline,
     write_baseline,
 )
-from agenteval.comparing.comparison import load_side
+from agenteval.comparing.comparison import load_compared_run
 from agenteval.contracts.errors import FileError, UsageError
 
 SUITE: dict[str, Any] = {"suite_id": "local.example.evals.t", "suite_version": "0.1.0", "score": 0.5}
@@ -56,14 +56,14 @@ def test_what_people_wrote_stays_as_long_as_the_test_fails() -> None:
     """An update renews states, and keeps owner, reason and expiry of what still fails."""
     known = {"owner": "ops", "reason": "a bug", "expires": "2027-01-31"}
     old = baseline(entry("a", "fail", **known), entry("b", "fail", **known), entry("c"), entry("d"))
-    new = renewed(baseline(entry("b"), entry("a", "fail")), old, frozenset("c"))
+    new = updated_baseline(baseline(entry("b"), entry("a", "fail")), old, frozenset("c"))
     assert new.tests == [entry("a", "fail", **known), entry("b"), entry("c")]
 
 
 def test_the_score_is_that_of_all_tests() -> None:
     """Also when only some of them were run."""
     old = baseline(entry("a", score=0.5), entry("b", score=1.0), entry("c", "skipped"))
-    new = renewed(baseline(entry("a", score=0.8)), old, frozenset("bc"))
+    new = updated_baseline(baseline(entry("a", score=0.8)), old, frozenset("bc"))
     assert new.score == 0.9
 
 
@@ -102,7 +102,7 @@ def test_a_slip_in_the_file_is_located(data: dict[str, Any], message: str, tmp_p
 def test_nothing_there_is_no_empty_baseline(tmp_path: Path) -> None:
     """A misspelled name must not make everything new."""
     with pytest.raises(UsageError) as error:
-        load_side(tmp_path / "absent.json")
+        load_compared_run(tmp_path / "absent.json")
     assert error.value.reason_code == "baseline.missing"
     assert (
         error.value.message
@@ -116,10 +116,10 @@ def test_nothing_there_is_no_empty_baseline(tmp_path: Path) -> None:
 def test_a_baseline_is_called_by_what_it_says(tmp_path: Path) -> None:
     """Its id changes with its content, and not with its form."""
     path = written(tmp_path, {})
-    before = load_side(path).head.run_id
+    before = load_compared_run(path).head.run_id
     path.write_text(json.dumps(json.loads(path.read_text())))
-    assert load_side(path).head.run_id == before
-    assert load_side(written(tmp_path, {"score": 0.6})).head.run_id != before
+    assert load_compared_run(path).head.run_id == before
+    assert load_compared_run(written(tmp_path, {"score": 0.6})).head.run_id != before
     assert before.startswith("baseline-")
 
 

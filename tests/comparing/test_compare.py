@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from agenteval.comparing.baseline import BaselineFile, TestFacts
-from agenteval.comparing.comparison import ComparedSide, ComparedTest, Side, compare
+from agenteval.comparing.comparison import ComparedRun, ComparedSide, ComparedTest, compare
 
 DAY = "2026-11-22"
 
@@ -17,7 +17,7 @@ def entry(name: str, status: str = "pass", **written: Any) -> ComparedTest:
     return ComparedTest(facts=TestFacts(**facts))
 
 
-def side(*tests: ComparedTest, baseline: bool = False) -> Side:
+def side(*tests: ComparedTest, baseline: bool = False) -> ComparedRun:
     """A run, or a baseline, of these tests."""
     named = {test.facts.test_case_id: test for test in tests}
     kept = BaselineFile(
@@ -28,7 +28,7 @@ def side(*tests: ComparedTest, baseline: bool = False) -> Side:
         tests=[test.facts for test in tests],
     )
     head = ComparedSide(label="it", run_id="r", suite_id="s", suite_version="1", score=1.0)
-    return Side(head=head, tests=named, baseline=kept if baseline else None)
+    return ComparedRun(head=head, tests=named, baseline=kept if baseline else None)
 
 
 def test_tests_without_a_trace_are_counted() -> None:

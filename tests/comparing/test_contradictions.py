@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agenteval.cli import main
-from agenteval.comparing.baseline import TestFacts, contradiction, load_baseline
+from agenteval.comparing.baseline import TestFacts, inconsistency, load_baseline
 from agenteval.contracts.errors import FileError
 from projects import FETCHES, SEARCHES, WARNS, Project
 from runs import CASES, EXAMPLES
@@ -33,7 +33,7 @@ def test_what_no_run_can_have_found(status: str, states: list[str], told: str) -
     """Status and assertions are each what the others make them."""
     assertions = dict(zip("abcdef", states, strict=False))
     given: dict[str, Any] = {"test_case_id": "t", "status": status, "assertions": assertions}
-    assert contradiction(TestFacts(**given)) == told
+    assert inconsistency(TestFacts(**given)) == told
 
 
 @pytest.fixture
@@ -111,7 +111,7 @@ def test_no_run_contradicts_itself(
     assert main(["run", "copied", "-q", "--run-id", "two", "--baseline", "b.json", *options]) in (0, 1)
     assert main(["compare", "one", "two"]) == 0
     main(["gate", "two"])
-    assert "gate.contradiction" not in capsys.readouterr().err
+    assert "gate.inconsistency" not in capsys.readouterr().err
 
 
 def test_nor_does_an_update_of_a_part(project: Project) -> None:

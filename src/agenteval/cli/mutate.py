@@ -132,7 +132,7 @@ def _mutated(
     """The results of each test's mutants, printed as they are known."""
     from agenteval.mutation.engine import MutationSettings, Mutator, parts_of
     from agenteval.reporters.mutation import tell_test
-    from agenteval.running.workers import Mutating, Workers, forks, told
+    from agenteval.running.workers import MutationJob, Workers, forks, told
 
     settings = MutationSettings(
         root=project.root,
@@ -145,7 +145,7 @@ def _mutated(
         allow_outside=asked.allow_outside,
     )
     number = min(processors() if asked.workers == AUTO else int(asked.workers), len(tests))
-    parts, results, job = parts_of(tests), [], Mutating(settings=settings)
+    parts, results, job = parts_of(tests), [], MutationJob(settings=settings)
     outside = {"--allow-outside without --shared-root": asked.allow_outside and not asked.shared_root}
     with (
         redirect_stdout(sys.stderr),  # a plugin may print

@@ -54,7 +54,7 @@ from agenteval.reporters.artifacts import RunDirectory, new_run_id
 from agenteval.reporters.console import Console
 from agenteval.reporters.progress import LiveProgress, ReadingProgress
 from agenteval.reporters.terminal import in_github_actions
-from agenteval.running.bookkeeping import Ledger
+from agenteval.running.bookkeeping import RunRecorder
 from agenteval.running.reports import (
     Reporting,
     keep_out,
@@ -405,18 +405,18 @@ def command(asked: RunRequest) -> ExitCode:
     ):
         session = _session(asked, project, parts, console, scratch)
         session.flow.cluster = cluster
-        ledger = session.ledger
+        recorder = session.recorder
         if asked.collect_only:
             return session.collect(asked.paths)
-        ledger.selection = asked.narrowing
+        recorder.selection = asked.narrowing
         if parts.tests is None and (unnamed := project.unnamed(given)):
-            ledger.unnamed_tests = unnamed
-            ledger.selection = [*asked.narrowing, *(path for path in given if "::" not in path)]
+            recorder.unnamed_tests = unnamed
+            recorder.selection = [*asked.narrowing, *(path for path in given if "::" not in path)]
         if asked.baseline or asked.update_baseline:
-            ledger.watch, ledger.baseline = _baseline(asked, project, artifacts, ledger.suite)
-        ledger.leave_out(parts.left_out)
+            recorder.watch, recorder.baseline = _baseline(asked, project, artifacts, recorder.suite)
+        recorder.leave_out(parts.left_out)
         code = _reported(session, asked, project, artifacts)
-        ledger.end(as_json=asked.json_output)
+        recorder.end(as_json=asked.json_output)
         return code
 
 
@@ -425,7 +425,7 @@ def _refuse_without_live(given: Sequence[str], session: Session, paths: Sequence
     with redirect_stdout(sys.stderr):  # a plugin may print
         if session.has_live(paths):
             return
-    live = session.ledger.options.live
+    live = session.recorder.options.live
     raise UsageError(
         f"{', '.join(given)}: only for tests that run live, and none of the selected tests does",
         reason_code="usage.live",
@@ -467,7 +467,7 @@ def _session(
     asked: RunRequest, project: OpenProject, parts: Parts, console: Console, scratch: Path
 ) -> Session:
     return Session(
-        ledger=_ledger(asked, project, parts, console, scratch),
+        recorder=_recorder(asked, project, parts, console, scratch),
         selection=asked.selection,
         flow=asked.flow,
         save_traces=asked.save_traces or project.config.save_traces or shows_traces(asked.reports),
@@ -475,7 +475,9 @@ def _session(
     )
 
 
-def _ledger(asked: RunRequest, project: OpenProject, parts: Parts, console: Console, scratch: Path) -> Ledger:
+def _recorder(
+    asked: RunRequest, project: OpenProject, parts: Parts, console: Console, scratch: Path
+) -> RunRecorder:
     config = project.config
     live = asked.live_options(config.live, project.root, scratch)
     live.shadow = parts.shadow
@@ -485,7 +487,7 @@ def _ledger(asked: RunRequest, project: OpenProject, parts: Parts, console: Cons
         from agenteval.running.shards import ShardLog
 
         log = ShardLog.of(part, asked.run_id, strict=strict, suite=parts.suite)
-    return Ledger(
+    return RunRecorder(
         options=RunOptions(
             run_id=(asked.run_id or new_run_id()) + (f"-shard-{part.number}-of-{part.of}" if part else ""),
             root=project.root,
@@ -516,14 +518,14 @@ def _baseline(
 ) -> "tuple[Comparer, Baseline | None]":
     """The comparison of the run with its baseline. Raises `UsageError`, `StoredRunError`, `FileError`."""
     from agenteval.judging.stored import find_run
-    from agenteval.running.baselines import check_whole, refuse_shard, watch_for
+    from agenteval.running.baselines import check_whole, open_baseline, refuse_shard
 
     if asked.update_baseline:
         narrowed = asked.last_failed or asked.part is not None
         check_whole(asked.paths, maxfail=asked.most_failures, part=narrowed, modes=asked.modes)
     elif asked.part:
         refuse_shard()
-    return watch_for(
+    return open_baseline(
         find_run(asked.baseline, artifacts) if asked.baseline else None,
         update=asked.update_baseline,
         default=from_here(project.root, project.config.baseline),
@@ -533,21 +535,21 @@ def _baseline(
 
 def _reported(session: Session, asked: RunRequest, project: OpenProject, artifacts: Path) -> ExitCode:
     """Run the session, with its directory and the reports that were asked for."""
-    ledger = session.ledger
-    run_id = ledger.options.run_id
+    recorder = session.recorder
+    run_id = recorder.options.run_id
     reporting = Reporting(
         asked.reports,
         github=asked.annotates,
-        redactor=ledger.redactor,
-        terminal=ledger.console,
+        redactor=recorder.redactor,
+        terminal=recorder.console,
     )
     if asked.reports and not asked.no_artifacts:
         keep_out(asked.reports, artifacts / run_id)
     with reporting.during(run_id, None if asked.no_artifacts else artifacts) as parent:
         if parent:
             limit = project.config.limits.max_result_bytes
-            ledger.directory = RunDirectory(parent, run_id, max_bytes=limit, redactor=ledger.redactor)
-        ledger.on_result = reporting.add
+            recorder.directory = RunDirectory(parent, run_id, max_bytes=limit, redactor=recorder.redactor)
+        recorder.on_result = reporting.add
         with redirect_stdout(sys.stderr) if asked.json_output else nullcontext():  # a plugin may print
             return session.run(asked.paths, maxfail=asked.most_failures, durations=asked.durations)
 

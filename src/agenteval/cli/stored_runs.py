@@ -27,9 +27,9 @@ from agenteval.reporters.console import Console
 from agenteval.running.reports import Reporting, keep_out, prepare
 
 if TYPE_CHECKING:
-    from agenteval.comparing.comparison import Comparison, Side
+    from agenteval.comparing.comparison import ComparedRun, Comparison
     from agenteval.openwop.models import EvalSummary
-    from agenteval.running.bookkeeping import Ledger
+    from agenteval.running.bookkeeping import RunRecorder
     from agenteval.running.shards import StoredShard
 
 
@@ -70,7 +70,7 @@ def _tell_run(run: StoredRun, console: Console) -> None:
         console.problem(stored_problem(problem))
         told.setdefault(problem.path, []).append(problem.message)
     for result in run.results():
-        console.tell(console.story(result, str(run.path), told=told.get(result.path, ())))
+        console.tell(console.console_lines(result, str(run.path), told=told.get(result.path, ())))
     if comparison := comparison_of(run):
         from agenteval.reporters.comparison import tell
 
@@ -90,11 +90,11 @@ def compare_runs(
 
     Exit codes: 0 no regression, 1 at least one, 2 the two cannot be compared, or a test of B could not be judged.
     """
-    from agenteval.comparing.comparison import compare, load_side
+    from agenteval.comparing.comparison import compare, load_compared_run
     from agenteval.running.baselines import today
 
     project = open_project()
-    one, other = (load_side(find_run(name, project.runs)) for name in (before, after))
+    one, other = (load_compared_run(find_run(name, project.runs)) for name in (before, after))
     comparison = compare(one, other, today())
     if not comparison.regressions and one.tests.keys().isdisjoint(other.tests):
         raise UsageError(
@@ -119,7 +119,7 @@ def compare_runs(
     return code
 
 
-def _verdict(comparison: "Comparison", after: "Side") -> tuple[ExitCode, str]:
+def _verdict(comparison: "Comparison", after: "ComparedRun") -> tuple[ExitCode, str]:
     """The exit code and its reason: of all that is to be said, the highest."""
     if after.broken:
         return (
@@ -225,7 +225,7 @@ def merge(
     """
     from agenteval.judging.runner import RunOptions
     from agenteval.reporters.artifacts import RunDirectory, new_run_id
-    from agenteval.running.bookkeeping import Ledger
+    from agenteval.running.bookkeeping import RunRecorder
     from agenteval.running.shards import read_shards
 
     prepare(reports)
@@ -239,31 +239,31 @@ def merge(
     console = Console(stream, verbosity=verbose - quiet, color=color or project.config.color)
     console.strict = first.strict
     options = RunOptions(run_id=run_id, root=project.root, strict=first.strict, redaction=project.rules)
-    ledger = Ledger(options=options, console=console, suite=first.suite)
-    reporting = Reporting(reports, github=github, redactor=ledger.redactor, terminal=console)
+    recorder = RunRecorder(options=options, console=console, suite=first.suite)
+    reporting = Reporting(reports, github=github, redactor=recorder.redactor, terminal=console)
     with reporting.during(run_id, parent):
-        ledger.directory = RunDirectory(parent, run_id, redactor=ledger.redactor, if_taken=IF_MERGED)
-        ledger.on_result = reporting.add
-        code = _retold(shards, ledger)
-    ledger.end(as_json=json_output)
+        recorder.directory = RunDirectory(parent, run_id, redactor=recorder.redactor, if_taken=IF_MERGED)
+        recorder.on_result = reporting.add
+        code = _retold(shards, recorder)
+    recorder.end(as_json=json_output)
     return code
 
 
-def _retold(shards: "Sequence[StoredShard]", ledger: "Ledger") -> ExitCode:
+def _retold(shards: "Sequence[StoredShard]", recorder: "RunRecorder") -> ExitCode:
     """Enter the results of the shards, and close the run: from the start of the first to the end of the last."""
     from agenteval.loading.discovery import Selection
     from agenteval.running.shards import Told, merged
 
     unread = sum(shard.record.unread for shard in shards)
-    ledger.totals.deselected = shards[0].record.deselected + unread
-    ledger.unnamed_tests = shards[0].record.unnamed_tests
-    ledger.selection = shards[0].record.selection
-    for part in merged(shards, ledger.options.run_id, ledger.redactor, ledger.examiner(Selection())):
+    recorder.totals.deselected = shards[0].record.deselected + unread
+    recorder.unnamed_tests = shards[0].record.unnamed_tests
+    recorder.selection = shards[0].record.selection
+    for part in merged(shards, recorder.options.run_id, recorder.redactor, recorder.runner(Selection())):
         if not isinstance(part, Told):
-            ledger.enter(part)
+            recorder.enter(part)
         elif part.invalid:
-            ledger.invalid(part.problems)
+            recorder.invalid(part.problems)
         else:
-            ledger.warn(part.problems, of_test=part.of_test)
+            recorder.warn(part.problems, of_test=part.of_test)
     started, finished = min(shard.started for shard in shards), max(shard.finished for shard in shards)
-    return ledger.close(started, (finished - started) * 1000)
+    return recorder.close(started, (finished - started) * 1000)

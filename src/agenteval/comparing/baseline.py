@@ -77,7 +77,7 @@ def facts_of(record: TestRecord) -> TestFacts:
     )
 
 
-def contradiction(facts: TestFacts) -> str:
+def inconsistency(facts: TestFacts) -> str:
     """How the facts of a test contradict each other, so that no run can have found them; empty when they do not."""
     status, states = facts.status, facts.assertions
     failed = next((name for name, state in states.items() if state == "fail"), "")
@@ -148,7 +148,7 @@ def load_baseline(path: Path) -> BaselineFile:
     faults = [
         Fault("baseline.invalid", f"{test.test_case_id}: {told}", ("tests", index, "status"))
         for index, test in enumerate(baseline.tests)
-        if (told := contradiction(test))
+        if (told := inconsistency(test))
     ]
     if faults:
         problems = problems_at(faults, text=read_text(path), places=places, path=path)
@@ -156,7 +156,7 @@ def load_baseline(path: Path) -> BaselineFile:
     return baseline
 
 
-def renewed(new: BaselineFile, old: BaselineFile | None, kept: frozenset[str]) -> BaselineFile:
+def updated_baseline(new: BaselineFile, old: BaselineFile | None, kept: frozenset[str]) -> BaselineFile:
     """The new baseline, with what people wrote about tests that still fail.
 
     `kept` are tests that the run did not select: they stay as they were.

@@ -10,10 +10,10 @@ from agenteval.comparing.baseline import (
     FAILING,
     BaselineFile,
     TestFacts,
-    contradiction,
     facts_of,
+    inconsistency,
     load_baseline,
-    renewed,
+    updated_baseline,
 )
 from agenteval.comparing.behaviour import (
     CallChange,
@@ -200,7 +200,7 @@ class ComparedTest:
 
 
 @dataclass(slots=True, kw_only=True)
-class Side:
+class ComparedRun:
     """A run or a baseline. `head` is what a comparison says of it; `partial`: some tests were not selected.
 
     `broken` is how a run ended that could not judge everything; it has no result of an invalid test file.
@@ -232,7 +232,7 @@ class Side:
         )
 
 
-def load_side(path: Path) -> Side:
+def load_compared_run(path: Path) -> ComparedRun:
     """The run in a directory, or the baseline in a file.
 
     Raises `UsageError` (`baseline.missing`), `StoredRunError`, `FileError`.
@@ -248,7 +248,7 @@ def load_side(path: Path) -> Side:
     return of_baseline(load_baseline(path), path)
 
 
-def of_baseline(baseline: BaselineFile, path: Path) -> Side:
+def of_baseline(baseline: BaselineFile, path: Path) -> ComparedRun:
     """A baseline as a side; its id is a digest of its content."""
     head = ComparedSide(
         label=str(path),
@@ -257,7 +257,7 @@ def of_baseline(baseline: BaselineFile, path: Path) -> Side:
         suite_version=baseline.suite_version,
         score=baseline.score,
     )
-    return Side(
+    return ComparedRun(
         head=head,
         tests={facts.test_case_id: _of_facts(facts) for facts in baseline.tests},
         baseline=baseline,
@@ -269,13 +269,13 @@ def _of_facts(facts: TestFacts) -> ComparedTest:
     return ComparedTest(facts=facts, trajectory=lambda: trajectory)
 
 
-def _of_run(run: StoredRun) -> Side:
+def _of_run(run: StoredRun) -> ComparedRun:
     summary, ended = eval_summary_of(run), run.summary
     tests = {}
     for result in results_of(run):
         name = result.test_case_id
         tests[name] = compared_test(record_of(result), partial(_stored_trajectory, run, result))
-        if told := contradiction(tests[name].facts):
+        if told := inconsistency(tests[name].facts):
             raise _damaged(run, f"{name} contradicts itself: {told}")
     head = ComparedSide(
         label=str(run.path),
@@ -284,7 +284,7 @@ def _of_run(run: StoredRun) -> Side:
         suite_version=summary.suiteVersion,
         score=summary.aggregateScore,
     )
-    return Side(
+    return ComparedRun(
         head=head,
         tests=tests,
         partial=bool(ended.counts.deselected or ended.stopped_after),
@@ -414,7 +414,12 @@ class Comparer:
     """
 
     def __init__(
-        self, before: Side | None, today: str, *, target: Path | None = None, old: BaselineFile | None = None
+        self,
+        before: ComparedRun | None,
+        today: str,
+        *,
+        target: Path | None = None,
+        old: BaselineFile | None = None,
     ) -> None:
         self.target = target
         self.known_failures = 0
@@ -513,7 +518,7 @@ class Comparer:
             score=after.score,
             tests=[*self._facts.values()],
         )
-        return renewed(new, self._old, frozenset(self._not_selected))
+        return updated_baseline(new, self._old, frozenset(self._not_selected))
 
 
 def _same_conditions(before: TestFacts, after: TestFacts) -> None:
@@ -555,7 +560,7 @@ def rate_changes(rates: Sequence[tuple[str, Sequence[int], Sequence[int]]]) -> l
     return found
 
 
-def compare(before: Side, after: Side, today: str) -> Comparison:
+def compare(before: ComparedRun, after: ComparedRun, today: str) -> Comparison:
     """Two sides compared. Raises `UsageError` when they are not of one suite and version."""
     head = after.head
     before.must_be_of(head.suite_id, head.suite_version, head.label)

@@ -113,7 +113,9 @@ class Console(Terminal):
             self.paragraph(line, indent=0 if line.startswith(" ") else 2)
         self.gap()
 
-    def story(self, result: TestResult, run_dir: str | None, *, told: Collection[str] = ()) -> list[str]:
+    def console_lines(
+        self, result: TestResult, run_dir: str | None, *, told: Collection[str] = ()
+    ) -> list[str]:
         """The lines about a test, to be printed by `tell`, without the warnings that were told as problems of its file."""
         if self.verbosity >= 0:
             return self.lines_of(lambda: self._test(result, run_dir, told))

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agenteval.comparing.baseline import BaselineFile, load_baseline, write_baseline
-from agenteval.comparing.comparison import ComparedSide, Comparer, Side, load_side, of_baseline
+from agenteval.comparing.comparison import ComparedRun, ComparedSide, Comparer, load_compared_run, of_baseline
 from agenteval.contracts.errors import Problem, UsageError
 from agenteval.judging.stored import is_run
 from agenteval.openwop.summary import Baseline, Suite
@@ -16,7 +16,7 @@ from agenteval.redaction.sealing import LeakError, sealed
 from agenteval.text.fitting import counted
 
 if TYPE_CHECKING:
-    from agenteval.running.bookkeeping import Ledger
+    from agenteval.running.bookkeeping import RunRecorder
 
 
 def today() -> str:
@@ -24,7 +24,7 @@ def today() -> str:
     return time.strftime("%Y-%m-%d", time.gmtime())
 
 
-def watch_for(
+def open_baseline(
     given: Path | None, *, update: bool, default: Path, suite: Suite
 ) -> tuple[Comparer, Baseline | None]:
     """Open the baseline of a run of a suite: what compares its tests with it, and its score, if there is one.
@@ -44,7 +44,7 @@ def watch_for(
             next_step="name another file with --baseline, or delete this one",
         )
     if of_a_run or not update:
-        before: Side | None = load_side(path)
+        before: ComparedRun | None = load_compared_run(path)
     else:
         same = old is not None and old.suite_version == suite.version
         before = of_baseline(old, path) if old and same else None  # another version is there to be replaced
@@ -83,22 +83,22 @@ def refuse_shard() -> None:
     )
 
 
-def conclude(ledger: "Ledger", watch: Comparer) -> None:
+def apply_baseline(recorder: "RunRecorder", watch: Comparer) -> None:
     """Compare what was watched, let the tally judge by it, and write the new baseline. Raises `BaselineError`."""
-    options, suite, totals = ledger.options, ledger.suite, ledger.totals
+    options, suite, totals = recorder.options, recorder.suite, recorder.totals
     after = ComparedSide(
-        label=ledger.folder or options.run_id,
+        label=recorder.folder or options.run_id,
         run_id=options.run_id,
         suite_id=suite.id,
         suite_version=suite.version,
-        score=ledger.scores.aggregate(),
+        score=recorder.scores.aggregate(),
     )
-    counts, target = count(ledger.records, totals), watch.target
-    comparison = watch.close(after, complete=not ledger.partial and not counts.invalid)
+    counts, target = count(recorder.records, totals), watch.target
+    comparison = watch.close(after, complete=not recorder.partial and not counts.invalid)
     if comparison:
         label = comparison.before.label
         totals.compare(label, regressions=comparison.regressions, known_failures=watch.known_failures)
-        ledger.compared(comparison)
+        recorder.compared(comparison)
         if comparison.unused and not target:
             unused = comparison.unused
             some = ", ".join(unused[:3]) + (f" and {len(unused) - 3} more" if len(unused) > 3 else "")
@@ -108,7 +108,7 @@ def conclude(ledger: "Ledger", watch: Comparer) -> None:
                 next_step="--update-baseline removes them, so that they cannot fail again unnoticed",
                 severity="warning",
             )
-            ledger.warn([warning])
+            recorder.warn([warning])
     if target is None:
         return
     if counts.invalid or counts.errors or not counts.total:
@@ -118,8 +118,8 @@ def conclude(ledger: "Ledger", watch: Comparer) -> None:
             next_step="fix what is invalid or in error, then update the baseline",
             severity="warning",
         )
-        ledger.warn([warning])
-        ledger.console.emit(f"baseline not written: {target}")
+        recorder.warn([warning])
+        recorder.console.emit(f"baseline not written: {target}")
         return
     baseline = watch.baseline(after)
     try:
@@ -131,7 +131,7 @@ def conclude(ledger: "Ledger", watch: Comparer) -> None:
     expired = comparison.counts["expired"] if comparison else 0  # only a person can give them more time
     totals.compare(str(target), regressions=expired, known_failures=counts.failed)
     what = f"{counted(len(baseline.tests), 'test')}, {counted(known, 'known failure')}"
-    ledger.console.emit(f"baseline {'written' if written else 'kept'}: {target} ({what})")
+    recorder.console.emit(f"baseline {'written' if written else 'kept'}: {target} ({what})")
 
 
 def _write_update(baseline: BaselineFile, target: Path, rules: RedactionRules) -> bool:

@@ -22,7 +22,7 @@ from agenteval.reporters.artifacts import RunDirectory
 from agenteval.reporters.console import Console
 from agenteval.reporters.problems import redacted_problems
 from agenteval.reporters.terminal import flush, write_encoded
-from agenteval.running.examiner import Examiner, Judged
+from agenteval.running.examiner import FinishedTest, TestRunner
 from agenteval.text.fitting import counted
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class Ledger:
+class RunRecorder:
     """The results of one run so far. Writes their files and prints their lines.
 
     `shows_files` is false for a directory that is removed after the run; `on_result` gets the file of each result
@@ -100,9 +100,9 @@ class Ledger:
         known = self.watch.known_failures if self.watch else 0
         return self.unsuccessful - known
 
-    def examiner(self, selection: Selection, *, save_traces: bool = False) -> Examiner:
+    def runner(self, selection: Selection, *, save_traces: bool = False) -> TestRunner:
         """What makes the results that are entered here."""
-        return Examiner(
+        return TestRunner(
             options=self.options,
             selection=selection,
             console=self.console,
@@ -112,7 +112,7 @@ class Ledger:
             compares=self.watch is not None,
         )
 
-    def enter(self, judged: Judged) -> None:
+    def enter(self, judged: FinishedTest) -> None:
         """Write the files of a test, count it, print its lines."""
         if self.directory:
             self.directory.keep(judged.filed)
@@ -126,7 +126,7 @@ class Ledger:
         if judged.filed.leaks:
             self._leaked(judged.filed.leaks)
         else:
-            self.console.tell(judged.story)
+            self.console.tell(judged.console_lines)
             if self.on_result and self.directory and row.result:
                 self.on_result(self.directory.path / row.result)
 
@@ -164,9 +164,9 @@ class Ledger:
     def close(self, started: float, duration_ms: float, *, durations: int = 0) -> ExitCode:
         """Write and print the totals, with the `durations` slowest tests. `started` is seconds since 1970."""
         if self.watch:
-            from agenteval.running.baselines import conclude
+            from agenteval.running.baselines import apply_baseline
 
-            conclude(self, self.watch)
+            apply_baseline(self, self.watch)
         finished = timestamp(started + duration_ms / 1000)
         if self.directory:
             self._file_totals(self.directory, timestamp(started), finished)

@@ -32,7 +32,7 @@ from agenteval.loading.discovery import Found, Selected, discover
 from agenteval.loading.project import OpenProject
 from agenteval.reading.documents import read_bytes
 from agenteval.reading.yamlsource import load_yaml
-from agenteval.running.workers import MOST_WAITING, Asked, Died, Job, Worker, Workers, work
+from agenteval.running.workers import MOST_WAITING, Asked, Job, Worker, WorkerCrash, Workers, work
 from agenteval.text.fitting import counted
 from agenteval.text.lazy_regexes import lazy
 from agenteval.text.parts import texts
@@ -88,7 +88,7 @@ class Cluster:
         live: bool = False,
     ) -> None:
         self._local: Any = None
-        self._spread: Spread | None = None
+        self._spread: ClusterRun | None = None
         self.client: Any = None
         self.address = address
         self.live = bool(sandbox) and (live or any(map(_runs_live, discover(paths))))
@@ -109,7 +109,7 @@ class Cluster:
                 reason_code="cluster.missing",
                 next_step="pip install 'agenteval[cluster]'",
             ) from None
-        _hush()
+        _silence_dask()
         connect: Any = Client  # untyped
         try:
             address = self._started() if self.address.startswith("local:") else self.address
@@ -143,9 +143,9 @@ class Cluster:
         )
         return self._local
 
-    def each(self, job: Job, items: Sequence[Any]) -> "Spread":
+    def each(self, job: Job, items: Sequence[Any]) -> "ClusterRun":
         """Do a job with each item."""
-        self._spread = Spread(self, job, items)
+        self._spread = ClusterRun(self, job, items)
         return self._spread
 
     def close(self) -> None:
@@ -161,7 +161,7 @@ class Cluster:
             self._local = None
 
 
-def _hush() -> None:
+def _silence_dask() -> None:
     """Keep what Dask logs out of our output: what matters to a person is said by us."""
     import logging
 
@@ -177,7 +177,7 @@ class _Share(NamedTuple):
     """The one that it is meant for."""
 
 
-class Spread:
+class ClusterRun:
     """The pickled answers of a job for each item, in order; to a run what `Workers` is. Raises `ClusterError` when the cluster is gone."""
 
     def __init__(self, cluster: Cluster, job: Job, items: Sequence[Any]) -> None:
@@ -197,7 +197,7 @@ class Spread:
     def __iter__(self) -> Iterator[bytes]:
         if self.items:
             made = self._name, self.cluster.home, self.cluster.archive, pickle.dumps(self.job)
-            self._copy = self.cluster.client.submit(Copy, *made, key=self._name, pure=False)
+            self._copy = self.cluster.client.submit(ProjectCopy, *made, key=self._name, pure=False)
         while self._next < len(self.items):
             while self._next not in self._done:
                 self._look()
@@ -321,7 +321,7 @@ class Spread:
         if len(share.indexes) == 1:
             ((item, blame, lost),) = share.asked
             if blame:  # even to report it, without running it, ended a worker
-                self._done[share.indexes[0]] = pickle.dumps(Died(LOST))
+                self._done[share.indexes[0]] = pickle.dumps(WorkerCrash(LOST))
                 return
             share.asked[0] = item, LOST, lost + 1
         for index, (item, blame, lost) in reversed(list(zip(share.indexes, share.asked, strict=True))):
@@ -507,7 +507,7 @@ def _packed(
 # What a worker does
 
 
-class Copy:
+class ProjectCopy:
     """The project on a worker, and the processes there that work in it. Gone with its last reference, or with the worker."""
 
     def __init__(self, name: str, home: Home, archive: bytes, job: bytes) -> None:
@@ -520,7 +520,7 @@ class Copy:
         weakref.finalize(self, _remove, self.all, self._folders)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Copy, self.made_of
+        return ProjectCopy, self.made_of
 
     def workers(self) -> Workers:
         """A process that has nothing to do, or a new one."""
@@ -542,7 +542,7 @@ class Copy:
             return made
 
 
-_copies: "weakref.WeakValueDictionary[str, Copy]" = weakref.WeakValueDictionary()
+_copies: "weakref.WeakValueDictionary[str, ProjectCopy]" = weakref.WeakValueDictionary()
 
 
 def _remove(all_workers: list[Workers], folders: list[str]) -> None:
@@ -561,7 +561,7 @@ def _abandon(name: str) -> None:
             workers.end()
 
 
-def _work(made: Copy, share: Sequence[Asked], key: str) -> tuple[float, list[bytes]]:
+def _work(made: ProjectCopy, share: Sequence[Asked], key: str) -> tuple[float, list[bytes]]:
     """The seconds that a share took, and its pickled answers. The scheduler keeps how often it was begun, if there is a key."""
     from distributed import get_client
 

@@ -75,20 +75,20 @@ Stem = Callable[[str, Redactor], str]
 
 
 @dataclass(slots=True, kw_only=True, eq=False, repr=False)
-class Judged:
+class FinishedTest:
     """A judged test on its way to whoever reports it: files to write, lines to print, the record to keep.
 
     `trajectory` is None when nothing is compared, or without a trace.
     """
 
     filed: Filed
-    story: Sequence[str]
+    console_lines: Sequence[str]
     record: TestRecord
     trajectory: "Trajectory | None" = None
 
 
 @dataclass(slots=True, kw_only=True, eq=False, repr=False)
-class Candidate:
+class LoadedFile:
     """A test file that was loaded: it has `errors`, or holds the test `test_id`, which is selected or not.
 
     `judged` is set once the test has been judged, `test` when it was loaded in this process.
@@ -100,11 +100,11 @@ class Candidate:
     test_id: str = ""
     choice: Choice = WANTED
     test: LoadedTest | None = None
-    judged: Judged | None = None
+    judged: FinishedTest | None = None
 
 
 @dataclass(slots=True, kw_only=True, eq=False, repr=False)
-class Examiner:
+class TestRunner:
     """Loads test files, judges tests, and seals what is to be filed. No test depends on those before it.
 
     `max_bytes` bounds a file; 0 means that nothing is filed. `folder` is where a person finds the files.
@@ -118,23 +118,23 @@ class Examiner:
     save_traces: bool = False
     compares: bool = False
 
-    def look(self, found: Selected) -> Candidate:
+    def load(self, found: Selected) -> LoadedFile:
         """Load a file."""
         options = self.options
         try:
             test = load_test(found.path, only=found.only, limits=options.limits, registry=options.registry)
         except SpecError as error:
-            return Candidate(found=found, errors=error.problems)
+            return LoadedFile(found=found, errors=error.problems)
         return self.loaded(found, test)
 
-    def loaded(self, found: Selected, test: LoadedTest) -> Candidate:
+    def loaded(self, found: Selected, test: LoadedTest) -> LoadedFile:
         """A test that is loaded already."""
         choice = self.selection.choose(test)
-        return Candidate(found=found, warnings=test.warnings, test_id=test.case.id, choice=choice, test=test)
+        return LoadedFile(found=found, warnings=test.warnings, test_id=test.case.id, choice=choice, test=test)
 
     def judge(
         self, test: LoadedTest, stem: Stem, *, failure: Failure | None = None, again: bool = False
-    ) -> Judged:
+    ) -> FinishedTest:
         """Run a test; with a `failure`, only report what kept it from being run. A live run made `again` says so."""
         outcome = not_run(test, self.options, failure) if failure else self._run(test)
         if outcome.result.live:
@@ -167,10 +167,10 @@ class Examiner:
 
         return run_trials(test, self.options, today())
 
-    def account(self, result: TestResult, filed: Filed, *, told: int) -> Judged:
+    def account(self, result: TestResult, filed: Filed, *, told: int) -> FinishedTest:
         """Report a result that is filed as `filed`; the first warnings were printed before, as problems of the file."""
-        return Judged(
+        return FinishedTest(
             filed=filed,
-            story=self.console.story(result, self.folder, told=result.warnings[:told]),
+            console_lines=self.console.console_lines(result, self.folder, told=result.warnings[:told]),
             record=record_of(result),
         )

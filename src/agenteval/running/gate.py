@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from agenteval.comparing.baseline import contradiction, facts_of
+from agenteval.comparing.baseline import facts_of, inconsistency
 from agenteval.contracts.errors import AgentEvalError, ExitCode
 from agenteval.contracts.models import plain
 from agenteval.contracts.results import TestResult
@@ -52,7 +52,7 @@ def verified_summary(run: StoredRun) -> EvalSummary:
             reason_code="gate.digest",
             next_step="run the tests again",
         )
-    if wrong := list(contradictions(run, summary)):
+    if wrong := list(inconsistencies(run, summary)):
         more = f"; and {len(wrong) - 3} more" if len(wrong) > 3 else ""
         raise VerificationError(
             f"{path} does not match the run's results: {'; '.join(wrong[:3])}{more}",
@@ -61,7 +61,7 @@ def verified_summary(run: StoredRun) -> EvalSummary:
     return summary
 
 
-def contradictions(run: StoredRun, summary: EvalSummary) -> Iterator[str]:
+def inconsistencies(run: StoredRun, summary: EvalSummary) -> Iterator[str]:
     """List the places where the summary differs from that which the results give when they are summed up again."""
     records = []
     for row in run.summary.tests:
@@ -71,7 +71,7 @@ def contradictions(run: StoredRun, summary: EvalSummary) -> Iterator[str]:
         record = record_of(result)
         if result.status != row.status:
             yield f"{row.test_case_id} is {result.status}, and {SUMMARY} says {row.status}"
-        elif (wrong := contradiction(facts_of(record))) or (wrong := _wrong_score(result)):
+        elif (wrong := inconsistency(facts_of(record))) or (wrong := _wrong_score(result)):
             yield f"{row.test_case_id} contradicts itself: {wrong}"
         records.append(record)
     suite = Suite(id=summary.suiteId, version=summary.suiteVersion, pass_score=run.summary.pass_score)

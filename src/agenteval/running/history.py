@@ -42,7 +42,7 @@ def keys(root: Path) -> Callable[[str], str]:
     return key
 
 
-def recall(root: Path) -> LastRun:
+def load_last_run(root: Path) -> LastRun:
     """What is remembered; nothing without a cache that can be read."""
     import orjson
 
@@ -84,7 +84,7 @@ def remember(
     """
     if not is_inside(root / FOLDER, root):
         return
-    last, key = recall(root), keys(root)
+    last, key = load_last_run(root), keys(root)
     known = len(last.duration_ms)
     part = {key(path) for path in parts}
     for row in rows:

@@ -12,14 +12,14 @@ from agenteval.judging.runner import is_live
 from agenteval.loading.discovery import Found, Selected, Selection, discover
 from agenteval.loading.testfile import LoadedTest
 from agenteval.reporters.artifacts import ArtifactError, safe_stem
-from agenteval.running.bookkeeping import Ledger
-from agenteval.running.examiner import Candidate, Examiner, Judged, TaskIds
-from agenteval.running.history import keys, recall
+from agenteval.running.bookkeeping import RunRecorder
+from agenteval.running.examiner import FinishedTest, LoadedFile, TaskIds, TestRunner
+from agenteval.running.history import keys, load_last_run
 from agenteval.text.fitting import counted
 
 if TYPE_CHECKING:
     from agenteval.reporters.progress import Progress
-    from agenteval.running.cluster import Cluster, Spread
+    from agenteval.running.cluster import Cluster, ClusterRun
     from agenteval.running.shards import Shard
     from agenteval.running.workers import Job, Workers
 
@@ -71,9 +71,9 @@ def processors() -> int:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Session:
-    """One run. Tests stream through it: each is loaded, judged, entered into the ledger, and forgotten."""
+    """One run. Tests stream through it: each is loaded, judged, entered into the recorder, and forgotten."""
 
-    ledger: Ledger
+    recorder: RunRecorder
     selection: Selection
     flow: Flow = field(default_factory=Flow)
     save_traces: bool = False
@@ -83,7 +83,7 @@ class Session:
     """Tests that --lf left out, without loading them."""
     wanted: int = 0
     """How many tests all shards have together, as far as is known before loading."""
-    workers: "Workers | Spread | None" = None
+    workers: "Workers | ClusterRun | None" = None
     job: "Job | None" = None
     """What the workers do."""
     progress: "Progress | None" = None
@@ -92,19 +92,19 @@ class Session:
     """Warnings about files that hold a test but are not named as one."""
 
     @cached_property
-    def examiner(self) -> Examiner:
+    def runner(self) -> TestRunner:
         """Loads and judges one file after the other."""
-        return self.ledger.examiner(self.selection, save_traces=self.save_traces)
+        return self.recorder.runner(self.selection, save_traces=self.save_traces)
 
     def collect(self, paths: list[str]) -> ExitCode:
         """List what would run (`--collect-only`)."""
-        number, console = 0, self.ledger.console
-        for test in self._tests(self._looked_at(paths)):
+        number, console = 0, self.recorder.console
+        for test in self._tests(self._load_candidates(paths)):
             number += 1
             console.two([test.test_id], (str(test.found.path), "dim"))
         self._selected(number)
         console.emit(f"{counted(number, 'test')} would run")
-        return ExitCode.PASSED if number and not self.ledger.totals.invalid else ExitCode.INVALID
+        return ExitCode.PASSED if number and not self.recorder.totals.invalid else ExitCode.INVALID
 
     def has_live(self, paths: Sequence[str]) -> bool:
         """Whether any selected test runs live. True as well where none can be loaded: the run says what is wrong."""
@@ -112,14 +112,14 @@ class Session:
         loaded = False
         for each in found:
             if isinstance(each, Selected):
-                candidate = self.examiner.look(each)
+                candidate = self.runner.load(each)
             elif isinstance(each, LoadedTest):
-                candidate = self.examiner.loaded(Selected(each.path), each)
+                candidate = self.runner.loaded(Selected(each.path), each)
             else:
                 continue
             if candidate.test and candidate.choice.wanted:
                 loaded = True
-                if is_live(candidate.test, self.ledger.options):
+                if is_live(candidate.test, self.recorder.options):
                     return True
         return not loaded
 
@@ -127,20 +127,20 @@ class Session:
         """Run all selected tests, report each as it ends, and close the run. With `maxfail` 0 no failure stops it."""
         started, clock = time.time(), time.perf_counter()
         try:
-            if not self._run_all(self._looked_at(paths), maxfail):
-                self._selected(len(self.ledger.records))
+            if not self._run_all(self._load_candidates(paths), maxfail):
+                self._selected(len(self.recorder.records))
             self._end_progress()
             duration_ms = (time.perf_counter() - clock) * 1000
-            return self.ledger.close(started, duration_ms, durations=durations)
+            return self.recorder.close(started, duration_ms, durations=durations)
         except KeyboardInterrupt:
             self._end_progress()
             self._run_all(self._leftover(), 0)
-            return self.ledger.interrupted(started)
+            return self.recorder.interrupted(started)
         except (ArtifactError, ClusterError) as error:
             self._end_progress()
             if isinstance(error, ClusterError):
                 self._run_all(self._leftover(), 0)
-            self.ledger.broken_off("stopped")
+            self.recorder.broken_off("stopped")
             raise
         finally:
             self._end_progress()
@@ -152,13 +152,13 @@ class Session:
             self.progress.end()
         self.progress = None
 
-    def _looked_at(self, paths: list[str]) -> Iterator[Candidate | SpecError]:
-        """The files found at the paths, each as the examiner or a worker has seen it."""
-        console = self.ledger.console
-        self.ledger.warn(self.ledger.options.registry.problems())
+    def _load_candidates(self, paths: list[str]) -> Iterator[LoadedFile | SpecError]:
+        """The files found at the paths, each as the runner or a worker has seen it."""
+        console = self.recorder.console
+        self.recorder.warn(self.recorder.options.registry.problems())
         if self.tests:
             for test in self.tests():
-                yield test if isinstance(test, SpecError) else self.examiner.loaded(Selected(test.path), test)
+                yield test if isinstance(test, SpecError) else self.runner.loaded(Selected(test.path), test)
             return
         found: Iterable[Found] = discover(paths, self.overlooked)
         if self.flow.arranges:
@@ -170,11 +170,11 @@ class Session:
             self.progress = Progress(console, len(found))
         found = yield from self._spread(found)
         for each in found:
-            yield each if isinstance(each, SpecError) else self.examiner.look(each)
+            yield each if isinstance(each, SpecError) else self.runner.load(each)
 
-    def _spread(self, found: Iterable[Found]) -> Generator[Candidate | SpecError, None, Iterable[Found]]:
+    def _spread(self, found: Iterable[Found]) -> Generator[LoadedFile | SpecError, None, Iterable[Found]]:
         """The files as workers have seen them; returns those that are left to this process."""
-        cluster, options = self.flow.cluster, self.ledger.options
+        cluster, options = self.flow.cluster, self.recorder.options
         if not (cluster or self.flow.parallel):
             return found
         found = list(found)
@@ -183,21 +183,21 @@ class Session:
         number = 0 if cluster else self.flow.processes(len(found), slow=plays)
         if number == 1:
             return found
-        from agenteval.running.workers import Examining, Workers, forks, told
+        from agenteval.running.workers import RunJob, Workers, forks, told
 
-        job = Examining(examiner=self.examiner)
+        job = RunJob(runner=self.runner)
         if not cluster:
             # the first is judged here: what it imports and compiles, each worker has from the start; but a plugin
             # could end the process, and a live test takes long
             head = found[0] if found else None
             if isinstance(head, Selected) and not (options.registry.modules or every):
-                first = self.examiner.look(head)
+                first = self.runner.load(head)
                 if not (first.test and first.test.case.mode == "live"):
                     yield first
                     del found[0]
             if options.live:
                 options.live.tell = None  # the agents of several workers would share a line
-            self.ledger.console.flush()  # or each worker would have what is not written yet
+            self.recorder.console.flush()  # or each worker would have what is not written yet
         self.job, items = job, [each for each in found if isinstance(each, Selected)]
         if cluster:
             self.workers = cluster.each(job.travelling(), items)
@@ -208,10 +208,10 @@ class Session:
             if isinstance(each, SpecError):
                 yield each
             else:
-                yield told(job, each, next(answers)) or self.examiner.look(each)
+                yield told(job, each, next(answers)) or self.runner.load(each)
         return ()
 
-    def _leftover(self) -> Iterator[Candidate]:
+    def _leftover(self) -> Iterator[LoadedFile]:
         """What workers have finished beside, when a run is interrupted."""
         if self.workers and self.job:
             from agenteval.running.workers import told
@@ -226,26 +226,26 @@ class Session:
         What failed is asked for within a shard: the shards that run first change what is on record, and never how the
         tests are divided.
         """
-        ledger, flow = self.ledger, self.flow
+        recorder, flow = self.recorder, self.flow
         files = list(found)
         kept = list(range(len(files)))
         if flow.shard:
             kept = self._of_shard(flow.shard, files)
         if kept and (flow.last_failed or flow.failed_first):
             kept = self._failed(files, kept)
-        ledger.totals.deselected += self.unread
-        ledger.partial = ledger.totals.deselected > 0  # files left out by --lf are not even loaded
-        if ledger.log:
-            record = ledger.log.record
+        recorder.totals.deselected += self.unread
+        recorder.partial = recorder.totals.deselected > 0  # files left out by --lf are not even loaded
+        if recorder.log:
+            record = recorder.log.record
             record.total, record.files, record.unread = len(files), len(kept), self.unread
-            ledger.log.positions = kept
+            recorder.log.positions = kept
         return [files[index] for index in kept]
 
     def _failed(self, files: Sequence[Found], kept: Sequence[int]) -> list[int]:
         """Only, or first, the tests that failed last time. The cache knows them by their redacted paths."""
-        options, only = self.ledger.options, self.flow.last_failed
-        key, failed = keys(options.root), recall(options.root).failed
-        redactor = self.ledger.redactor
+        options, only = self.recorder.options, self.flow.last_failed
+        key, failed = keys(options.root), load_last_run(options.root).failed
+        redactor = self.recorder.redactor
         option = "--lf" if only else "--ff"
         wanted = {
             index
@@ -272,23 +272,23 @@ class Session:
         """The tests of one shard. Only selected tests are divided, so that no shard is empty without need."""
         from agenteval.running.shards import Plan, divided
 
-        key = keys(self.ledger.options.root)
+        key = keys(self.recorder.options.root)
         if self.selection.everything:
             self.wanted = sum(isinstance(each, Selected) for each in files)
             kept = list(range(len(files)))
         else:
             kept = [index for index, each in enumerate(files) if self._is_wanted(each)]
         names = {index: key(str(each.path)) for index in kept if isinstance(each := files[index], Selected)}
-        known = recall(self.ledger.options.root).duration_ms
+        known = load_last_run(self.recorder.options.root).duration_ms
         shards = divided([known.get(names[index]) if index in names else 0.0 for index in kept], shard.of)
-        if self.ledger.log:
-            record = self.ledger.log.record
-            record.deselected = self.ledger.totals.deselected
+        if self.recorder.log:
+            record = self.recorder.log.record
+            record.deselected = self.recorder.totals.deselected
             plan = Plan(
-                self.ledger.options,
-                self.ledger.redactor,
-                self.ledger.suite,
-                self.ledger.selection,
+                self.recorder.options,
+                self.recorder.redactor,
+                self.recorder.suite,
+                self.recorder.selection,
                 [self.flow.last_failed, self.flow.failed_first],
             )
             for index in kept:
@@ -305,86 +305,86 @@ class Session:
                 message=f"shard {shard.number}/{shard.of} is empty: there are fewer tests than shards",
                 next_step=f"use fewer than {shard.of} shards",
             )
-            self.ledger.warn([empty])
+            self.recorder.warn([empty])
         return mine
 
     def _is_wanted(self, found: Found) -> bool:
         """Whether a test is selected; a file with errors counts as one."""
         if isinstance(found, SpecError):
             return True
-        candidate = self.examiner.look(found)
+        candidate = self.runner.load(found)
         if candidate.errors:
             return True
         self.selection.note(candidate.choice)
         self.wanted += candidate.choice.wanted
-        self.ledger.totals.deselected += not candidate.choice.wanted
+        self.recorder.totals.deselected += not candidate.choice.wanted
         return candidate.choice.wanted
 
     def _say(self, line: str) -> None:
-        if self.ledger.console.verbosity >= 0:
-            self.ledger.console.emit((line, "dim"))
+        if self.recorder.console.verbosity >= 0:
+            self.recorder.console.emit((line, "dim"))
 
-    def _run_all(self, found: Iterable[Candidate | SpecError], maxfail: int) -> bool:
+    def _run_all(self, found: Iterable[LoadedFile | SpecError], maxfail: int) -> bool:
         """Run tests and report each; true when the run was stopped early."""
-        ledger = self.ledger
+        recorder = self.recorder
         for candidate in self._tests(found):
-            ledger.enter(self._judged(candidate))
+            recorder.enter(self._judged(candidate))
             if candidate.found.only is not None:
-                ledger.parts.add(str(candidate.found.path))
-            if maxfail and ledger.failures >= maxfail:
-                ledger.partial = True
-                ledger.totals.stopped_after = ledger.failures
+                recorder.parts.add(str(candidate.found.path))
+            if maxfail and recorder.failures >= maxfail:
+                recorder.partial = True
+                recorder.totals.stopped_after = recorder.failures
                 return True
         return False
 
-    def _tests(self, found: Iterable[Candidate | SpecError]) -> Iterator[Candidate]:
+    def _tests(self, found: Iterable[LoadedFile | SpecError]) -> Iterator[LoadedFile]:
         """The tests to run, in order; what cannot be loaded is reported on the way."""
-        ledger = self.ledger
+        recorder = self.recorder
         for index, candidate in enumerate(found):
             if self.progress and index:
-                self.progress.step(ledger.unsuccessful)
-            if ledger.log:
-                ledger.log.position = ledger.log.positions[index]
+                self.progress.step(recorder.unsuccessful)
+            if recorder.log:
+                recorder.log.position = recorder.log.positions[index]
             if isinstance(candidate, SpecError):
-                ledger.invalid(candidate.problems)
+                recorder.invalid(candidate.problems)
             elif candidate.errors:
-                ledger.invalid(candidate.errors)
+                recorder.invalid(candidate.errors)
             else:
                 self.selection.note(candidate.choice)
                 if not candidate.choice.wanted:
-                    ledger.leave_out([candidate.test_id])
+                    recorder.leave_out([candidate.test_id])
                 elif self._claimed(candidate):
-                    ledger.warn(candidate.warnings, of_test=True)
+                    recorder.warn(candidate.warnings, of_test=True)
                     yield candidate
 
-    def _claimed(self, candidate: Candidate) -> bool:
+    def _claimed(self, candidate: LoadedFile) -> bool:
         """Whether no other test of the run has its id, here or as an OpenWOP task; a suite was checked before."""
         if self.tests:
             return True
         try:
             self.unique.claim(candidate.test_id, candidate.found.path)
         except SpecError as error:
-            self.ledger.invalid(error.problems)
+            self.recorder.invalid(error.problems)
             return False
         return True
 
-    def _judged(self, candidate: Candidate) -> Judged:
+    def _judged(self, candidate: LoadedFile) -> FinishedTest:
         """The test as a worker has judged it, unless its file name is taken by now; else judged here."""
-        judged, directory = candidate.judged, self.ledger.directory
+        judged, directory = candidate.judged, self.recorder.directory
         if judged:
             if directory is None or directory.take(judged.filed.stem):
                 return judged
-            candidate = self.examiner.look(candidate.found)
+            candidate = self.runner.load(candidate.found)
         assert candidate.test is not None
-        return self.examiner.judge(candidate.test, directory.stem if directory else safe_stem)
+        return self.runner.judge(candidate.test, directory.stem if directory else safe_stem)
 
     def _selected(self, number: int) -> None:
         """Warn about unknown tags, and about a selection of nothing, now that `number` tests are selected."""
-        ledger = self.ledger
-        if ledger.log:
-            ledger.log.position = ledger.log.record.total
-        ledger.warn(self.overlooked)
-        ledger.warn(self.selection.unknown_tags() if not self.unread else ())
+        recorder = self.recorder
+        if recorder.log:
+            recorder.log.position = recorder.log.record.total
+        recorder.warn(self.overlooked)
+        recorder.warn(self.selection.unknown_tags() if not self.unread else ())
         elsewhere = self.flow.shard and self.wanted
-        if not number and not elsewhere and ledger.totals.deselected:
-            ledger.warn([self.selection.nothing_selected(ledger.totals.deselected, unread=self.unread)])
+        if not number and not elsewhere and recorder.totals.deselected:
+            recorder.warn([self.selection.nothing_selected(recorder.totals.deselected, unread=self.unread)])

@@ -47,7 +47,7 @@ from agenteval.reading.places import problem_at
 from agenteval.redaction.redactor import RedactionRules, Redactor
 from agenteval.redaction.sealing import sealed, sealed_result
 from agenteval.reporters.artifacts import Filed, safe_stem
-from agenteval.running.examiner import Examiner, Judged, TaskIds
+from agenteval.running.examiner import FinishedTest, TaskIds, TestRunner
 
 SETTINGS, PLUGINS, DIVISION = (
     "settings or options",
@@ -395,7 +395,7 @@ def read_shards(folders: Sequence[Path]) -> list[StoredShard]:
             next_step="name the directories of all shards; run first any that has not run",
         )
     for shard in shards:
-        _whole(shard)
+        _check_complete(shard)
         _own(shard)
     return [by_number[number] for number in sorted(by_number)]
 
@@ -458,7 +458,7 @@ def _same_run(one: StoredShard, other: StoredShard) -> None:
     )
 
 
-def _whole(shard: StoredShard) -> None:
+def _check_complete(shard: StoredShard) -> None:
     record = shard.record
     done = len(record.tests) + sum(note.invalid for note in record.notes)
     if record.leaks:
@@ -481,19 +481,21 @@ def _own(shard: StoredShard) -> None:
     names = {test.result for test in shard.record.tests}
     own = summary.test_run_id.endswith(f"-shard-{shard.record.shard}-of-{shard.record.of}")
     if not own or names != {row.result for row in summary.tests if row.result}:
-        raise _foreign(shard, SUMMARY, f"it is of the run {summary.test_run_id}, or of other tests")
+        raise _foreign_file(shard, SUMMARY, f"it is of the run {summary.test_run_id}, or of other tests")
     if unknown := sorted(names.difference(written)):
-        raise _foreign(shard, unknown[0], f"{SHARD} has no digest of it")
+        raise _foreign_file(shard, unknown[0], f"{SHARD} has no digest of it")
     for name, expected in written.items():
         found = shard.run.digest(name)
         if found != expected:
-            raise _foreign(shard, name, f"its SHA-256 is {found[:12]}…, and {SHARD} says {expected[:12]}…")
+            raise _foreign_file(
+                shard, name, f"its SHA-256 is {found[:12]}…, and {SHARD} says {expected[:12]}…"
+            )
     for path in sorted(shard.folder.iterdir()):
         if path.name.endswith((RESULT_ENDING, TRACE_ENDING, REPLAY_ENDING)) and path.name not in written:
-            raise _foreign(shard, path.name, f"{SHARD} does not name it")
+            raise _foreign_file(shard, path.name, f"{SHARD} does not name it")
 
 
-def _foreign(shard: StoredShard, name: str, why: str) -> MergeError:
+def _foreign_file(shard: StoredShard, name: str, why: str) -> MergeError:
     return MergeError(
         f"{shard.folder / name} is not what shard {shard.name} wrote: {why}",
         reason_code="merge.foreign_file",
@@ -502,8 +504,8 @@ def _foreign(shard: StoredShard, name: str, why: str) -> MergeError:
 
 
 def merged(
-    shards: Sequence[StoredShard], run_id: str, redactor: Redactor, examiner: Examiner
-) -> Iterator[Judged | Told]:
+    shards: Sequence[StoredShard], run_id: str, redactor: Redactor, runner: TestRunner
+) -> Iterator[FinishedTest | Told]:
     """Results and problems in the order of the whole run, under the id of the merged run.
 
     No shard knows the ids of the others: of two tests with one id, the second is a problem, as in the whole run. Raises
@@ -539,7 +541,7 @@ def merged(
         stem = safe_stem(result.test_case_id, redactor, taken)
         taken.add(stem.lower())
         filed = _refiled(result, shard.run, stem, run_id, redactor)
-        yield examiner.account(result, filed, told=sum(len(each.problems) for each in told))
+        yield runner.account(result, filed, told=sum(len(each.problems) for each in told))
 
 
 def _refiled(result: TestResult, run: StoredRun, stem: str, run_id: str, redactor: Redactor) -> Filed:

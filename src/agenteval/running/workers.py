@@ -25,7 +25,7 @@ from agenteval.judging.runner import is_live
 from agenteval.judging.verdicts import Failure
 from agenteval.loading.discovery import Selected
 from agenteval.reporters.artifacts import safe_stem
-from agenteval.running.examiner import Candidate, Examiner
+from agenteval.running.examiner import LoadedFile, TestRunner
 
 if TYPE_CHECKING:
     from agenteval.mutation.engine import MutationSettings, Mutator
@@ -58,59 +58,59 @@ class Job(Protocol):
 
 
 @dataclass(slots=True, kw_only=True)
-class Examining:
-    """A run's test files, each given back as a `Candidate`, or None when it has to be examined again by the caller."""
+class RunJob:
+    """A run's test files, each given back as a `LoadedFile`, or None when it has to be examined again by the caller."""
 
-    examiner: Examiner
+    runner: TestRunner
     modules: tuple[str, ...] = ()
 
-    def travelling(self) -> "Examining":
+    def travelling(self) -> "RunJob":
         """What can be sent of it to another machine."""
         from agenteval.plugins.registry import BUILT_IN
 
-        options, console = self.examiner.options, copy(self.examiner.console)
+        options, console = self.runner.options, copy(self.runner.console)
         live = options.live and replace(options.live, tell=None)
         sent: Any = None
         console.stream, console.before_line = sent, None
-        examiner = replace(
-            self.examiner,
+        runner = replace(
+            self.runner,
             options=replace(options, registry=BUILT_IN, progress=None, live=live),
             console=console,
         )
-        return Examining(examiner=examiner, modules=options.registry.modules)
+        return RunJob(runner=runner, modules=options.registry.modules)
 
     def start(self, root: Path) -> None:
-        """Rebuild the examiner, with the plugins as they are here."""
+        """Rebuild the runner, with the plugins as they are here."""
         from agenteval.contracts import time_limits
         from agenteval.live.scratch import scratch_name
         from agenteval.plugins.registry import Registry
         from agenteval.redaction.redactor import Redactor, redact_with
 
-        options = self.examiner.options
+        options = self.runner.options
         redact_with(Redactor(rules=options.redaction))
         time_limits.set_seconds(options.limits.pattern_seconds, options.limits.step_seconds)
         options.root, options.registry = root, Registry(root, self.modules)
         if options.live:
             options.live.root, options.live.scratch = root, scratch_name()
 
-    def answer(self, item: Selected, blame: str, lost: int) -> Candidate | None:
+    def answer(self, item: Selected, blame: str, lost: int) -> LoadedFile | None:
         """The candidate; None when examining fails, so that the main process does it again and reports why.
 
         A live run that was lost with a machine is made once more, and no third time.
         """
         try:
-            candidate = self.examiner.look(item)
+            candidate = self.runner.load(item)
             test, candidate.test = candidate.test, None
             if test and candidate.choice.wanted:
-                if lost > 1 and is_live(test, self.examiner.options):
+                if lost > 1 and is_live(test, self.runner.options):
                     blame = blame or f"was lost {lost} times with its machine"
                 failure = _failure(blame) if blame else None
-                candidate.judged = self.examiner.judge(test, safe_stem, failure=failure, again=lost > 0)
+                candidate.judged = self.runner.judge(test, safe_stem, failure=failure, again=lost > 0)
         except BaseException:  # noqa: BLE001
             return None
         return candidate
 
-    def given_up(self, item: Selected, how: str) -> Candidate:
+    def given_up(self, item: Selected, how: str) -> LoadedFile:
         """An invalid file."""
         problem = Problem(
             reason_code="worker.died",
@@ -118,7 +118,7 @@ class Examining:
             path=item.path,
             next_step="run `agenteval validate` on the file; a plugin that ends the process may be the cause",
         )
-        return Candidate(found=item, errors=[problem])
+        return LoadedFile(found=item, errors=[problem])
 
 
 def _failure(blame: str) -> Failure:
@@ -130,7 +130,7 @@ def _failure(blame: str) -> Failure:
 
 
 @dataclass(slots=True, kw_only=True)
-class Mutating:
+class MutationJob:
     """Test files that are mutated, each with the ids of its assertions, and given back as a `TestMutation`."""
 
     settings: "MutationSettings"
@@ -161,7 +161,7 @@ class Mutating:
 
 
 @dataclass(slots=True)
-class Died:
+class WorkerCrash:
     """The answer for an item that ended every process that was given it."""
 
     how: str
@@ -170,7 +170,7 @@ class Died:
 def told(job: Job, item: Any, content: bytes) -> Any:
     """The answer that was handed back for an item. Raises what it raised."""
     value = pickle.loads(content)  # noqa: S301 - from a process of ours
-    if isinstance(value, Died):
+    if isinstance(value, WorkerCrash):
         return job.given_up(item, value.how)
     if isinstance(value, Exception):
         raise value
@@ -307,7 +307,7 @@ class Workers:
             item, blame, lost = self._asked[index]
             if blame:  # the second worker was only to load it, and died too
                 worker.given.remove(index)
-                self._enter(index, pickle.dumps(Died(how)))
+                self._enter(index, pickle.dumps(WorkerCrash(how)))
             self._asked[index] = item, how, lost
             self._waiting.extendleft(reversed(worker.given))
 
