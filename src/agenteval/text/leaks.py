@@ -200,15 +200,18 @@ def repeats(memory: Iterable[str], known: Known, text: Answer) -> bool:
 
 def facts(memory: Iterable[str]) -> Iterator[str]:
     """Yield the facts of memory texts, longer ones before their parts."""
-    for text in memory:
-        for block in blocks(text):
-            if block.kind in ("heading", "rule"):
-                continue
-            for sentence in (each for line in block.text.splitlines() for each in sentences(line)):
-                yield sentence
-                clauses = _CLAUSE.split(sentence)
-                if len(clauses) > 1:  # "He likes tea, and she coffee": two words occur together by chance
-                    yield from (clause for clause in clauses if _count(_content_words(clause)) >= 3)
+    lines = (
+        line
+        for text in memory
+        for block in blocks(text)
+        if block.kind not in ("heading", "rule")
+        for line in block.text.splitlines()
+    )
+    for sentence in (each for line in lines for each in sentences(line)):
+        yield sentence
+        clauses = _CLAUSE.split(sentence)
+        if len(clauses) > 1:  # "He likes tea, and she coffee": two words occur together by chance
+            yield from (clause for clause in clauses if _count(_content_words(clause)) >= 3)
 
 
 _CLAUSE = lazy(r"[,;:()–—|]\s+|\s+[–—-]\s+|[、，；：（）]")

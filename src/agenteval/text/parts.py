@@ -475,10 +475,17 @@ def _is_abbreviation(before: str, after: str, *, first: bool) -> bool:
         return not after[0].isupper() or after.isupper() or after[:3].casefold() in _DAYS_AND_MONTHS
     if word in _MAY_END or _INITIALISM.fullmatch(word):
         return not starter
-    if len(before) == 1 and before.islower():
-        return after[0].islower() or (len(after) == 1 and after not in "AI")  # z. B., d. h.
-    if len(before) == 1 and before.isupper():
-        return not (starter or (before == "I" and after[0].isupper()))
+    if len(before) == 1:
+        return _is_initial(before, after, starter=starter)
     # "bspw. im Mai": hardly any short word lacks a vowel, so this is an abbreviation.
     consonants = before.isalpha() and before.isascii() and not set(word) & set("aeiouy")
     return consonants and len(before) <= 5 and after[0].islower()
+
+
+def _is_initial(letter: str, after: str, *, starter: bool) -> bool:
+    """Return whether a full stop after a single letter belongs to it: `z. B.`, `d. h.`, `J. Smith`."""
+    if letter.islower():
+        return after[0].islower() or (len(after) == 1 and after not in "AI")
+    if letter.isupper():
+        return not (starter or (letter == "I" and after[0].isupper()))  # "So did I. Then …"
+    return False
