@@ -347,6 +347,7 @@ def _exactly(kind: type) -> Check:
 
 
 def _number(value: Any, steps: Steps, flaws: list[Flaw]) -> Any:
+    # From 2**53 on a float skips integers, and JSON of other programs knows floats alone: such an integer is one, too.
     if type(value) is int:
         return value if -(2**53) <= value <= 2**53 else float(value)
     if type(value) is not float:
@@ -405,6 +406,7 @@ def _tagged(kind: Any, key: str) -> Check:
         if type(value) is not dict:
             flaws.append(Flaw(steps, "wrong_type", dict, value))
         elif key not in value:
+            # `typ: web` lacks no tag: its name is misspelt, which is one fault and not two.
             misspelt = slip_of(key, value)
             flaws.append(
                 Flaw((steps, misspelt, None), "unknown_key", key)
@@ -428,6 +430,7 @@ def _union(members: tuple[Any, ...]) -> Check:
         if value is None and optional:
             return None
         before = len(flaws)
+        # Each member is tried until one fits; then the flaws of those before it are forgotten.
         built = first(value, steps, flaws)
         for member in others:
             seen = len(flaws)
@@ -497,6 +500,7 @@ def _model(cls: type[Model]) -> Check:
                 given[key] = plan[1](item, (steps, key, cls), flaws)
         if len(flaws) > before:
             return None
+        # The rules of `__post_init__` span several keys, so they are asked only once each key is right.
         try:
             return cls(**given)
         except ValueError as error:

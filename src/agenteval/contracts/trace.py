@@ -320,6 +320,7 @@ def link_calls(events: Iterable[Event]) -> list[ToolCall]:
             call = ToolCall(event)
             calls.append(call)
             by_event_id[event.event_id] = call
+            # Runtimes use an id again, in a second conversation for instance: results belong to the latest call.
             if call_id := event.data.get("call_id"):
                 by_call_id[call_id] = call
         elif event.type in ("tool_result", "error"):

@@ -73,6 +73,7 @@ def readable(path: Path, within: Path | None = None) -> tuple[str, os.stat_resul
     real, status = looked_up(*os.path.split(text))
     if within is not None and not real.startswith(real_folder(str(within))):
         raise LeadsOutError("folder", real_folder(str(within)), real)
+    # The real path is opened, and not the one that was named: a link that changes meanwhile leads nowhere else.
     if _root and real.startswith(_root):
         return real, status or os.stat(real)  # noqa: PTH116 - once per file of a test
     if _leads_out(text, real):

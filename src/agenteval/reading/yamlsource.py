@@ -271,6 +271,7 @@ class _Reader:
                 made[key] = value
             else:
                 made[key] = self.node(event, depth)
+        # The keys of the mapping itself win over merged ones, and earlier merged mappings over later ones.
         for other in merged or ():
             made = {**other, **made}
         self.count(2 * len(made), event)
@@ -303,6 +304,7 @@ class _Reader:
             message = f"mappings and lists are nested more than {MAX_DEPTH} levels deep"
             raise _Refused("yaml.too_deep", message, event)
         before = self.nodes
+        # Until its value is whole an anchor is open: an alias inside of it would never end.
         if event.anchor is not None:
             self.anchors[event.anchor] = _OPEN
         value: Any

@@ -199,6 +199,7 @@ class Redactor:
         text = f"{end}\n{start}"
         if SECRETS in self.rules.kinds and end and may_contain(text.encode(errors="replace")):
             for found in detect(text):
+                # A secret that ends in the first message is found there already.
                 if found.end > len(end):
                     self._learn_found(text, found)
 

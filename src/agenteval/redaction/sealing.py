@@ -137,7 +137,8 @@ def _harmless(content: bytes) -> bytes:
     """JSON that hides nothing from who reads it as a text."""
     if content.isascii():
         return content
-    rest = content.translate(None, _PLAIN).decode()  # mostly little: looking through all of it is slow
+    # Little is left of most results, and looking through all of one is slow.
+    rest = content.translate(None, _PLAIN).decode()
     return content if visible_in_json(rest) == rest else visible_in_json(content.decode()).encode()
 
 
