@@ -208,6 +208,7 @@ class LiveResult(Model):
         """Describe in a few words each: the model that answered, and every way in which the run was not as recorded."""
         words = ["model played" if self.how == "play" else f"model {self.model}"]
         words += [f"{len(self.stale)} stale"] * bool(self.stale)
+        words += [f"vendor changed {len(self.drift)}"] * bool(self.drift)
         return words + [f"{len(self.approximate)} approximate"] * bool(self.approximate)
 
 

@@ -5,8 +5,10 @@ sensitive is redacted before anything is compared, so that a recorded and a play
 """
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import SequenceMatcher
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,9 @@ FORMAT = "agenteval-cassette/1"
 _SHOWN = 60
 """Characters of a text that a miss shows around a change."""
 _MOST_SHOWN = 4
+_PROMPT = "system prompt"
+_SHORTEST_LINE, _CERTAIN_LINE = 5, 16
+"""The letters and digits from which a line in an author's file is the author's; and from which that is no chance."""
 
 
 @dataclass(slots=True)
@@ -63,6 +68,9 @@ class Cassette:
     cost_usd: float | None = None
     texts: dict[str, str] = field(default_factory=dict)
     exchanges: list[Exchange] = field(default_factory=list)
+    written: Callable[[], str] = str
+    """All that the author has written, as `squeezed` has it: to tell the author's words in the vendor's prompt."""
+    _compared: dict[tuple[str, str], list[Difference]] = field(default_factory=dict)
 
     def add(self, api: str, parts: Sequence[Part], answer: Mapping[str, Any]) -> None:
         """Record an exchange."""
@@ -79,10 +87,15 @@ class Cassette:
         versions of the client is no miss, nor what a tool gave that really ran; what the author changed is one, unless
         `stale` says to mark it.
         """
-        tolerated = {"tool", *(["vendor"] if client != self.client else [])}
+        is_other = client != self.client
+        tolerated = {"tool", *(["vendor"] if is_other else [])}
         tolerated |= {"author"} if stale == "mark" else set()
         compared = [
-            (each, differences(self, each, parts), number)
+            (
+                each,
+                [*(self.authors_changes(each, parts) if is_other else ()), *differences(self, each, parts)],
+                number,
+            )
             for number, each in enumerate(self.exchanges, 1)
             if each.api == api
         ]
@@ -98,7 +111,26 @@ class Cassette:
         found = [each for each in found if each.kind not in tolerated]
         told = "; ".join(each.told() for each in found[:_MOST_SHOWN])
         more = f"; and {len(found) - _MOST_SHOWN} more" if len(found) > _MOST_SHOWN else ""
-        return None, found, f"compared with recorded request {number}: {told}{more}"
+        versions = f" (recorded with {self.client}, asked by {client})" if is_other else ""
+        return None, found, f"compared with recorded request {number}: {told}{more}{versions}"
+
+    def authors_changes(self, exchange: Exchange, parts: Sequence[Part]) -> list[Difference]:
+        """The changes of the author's own words within the vendor's parts, of a request of another version of the CLI.
+
+        An author appends to the prompt of the CLI, and describes agents that stand in the description of its tool. A
+        change of these words is no drift: the whole part counted as the vendor's once, and every changed prompt played.
+        """
+        before, after = _of_vendor(self.parts_of(exchange)), _of_vendor(parts)
+        found = []
+        for name in {**before, **after}:
+            old, new = before.get(name, ""), after.get(name, "")
+            key = _digest(old), _digest(new)
+            if old != new and key not in self._compared:
+                gone, come = _changed_by_author(old, new, self.written(), may_be_appended=name == _PROMPT)
+                changed = Difference(f"the author's words in {name}", "author", gone, come)
+                self._compared[key] = [changed] if gone or come else []
+            found += self._compared.get(key, [])
+        return found
 
     def parts_of(self, exchange: Exchange) -> list[Part]:
         """The parts of a recorded request."""
@@ -127,6 +159,50 @@ def differences(cassette: Cassette, exchange: Exchange, parts: Sequence[Part]) -
         Difference(part.name, part.kind, None, part.text) for part in parts if part.name not in exchange.parts
     ]
     return sorted(found, key=lambda each: ("author", "vendor", "tool", "conversation").index(each.kind))
+
+
+def _of_vendor(parts: Sequence[Part]) -> dict[str, str]:
+    """The texts of the vendor's parts by name. The blocks of the prompt are one: versions divide it in other ways."""
+    texts: dict[str, str] = {}
+    for part in parts:
+        if part.kind == "vendor" and part.name != "parameters":
+            name = _PROMPT if part.name.startswith(_PROMPT) else part.name
+            texts[name] = f"{texts[name]}\n{part.text}" if name in texts else part.text
+    return texts
+
+
+def _changed_by_author(before: str, after: str, written: str, *, may_be_appended: bool) -> tuple[str, str]:
+    """The lines that an author took out of a vendor's text, and those put in.
+
+    These stand in the author's files. What is appended to the prompt may be made up by code, and stand in no file: lines
+    at its end, and lines beside or behind some that do, count as the author's as well. In doubt a change is a miss.
+    """
+    old, new = (
+        [line for line in map(str.strip, re.split(r"\n|\\n", text)) if line] for text in (before, after)
+    )
+
+    def is_authors(line: str, least: int = _SHORTEST_LINE) -> bool:
+        plain = squeezed(line)
+        return len(plain) >= least and plain in written
+
+    gone, come, has_begun = list[str](), list[str](), False
+    for kind, start, stop, new_start, new_stop in SequenceMatcher(
+        None, old, new, autojunk=False
+    ).get_opcodes():
+        if kind == "equal":
+            has_begun = has_begun or any(is_authors(line, _CERTAIN_LINE) for line in old[start:stop])
+            continue
+        is_end = stop == len(old) and new_stop == len(new)
+        is_beside = stop < len(old) and is_authors(old[stop], _CERTAIN_LINE)
+        all_of_it = may_be_appended and (has_begun or is_end or is_beside)
+        gone += [line for line in old[start:stop] if all_of_it or is_authors(line)]
+        come += [line for line in new[new_start:new_stop] if all_of_it or is_authors(line)]
+    return "\n".join(gone), "\n".join(come)
+
+
+def squeezed(text: str) -> str:
+    """The letters and digits of a text: in code, it is divided by quotes, operators and the ends of lines."""
+    return re.sub(r"[\W_]+", "", text).casefold()
 
 
 def _digest(text: str) -> str:

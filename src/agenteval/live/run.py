@@ -13,11 +13,12 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from agenteval.contracts.adapters import LIVE_KEY, Adapter, AdapterContext
-from agenteval.contracts.errors import AdapterError
+from agenteval.contracts.errors import AdapterError, AgentEvalError
 from agenteval.contracts.results import LiveResult
 from agenteval.contracts.testcase import LiveSpec, TestCase
 from agenteval.contracts.trace import AdapterInfo, Trace
@@ -33,7 +34,7 @@ from agenteval.live.scratch import remove_leftovers, remove_tree
 from agenteval.live.seen import incomplete
 from agenteval.loading.config import LiveConfig
 from agenteval.loading.testfile import LoadedTest
-from agenteval.reading.documents import opened, read_text, refuse_link_out
+from agenteval.reading.documents import opened, read_bytes, read_text, refuse_link_out
 from agenteval.redaction.redactor import RedactionRules
 
 KEY = "sk-ant-agenteval-stands-in-for-the-key"
@@ -41,6 +42,8 @@ KEY = "sk-ant-agenteval-stands-in-for-the-key"
 LOG_LINES = 12
 """The last lines of an agent's log that an error shows."""
 _LOG_BYTES = 64 * 2**10
+_MOST_WRITTEN, _MOST_WRITTEN_IN_ALL = 2**20, 32 * 2**20
+"""The size of a file, and of all files together, in which an author's words are looked for."""
 _POLL_SECONDS = 0.02
 _MANAGED = "/etc/claude-code"
 
@@ -190,9 +193,38 @@ class _Live:
                 "record one: agenteval run --live record, with the model's key in the environment",
             )
         try:
-            return cassettes.loaded(path, read_text(path, max_bytes=self.context.max_file_bytes))
+            cassette = cassettes.loaded(path, read_text(path, max_bytes=self.context.max_file_bytes))
         except ValueError as error:
             raise live_error("live.cassette_invalid", str(error), RECORD_AGAIN) from None
+        cassette.written = self.written
+        return cassette
+
+    @cached_property
+    def _written(self) -> str:
+        """The letters and digits of all that git tracks, but for cassettes, which hold the vendor's words too."""
+        from agenteval.live.command import git
+
+        config, texts, total = self.options.config, list[str](), 0
+        for root in {self.options.root, self.options.root / config.nanoclaw.checkout}:
+            for name in (git(root, "ls-files", "-z") or "").split("\0"):
+                path = root / name
+                with suppress(OSError, AgentEvalError):
+                    if (
+                        not name
+                        or path.is_symlink()
+                        or not path.is_file()
+                        or path.stat().st_size > _MOST_WRITTEN
+                    ):
+                        continue
+                    text = read_bytes(path).decode(errors="replace")
+                    total += len(text)
+                    if cassettes.FORMAT not in text[:200] and total <= _MOST_WRITTEN_IN_ALL:
+                        texts.append(text)
+        return cassettes.squeezed(" ".join([*texts, *config.command.run]))
+
+    def written(self) -> str:
+        """All that the author has written; read once, and only where another version of the CLI asks."""
+        return self._written
 
     def real(self) -> Model:
         """The real service. Raises `AdapterError` where it needs a key and there is none."""
