@@ -10,10 +10,13 @@ import tempfile
 import time
 import venv
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from agenteval.cli import main
+from agenteval.judging.runner import _rests_on_model
 from agenteval.live import sandbox
 from agenteval.live.run import environment
 from agenteval.running.session import processors
@@ -94,11 +97,43 @@ def test_what_the_author_changes_is_a_miss_that_names_it(
         f"live.cassette_miss: the cassette has no answer: compared with recorded request 1: {why}"
     )
     marked = project.live("--live", "--stale", "mark").only_result()
-    assert marked["status"] == "pass"
+    assert marked["status"] == "skipped"
+    assert {each["reason_code"] for each in marked["assertions"]} == {"live.stale"}
     assert marked["live"]["stale"][0].startswith(why)
     assert marked["warnings"] == [f"stale: {each}" for each in marked["live"]["stale"]]
     assert "1 stale" in capsys.readouterr().out
-    assert project.live("--live", "--stale", "mark", "--strict").exit_code == 1
+    assert project.live("--live", "--stale", "mark").exit_code == 3  # nothing was judged
+
+
+def test_what_the_recorded_model_chose_is_not_judged_once_the_prompt_changed(project: LiveProject) -> None:
+    """Its answer, the calls that it made, and those that it did not make."""
+    kinds = {
+        "called": ("must_call_tool", {"tool": "lookup"}),
+        "tells": ("output_contains", {"all_of": ["tomorrow"]}),
+        "never": ("must_not_call_tool", {"tool": "delete_all"}),
+        "grounded": ("claims_supported_by_fixtures", {}),
+    }
+    assertions = [{"id": name, "type": kind, "params": params} for name, (kind, params) in kinds.items()]
+    fixture = {"id": "fx.order", "tool": "lookup", "response": SHIPS}
+    tools = {"available": ["lookup", "delete_all"], "fixtures": [fixture]}
+    project.test(assertions=assertions, tools=tools)
+    project.recorded()
+    project.write("CLAUDE.md", "You help much.")
+    project.track()
+    judged = project.live("--live", "--stale", "mark").only_result()["assertions"]
+    statuses = {each["id"]: (each["status"], each["reason_code"]) for each in judged}
+    assert statuses == dict.fromkeys(kinds, ("skip", "live.stale"))
+
+
+@pytest.mark.parametrize(
+    ("deciding", "rests"),
+    [(["tool_result"], False), (["tool_call", "tool_result"], False), (["tool_call"], True), ([], True)],
+)
+def test_what_tools_gave_does_not_rest_on_the_model(deciding: list[str], rests: bool) -> None:
+    """Given the call, a tool's result is the tool's own doing."""
+    types = {str(number): kind for number, kind in enumerate(deciding)}
+    result: Any = SimpleNamespace(status="pass", evidence=SimpleNamespace(event_refs=list(types)))
+    assert _rests_on_model(result, types) is rests
 
 
 def test_a_message_or_a_fixture_that_changed_is_a_miss_whatever_is_marked(

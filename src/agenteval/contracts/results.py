@@ -10,7 +10,7 @@ from agenteval.text.fitting import counted
 
 RESULT_SCHEMA_VERSION = "0.1"
 
-UNRECORDED = ("capability.missing", "trace.unseen", "trace.lacks_data")
+UNRECORDED = ("capability.missing", "trace.unseen", "trace.lacks_data", "live.stale")
 """Reason codes of assertions that need what the recording does not show; they are skipped, or fail by `--strict-capabilities`."""
 AssertionStatus = Literal["pass", "fail", "warn", "skip"]
 AssertionState = Literal["pass", "vacuous", "fail", "warn", "skip", "xfail"]

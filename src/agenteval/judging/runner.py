@@ -3,7 +3,7 @@
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -150,6 +150,8 @@ class _Attempt:
     judged: list[AssertionResult] = field(default_factory=list)
     failure: Failure | None = None
     live: LiveResult | None = None
+    authors_changes: bool = False
+    """True if the model was played though the author changed what it is told: it would choose otherwise now."""
     replay: dict[str, Any] | None = None
     started: float = field(default_factory=time.time)
     clock: float = field(default_factory=time.perf_counter)
@@ -298,6 +300,7 @@ def _of_live_run(
     asked = options.live or LiveOptions()
     made = run_live(adapter, test, context, asked, options.redaction)
     attempt.live, attempt.replay = made.info, made.replay
+    attempt.authors_changes = made.authors_changes
     if asked.shadow:
         attempt.mode = "live-shadow"
         attempt.warnings.append(
@@ -326,9 +329,25 @@ def _without_model(test: LoadedTest, attempt: _Attempt, trace: Trace) -> None:
             result.status, result.exercised, result.reason_code = "skip", False, "capability.missing"
             result.message = "skipped: it needs a real model, and this one was played from a cassette"
             result.reason = "needs a real model"
+        elif attempt.authors_changes and _rests_on_model(result, types):
+            result.status, result.exercised, result.reason_code = "skip", False, "live.stale"
+            result.message = "skipped: it rests on what the recorded model chose before the author's change"
+            result.reason = "the recorded model did not see the author's change"
+            result.failure_category = None
+            result.next_step = "record again with --live record, or run with --live real"
         elif result.status == "pass" and result.exercised:
             seen = (types.get(event_id) for event_id in result.evidence.event_refs)
             result.recorded_model = all(kind in _OF_THE_MODEL for kind in seen)
+
+
+def _rests_on_model(result: AssertionResult, types: Mapping[str, str]) -> bool:
+    """Whether a verdict could be another one with a model that chose or wrote otherwise.
+
+    What a tool gave is the tool's own doing, given the call. An answer is not, though a tool's result supports it; and
+    where no event decided, as with a call that was not made, the model did.
+    """
+    kinds = {types.get(event_id) for event_id in result.evidence.event_refs}
+    return result.status != "skip" and ("final_output" in kinds or kinds <= set(_OF_THE_MODEL))
 
 
 def _trace(

@@ -124,6 +124,8 @@ class LiveRun:
     trace: Trace
     replay: dict[str, Any]
     info: LiveResult
+    authors_changes: bool = False
+    """True if the requests differ from the recorded ones in what the author wrote, and were answered all the same."""
 
 
 def run_live(
@@ -342,7 +344,8 @@ class _Live:
         for answer in proxy.fixtures.own:
             if answer.once and not answer.used:
                 self.context.warn(f"{answer.source}, of {answer.tool}, was never used")
-        return LiveRun(trace=trace, replay=replay, info=self._info(agent, proxy))
+        is_changed = any(each.kind == "author" for each in proxy.differences)
+        return LiveRun(trace=trace, replay=replay, info=self._info(agent, proxy), authors_changes=is_changed)
 
     @contextmanager
     def _scratch(self) -> Iterator[Path]:
