@@ -8,7 +8,6 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import SequenceMatcher
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -177,6 +176,8 @@ def _changed_by_author(before: str, after: str, written: str, *, may_be_appended
     These stand in the author's files. What is appended to the prompt may be made up by code, and stand in no file: lines
     at its end, and lines beside or behind some that do, count as the author's as well. In doubt a change is a miss.
     """
+    from difflib import SequenceMatcher
+
     old, new = (
         [line for line in map(str.strip, re.split(r"\n|\\n", text)) if line] for text in (before, after)
     )
