@@ -199,6 +199,56 @@ def test_newer_keys_are_found_without_a_name_beside_them(kind: str, begins: str,
         assert may_contain(json.dumps(text).encode())
 
 
+SAFE_ROW = "x_9QzT4bKWm-7aRfE2HcJ0dVn5sLgYPu8iXo3kBDtrq"
+"""A key at random of the 64 signs that addresses may hold."""
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        *(
+            begins + SAFE_ROW
+            for begins in (
+                "figd_",
+                "dckr_pat_",
+                "dbtc_",
+                "fk-",
+                "wandb_v1_",
+                "zz_",
+                "newai-live-",
+                "1//0",
+                "AQVN",
+            )
+        ),
+        *(
+            begins + HEXADECIMAL[:40]
+            for begins in (
+                "napi_",
+                "sqp_",
+                "dtn_",
+                "crsr_",
+                "n8n_api_",
+                "cal_live_",
+                "sgp_0a9b8c7d6e5f4d3c_",
+                "CCIPAT_a1B2c3D4e5_",
+            )
+        ),
+        "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",
+        f"{BODY[:14]}.atlasv1.{BODY[:67]}",
+        f"pat{BODY[:14]}.{HEXADECIMAL[:64]}",
+        f"{BODY[:52]}JQQJ99BAACYeBjFXJ3w3AAABACOGa1B2",
+        f"aB38Q~{BODY[:34]}",
+        f"access-production-{HEXADECIMAL[:8]}-0a9b-8c7d-6e5f-{HEXADECIMAL[:12]}",
+        f"access_token$production$a1b2c3d4e5f6g7h8${HEXADECIMAL[:32]}",
+        "sk-helicone-m7wg38n-46bx7v0-3nlz6hw-dqryzda",
+    ],
+)
+def test_keys_of_other_alphabets_and_shapes_are_found(key: str) -> None:
+    """Keys hold `-` and `_`, hexadecimal digits, or letters alone, and some have their mark in the middle."""
+    assert [found for _, found in shown(f"I used {key} for it.")] == [key]
+    assert may_contain(f"I used {key} for it.".encode())
+
+
 ROW = "01Hia0bC2dE3fG4hJ5kL6mN7pQ8rS9tUvWxYz"
 
 
@@ -224,6 +274,11 @@ ROW = "01Hia0bC2dE3fG4hJ5kL6mN7pQ8rS9tUvWxYz"
         "run-20261128T084417Z-0a9b8c7d",
         "this.handleInitialSocks5AuthenticationHandshakeResponse",
         "exports.X509SubjectAlternativeNameExtensionParser",
+        "this.decodeUtf8StringFromBase64BufferWithUtf16Fallback",
+        "test_HTTP2Server_Returns404ForXMLRequest3_AndRetries",
+        "M680-80v-120H560v-80h120v-120h80v120h120v80H760v120h-80ZM200-200v-200h560v0",
+        "run-20261128T100504Z-81d0bdc5-shard-1-of-2-20261128T100505Z",
+        "hf_hub_download_with_retries_and_caches",
         "re_export_all_of_the_modules_of_package_2",
         f"{HEXADECIMAL[:40]}.tar.gz, img_20260101_120000_0a9b8c7d6e5f4d3c.png",
     ],

@@ -103,16 +103,30 @@ _KEY_SIGNS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
 _KEY = "[A-Za-z0-9_-]"
 _START = r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt]))"
 """The beginning of a word, also after an escaped line break."""
-_MIXED_ROW = "(?=[A-Za-z]*[0-9]+[A-Za-z]+[0-9])(?=[A-Z0-9]*[a-z])(?=[a-z0-9]*[A-Z])[A-Za-z0-9]{30,}"
-"""A long row of digits, in two places at least, and of letters of both cases."""
+_MIXED_ROW = (
+    "(?!(?:[0-9]{1,40}|[a-z]{2,40}|[A-Z]{2,40})[_-]|[A-Za-z0-9_-]{0,60}_[A-Z][a-z]{3}|[AaCcHhLlMmQqSsTtVvZz0-9-]{30})"
+    "(?=(?:[a-z0-9_-]{0,40}+[A-Z]){5})(?=(?:[A-Z0-9_-]{0,40}+[a-z]){5})"
+    "(?=(?:(?:[A-Za-z_-]|[0-9]{1,40}+(?![A-Za-z])){0,40}+[0-9]{1,40}+[A-Za-z]){2})"
+    "(?=(?:(?:[a-z_-]|[0-9](?![a-z])|[A-Z](?![A-Z0-9])){0,40}+[A-Z0-9][A-Za-z0-9]){3})[A-Za-z0-9_-]{30,}"
+)
+"""A long row of signs at random.
+
+It begins with no part of a mark or a time, has no part that is a word (`_Returns404`), and is no drawing in SVG
+(`M8-12v-10h8`). It has five letters of each case (a time in a name has `T` and `Z`), and digits before letters in two
+places. Three times a digit or another capital follows a capital, or a small letter a digit: in
+`decodeUtf8StringFromBase64Buffer` none does. All looks ahead are bounded: a row may be as long as a text.
+"""
 _MARKS = tuple(
     """
-    AGE-SECRET-KEY- APP_USR- ATATT3 ATCTT3 BSA- CFPAT- CLOJARS_ FLWSECK- FLWSECK_TEST- GOCSPX- HRKU- NRAK- NRJS- PMAK-
-    apify_api_ bkua_ cfat_ cfk_ cfut_ csk- dapi dckr_oat_ dckr_pat_ dop_v1_ dor_v1_ doo_v1_ duffel_test_ duffel_live_
-    e2b_ figd_ figu_ fo1_ fw_ glc_ glsa_ gsk_ hf_ jina_ lin_api_ lin_oauth_ lsv2_pt_ lsv2_sk_ nfc_ nfp_ ntn_ nvapi-
-    pat-na1- pat-eu1- pcsk_ phs_ phx_ pplx- pscale_oauth_ pscale_pw_ pscale_tkn_ pul- r8_ rk_test_ rnd_ rpa_ rubygems_
-    rzp_live_ sbp_ secret_ sgp_ shpat_ shpca_ shppa_ shpss_ sk-lf- sk-or-v1- sk_ sk_test_ sntrys_ sntryu_ tfp_ tgp_v1_
-    tvly- vca_ vci_ vck_ vcp_ vcr_ vercel_blob_rw_ whsec_ xai- xapp- xkeysib-
+    AGE-SECRET-KEY- APP_USR- ATATT3 ATBB ATCTT3 BSA- CCDB1_ CCIPAT_ CCIPRJ_ CFPAT- CLOJARS_ FLWSECK- FLWSECK_TEST- GOCSPX-
+    HRKU- NRAK- NRJS- PMAK- access-production- access-sandbox- apify_api_ bb_live_ bkua_ cal_live_ cfat_ cfk_ cfut_ crsr_
+    csk- dapi dbtc_ dbtu_ dckr_oat_ dckr_pat_ ddapp_ ddpat_ dop_v1_ dor_v1_ doo_v1_ dtn_ duffel_test_ duffel_live_ e2b_
+    figd_ figu_ fo1_ fw_ glc_ glsa_ gsk_ hcaik_ hcamk_ hf_ jina_ lin_api_ lin_oauth_ lsv2_pt_ lsv2_sk_ mdb_sa_sk_ n8n_api_
+    napi_ nfc_ nfp_ ntn_ nvapi- pat-na1- pat-eu1- pcsk_ pdl_live_apikey_ pdl_sdbx_apikey_ phs_ phx_ polar_oat_ pplx-
+    pscale_oauth_ pscale_pw_ pscale_tkn_ pul- r8_ rk_test_ rnd_ rpa_ rubygems_ rzp_live_ sbp_ secret_ sgamp_user_ sgp_
+    shpat_ shpca_ shppa_ shpss_ signkey-prod- sk-helicone- sk-lf- sk-or-v1- sk_ sk_test_ sk_car_ sntrys_ sntryu_ sq0atp-
+    sqa_ sqp_ squ_ tfp_ tgp_v1_ tr_pat_ tr_prod_ tvly- vca_ vci_ vck_ vcp_ vcr_ vercel_blob_rw_ wandb_v1_ whsec_ xaat-
+    xai- xapp- xapt- xkeysib- xsmtpsib-
 """.split()  # noqa: SIM905 - a list of them would be ten times as long
 )
 """The beginnings of the keys of many services."""
@@ -182,16 +196,27 @@ FORMS = (
         ",".join(_MARKS),
         rf"""(?x) {_START} (?:{"|".join(_MARKS)})
             (?=[A-Za-z_-]{{0,40}}[0-9])  # a name of words has none
-            (?:[a-z]{{3,4}}-|[0-9A-Z-]{{1,32}}-|[A-Za-z0-9]{{4,8}}_)?  # of what kind the key is
-            (?:[A-Za-z0-9]{{20,}}|[0-9a-f]{{8}}(?:-[0-9a-f]{{4}}){{3}}-[0-9a-f]{{12}}) [A-Za-z0-9_=-]*""",
+            (?:[a-z]{{3,4}}-|[0-9A-Z-]{{1,32}}-|[A-Za-z0-9]{{4,26}}_)?  # of what kind the key is, or which it is
+            (?:[A-Za-z0-9]{{20,}}|[0-9a-f]{{8}}(?:-[0-9a-f]{{4}}){{3}}-[0-9a-f]{{12}}
+             |(?:[a-z0-9]{{7}}-){{3,}}[a-z0-9]{{7}}|(?={_KEY}{{0,40}}[A-Z])(?={_KEY}{{0,40}}[a-z]){_KEY}{{22,}}) [A-Za-z0-9_=-]*""",
         begins=True,
     ),
     Form(  # how they begin is how other things do, too: a longer row has to follow, or one of a certain length
         "service-key",
-        "fc-,key-,nvapi-,re_,sb_secret_,sk-,tskey-,ya29.,hvb.,hvs.,hvr.,dp.st.,dp.pt.,dp.sa.,dp.ct.,sl.A,sl.B,sl.u.,mlsn.,dt0c01.,.atlasv1.",
+        "fc-,key-,nvapi-,re_,sb_secret_,sk-,tskey-,ya29.,hvb.,hvs.,hvr.,dp.st.,dp.pt.,dp.sa.,dp.ct.,sl.A,sl.B,sl.u.,mlsn.,dt0c01.,.atlasv1."
+        ",hf_,api_org_,key_,AKCp,AKID,AQVN,LTAI5t,BSA,EAAA,IQoJb3JpZ2lu,cmVmdGtuOj,snyk_uat.,1//0,v1.0-,fm2_,bce-v3/,LLM|,"
+        "access_token$,oy2,cio",
         rf"""(?x) {_START} (?:
-            sk-(?=[A-Za-z]{{0,40}}[0-9])[A-Za-z0-9]{{32,}}[A-Za-z0-9_=-]*
-          | (?:fc|key)-[0-9a-f]{{32}}(?!{_KEY})
+            sk-(?=[A-Za-z]{{0,40}}[0-9])[A-Za-z0-9]{{32,}}[A-Za-z0-9_=-]* | sk-[a-z0-9]{{48}}(?!{_KEY})
+          | (?:hf_|api_org_)(?=[A-Z]*[a-z])(?=[a-z]*[A-Z])[A-Za-z]{{34}}(?!{_KEY})  # of letters alone
+          | (?:fc-|key-|key_)[0-9a-f]{{32}}(?!{_KEY}) | key_(?:[0-9a-f]{{28}}|[0-9a-f]{{64}})(?!{_KEY})
+          | AKCp[A-Za-z0-9]{{60,}} | AKID[A-Za-z0-9]{{32}}(?!{_KEY}) | AQVN{_KEY}{{35,}} | LTAI5t[A-Za-z0-9]{{18}}(?!{_KEY})
+          | BSA(?=[A-Za-z_-]*[0-9])(?=[A-Z0-9_-]*[a-z]){_KEY}{{28}}(?!{_KEY}) | EAAA{_KEY}{{60}}(?![A-Za-z0-9_+/-])
+          | IQoJb3JpZ2lu[A-Za-z0-9+/]{{80,}}=* | cmVmdGtuOj[A-Za-z0-9+/]{{50,}} | snyk_uat\.[0-9a-f]{{8}}\.{_KEY}{{20,}}
+          | 1//0{_KEY}{{40,}} | v1\.0-[0-9a-f]{{24}}-[0-9a-f]{{100,}} | fm2_[A-Za-z0-9+/]{{60,}}[A-Za-z0-9+/=,]*
+          | bce-v3/ALTAK-[A-Za-z0-9]{{20,}}/[0-9a-f]{{40}} | LLM\|[0-9]{{10,}}\|{_KEY}{{20,}}
+          | access_token\$(?:production|sandbox)\$[a-z0-9]{{16}}\$[0-9a-f]{{32}}
+          | (?:oy2[a-z0-9]{{43}}|cio(?=[A-Z0-9]*[a-z])(?=[a-z0-9]*[A-Z])[A-Za-z0-9]{{32}})(?!{_KEY})
           | nvapi-(?={_KEY}{{0,60}}[0-9]){_KEY}{{60,}}
           | re_(?=[A-Za-z0-9]*[0-9A-Z])[A-Za-z0-9]{{8}}_(?=[A-Za-z]{{0,23}}[0-9])[A-Za-z0-9]{{20,}}
           | sb_secret_{_KEY}{{20,}}
@@ -205,7 +230,7 @@ FORMS = (
     ),
     # The form of most keys to come: a mark, and a long row with digits in two places and letters of both cases.
     # Ids of calls and messages have at most 29 signs (`toolu_`, `chatcmpl-`), or are hexadecimal (`resp_`, digests);
-    # names in code have digits in one place (`this.handleSocks5FinalHandshakeResponse`).
+    # names in code are made of words (`this.handleSocks5FinalHandshakeResponse`).
     Form(
         "service-key",
         "",
@@ -214,6 +239,19 @@ FORMS = (
             (?:[a-z][a-z0-9]{{1,11}}[_.-]|[A-Z][A-Z0-9]{{1,11}}[_.-]){{1,3}}
             {_MIXED_ROW} [A-Za-z0-9_=-]*""",
     ),
+    # Marks in the middle: of Azure's newer services and its applications, of Airtable, Infisical and ClickUp.
+    Form("service-key", "JQQJ99", r"(?<![A-Za-z0-9])[A-Za-z0-9]{52}JQQJ99[A-Za-z0-9]{16,}"),
+    Form(
+        "service-key",
+        "pat,st.",
+        rf"(?<![A-Za-z0-9_-])(?:pat[A-Za-z0-9]{{14}}\.[0-9a-f]{{64}}|st\.[0-9a-f]{{24}}\.[0-9a-f]{{32}}\.[0-9a-f]{{32}})(?!{_KEY})",
+    ),
+    Form(
+        "service-key",
+        "7Q~,8Q~",
+        r"(?<![A-Za-z0-9_.~-])[A-Za-z0-9_.~-]{3}[78]Q~(?=[a-z0-9_.~-]*[A-Z])(?=[A-Z0-9_.~-]*[a-z])[A-Za-z0-9_.~-]{31,34}(?![A-Za-z0-9_~-])",
+    ),
+    Form("service-key", "pk_", rf"(?<![A-Za-z0-9_-])pk_[0-9]{{6,9}}_[A-Z0-9]{{32}}(?!{_KEY})"),
     Form(
         "slack-token",
         "xox,//hooks.slack",
@@ -240,16 +278,18 @@ _WORD_SIGNS = bytes(ord("a") if code in _KEY_SIGNS + b"\\\n" else ord(" ") for c
 _ENDS = lazy(rb"\\+[nrt]?|\n")
 _DIGIT = lazy(rb"[0-9]")
 _ROW_SIGNS = _KEY_SIGNS + b"+/"
-_BEFORE = 8
-"""The bytes before a long word that a word of the table with dots may take: `hvs.`."""
 _FAR_BEFORE = 64
 """The bytes before a long word that the first parts of a key may take; those of a Discord token take 34."""
 _ROW_BEFORE = 128
 """The bytes before a long word that may belong to the same row of base64."""
 _WORDS = {word.encode(): form for form in FORMS for word in form.words}
+_BEFORE = max(map(len, _WORDS))
+"""The bytes before a long word that a word of the table with dots may take: `hvs.`, `.atlasv1.`."""
 _BEGINNINGS = tuple(word for word, form in _WORDS.items() if form.begins and b"." not in word)
 _HEADS = frozenset(word[:2] for word in _BEGINNINGS)
-_SHORT = {word: lazy(form.source.encode()) for word, form in _WORDS.items() if len(word) <= 2}
+_SHORT = {
+    word: lazy(form.source.encode()) for word, form in _WORDS.items() if len(word) <= 2 or word == b"pat"
+}
 """Words that are everywhere: the pattern of the form has to match, too."""
 _AROUND = tuple(word for word in _WORDS if word not in _SHORT and word.strip(_KEY_SIGNS + b"."))
 """Words with signs that neither a long word has nor what stands right before it: they are looked for in all of a text."""
@@ -264,7 +304,7 @@ _WITHIN = lazy(
 )
 _MIXED = lazy(rb"(?<![A-Za-z0-9])" + _MIXED_ROW.encode())
 _OF_PARTS = (
-    *(_SHORT[word] for word in (b".", b":")),
+    *(_SHORT[word] for word in (b".", b":", b"pat")),
     *(lazy(form.source.encode()) for form in FORMS if not form.words),
 )
 """Patterns of keys that have parts before their long word. Each begins with any sign, so a whole text takes them long."""
@@ -310,8 +350,12 @@ def _has_word(words: bytes) -> bool:
 def _may_be_key(pieces: list[bytes]) -> bool:
     """Return whether a piece of a word begins like a key or encodes a text; the last piece is the longest."""
     for piece in pieces:
-        # Only a name of words, such as `sk_buff_head_init`, has no digit.
-        if piece[:2] in _HEADS and piece.startswith(_BEGINNINGS) and _DIGIT.search(pieces[-1]):
+        # Only a name of words, such as `sk_buff_head_init`, is in small letters without a digit.
+        if (
+            piece[:2] in _HEADS
+            and piece.startswith(_BEGINNINGS)
+            and (not piece.islower() or _DIGIT.search(pieces[-1]))
+        ):
             return True
         if not piece.islower() and encodes_text(piece):
             return True
