@@ -140,6 +140,7 @@ SPELLINGS = [
         "delete_all()",
         " delete_all ",
     ),
+    *("functions.delete_all:0", "delete_all<|channel|>commentary", '"delete_all"'),
     *("functions.delete_all", "srv.delete_all", "srv/delete_all", "srv:delete_all", "mcp__srv__delete_all"),
     *(
         "mcp__srv__deleteAll",

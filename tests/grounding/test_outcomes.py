@@ -23,6 +23,9 @@ def ran(value: Any, command: str = "pytest", *, success: bool = True) -> tuple[S
 FAILING: list[Any] = [
     "collected 4992 values\n4985 passed, 7 failed\nFAILURES DETECTED",
     "Ran 12 tests\n\nFAILED (failures=2)",
+    "FAILURES!\nTests: 12, Assertions: 30, Failures: 2.",
+    "error: test failed, to rerun pass `--lib`",
+    "FAIL src/lamps.test.ts",
     "FAILED (errors=1)",
     "Tests: 1 failed, 3 passed, 4 total",
     "Tests run: 12, Failures: 2, Errors: 0, Skipped: 0",

@@ -35,7 +35,7 @@ _COUNTS = {
     ),
 }
 _VERDICT = lazy(
-    r"(?m)^(?:--- FAIL: .*|FAIL(?:ED)?(?:\t.*| \(.*\)|: .*|!)?|not ok \d+.*|BUILD FAIL(?:ED|URE).*|FAILURES DETECTED.*)$"
+    r"(?m)^(?:--- FAIL: .*|FAIL(?:ED)?(?:\t.*| \(.*\)|: .*|!| +[\w.-]*[./][\w./-]+)?|FAILURES!|error: (?:\d+ )?tests? failed.*|not ok \d+.*|BUILD FAIL(?:ED|URE).*|FAILURES DETECTED.*)$"
     r"|test result: FAILED"
 )
 """Lines by which a runner reports a failure without a count."""

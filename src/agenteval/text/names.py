@@ -25,10 +25,10 @@ def is_spelled_like(pattern: str, name: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def _spelled(name: str) -> str:
-    """Return a name in lower case, with its words joined by `_`."""
+    """Return a name in lower case, with its words joined by `_`, and without what models add (`<|channel|>commentary`, `:0`)."""
     import unicodedata
 
-    plain = unicodedata.normalize("NFKC", name).translate(_LOOKALIKES)
+    plain = _NOT_OF_NAME.sub("", unicodedata.normalize("NFKC", name)).translate(_LOOKALIKES)
     plain = "".join(sign for sign in plain if unicodedata.category(sign) not in ("Cf", "Mn")).strip()
     return _WORD_BORDER.sub("_", plain.removesuffix("()")).replace("-", "_").replace(" ", "_").casefold()
 
@@ -43,6 +43,7 @@ def _spellings(name: str) -> tuple[str, ...]:
 
 _WORD_BORDER = lazy(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _NAMESPACE = lazy(r"__|[./:]+")
+_NOT_OF_NAME = lazy(r"(?s)<\|.*|:[0-9]+\s*\Z|[\"'`]")
 _LOOKALIKES = str.maketrans(
     "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u0501\u04bb\u04cf\u0410\u0412\u0415\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0425\u0406"
     "\u03b1\u03b5\u03b9\u03ba\u03bd\u03bf\u03c1\u03c4\u03c5\u03c7\u0391\u0392\u0395\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a7\u0131\u0261\u2010\u2011\u2012\u2013\u2212\uff3f",

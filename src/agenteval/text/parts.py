@@ -134,6 +134,7 @@ def _as_read(line: str, case_sensitive: bool, *, bare: bool = False) -> str:
         from html import unescape
 
         line = _QUOTED.sub("", unescape(line) if "&" in line else line)
+        line = _LINK.sub(r"\1", _BREAK.sub(" ", line))
         line = _EMPHASIS.sub("", line)
     # 1 000 with a fixed space is one number: its space must not become a blank, at which a phrase could begin.
     if not line.isascii():
@@ -157,7 +158,12 @@ def _as_seen(sign: str) -> str:
     return unicodedata.normalize("NFKC", sign)
 
 
-_EMPHASIS = lazy(r"[*`]+|~~|<(?:/?(?:b|i|em|strong|u|s|code|mark|span)|br ?/?)>|(?<![^\W_])_+|_+(?![^\W_])")
+_BREAK = lazy(r"(?i)<br ?/?>|\\$")
+"""A line break of HTML, and of Markdown at the end of a line: read as a blank."""
+_LINK = lazy(r"!?\[([^\[\]]*)\]\([^()\s]*\)")
+_EMPHASIS = lazy(
+    r"[*`]+|~~|<!--[^>]*-->|</?(?:b|i|em|strong|u|s|code|mark|wbr|span(?: [^<>]*)?)/?>|\x1b\[[0-9;]*m|(?<![^\W_])_+|_+(?![^\W_])"
+)
 _QUOTED = lazy(r"^\s*(?:>\s?)+")
 _FIXED_IN_NUMBER = lazy(r"(?<=\d)[\u00a0\u2009\u202f](?=\d{3}(?!\d))")
 _OF_GROUP = lazy(r"(?<=\d) (?=\d{3}(?!\d))")
