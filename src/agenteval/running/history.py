@@ -43,7 +43,7 @@ def keys(root: Path) -> Callable[[str], str]:
 
 
 def load_last_run(root: Path) -> LastRun:
-    """What is remembered; nothing without a cache that can be read."""
+    """Load what earlier runs left in the cache; nothing without a cache that can be read."""
     import orjson
 
     if not is_inside(root / FOLDER, root):
@@ -111,7 +111,7 @@ def _forget_the_gone(last: LastRun, root: Path) -> None:
 
 
 def _is_gone(root: Path, path: str) -> bool:
-    """Whether the file is there no more; false for a path that cannot be looked up: redacted, or not UTF-8."""
+    """Return whether the file is there no more; false for a path that cannot be looked up: redacted, or not UTF-8."""
     return not (tokens_in(path) or "\\udc" in path or os.path.exists(root / path))  # noqa: PTH110
 
 

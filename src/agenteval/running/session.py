@@ -41,29 +41,29 @@ class Flow:
     shard: "Shard | None" = None
     workers: str = AUTO
     progress: bool = True
-    """Whether a terminal shows how far the run is."""
+    """True if a terminal shows how far the run is."""
     cluster: "Cluster | None" = None
-    """Where the tests are run instead of here."""
+    """The cluster that runs the tests in place of this machine."""
 
     @property
     def arranges(self) -> bool:
-        """Whether the files differ from those found, or come in another order."""
+        """True if the files differ from those found, or come in another order."""
         return self.last_failed or self.failed_first or self.shard is not None
 
     @property
     def parallel(self) -> bool:
-        """Whether there may be more than one process."""
+        """True if there may be more than one process."""
         return self.workers not in ("0", "1") and hasattr(os, "fork")
 
     def processes(self, files: int, *, slow: bool = False) -> int:
-        """How many processes this number of files, each of which may be slow, needs; 1 is the process of the command."""
+        """Return the number of processes for so many files, each of which may be slow; 1 is the process of the command."""
         if self.workers != AUTO:
             return max(1, int(self.workers))
         return processors() if files >= (2 if slow else FEWEST_FOR_AUTO) else 1
 
 
 def processors() -> int:
-    """How many processors this process may use."""
+    """Count the processors that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -71,7 +71,7 @@ def processors() -> int:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Session:
-    """One run. Tests stream through it: each is loaded, judged, entered into the recorder, and forgotten."""
+    """One run. Tests stream through it: each is loaded, judged, recorded, and forgotten."""
 
     recorder: RunRecorder
     selection: Selection
@@ -82,10 +82,10 @@ class Session:
     unread: int = 0
     """Tests that --lf left out, without loading them."""
     wanted: int = 0
-    """How many tests all shards have together, as far as is known before loading."""
+    """The number of tests that all shards have together, as far as is known before loading."""
     workers: "Workers | ClusterRun | None" = None
     job: "Job | None" = None
-    """What the workers do."""
+    """The job of the workers."""
     progress: "Progress | None" = None
     unique: TaskIds = field(default_factory=TaskIds)
     overlooked: list[Problem] = field(default_factory=list)
@@ -107,7 +107,7 @@ class Session:
         return ExitCode.PASSED if number and not self.recorder.totals.invalid else ExitCode.INVALID
 
     def has_live(self, paths: Sequence[str]) -> bool:
-        """Whether any selected test runs live. True as well where none can be loaded: the run says what is wrong."""
+        """Return whether any selected test runs live; also true where none can be loaded, since the run then reports why."""
         found = self.tests() if self.tests else discover(paths, [])
         loaded = False
         for each in found:
@@ -212,7 +212,7 @@ class Session:
         return ()
 
     def _leftover(self) -> Iterator[LoadedFile]:
-        """What workers have finished beside, when a run is interrupted."""
+        """Yield the files that workers have finished beside, when a run is interrupted."""
         if self.workers and self.job:
             from agenteval.running.workers import told
 
@@ -309,7 +309,7 @@ class Session:
         return mine
 
     def _is_wanted(self, found: Found) -> bool:
-        """Whether a test is selected; a file with errors counts as one."""
+        """Return whether a test is selected; a file with errors counts as one."""
         if isinstance(found, SpecError):
             return True
         candidate = self.runner.load(found)
@@ -358,7 +358,7 @@ class Session:
                     yield candidate
 
     def _claimed(self, candidate: LoadedFile) -> bool:
-        """Whether no other test of the run has its id, here or as an OpenWOP task; a suite was checked before."""
+        """Return whether no other test of the run has its id, here or as an OpenWOP task; a suite was checked before."""
         if self.tests:
             return True
         try:

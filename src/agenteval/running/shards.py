@@ -1,4 +1,4 @@
-"""Which tests belong to which shard of a divided run, and what all its shards have to share."""
+"""The shards of a run: tests divided among them, the plan that they share, and the merging of their results."""
 
 import heapq
 import json
@@ -54,7 +54,7 @@ SETTINGS, PLUGINS, DIVISION = (
     "plugins or adapters",
     "recorded durations or the order of tests",
 )
-"""What a plan has beside files."""
+"""The parts of a plan beside files."""
 _NOT_JUDGED_BY = frozenset(("run_id", "root", "registry", "progress", "scratch", "tell", "keep"))
 """The options of a run that decide no verdict; the registry stands in a plan by its code."""
 
@@ -205,7 +205,7 @@ def _in_folder(folder: Path) -> list[str]:
 
 
 def code_of(root: Path, registry: Registry) -> list[Any]:
-    """What there is of plugins: the versions of installed ones, and the Python files of the project beside those it has loaded."""
+    """List the code of plugins: the versions of installed ones, and the Python files of the project beside those it has loaded."""
     from importlib.metadata import entry_points
 
     groups = ("agenteval.assertions", "agenteval.adapters", "agenteval.operators")
@@ -331,7 +331,7 @@ class ShardLog:
 
 
 AGAIN = "run that shard again"
-"""What to do about a shard whose files are not as they were written."""
+"""The advice for a shard whose files are not as they were written."""
 
 
 class MergeError(AgentEvalError):

@@ -27,7 +27,7 @@ TOO_MANY_INVALID = "live.too_many_invalid"
 
 
 def trials_of(test: LoadedTest, options: RunOptions) -> int:
-    """How often a live test is run: as the command line says, or the test."""
+    """Return the number of trials of a live test: that of the command line, or of the test."""
     return options.trials or (test.case.live.trials if test.case.live else 1)
 
 

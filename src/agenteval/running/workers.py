@@ -1,7 +1,7 @@
 """Worker processes: items answered for side by side, and handed back in the order in which they were given.
 
 On this machine workers are forks: a fork starts in milliseconds, with everything imported. For a run a test file goes to a
-worker, and a candidate comes back: sealed files, lines to print, and the record of the result. Results stay behind,
+worker, and a loaded file comes back, with what was judged: sealed files, lines to print, and the record of the result. Results stay behind,
 since sending one takes longer than all of these. A worker that dies takes one item with it; another takes its place.
 """
 
@@ -45,7 +45,7 @@ Asked = tuple[Any, str, int]
 
 
 class Job(Protocol):
-    """What is done with each item; it is pickled for a process that is no fork, which first calls `start`."""
+    """The work on each item; it is pickled for a process that is no fork, which first calls `start`."""
 
     def start(self, root: Path) -> None:
         """Make the process ready, in the project's folder."""
@@ -65,7 +65,7 @@ class RunJob:
     modules: tuple[str, ...] = ()
 
     def travelling(self) -> "RunJob":
-        """What can be sent of it to another machine."""
+        """Return the part of the job that can be sent to another machine."""
         from agenteval.plugins.registry import BUILT_IN
 
         options, console = self.runner.options, copy(self.runner.console)
@@ -94,7 +94,7 @@ class RunJob:
             options.live.root, options.live.scratch = root, scratch_name()
 
     def answer(self, item: Selected, blame: str, lost: int) -> LoadedFile | None:
-        """The candidate; None when examining fails, so that the main process does it again and reports why.
+        """Load and judge a file; None when that fails, so that the main process does it again and reports why.
 
         A live run that was lost with a machine is made once more, and no third time.
         """
