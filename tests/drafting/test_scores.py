@@ -12,7 +12,7 @@ from agenteval.contracts.adapters import find_adapter
 from agenteval.contracts.trace import Event, Trace
 from agenteval.judging.runner import RunOptions, run_test
 from agenteval.loading.testfile import load_test
-from agenteval.mutation.engine import noes
+from agenteval.mutation.engine import failing_ids
 from agenteval.operators.calls import with_args
 from agenteval.operators.traces import before_output, inserted, rebuilt, with_output
 from agenteval.plugins.registry import BUILT_IN
@@ -174,6 +174,8 @@ def test_what_is_harmless_breaks_no_draft() -> None:
         assert trace
         critical = [bound for bound in test.checks if bound.spec.severity == "critical"]
         broken = {
-            what: found for what, changed in harmless(trace) if (found := noes(critical, changed, test.case))
+            what: found
+            for what, changed in harmless(trace)
+            if (found := failing_ids(critical, changed, test.case))
         }
         assert broken == {}

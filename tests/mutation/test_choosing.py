@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from agenteval.mutation.engine import MutationOptions, noes, worthwhile
+from agenteval.mutation.engine import MutationOptions, failing_ids, worthwhile
 from agenteval.operators.catalogue import OPERATORS
 from builders import make_case
 from mutation.subjects import check, searching
@@ -56,5 +56,5 @@ def test_what_the_rest_of_a_run_could_change_says_no_to_nothing() -> None:
     required = asserted(check("must_call_tool", "searches", tool="xyzzy"))
     forbidden = asserted(check("must_not_call_tool", "never", tool="web_search"))
     trace = replace(searching(), unseen=["what subagent g1 did"])
-    assert noes([required, forbidden], trace, make_case()) == {"never"}
-    assert noes([required, forbidden], searching(), make_case()) == {"searches", "never"}
+    assert failing_ids([required, forbidden], trace, make_case()) == {"never"}
+    assert failing_ids([required, forbidden], searching(), make_case()) == {"searches", "never"}

@@ -542,7 +542,7 @@ def _of_content(fact: str, answer: str, asked: Sequence[str]) -> list[Request]:
         if plain in got or (not plain.isascii() and plain in folded)  # scripts without blanks have no words
     ]
     needed = (len(wanted) + 1) // 2
-    if len(present) < needed and values.tell_all:
+    if len(present) < needed and values.repeats_all:
         return [Request(told(values.repeated), told(values.repeated), met=True)]
     return [
         Request(

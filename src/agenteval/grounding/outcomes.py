@@ -97,7 +97,7 @@ def outcomes(results: Sequence[Event], trace: Trace) -> list[Outcome]:
         if not kinds and not event.data.get("success") and _RUNS_TESTS.search(command):
             kinds = {"tests": "the result is a failure"}
         if kinds:
-            failing = next((told for told in kinds.values() if told), "")
+            failing = next((text for text in kinds.values() if text), "")
             found.append(Outcome(event.event_id, tuple(kinds), failing))
     return found
 

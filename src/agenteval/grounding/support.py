@@ -251,11 +251,11 @@ class _Reading:
                 found.add(number)
         return frozenset(found)
 
-    def _is_told(self, at: int, tells: Callable[[int], bool]) -> bool:
-        """Return whether a near passage about the same object has the fact at an offset, by the test `has`."""
-        if self.best is not None and not self.corpus.passages[self.best].is_record and tells(self.best):
+    def _is_supported(self, at: int, has_fact: Callable[[int], bool]) -> bool:
+        """Return whether a near passage about the same object has the fact at an offset, by the test `has_fact`."""
+        if self.best is not None and not self.corpus.passages[self.best].is_record and has_fact(self.best):
             return True
-        return any(tells(number) and self._is_about(number, at) for number in self.near)
+        return any(has_fact(number) and self._is_about(number, at) for number in self.near)
 
     def _is_about(self, number: int, at: int) -> bool:
         item = self.corpus.passages[number].item
@@ -314,15 +314,15 @@ class _Reading:
         if before and row(f"{before[1]} {number.text}") in corpus.words:
             return True  # a name, as of a train: S 6
 
-        def tells(passage: int) -> bool:
+        def has_fact(passage: int) -> bool:
             return self._has_number(passage, number)
 
         if number.named:
-            return any(map(tells, corpus.stating))
-        if self._is_told(number.start, tells) and not self._is_displaced(number):
+            return any(map(has_fact, corpus.stating))
+        if self._is_supported(number.start, has_fact) and not self._is_displaced(number):
             return True
         written = row(number.text)
-        is_elsewhere = any(map(tells, self.near))
+        is_elsewhere = any(map(has_fact, self.near))
         if is_elsewhere or written in corpus.words:
             self.displaced.add(number.text)
         return not is_elsewhere and " " in written.strip() and written in corpus.words
@@ -372,7 +372,7 @@ class _Reading:
         if any(date.covers(each) and date.agrees(each) for each in self.said.dates):
             return True
 
-        def tells(passage: int) -> bool:
+        def has_fact(passage: int) -> bool:
             corpus.look(1)
             return any(
                 date.covers(each)
@@ -381,9 +381,9 @@ class _Reading:
                 for each in corpus.dates(passage)
             )
 
-        if self._is_told(date.start, tells):
+        if self._is_supported(date.start, has_fact):
             return True
-        if any(map(tells, corpus.stating)):
+        if any(map(has_fact, corpus.stating)):
             self.displaced.add(date.text)
         return False
 

@@ -64,12 +64,12 @@ def mutate(outcome: Outcome, options: MutationOptions, registry: Registry) -> Te
         made.reason = redactor.text(f"the test does not pass as recorded: {result.status} ({reason})")
         return made
     suggestions = Suggestions(test, trace, registry, redactor)
-    expected = noes(test.checks, trace, test.case)
+    expected = failing_ids(test.checks, trace, test.case)
     counting = _counting(test)
     noticed = set(expected)  # what says no to the recording itself is not idle
     for change in distinct_changes(trace, test.case, options):
         rule = rule_of(change)
-        found = frozenset() if rule else noes(test.checks, change.changed, test.case) ^ expected
+        found = frozenset() if rule else failing_ids(test.checks, change.changed, test.case) ^ expected
         noticed |= found
         killers = [bound.spec.id for bound in test.checks if bound.spec.id in found & counting]
         advice = None if rule or killers else suggestions.against(change.mutant, change.changed)
@@ -125,8 +125,8 @@ def distinct_changes(trace: Trace, case: TestCase, options: MutationOptions) -> 
         with _blamed(operator):
             changed = mutant.build()
             after = behaviour(changed)
-        if (told := hash(after)) not in seen:  # each description is as long as the trace: too large to keep
-            seen.add(told)
+        if (digest := hash(after)) not in seen:  # each description is as long as the trace: too large to keep
+            seen.add(digest)
             yield Change(
                 original=trace, changed=changed, mutant=mutant, operator=operator, before=before, after=after
             )
@@ -211,7 +211,7 @@ def verdict_on(trace: Trace, check: Assertion, case: TestCase) -> Verdict | None
     return verdict if isinstance(verdict, Verdict) else None
 
 
-def noes(checks: Iterable[BoundAssertion], trace: Trace, case: TestCase) -> frozenset[str]:
+def failing_ids(checks: Iterable[BoundAssertion], trace: Trace, case: TestCase) -> frozenset[str]:
     """Return the ids of the assertions that do not accept a trace. A crash counts: its test would be an error."""
     found = []
     for bound in checks:
@@ -299,13 +299,13 @@ def worthwhile(
     The trace counts as complete: the next run may record what this one does not.
     """
     trace = replace(trace, unseen=[])
-    wrong = noes(checks, trace, case)
+    wrong = failing_ids(checks, trace, case)
     holding = [bound for bound in checks if bound.spec.id not in wrong]
     worth: set[str] = set()
     for change in distinct_changes(trace, case, options):
         if rule_of(change) is None:
             # The first that notices is enough: further assertions on the same regression are noise in a drafted test.
-            first = (bound.spec.id for bound in holding if noes([bound], change.changed, case))
+            first = (bound.spec.id for bound in holding if failing_ids([bound], change.changed, case))
             worth.update(islice(first, 1))
     return [bound for bound in holding if bound.spec.id in worth]
 

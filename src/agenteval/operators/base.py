@@ -127,7 +127,7 @@ def operator(
     return made
 
 
-def told(call: ToolCall) -> str:
+def call_line(call: ToolCall) -> str:
     """Return a call as one line: `web_search {"query": "AI"}`."""
     return f"{call.tool} {shown(call.args)}"
 

@@ -14,11 +14,11 @@ from agenteval.operators.base import (
     Remedy,
     Subject,
     beside,
+    call_line,
     in_order,
     numbered,
     operator,
     shown,
-    told,
     trajectory,
 )
 from agenteval.operators.traces import (
@@ -53,11 +53,11 @@ def drop_call(subject: Subject) -> Iterator[Mutant]:
         as_often = {"min_calls": counts[call.tool]} if counts[call.tool] > 1 else {}
         remedies: list[Remedy] = [("must_call_tool", {"tool": call.tool, **as_often}), as_recorded]
         events = without(trace, block(trace, call))
-        yield subject.mutant(f"{name} is not made", events, (f"- {told(call)}",), remedies, call)
+        yield subject.mutant(f"{name} is not made", events, (f"- {call_line(call)}",), remedies, call)
     for tool in (tool for tool, count in counts.items() if count > 1):
         calls = [call for call in trace.calls() if call.tool == tool]
         events = without(trace, [event for call in calls for event in block(trace, call)])
-        lines = tuple(f"- {told(call)}" for call in calls[:MOST_TOLD])
+        lines = tuple(f"- {call_line(call)}" for call in calls[:MOST_TOLD])
         what = f"{tool} is not called at all"
         yield subject.mutant(what, events, lines, [("must_call_tool", {"tool": tool})])
 
@@ -75,7 +75,7 @@ def duplicate_call(subject: Subject) -> Iterator[Mutant]:
                 ("max_tool_calls", {"tool": call.tool, "max": trace.tool_counts()[call.tool]}),
                 subject.as_recorded,
             ]
-            lines = (f"  {told(call)}", f"+ {told(call)}")
+            lines = (f"  {call_line(call)}", f"+ {call_line(call)}")
             yield subject.mutant(f"{name} is made twice", with_call_twice(trace, call), lines, remedies, call)
 
 
@@ -86,7 +86,7 @@ def reorder_calls(subject: Subject) -> Iterator[Mutant]:
     for (name, call), (later_name, later) in pairwise(numbered(trace)):
         what = f"{later_name} comes before {name}"
         events = with_call_before(trace, later, call.event)
-        lines = (f"- {told(call)}", f"  {told(later)}", f"+ {told(call)}")
+        lines = (f"- {call_line(call)}", f"  {call_line(later)}", f"+ {call_line(call)}")
         remedies = [_called_before(call, later.tool), subject.as_recorded]
         yield subject.mutant(what, events, lines, remedies, call, later)
 
@@ -263,7 +263,7 @@ def fail_result(subject: Subject) -> Iterator[Mutant]:
             remedies.append(("scheduler_outbound_count", count))
         error = {"error": "500 Internal Server Error"}
         events = with_data(happens, call.results[-1], success=False, result=error)
-        lines = (f"  {told(call)}", "- ok", "+ failed: 500 Internal Server Error")
+        lines = (f"  {call_line(call)}", "- ok", "+ failed: 500 Internal Server Error")
         yield subject.mutant(f"{name} fails, and the agent goes on", events, lines, remedies, call)
 
 
@@ -276,7 +276,7 @@ def add_retry(subject: Subject) -> Iterator[Mutant]:
         if call.failed:
             count = sum(1 for each in retries(trace.calls()) if each.call.tool == call.tool)
             what = f"{name}, which failed, is tried once more"
-            lines = (f"  {told(call)}", "  failed", f"+ {told(call)}", "+ failed")
+            lines = (f"  {call_line(call)}", "  failed", f"+ {call_line(call)}", "+ failed")
             remedies: list[Remedy] = [
                 ("retry_policy_respected", {"tool": call.tool, "max_retries": count}),
                 ("efficiency_within", {"max_retries": trace.metrics.retry_count}),
@@ -329,7 +329,7 @@ def send_twice(subject: Subject) -> Iterator[Mutant]:
     trace = subject.trace
     for name, call in _sends(trace):
         remedies = [("no_duplicate_outbound", {}), *_counted(trace)]
-        lines = (f"  {told(call)}", f"+ {told(call)}")
+        lines = (f"  {call_line(call)}", f"+ {call_line(call)}")
         yield subject.mutant(f"{name} is sent twice", with_call_twice(trace, call), lines, remedies, call)
 
 
@@ -344,7 +344,7 @@ def send_more(subject: Subject) -> Iterator[Mutant]:
             events = block(trace, call)
             more = again(with_data(events, call.event, args={**call.args, **said}))
             longer = inserted(trace.events, events[-1], more)
-            lines = (f"  {told(call)}", f"+ {OUTBOUND} {shown(said)}")
+            lines = (f"  {call_line(call)}", f"+ {OUTBOUND} {shown(said)}")
             yield subject.mutant(f"{name} is followed by another", longer, lines, _counted(trace), call)
 
 
@@ -390,7 +390,7 @@ def send_early(subject: Subject) -> Iterator[Mutant]:
         if first and first.event.seq < call.event.seq:
             what = f"{name} is sent before anything else is done"
             events = with_call_before(trace, call, first.event)
-            lines = (f"+ {told(call)}", f"  {told(first)}", f"- {told(call)}")
+            lines = (f"+ {call_line(call)}", f"  {call_line(first)}", f"- {call_line(call)}")
             yield subject.mutant(what, events, lines, [_called_before(first, OUTBOUND)], call, first)
 
 

@@ -26,14 +26,14 @@ class Value(NamedTuple):
             return bool(self.value.agrees(other.value))
         return bool(self.value & other.value)
 
-    def is_told_by(self, other: "Value") -> bool:
+    def is_stated_by(self, other: "Value") -> bool:
         """Return whether the other value is at least as precise: a month does not stand for a day."""
         return self.agrees(other) and (self.kind != "date" or bool(self.value.covers(other.value)))
 
     def equals(self, other: "Value") -> bool:
         """Return whether both are equal and equally precise: 10:00 may be 10 pm, but is less precise."""
         if self.kind == "date":
-            return self.is_told_by(other) and other.is_told_by(self)
+            return self.is_stated_by(other) and other.is_stated_by(self)
         return self.kind == other.kind and bool(self.value == other.value)
 
 
@@ -44,11 +44,11 @@ class Comparison:
         self.stated = [*_values(fact)]
         self.said = [value for message in asked for value in _values(message)] if self.stated else []
         self.got = [*_values(answer)] if self.stated else []
-        self.repeated = [value for value in self.stated if any(map(value.is_told_by, self.got))]
+        self.repeated = [value for value in self.stated if any(map(value.is_stated_by, self.got))]
         """The values that the answer repeats, in any spelling: `March 4` is `4 March`."""
 
     @property
-    def tell_all(self) -> bool:
+    def repeats_all(self) -> bool:
         """True if the answer has all values that its user's messages lack, one of which cannot be chance."""
         news = [value for value in self.stated if not _among(value, self.said)]
         telling = any(sum(map(str.isdigit, value.text)) > 1 for value in news)
