@@ -8,7 +8,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
-from itertools import groupby, pairwise
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from agenteval.redaction.decoding import (
@@ -293,15 +293,10 @@ _SHORT = {
 """Words that are everywhere: the pattern of the form has to match, too."""
 _AROUND = tuple(word for word in _WORDS if word not in _SHORT and word.strip(_KEY_SIGNS + b"."))
 """Words with signs that neither a long word has nor what stands right before it: they are looked for in all of a text."""
-_WITHIN = lazy(
-    # Grouped by their first sign, the words are found five times as fast as one after the other.
-    b"|".join(
-        re.escape(head) + b"(?:" + b"|".join(re.escape(word[1:]) for word in words) + b")"
-        for head, words in groupby(
-            sorted(_WORDS.keys() - {*_SHORT, *_AROUND, *_BEGINNINGS}), key=lambda word: word[:1]
-        )
-    )
-)
+_WITHIN = tuple(_WORDS.keys() - {*_SHORT, *_AROUND, *_BEGINNINGS})
+_ANY_WITHIN = lazy(b"|".join(map(re.escape, _WITHIN)))
+"""Finds the words twice as fast as one after the other; but compiling it takes as long as 50 kB of words."""
+_MUCH = 50_000
 _MIXED = lazy(rb"(?<![A-Za-z0-9])" + _MIXED_ROW.encode())
 _OF_PARTS = (
     *(_SHORT[word] for word in (b".", b":", b"pat")),
@@ -344,7 +339,9 @@ def _may_contain_long_word_of_key(data: bytes) -> bool:
 
 def _has_word(words: bytes) -> bool:
     is_short = any(word in words and _SHORT[word].search(words) for word in (b"AC", b"SK"))
-    return is_short or _WITHIN.search(words) is not None
+    if len(words) < _MUCH:
+        return is_short or any(word in words for word in _WITHIN)
+    return is_short or _ANY_WITHIN.search(words) is not None
 
 
 def _may_be_key(pieces: list[bytes]) -> bool:
