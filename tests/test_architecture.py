@@ -357,6 +357,7 @@ def test_nothing_that_an_agent_can_write_is_opened_by_its_path() -> None:
         ("command.py", "read_bytes"),
         ("fixtures.py", "load_json"),
         ("model.py", "read_text"),
+        ("run.py", "read_bytes"),
         ("run.py", "read_text"),
         # scratch folders outside of those that the agent can write: settings, its standard input and output
         ("command.py", "read_data"),
