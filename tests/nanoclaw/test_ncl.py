@@ -38,6 +38,7 @@ class Agent:
             schemas=(CENTRAL, INBOUND, OUTBOUND),
             header="",
             settings={},
+            ncl_tasks=tasks,
             series_sessions=tasks,
         )
         shared = root / "install/data/v2-sessions/ag-family/.claude-shared"

@@ -33,6 +33,7 @@ const DEFAULT_SETTINGS_JSON =
     f"{RUNNER}/memory/session-hook.ts": "",
     f"{RUNNER}/db/session-routing.ts": "const TASK_THREAD_PREFIX = 'system:tasks:';",
     f"{RUNNER}/mailbox/index.ts": "",
+    "src/cli/resources/tasks.ts": "",
 }
 
 
@@ -95,3 +96,9 @@ def test_a_file_that_says_something_else_is_refused(path: str, text: str, why: s
 def test_what_is_no_checkout_has_no_release() -> None:
     """By its files, whatever its version says."""
     assert release_of(lambda path: path == "package.json") is None
+
+
+def test_tasks_are_made_with_ncl_before_series_have_sessions_that_the_runner_names() -> None:
+    """As in 2.1: the host's command shows the one, the runner the other."""
+    found = host({path: text for path, text in FILES.items() if not path.endswith("session-routing.ts")})
+    assert (found.ncl_tasks, found.series_sessions) == (True, False)

@@ -82,6 +82,7 @@ MEMORY_MODULES = (*_MEMORY_HOOKS, f"{RUNNER}memory/scaffold.ts", f"{RUNNER}memor
 """The runner's code that gives an agent its memory when a session begins, and makes its first files."""
 _SESSION_CONTEXT = f"{RUNNER}mailbox/index.ts"
 _ROUTING = f"{RUNNER}db/session-routing.ts"
+_TASKS = "src/cli/resources/tasks.ts"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +100,8 @@ class Host:
     """The modules whose instructions a group does not get that may not use `ncl`."""
     memory: str = "CLAUDE.local.md"
     """The file of a group's memory that the agent is given at the start of a session."""
+    ncl_tasks: bool = False
+    """True if the agent manages its tasks with `ncl`. 2.1 has that before its runner names the sessions of series."""
     series_sessions: bool = False
     """Whether each series of tasks has a session of its own."""
     session_context: bool = False
@@ -152,6 +155,7 @@ def host_of(release: Release, read: Callable[[str], str | None]) -> Host:
         memory="memory/index.md"
         if any(read(path) is not None for path in _MEMORY_HOOKS)
         else "CLAUDE.local.md",
+        ncl_tasks=read(_TASKS) is not None,
         series_sessions=TASK_SESSION in (read(_ROUTING) or ""),
         session_context=read(_SESSION_CONTEXT) is not None,
         held=release.held,

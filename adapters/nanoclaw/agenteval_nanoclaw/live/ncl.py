@@ -187,7 +187,7 @@ class Desk:
         found["groups"].append("config-get")
         for resource, verbs in _APPROVED.items():
             found[resource] += verbs
-        if self.workspace.host.series_sessions:
+        if self.workspace.host.ncl_tasks:
             found["tasks"] = [*_TASK_FLAGS, "help"]
         return found
 
