@@ -131,10 +131,7 @@ def test_the_speed_is_told_by_size_and_check(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", list(KINDS))
 def test_planted_fabrications_are_found(kind: str) -> None:
-    """Facts that no source has are all found; changes among the words of one source are found in part.
-
-    The sentences as they stand pass.
-    """
+    """Of every kind, in sentences in which it can be planted; the sentences as they stand pass."""
     source = (
         "Then the company Alpha Works bought Beta Boats for 41 dollars a share (March 3). The price was high for a boat yard."
         " Later more than 250 people of the harbour came to see the new owners (June 7). Its founder Carla Stone had asked for more of the money. Later that year Delta Docks was sold to Erik Lund by the same people."
@@ -142,12 +139,8 @@ def test_planted_fabrications_are_found(kind: str) -> None:
     elsewhere = "In the spring the town council of old Bremen asked Gustav Berg about it."
     found = figures(kind, [{"source": source}, {"source": elsewhere}])
     assert found["n"] > 0
-    assert found["detection_rate"] == 1.0 or kind in NOT_ALWAYS_FOUND
+    assert found["detection_rate"] == 1.0
     assert found["false_alarm_rate"] == 0.0
-
-
-NOT_ALWAYS_FOUND = ("negation", "roles", "opposite", "other number", "other date", "other name")
-"""Kinds of change that leave every fact in the source: only data contradicts a claim, sentences do not."""
 
 
 def test_fabrications_are_planted_in_the_texts_of_json() -> None:
@@ -168,7 +161,7 @@ def test_fabrications_are_planted_in_recorded_runs() -> None:
     assert "v2-compact-manual-1" not in ids  # no tool was called
     found = figures("number", [], runs)
     assert found["n"] == found["recorded"] > 20
-    assert found["detection_rate"] >= 0.9
+    assert found["detection_rate"] >= 0.95
     assert found["false_alarm_rate"] == 0.0
 
 

@@ -423,18 +423,6 @@ def test_a_quotation_may_run_over_the_end_of_a_sentence(output: str) -> None:
     assert [fact for facts in unsupported(changed) for fact in facts] == ['"until the first day"']
 
 
-@pytest.mark.parametrize(
-    "claim",
-    ["Leo is not allergic to peanuts.", "Leo is hardly allergic to nuts.", "Peanuts are fine for him."],
-)
-def test_a_claim_without_a_fact_beside_prose_is_vacuous(claim: str) -> None:
-    """Only fields of data contradict a claim, so that prose proves nothing; the same claim beside data is judged."""
-    verdict = read("Leo is allergic to peanuts.", claim)
-    assert (verdict.passed, verdict.exercised) == (True, False)
-    judged = read({"name": "Leo", "allergic to peanuts": True}, "Leo is not allergic to peanuts.")
-    assert not judged.passed
-
-
 def test_wording_is_judged_where_a_test_asks_for_it() -> None:
     """By `min_support`, or by `wording` in `check`; a list in `check` without it wins."""
     told = ("The red fox ran.", "A crimson animal sprinted past.")
@@ -463,6 +451,17 @@ def test_the_wording_that_is_not_supported_is_told() -> None:
 @pytest.mark.parametrize(
     ("source", "claim", "reasons"),
     [
+        ("Revenue rose 41%.", "Revenue fell 41%.", ['the source contradicts "fell"']),
+        (
+            "Leo is allergic to peanuts.",
+            "Leo is not allergic to peanuts.",
+            ['the source contradicts "is not allergic"'],
+        ),
+        (
+            "On Monday Alpha bought Beta.",
+            "On Monday Beta bought Alpha.",
+            ['the source contradicts "Beta bought Alpha"'],
+        ),
         (
             [{"job": "lint", "state": "passed"}, {"job": "deploy", "state": "failed"}],
             "Lint failed.",

@@ -20,8 +20,8 @@ def test_words_and_where_they_stand() -> None:
     found = corpus("Lab A released model X. It rains.", "The labs closed.")
     assert found.having("lab") == [0, 2]
     assert (found.has("releas"), found.has("the"), found.has("snow")) == (True, False, False)
-    assert row("release model") in found.words
-    assert row("X it") not in found.words
+    assert found.has_row(row("release model"))
+    assert not found.has_row(row("X it"))
 
 
 def test_what_is_around_a_passage() -> None:

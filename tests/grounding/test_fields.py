@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from agenteval.grounding.fields import denied, denies
 from grounded import found
 
 STATUS = [{"service": "billing", "state": "operational"}, {"service": "search", "state": "degraded"}]
@@ -53,27 +52,3 @@ def test_what_an_object_says_otherwise(source: Any, claim: str, wrong: list[str]
 def test_what_an_object_says(source: Any, claim: str) -> None:
     """Nothing of it is wrong."""
     assert found(source, claim) == []
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "it isn't so",
-        "no lab",
-        "Hunde sind nicht erlaubt",
-        "Honden zijn niet toegestaan",
-        "el wifi no es gratuito",
-        "ne sont pas acceptés",
-    ],
-)
-def test_negations(text: str) -> None:
-    """A negation is found in several languages, and short forms count."""
-    assert denies(text)
-
-
-def test_a_negation_is_about_the_words_after_it() -> None:
-    """Words before it are not denied, and a text without a negation denies nothing."""
-    assert not denies("it is so")
-    assert "degrad" in denied("search is not degraded at all")
-    assert "search" not in denied("search is not degraded at all")
-    assert denied("search is degraded") == frozenset()

@@ -66,6 +66,7 @@ def test_what_was_said_earlier_in_the_session_is_a_source(tmp_path: Path) -> Non
         ("v1-scheduled-task", 1, "news.example.com/a", "news.example.com/c"),
         ("v2-cross-group-leak", 1, "7pm", "8pm"),
         ("v2-cross-group-leak", 1, "Saturday", "Sunday"),
+        ("v2-digest-timeout-retry", 1, "Lab A shipped model X", "Model X shipped Lab A"),
         ("v2-memory-write", 2, "Five", "Seven"),
         ("v2-scheduled-task", 1, "9:00", "8:00"),
     ],

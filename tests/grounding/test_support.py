@@ -117,8 +117,8 @@ def test_only_what_is_asked_for_is_judged() -> None:
     source = "On 4 May Eva Berg paid $6."
     assert unsupported(source, output, "dates") == ["3 May"]
     assert unsupported(source, output, "numbers", "names") == ["$5", "Ada Berg"]
-    (claim,) = judged({"title": "Fix tap", "urgent": True}, "Fix tap is not urgent.", checks=("wording",))
-    assert claim.contradicted == ("urgent",)
+    (claim,) = judged("The red fox ran.", "The red fox did not run.", checks=("wording",))
+    assert claim.contradicted == ("did not run",)
     assert not judged(source, "I searched the web.")[0].judged
     assert not judged("Something else.", "It rained heavily.")[0].judged
 

@@ -55,7 +55,7 @@ class ClaimsSupportedByFixtures(Assertion):
     """Everything the final output claims is supported by what the tools returned.
 
     A claim is a bullet, a numbered item, a table row or else a sentence. Its numbers, dates, URLs, names and quotes must occur in
-    the sources, near its words and in the object that it names. No field of a JSON object may contradict it.
+    the sources, near its words and in the object that it names, and the nearest passage must not contradict it.
     docs/groundedness.md explains the rules and their limits.
 
     Fails if there is no successful result of an allowed source. Vacuous if the output makes no claim of the kinds in `check`.

@@ -96,6 +96,10 @@ class Corpus:
         """Return whether a content word occurs in the sources."""
         return stem in self._postings
 
+    def has_row(self, stems: str) -> bool:
+        """Whether the sources have words in a row."""
+        return stems in self.words
+
     def around(self, number: int) -> list[int]:
         """Return the passages near one: itself, and the sentences beside it in the same source."""
         found = self._near.get(number)

@@ -5,13 +5,13 @@ object, if that is in no list.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from typing import Any
 
 from agenteval.grounding.facts import Facts
 from agenteval.grounding.objects import Naming, Part
+from agenteval.grounding.prose import denied, denies
 from agenteval.grounding.sources import Item, as_boolean, values_of
-from agenteval.grounding.stems import content, forms, words
+from agenteval.grounding.stems import content
 from agenteval.text.dates import Date, dates
 from agenteval.text.lazy_regexes import lazy
 from agenteval.text.numbers import Number, numbers
@@ -163,35 +163,3 @@ def _same_kind(one: Number | Date, other: Number | Date) -> bool:
     if isinstance(one, Date) or isinstance(other, Date):
         return isinstance(one, Date) and isinstance(other, Date)
     return one.unit == other.unit or (not (one.unit and other.unit) and ":" not in (one.unit, other.unit))
-
-
-# Negations -------------------------------------------------------------------------------------------------------
-
-_NEGATIONS = frozenset(
-    """
-    not no never none neither nor cannot without nobody nothing hardly nicht kein keine keinen keiner keinem nie niemals niet
-    geen non não nunca jamais pas sin
-    """.split()  # noqa: SIM905 - a list of them would be longer
-)
-MOST_DENIED = 5
-"""The number of words after a negation that it may deny."""
-
-
-@lru_cache(maxsize=4096)
-def _negates(word: str) -> bool:
-    """Return whether a word is a negation."""
-    folded = fold(word)
-    return folded in _NEGATIONS or folded.endswith("n't")
-
-
-def denies(text: str) -> bool:
-    """Return whether a text has a negation."""
-    return any(map(_negates, words(text)))
-
-
-def denied(text: str) -> frozenset[str]:
-    """Return the stems of the words that follow each negation of a text."""
-    written = words(text)
-    after = [range(at + 1, at + 1 + MOST_DENIED) for at, word in enumerate(written) if _negates(word)]
-    found = [written[at] for places in after for at in places if at < len(written)]
-    return frozenset(stem for stem, _ in forms(found))

@@ -14,7 +14,8 @@ from agenteval.grounding.facts import Facts, Name, quote_pieces, quotes
 from agenteval.grounding.fields import against_fields
 from agenteval.grounding.objects import Part, may_be_about
 from agenteval.grounding.outcomes import Outcome, admits, against_outcomes
-from agenteval.grounding.sources import Passage, Source
+from agenteval.grounding.prose import against_prose
+from agenteval.grounding.sources import Passage, Source, values_of
 from agenteval.grounding.stems import END, content, forms, light, row, words
 from agenteval.text.dates import Date
 from agenteval.text.lazy_regexes import lazy
@@ -78,9 +79,7 @@ class Support:
         self.contradicted = tuple(read.contradicted(self.unsupported)) if held else ()
         self.is_stated = bool(facts) or asked
         self.is_unheard = held and not facts and bool(read.written) and not read.have
-        # A plain statement ("it rained heavily") is held against the fields of objects alone. Counting it as judged where
-        # the sources are prose would make a pass of a check that compared nothing.
-        self.judged = self.is_stated or (held and read.nearest is not None and read.nearest.is_record)
+        self.judged = self.is_stated or (held and read.best is not None)
         self.span = read.span
         if "contradictions" in checks:
             for part, outcome in against_outcomes(claim.text, counted):
@@ -446,9 +445,15 @@ class _Reading:
         faults.
         """
         nearest = self.nearest
-        if nearest is None or not nearest.is_record:
+        if nearest is None:
             return
-        found = against_fields(self.parts, self.corpus.naming, nearest.item, self.stated)
+        fields = nearest.item.fields.values() if nearest.is_record and nearest.item else ()
+        texts = [
+            value for field in fields for value in values_of(field) if len(value.split()) >= LEAST_OF_SENTENCE
+        ]
+        found = list(against_prose(self.stated, texts if nearest.is_record else [nearest.text], self.corpus))
+        if nearest.is_record:
+            found += against_fields(self.parts, self.corpus.naming, nearest.item, self.stated)
         yield from (
             part for part in dict.fromkeys(found) if not any(part in fact or fact in part for fact in known)
         )
@@ -494,5 +499,7 @@ LIGHT_WEIGHT, SAID_WEIGHT, DIGITS_WEIGHT = 0.4, 0.5, 0.3
 """The weights of a word with little meaning, of one that only the user said, and of the digits of a number."""
 LEAST_ORDER = 0.7
 """The least factor for the order of words: a claim in its own words may be right."""
+LEAST_OF_SENTENCE = 4
+"""The number of words from which on a field is read like prose as well."""
 _NAMED = lazy(r"\b([A-Z]\w*) \Z")
 """The word before a number that belongs to a name: `S 6`."""
