@@ -23,7 +23,7 @@ from agenteval.assertions.base import (
 )
 from agenteval.contracts.errors import AssertionCrashError
 from agenteval.contracts.json_values import show
-from agenteval.contracts.models import Model, NotEmpty, OneOrMore, WrongPart, model
+from agenteval.contracts.models import Model, NotEmpty, NotNull, OneOrMore, WrongPart, model
 from agenteval.contracts.testcase import Name, TestCase
 from agenteval.contracts.trace import Event, ToolCall, Trace
 from agenteval.matching.alignment import Alignment, align_in_any_order, align_in_order
@@ -305,7 +305,7 @@ class ExpectedCall(Model):
 
     tool: Name
     """A name or glob."""
-    args: dict[str, Any] | None = None
+    args: Annotated[dict[str, Any] | None, NotNull()] = None
     """Arguments, as in `args_contains`; a blank text by equality. `{}`: there are none."""
 
     def __post_init__(self) -> None:

@@ -28,7 +28,7 @@ from agenteval.assertions.base import (
     vacuous,
 )
 from agenteval.contracts.json_values import args_key
-from agenteval.contracts.models import Between, NotEmpty, model
+from agenteval.contracts.models import Between, NotEmpty, NotNull, model
 from agenteval.contracts.testcase import Name, TestCase
 from agenteval.contracts.trace import Event, ToolCall, Trace, tool_names
 from agenteval.matching.selectors import (
@@ -75,7 +75,7 @@ args:
     """A name or glob."""
     min_calls: Annotated[int, Between(1)] = 1
     """The fewest calls."""
-    args: ArgsMatch | None = None
+    args: Annotated[ArgsMatch | None, NotNull()] = None
     """The required arguments."""
     result: ResultMatch | None = None
     """The required result."""
@@ -135,7 +135,7 @@ class MustNotCallTool(Assertion):
     """A name or glob."""
     tools: Annotated[list[Name], NotEmpty()] | None = None
     """Several names or globs, instead of `tool`."""
-    args: ArgsMatch | None = None
+    args: Annotated[ArgsMatch | None, NotNull()] = None
     """The arguments that make a call forbidden; by default any."""
 
     def __post_init__(self) -> None:
@@ -193,7 +193,7 @@ args:
 
     tool: Name
     """A name or glob."""
-    args: ArgsMatch | None = None
+    args: Annotated[ArgsMatch | None, NotNull()] = None
     """The required arguments."""
     match: ArgsMatch | None = None
     """Another name for `args`."""

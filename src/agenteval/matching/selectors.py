@@ -6,7 +6,7 @@ from functools import partial
 from typing import Annotated, Any, ClassVar, Self
 
 from agenteval.contracts.json_values import MISSING, equal, held_in, lookup, moment, seconds_between, show
-from agenteval.contracts.models import Model, OneOrMore, Rule, WrongPart, describe, model
+from agenteval.contracts.models import Model, NotNull, OneOrMore, Rule, WrongPart, describe, model
 from agenteval.contracts.trace import ALWAYS_RECORDED, Event, EventType, ToolCall, Trace, tool_names
 from agenteval.matching.patterns import pattern_fault, schema_fault, schema_faults, search
 from agenteval.text.fitting import clipped
@@ -269,7 +269,7 @@ class Selector(Model):
     """One particular call, or the memory events that it caused."""
     success: bool | None = None
     """For results: true if it succeeded. For calls: true if the call did."""
-    args: ArgsMatch | None = None
+    args: Annotated[ArgsMatch | None, NotNull()] = None
     """Conditions on the arguments, for calls and results of calls."""
     result: ResultMatch | None = None
     """Conditions on the result; for calls, on any result of the call."""
