@@ -185,14 +185,14 @@ def test_a_key_is_shown_with_its_kind_and_default() -> None:
         "The fewest calls.\n\n*integer ≥ 1 (default 1)*"
     )
     assert definition("no_sensitive_data")["properties"]["where"]["markdownDescription"] == (
-        "Where to look.\n\n"
+        "The places that are searched.\n\n"
         '*list of `output`, `tool_args`, `outbound` (default ["output", "tool_args", "outbound"])*'
     )
     assert schema("test-case")["$defs"]["Scenario"]["properties"]["group_id"]["markdownDescription"] == (
         "The chat group that the agent acts for.\n\n*string (required)*"
     )
     before = definition("tool_call_order")["properties"]["before"]
-    told = "What must come first.\n\n*selector (optional)*"
+    told = "The event that must come first.\n\n*selector (optional)*"
     assert before["markdownDescription"] == told
     assert before["anyOf"][0]["markdownDescription"] == told, (
         "an editor shows that of the member which is there"
