@@ -130,7 +130,7 @@ def test_keys_and_types_are_explained(server: LanguageServer) -> None:
     assert "The fewest calls.\n\n*integer ≥ 1 (default 1)*" in server.shown(
         ASSERTION.format("must_call_tool", "params:\n      tool: x\n      min_‸calls: 1")
     )
-    assert "What must come first.\n\n*selector (optional)*" in server.shown(
+    assert "The event that must come first.\n\n*selector (optional)*" in server.shown(
         ASSERTION.format("tool_call_order", "params:\n      bef‸ore: {tool: x}")
     )
     told = server.shown(ASSERTION.format("must_call_tool", "par‸ams:\n      tool: x"))

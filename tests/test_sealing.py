@@ -59,7 +59,7 @@ def test_a_text_is_redacted_on_the_way_out() -> None:
 
 def test_a_text_that_still_shows_something_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Were redaction to fail, there would be no report."""
-    monkeypatch.setattr(Redactor, "unseen", lambda _, text: text)
+    monkeypatch.setattr(Redactor, "redacted", lambda _, text: text)
     with pytest.raises(LeakError) as error:
         sealed_text(f"<a>{AWS}</a>", Redactor())
     assert error.value.kinds == ["aws-access-key"]
@@ -117,7 +117,7 @@ def test_data_and_evidence_of_a_result_are_looked_at(plant: Callable[[Any], obje
 def test_a_redactor_that_does_nothing_is_refused(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is still to be seen in the bytes is told by its kind; the value is not in the message."""
     value = PLANTED[kind]
-    monkeypatch.setattr(Redactor, "swept", lambda _, data: data)
+    monkeypatch.setattr(Redactor, "redact_values", lambda _, data: data)
     monkeypatch.setattr(Redactor, "data", lambda _, data: data)
     with pytest.raises(LeakError) as caught:
         sealed({"password": value} if kind == "credential" else {"note": f"it is {value}"}, Redactor())
@@ -128,7 +128,7 @@ def test_a_redactor_that_does_nothing_is_refused(kind: str, monkeypatch: pytest.
 
 def test_a_value_of_the_run_is_refused_too(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also in another case, and as JSON escapes it."""
-    monkeypatch.setattr(Redactor, "swept", lambda _, data: data)
+    monkeypatch.setattr(Redactor, "redact_values", lambda _, data: data)
     monkeypatch.setattr(Redactor, "data", lambda _, data: data)
     redactor = Redactor(rules=RedactionRules(values=['so "ordinary"\nwords']))
     with pytest.raises(LeakError):

@@ -54,7 +54,7 @@ def test_every_part_is_redacted_and_cleaned() -> None:
 
 def test_a_part_that_would_show_something_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Were redaction to fail, what comes before it is all that is written."""
-    monkeypatch.setattr(Redactor, "swept", lambda _, data: data)
+    monkeypatch.setattr(Redactor, "redact_values", lambda _, data: data)
     parts = sealed_trace(long_trace(2 * EVENTS_AT_ONCE, AWS), Redactor())
     assert next(parts).endswith(b'"input_messages": [],')
     assert next(parts).startswith(b'\n  "events": [\n    {')

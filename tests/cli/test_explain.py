@@ -42,9 +42,9 @@ def test_a_terminal_breaks_no_line_within_a_word(monkeypatch: pytest.MonkeyPatch
     assert max(map(len, text.splitlines())) <= 60
     assert (
         "  output_contains                   The final output\n"
-        "                                    contains what it should.\n"
+        "                                    contains the given\n"
     ) in text
-    assert "# A tool was called with the right arguments, or came to the\n# right result." in text
+    assert "# A tool was called with the right arguments, or returned\n# the right result." in text
     assert yaml.safe_load(text[text.index("\n# tool_args_match") :])["adapter"] == "nanoclaw"
 
 

@@ -135,7 +135,7 @@ def test_a_result_that_is_too_large_is_cut(project: Project) -> None:
     assert run() == 1
     made = result(project)
     (warning,) = made["warnings"]
-    assert warning.startswith("the result has 9")
+    assert warning.startswith("the result has 1")
     assert warning.endswith(
         " bytes, but limits.max_result_bytes in agenteval.yaml is 9,000: "
         "it lacks what the assertions observed, their parameters and most events of their evidence"

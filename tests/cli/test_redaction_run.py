@@ -568,7 +568,7 @@ def test_a_variable_that_cannot_be_redacted_is_an_error(
 @pytest.fixture
 def broken(monkeypatch: pytest.MonkeyPatch) -> None:
     """A redactor that hides nothing where results are made and written."""
-    monkeypatch.setattr(KnownValues, "hide", lambda _, text, **__: text)
+    monkeypatch.setattr(KnownValues, "mask", lambda _, text, **__: text)
     monkeypatch.setattr(Redactor, "_without_found", lambda _, text: text)
 
 

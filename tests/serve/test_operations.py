@@ -205,7 +205,7 @@ def test_settings_are_read_anew(slow: HostProcess) -> None:
     file.write_text("{")
     slow.process.send_signal(signal.SIGHUP)
     time.sleep(0.5)
-    assert slow.ask("/health").status == 200
+    assert slow.ask("/.well-known/openwop").status == 200
     assert "suites and settings stay as they were" in (slow.root / "host.log").read_text()
     file.write_text(json.dumps({**suite, "version": "2.0.0", "tasks": suite["tasks"][:1]}))
     slow.process.send_signal(signal.SIGHUP)

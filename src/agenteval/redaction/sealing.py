@@ -161,6 +161,9 @@ def _named(result: TestResult) -> list[Any]:
         result.path,
         result.tags,
         result.adapter,
+        result.deselected_assertions,
+        result.coverage,
+        result.score,
     ]
     named += [result.next_step, result.reason_code, result.failure_categories]
     named += [result.expected_failure_categories, result.artifacts]
