@@ -334,7 +334,9 @@ RICH = make_spec(
         "group_id": "family",
         "session_id": "s",
         "trigger": "scheduler",
-        "input_messages": [{"role": "user", "content": "Hello?", "sender": "A", "ts": "2026-01-31T08:00:00Z"}],
+        "input_messages": [
+            {"role": "user", "content": "Hello?", "sender": "A", "ts": "2026-01-31T08:00:00Z"}
+        ],
         "prior_messages": [{"role": "assistant", "content": "Hi"}],
         "memory_snapshot": [{"group_id": "family", "source": "CLAUDE.md", "path": "p", "content": "c"}],
         "other_group_state": {"work": {"memory_snapshot": "secret"}},
