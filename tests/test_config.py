@@ -6,7 +6,14 @@ from pathlib import Path
 import pytest
 
 from agenteval.contracts.errors import ExitCode, SpecError
-from agenteval.loading.config import Config, LimitsConfig, SuiteConfig, load_config, project_root, reach_of
+from agenteval.loading.config import (
+    Config,
+    LimitsConfig,
+    SuiteConfig,
+    load_config,
+    project_root,
+    readable_root,
+)
 
 SUITE_ID = r"expected a string that matches ^[a-z0-9.-]+\.evals\.[a-z0-9-]+$"
 VERSION = r"expected a string that matches ^[0-9]+\.[0-9]+\.[0-9]+$"
@@ -52,13 +59,13 @@ def test_a_test_reaches_as_far_as_its_checkout(tmp_path: Path, monkeypatch: pyte
     inner = tmp_path / "a" / "b"
     inner.mkdir(parents=True)
     (tmp_path / "a" / "agenteval.yaml").touch()
-    assert reach_of(inner / "test.yaml") == tmp_path / "a"
+    assert readable_root(inner / "test.yaml") == tmp_path / "a"
     (tmp_path / ".git").touch()  # of a worktree, it is a file
     for place in (tmp_path, inner):
         monkeypatch.chdir(place)
-        assert reach_of(Path(os.path.relpath(inner)) / "test.yaml") == tmp_path
+        assert readable_root(Path(os.path.relpath(inner)) / "test.yaml") == tmp_path
     (inner / ".git").mkdir()
-    assert reach_of(inner / "test.yaml") == inner
+    assert readable_root(inner / "test.yaml") == inner
 
 
 def test_without_a_checkout_a_test_reaches_what_lies_beside_its_suite(
@@ -67,18 +74,18 @@ def test_without_a_checkout_a_test_reaches_what_lies_beside_its_suite(
     """Two folders up, but never to what belongs to all of a person's work, or to everybody."""
     case = tmp_path / "home" / "suite" / "case" / "test.yaml"
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert reach_of(case) == tmp_path / "home"
+    assert readable_root(case) == tmp_path / "home"
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    assert reach_of(case) == tmp_path / "home" / "suite"
-    assert reach_of(case.parent.with_name("test.yaml")) == tmp_path / "home" / "suite"
-    assert reach_of(tmp_path / "home" / "test.yaml") == tmp_path / "home"
+    assert readable_root(case) == tmp_path / "home" / "suite"
+    assert readable_root(case.parent.with_name("test.yaml")) == tmp_path / "home" / "suite"
+    assert readable_root(tmp_path / "home" / "test.yaml") == tmp_path / "home"
     for path, reached in (
         ("/a/b/c/t.yaml", "/a/b"),
         ("/a/b/t.yaml", "/a/b"),
         ("/a/t.yaml", "/a"),
         ("/t.yaml", "/"),
     ):
-        assert reach_of(Path(path)) == Path(reached)
+        assert readable_root(Path(path)) == Path(reached)
 
 
 def test_without_any_mark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

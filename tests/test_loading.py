@@ -14,7 +14,7 @@ from agenteval.contracts.testcase import TestCase
 from agenteval.contracts.trace import Trace
 from agenteval.loading.config import LimitsConfig
 from agenteval.loading.testfile import LoadedTest, load_test
-from agenteval.running.examiner import UniqueIds
+from agenteval.running.test_runner import UniqueIds
 from builders import make_spec
 
 

@@ -34,7 +34,9 @@ def test_what_a_trace_was_asked_is_not_written_with_it() -> None:
     trace = make_trace(call("web_search", query="AI"))
     before = {name for name in vars(trace) if not name.startswith("_")}
     asked = [name for name in dir(trace) if not name.startswith("_")]
-    assert {"tools", "untold", "output"} < {name for name in asked if getattr(trace, name) is not None}
+    assert {"tools", "calls_without_arguments", "output"} < {
+        name for name in asked if getattr(trace, name) is not None
+    }
     assert {name for name in vars(trace) if not name.startswith("_")} == before, (
         "orjson writes what is public"
     )

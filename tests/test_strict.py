@@ -15,6 +15,7 @@ from jsonschema import Draft202012Validator
 from agenteval.contracts.explaining import json_schema
 from agenteval.contracts.models import (
     Between,
+    IntegerValued,
     Invalid,
     Matching,
     Model,
@@ -24,7 +25,6 @@ from agenteval.contracts.models import (
     OpenMapping,
     Tagged,
     Unique,
-    Whole,
     model,
     parse,
     plain,
@@ -83,7 +83,7 @@ class Drawing(Model):
     """Whatever the author likes, but no slip."""
     names: dict[str, list[Circle]] = field(default_factory=dict)
     """Models in lists in a mapping."""
-    copies: Annotated[float, Whole(0)] = 1
+    copies: Annotated[float, IntegerValued(0)] = 1
     """A number without a fraction."""
     author: Annotated[Annotated[str, NotEmpty()] | None, NotNull()] = None
     """Text that may be left out, but not be null."""
@@ -270,7 +270,7 @@ def test_every_rule_of_a_field_holds(change: dict[str, Any], told: str) -> None:
 
         colors: Annotated[list[str], Unique(), NotEmpty()] = field(default_factory=lambda: ["red"])
         """A list in which nothing stands twice."""
-        copies: Annotated[float, Whole(1), Between(0, 10)] = 1
+        copies: Annotated[float, IntegerValued(1), Between(0, 10)] = 1
         """A number without a fraction."""
         paper: Annotated[list[str], NotEmpty(), Unique()] = field(default_factory=lambda: ["A4"])
         """As colors."""

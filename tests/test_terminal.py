@@ -62,7 +62,7 @@ def test_lines_are_made_before_they_are_written() -> None:
     """Who makes lines need not write them: nothing is written until they are told, and then it is the same."""
     screen = Screen()
     terminal = Terminal(screen, color="always")
-    lines = terminal.lines_of(lambda: terminal.emit(("one", "bold"), " two"))
+    lines = terminal.capture(lambda: terminal.emit(("one", "bold"), " two"))
     assert screen.text() == ""
     assert lines == ["\x1b[1mone\x1b[0m two"]
     terminal.tell(lines)

@@ -6,7 +6,7 @@ import pytest
 
 from agenteval.contracts.trace import Trace
 from agenteval.judging.runner import learn_trace
-from agenteval.judging.verdicts import unjudged
+from agenteval.judging.verdicts import unasserted_warnings
 from agenteval.redaction.redactor import RedactionRules, Redactor
 from builders import call, make_case, make_trace, result
 
@@ -22,7 +22,7 @@ def warnings(trace: Trace, rules: RedactionRules | None = None, **case: Any) -> 
     """The warnings of a run of a test."""
     redactor = Redactor(rules=rules or RedactionRules())
     learn_trace(redactor, trace)
-    return list(unjudged(make_case(**case), trace, redactor))
+    return list(unasserted_warnings(make_case(**case), trace, redactor))
 
 
 def test_a_tool_that_the_agent_has_not_is_told() -> None:

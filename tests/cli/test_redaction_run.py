@@ -646,7 +646,7 @@ def test_a_summary_that_would_show_a_value_is_not_written(
     project: Project, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What belongs to no test is checked too: here the name of a folder."""
-    monkeypatch.setattr("agenteval.running.bookkeeping.redacted_problems", lambda problems, _: problems)
+    monkeypatch.setattr("agenteval.running.run_recorder.redacted_problems", lambda problems, _: problems)
     project.add("pass", OTHERS["github-token"], id="nanoclaw.t.a.x")
     assert main(["run", "tests", "--run-id", "run-1"]) == 2
     where = texts(project, capsys)

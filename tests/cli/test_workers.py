@@ -230,7 +230,7 @@ def test_a_crash_of_ours_is_told_as_in_one_process(
 
     for at in range(3):
         project.add("pass", f"{at}")
-    monkeypatch.setattr("agenteval.running.examiner.unfiled", broken)
+    monkeypatch.setattr("agenteval.running.test_runner.unfiled", broken)
     assert main(["run", "tests", "-n", "2", "--no-artifacts"]) == 2
     assert (
         "error[internal.bug]: this is a bug in agenteval 0.1.0: RuntimeError: a bug\n"

@@ -52,7 +52,7 @@ def test_what_a_convention_tells(name: str, tells: dict[str, bool]) -> None:
     run, trace = read(name)
     calls = trace.calls()
     assert {
-        "arguments": all(call.tells_args for call in calls),
+        "arguments": all(call.shows_arguments for call in calls),
         "results": all(call.results[0].data["result"] is not None for call in calls if call.succeeded),
         "messages": [each.content for each in trace.input_messages] == [ASKED]
         and trace.output.strip() == ANSWER,

@@ -120,7 +120,7 @@ def test_arguments_that_were_not_captured_are_null(tmp_path: Path) -> None:
     """They are not taken for none."""
     (call,) = trace_of(write(tmp_path, agent(), tool(1, 2, "weather"))).calls()
     assert call.event.data["args"] is None
-    assert not call.tells_args
+    assert not call.shows_arguments
 
 
 def test_an_answer_asked_for_a_tool_that_has_no_span(tmp_path: Path) -> None:

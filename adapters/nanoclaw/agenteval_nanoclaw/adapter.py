@@ -147,8 +147,8 @@ def _trace_of_session(case: TestCase, context: AdapterContext) -> Trace:
     reading = read_recording(path, context, within=None if context.allow_outside else context.root)
     run = choose(reading.runs, given)
     group, aliases = case.scenario.group_id, given.get("tool_aliases", {})
-    teller = TraceMapper(run, reading, aliases=aliases, adapter=INFO, default_group=group)
-    trace = teller.trace(case.id, context.run_id)
+    mapper = TraceMapper(run, reading, aliases=aliases, adapter=INFO, default_group=group)
+    trace = mapper.trace(case.id, context.run_id)
     messages = trace.input_messages if run.received else None  # a stream, for one, does not tell of any
     for warning in situation_differs(case, trace.scenario, messages):
         context.warn(warning)

@@ -46,7 +46,7 @@ def answers_of(
 
     Fixtures that no step uses become warnings. Raises `AdapterError` with every step that does not fit.
     """
-    shelf = _Shelf(case.tools.fixtures, context)
+    shelf = _FixtureSet(case.tools.fixtures, context)
     calls = {step.call_id: step for step in bundle.script if isinstance(step, ToolCallStep)}
     errors = {step.call_id: step for step in bundle.script if isinstance(step, ErrorStep)}
     answers: dict[int, Answer] = {}
@@ -72,7 +72,7 @@ def answers_of(
     return answers
 
 
-class _Shelf:
+class _FixtureSet:
     """The fixtures of a test, each read when a step first uses it, and what was found wrong so far."""
 
     def __init__(self, fixtures: list[Fixture], context: AdapterContext) -> None:

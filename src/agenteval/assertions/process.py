@@ -397,7 +397,7 @@ ignore_args: [request_id]
         """Return the key that equal calls share. A call without recorded arguments cannot be compared, so it equals none."""
         # The arguments are read in any case: that notes what is missing, and the check is skipped for it.
         args = args_key(call.args, self.ignore_args)
-        return call.tool, args if call.tells_args else call.event.event_id
+        return call.tool, args if call.shows_arguments else call.event.event_id
 
     def _judges(self, call: ToolCall) -> bool:
         is_meant = self.tools is None or is_any_of(self.tools, call)

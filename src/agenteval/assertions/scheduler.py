@@ -353,7 +353,7 @@ class OutboundDestinations(Assertion):
     def _wrong(self, call: ToolCall, names: Sequence[str]) -> str:
         """Explain why the destinations of a send are wrong; "" if they are right."""
         place = call.event.event_id
-        if not names and call.tells_args:
+        if not names and call.shows_arguments:
             keys = ", ".join(DESTINATION_KEYS[:4])
             return f"{place}, which does not say where it goes (no {keys} or the like in its arguments)"
         anywhere = dict.fromkeys([*names, *reported(call)])

@@ -179,7 +179,9 @@ def _played(paths: Sequence[Path], terminal: "Terminal", *, drift: bool, allow_o
                 if notes or stale
                 else "plays"
             )
-            terminal.two([(word, "yellow" if notes or stale else "green"), f" {test.case.id}"], _cost(test))
+            terminal.columns(
+                [(word, "yellow" if notes or stale else "green"), f" {test.case.id}"], _cost(test)
+            )
             for line in notes or [stale] * bool(stale):
                 terminal.paragraph(line, indent=2)
             if result.error and not result.error.reason_code.startswith("live.cassette_miss"):

@@ -22,9 +22,9 @@ from agenteval.cli.options import (
     WorkersOption,
     a_number,
     cluster_of,
+    from_options,
     option,
-    refuse_beside,
-    taking,
+    reject_combination,
 )
 from agenteval.contracts.errors import ExitCode
 from agenteval.operators.base import MOST_MUTANTS
@@ -75,7 +75,7 @@ class MutateRequest(Request):
         return tuple(name.strip() for name in self.operators.split(",") if name.strip())
 
 
-@taking(MutateRequest)
+@from_options(MutateRequest)
 def command(asked: MutateRequest) -> ExitCode:
     """Change recorded runs, one realistic regression at a time, and see which assertions notice.
 
@@ -89,7 +89,7 @@ def command(asked: MutateRequest) -> ExitCode:
     from agenteval.running.collection import collect
 
     if asked.list_operators:
-        refuse_beside("--list-operators", {"--json": asked.json_output, "--html": asked.html})
+        reject_combination("--list-operators", {"--json": asked.json_output, "--html": asked.html})
     if asked.html:
         prepare({"html": asked.html})
     project = open_project(asked.paths)

@@ -45,7 +45,7 @@ class Request(SimpleNamespace):
 Asked = TypeVar("Asked", bound=Request)
 
 
-def taking(kind: type[Asked]) -> Callable[[Callable[[Asked], ExitCode]], Command]:
+def from_options(kind: type[Asked]) -> Callable[[Callable[[Asked], ExitCode]], Command]:
     """Call a command with one request, whose fields typer takes to be its parameters."""
 
     def of_fields(command: Callable[[Asked], ExitCode]) -> Command:
@@ -154,7 +154,7 @@ SharedRootOption = Annotated[
 ]
 
 
-def refuse_beside(option: str, others: Mapping[str, object], *, reason_code: str = "") -> None:
+def reject_combination(option: str, others: Mapping[str, object], *, reason_code: str = "") -> None:
     """Refuse the first of the other options that is given beside this one. Raises `UsageError`."""
     for other, given in others.items():
         if given:
@@ -183,7 +183,7 @@ def cluster_of(
             f"--cluster {asked.cluster}: expected local:N, where N is a number of workers from 1 to 999",
             reason_code="usage.cluster",
         )
-    refuse_beside("--cluster", {"-n": asked.workers != "auto", **without}, reason_code="usage.cluster")
+    reject_combination("--cluster", {"-n": asked.workers != "auto", **without}, reason_code="usage.cluster")
     from agenteval.running.cluster import Cluster
 
     with catch_warnings():

@@ -10,7 +10,7 @@ from shlex import quote
 from time import sleep
 from typing import TYPE_CHECKING, Annotated, Any
 
-from agenteval.cli.options import AdapterOption, Request, argument, option, refuse_beside, taking
+from agenteval.cli.options import AdapterOption, Request, argument, from_options, option, reject_combination
 from agenteval.contracts.errors import AdapterError, ExitCode, UsageError
 from agenteval.contracts.models import plain
 from agenteval.redaction.redactor import redactor_in_force
@@ -219,16 +219,16 @@ class RecordRequest(Request):
         new = {"--name": self.name, "--force": self.force, "--xfail": self.xfail}
         target = {"--turn": self.turns, "--update": self.into}
         if self.listening:
-            refuse_beside("--listen", {"--inspect": self.inspecting, **target, **new})
+            reject_combination("--listen", {"--inspect": self.inspecting, **target, **new})
         elif self.listing or self.inspecting:
-            refuse_beside("--list" if self.listing else "--inspect", {**target, "--out": self.out})
+            reject_combination("--list" if self.listing else "--inspect", {**target, "--out": self.out})
         if self.turns and not (self.out or self.into):
             raise UsageError(
                 "--turn chooses a run to make a test from, but nothing says where to write it",
                 next_step="add --out DIR, or --update TEST; agenteval trace SOURCE --turn N shows what the run did",
             )
         if self.into:
-            refuse_beside("--update", {"--out": self.out, **new})
+            reject_combination("--update", {"--out": self.out, **new})
         if self.name:
             _check_name(self.name, self.turns or ())
 
@@ -249,7 +249,7 @@ def _check_name(name: str, turns: Sequence[int]) -> None:
         )
 
 
-@taking(RecordRequest)
+@from_options(RecordRequest)
 def command(asked: RecordRequest) -> ExitCode:
     """List the runs in a recording, or turn some into tests: redacted, with assertions that they pass.
 

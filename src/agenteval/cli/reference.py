@@ -5,7 +5,7 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from agenteval.cli.options import argument, option, refuse_beside
+from agenteval.cli.options import argument, option, reject_combination
 from agenteval.contracts.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -35,9 +35,9 @@ def explain_types(
     Exit codes: 0 shown, 2 there is no such type.
     """
     if markdown:
-        refuse_beside("--markdown", {"--json": as_json, "TYPE": name})
+        reject_combination("--markdown", {"--json": as_json, "TYPE": name})
     if plugins:
-        refuse_beside("--plugins", {"TYPE": name})
+        reject_combination("--plugins", {"TYPE": name})
     from agenteval.reporters.terminal import Terminal, write
     from agenteval.text.fitting import visible, visible_in_json
 
@@ -178,7 +178,7 @@ def schema(
     Exit codes: 0 done, 1 --check found a file that is out of date, 2 there is no such schema.
     """
     if write or check:
-        refuse_beside("--write" if write else "--check", {"NAME": name, "--check": write and check})
+        reject_combination("--write" if write else "--check", {"NAME": name, "--check": write and check})
         where = folder or _default_folder()
         return _write_schemas(where) if write else _check_schemas(where)
     if name:

@@ -33,11 +33,11 @@ from agenteval.cli.options import (
     WorkersOption,
     a_number,
     cluster_of,
+    from_options,
     one_of,
     option,
-    refuse_beside,
+    reject_combination,
     shard_of,
-    taking,
     with_reports,
 )
 from agenteval.contracts import time_limits
@@ -54,13 +54,13 @@ from agenteval.reporters.artifacts import RunDirectory, new_run_id
 from agenteval.reporters.console import Console
 from agenteval.reporters.progress import LiveProgress, ReadingProgress
 from agenteval.reporters.terminal import in_github_actions
-from agenteval.running.bookkeeping import RunRecorder
 from agenteval.running.reports import (
     Reporting,
     keep_out,
     prepare,
     shows_traces,
 )
+from agenteval.running.run_recorder import RunRecorder
 from agenteval.running.session import AUTO, Flow, Session
 
 if TYPE_CHECKING:
@@ -215,13 +215,13 @@ class RunRequest(Request):
         if self.collect_only:
             outcomes = {f"--{name}": True for name in self.reports}
             outcomes |= {"--json": self.json_output, "--update-baseline": self.update_baseline}
-            refuse_beside("--collect-only", outcomes)
+            reject_combination("--collect-only", outcomes)
         if self.no_artifacts and not shows_traces(self.reports):
-            refuse_beside(
+            reject_combination(
                 "--no-artifacts", {"--save-traces": self.save_traces}, reason_code="usage.no_artifacts"
             )
         if self.live in ("record", "real"):
-            refuse_beside(f"--live {self.live}", {"--stale mark": self.stale == "mark"})
+            reject_combination(f"--live {self.live}", {"--stale mark": self.stale == "mark"})
 
     def live_options(self, config: "LiveConfig", root: Path, scratch: Path) -> "LiveOptions":
         """How agents are run again, by the project's configuration and these options."""
@@ -358,7 +358,7 @@ def suite_among(paths: Sequence[str], request: SuiteRequest) -> Path | None:
 
 
 @with_reports
-@taking(RunRequest)
+@from_options(RunRequest)
 def command(asked: RunRequest) -> ExitCode:
     """Run tests: replay each recording, judge it, and explain what failed.
 
@@ -382,7 +382,7 @@ def command(asked: RunRequest) -> ExitCode:
         whole = _session(asked, project, parts, console, Path())
         _refuse_without_live(asked.for_live, whole, asked.paths)
     if asked.watch:
-        refuse_beside("--cluster", {"--watch": asked.cluster}, reason_code="usage.cluster")
+        reject_combination("--cluster", {"--watch": asked.cluster}, reason_code="usage.cluster")
         from agenteval.running.watching import watch
 
         def options(paths: Sequence[str]) -> list[str]:  # a change may affect only tests that do not run live
@@ -560,8 +560,10 @@ def options_of(context: typer.Context, *, live: bool = True) -> list[str]:
     Raises `UsageError` for one that does not go with --watch.
     """
     whole = {f"--{name.replace('_', '-')}": context.params[name] for name in ("baseline", "update_baseline")}
-    refuse_beside("--watch", whole, reason_code="usage.baseline")  # which runs only part of the tests again
-    refuse_beside("--watch", {"--run-id": context.params["run_id"]}, reason_code="usage.watch_run_id")
+    reject_combination(
+        "--watch", whole, reason_code="usage.baseline"
+    )  # which runs only part of the tests again
+    reject_combination("--watch", {"--run-id": context.params["run_id"]}, reason_code="usage.watch_run_id")
     given: list[str] = []
     for known in context.command.params:
         value = context.params.get(known.name or "")

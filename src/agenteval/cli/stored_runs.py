@@ -29,7 +29,7 @@ from agenteval.running.reports import Reporting, keep_out, prepare
 if TYPE_CHECKING:
     from agenteval.comparing.comparison import ComparedRun, Comparison
     from agenteval.openwop.models import EvalSummary
-    from agenteval.running.bookkeeping import RunRecorder
+    from agenteval.running.run_recorder import RunRecorder
     from agenteval.running.shards import StoredShard
 
 
@@ -225,7 +225,7 @@ def merge(
     """
     from agenteval.judging.runner import RunOptions
     from agenteval.reporters.artifacts import RunDirectory, new_run_id
-    from agenteval.running.bookkeeping import RunRecorder
+    from agenteval.running.run_recorder import RunRecorder
     from agenteval.running.shards import read_shards
 
     prepare(reports)

@@ -7,7 +7,7 @@ from itertools import islice
 from types import UnionType
 from typing import Any, Literal, NamedTuple, Union, get_args, get_origin
 
-from agenteval.contracts.models import DataPath, Flaw, Model, Steps, describe, dotted
+from agenteval.contracts.models import DataPath, Model, Steps, Violation, describe, dotted
 from agenteval.text.names import closest
 
 
@@ -40,12 +40,12 @@ MAX_FINDINGS = 1000
 """The most flaws of one document that become findings."""
 
 
-def findings(flaws: Sequence[Flaw]) -> list[Finding]:
+def findings(violations: Sequence[Violation]) -> list[Finding]:
     """Describe in words all that the check of a model noted, each thing once."""
     found: dict[tuple[DataPath, str], Finding] = {}
     expected: dict[DataPath, list[str]] = {}
-    for flaw in islice(flaws, MAX_FINDINGS):
-        finding = _finding(flaw, expected)
+    for violation in islice(violations, MAX_FINDINGS):
+        finding = _finding(violation, expected)
         key = finding.path, finding.message if finding.at_key else finding.code
         found[key] = finding
     outer = {finding.path[:length] for finding in found.values() for length in range(len(finding.path))}
@@ -64,15 +64,15 @@ def findings(flaws: Sequence[Flaw]) -> list[Finding]:
     return [finding for finding in found.values() if is_kept(finding)]
 
 
-def _finding(flaw: Flaw, expected: dict[DataPath, list[str]]) -> Finding:
+def _finding(violation: Violation, expected: dict[DataPath, list[str]]) -> Finding:
     """The finding of a flaw; `expected` has what values should have been, by path: the members of a union add to it."""
-    path, about = _path(flaw.steps), flaw.about
-    match flaw.code:
+    path, about = _path(violation.steps), violation.about
+    match violation.code:
         case "unknown_key":
-            return _unknown(flaw, path)
+            return _unknown(violation, path)
         case "missing_key":
             return Finding(
-                flaw.code,
+                violation.code,
                 path,
                 f"missing required key {about!r}",
                 at_key=True,
@@ -80,20 +80,22 @@ def _finding(flaw: Flaw, expected: dict[DataPath, list[str]]) -> Finding:
                 next_step=_HOW_TO_ADD.get(about, f"add {about!r}"),
             )
         case "wrong_tag":
-            message, choices = f"unknown {path[-1]} {flaw.value!r}", about
+            message, choices = f"unknown {path[-1]} {violation.value!r}", about
         case "wrong_value" if isinstance(about, str):
-            return Finding(flaw.code, path, about, at_key=not path)
+            return Finding(violation.code, path, about, at_key=not path)
         case _:
             choices = list(get_args(about)) if get_origin(about) is Literal else []
             expected.setdefault(path, []).append(_expectation(about, choices))
-            message = _mismatch(flaw.value, " or ".join(dict.fromkeys(expected[path])))
+            message = _mismatch(violation.value, " or ".join(dict.fromkeys(expected[path])))
     return Finding(
-        "wrong_type" if flaw.code == "wrong_type" else "wrong_value",
+        "wrong_type" if violation.code == "wrong_type" else "wrong_value",
         path,
         message,
         allowed=choices,
-        suggestion=closest(str(flaw.value), choices) if choices and isinstance(flaw.value, str) else None,
-        next_step=_shaped(flaw.value, about) if flaw.code == "wrong_type" else "",
+        suggestion=closest(str(violation.value), choices)
+        if choices and isinstance(violation.value, str)
+        else None,
+        next_step=_shaped(violation.value, about) if violation.code == "wrong_type" else "",
     )
 
 
@@ -180,8 +182,8 @@ def _path(steps: Steps) -> DataPath:
     return tuple(reversed(path))
 
 
-def _unknown(flaw: Flaw, path: DataPath) -> Finding:
-    outer, name, owner = flaw.steps
+def _unknown(violation: Violation, path: DataPath) -> Finding:
+    outer, name, owner = violation.steps
     name = str(name)
     synonym = _synonym(name, owner) if owner else None
     home = _home(name, outer, owner) if owner else ""
@@ -191,11 +193,11 @@ def _unknown(flaw: Flaw, path: DataPath) -> Finding:
         path,
         f"unknown key {name!r}",
         allowed=names,
-        suggestion=(suggestion := flaw.about or (None if home else synonym or closest(name, names))),
+        suggestion=(suggestion := violation.about or (None if home else synonym or closest(name, names))),
         at_key=True,
         name=name,
         next_step=home
-        or _renamed(synonym, owner, flaw.value)
+        or _renamed(synonym, owner, violation.value)
         or ("" if suggestion or not owner else _argument(name, owner)),
     )
 

@@ -70,7 +70,7 @@ Steps = tuple[Any, ...]
 """The way to a value: the steps before, a key or index, and the model that has the key; empty at the top."""
 
 
-class Flaw(NamedTuple):
+class Violation(NamedTuple):
     """A value that does not fit, as the check notes it; `explaining` makes findings of it.
 
     `about` is the kind or the words that the value fails, the key or the text that it is about.
@@ -82,7 +82,7 @@ class Flaw(NamedTuple):
     value: Any = None
 
 
-Check = Callable[[Any, Steps, list[Flaw]], Any]
+Check = Callable[[Any, Steps, list[Violation]], Any]
 M = TypeVar("M", bound="Model")
 
 EXTENSION_PREFIX = "x-"
@@ -131,10 +131,10 @@ class Rule:
         """Explain why a value of the right kind breaks the rule; empty when it does not."""
         raise NotImplementedError
 
-    def flaws(self, value: Any, steps: Steps) -> Sequence[Flaw]:
+    def violations(self, value: Any, steps: Steps) -> Sequence[Violation]:
         """The same, and where."""
         why = self.fault(value)
-        return (Flaw(steps, "wrong_value", why),) if why else ()
+        return (Violation(steps, "wrong_value", why),) if why else ()
 
     def __get_pydantic_json_schema__(self, core_schema: Any, handler: Any) -> Any:
         return {**handler(core_schema), **self.keywords}
@@ -156,7 +156,7 @@ class Between(Rule):
         return ""
 
 
-class Whole(Between):
+class IntegerValued(Between):
     """A number without a fraction, `1.0` among them, of at least `low`: `Annotated[float, Whole(0)]`."""
 
     def __init__(self, low: float) -> None:
@@ -213,23 +213,23 @@ class OpenMapping(Rule):
     def __init__(self, *known: str) -> None:
         self.known = known
 
-    def flaws(self, value: Any, steps: Steps) -> Sequence[Flaw]:
+    def violations(self, value: Any, steps: Steps) -> Sequence[Violation]:
         return [*self._slips(value, steps)]
 
-    def _slips(self, value: Any, steps: Steps) -> Iterator[Flaw]:
+    def _slips(self, value: Any, steps: Steps) -> Iterator[Violation]:
         if isinstance(value, list):
             for index, item in enumerate(value):
                 yield from self._slips_in(item, (steps, index, None))
         else:
             yield from self._slips_in(value, steps)
 
-    def _slips_in(self, value: Any, steps: Steps) -> Iterator[Flaw]:
+    def _slips_in(self, value: Any, steps: Steps) -> Iterator[Violation]:
         for key, item in value.items() if isinstance(value, dict) else ():
             here = (steps, key, None)
             if key in self.known:
                 yield from self._slips(item, here) if isinstance(item, list) else ()
             elif not key.startswith(EXTENSION_PREFIX) and (near := slip_of(key, self.known)):
-                yield Flaw(here, "unknown_key", near)
+                yield Violation(here, "unknown_key", near)
 
 
 class OneOrMore:
@@ -265,12 +265,12 @@ def parse(cls: type[M], data: Any) -> M:
 
     Raises `Invalid`, which lists everything that is wrong, each with the path to it.
     """
-    flaws: list[Flaw] = []
-    built: M = _checker(cls)(data, (), flaws)
-    if flaws:
+    violations: list[Violation] = []
+    built: M = _checker(cls)(data, (), violations)
+    if violations:
         from agenteval.contracts.explaining import findings
 
-        raise Invalid(findings(flaws))
+        raise Invalid(findings(violations))
     return built
 
 
@@ -333,34 +333,34 @@ def _make_checker(kind: Any) -> Check:
     raise TypeError(f"strict models do not know {kind!r}: expected {known}")
 
 
-def _anything(value: Any, _steps: Steps, _flaws: list[Flaw]) -> Any:
+def _anything(value: Any, _steps: Steps, _violations: list[Violation]) -> Any:
     return value
 
 
 def _exactly(kind: type) -> Check:
-    def check(value: Any, steps: Steps, flaws: list[Flaw]) -> Any:
+    def check(value: Any, steps: Steps, violations: list[Violation]) -> Any:
         if type(value) is not kind:
-            flaws.append(Flaw(steps, "wrong_type", kind, value))
+            violations.append(Violation(steps, "wrong_type", kind, value))
         return value
 
     return check
 
 
-def _number(value: Any, steps: Steps, flaws: list[Flaw]) -> Any:
+def _number(value: Any, steps: Steps, violations: list[Violation]) -> Any:
     # From 2**53 on a float skips integers, and JSON of other programs knows floats alone: such an integer is one, too.
     if type(value) is int:
         return value if -(2**53) <= value <= 2**53 else float(value)
     if type(value) is not float:
-        flaws.append(Flaw(steps, "wrong_type", float, value))
+        violations.append(Violation(steps, "wrong_type", float, value))
     return value
 
 
 def _one_of(kind: Any, values: tuple[Any, ...]) -> Check:
     allowed = frozenset(values)
 
-    def check(value: Any, steps: Steps, flaws: list[Flaw]) -> Any:
+    def check(value: Any, steps: Steps, violations: list[Violation]) -> Any:
         if type(value) is not str or value not in allowed:
-            flaws.append(Flaw(steps, "wrong_value", kind, value))
+            violations.append(Violation(steps, "wrong_value", kind, value))
         return value
 
     return check
@@ -379,17 +379,17 @@ def _annotated(kind: Any, marks: tuple[Any, ...]) -> Check:
     if not rules and not one_or_more:
         return check
 
-    def check_all(value: Any, steps: Steps, flaws: list[Flaw]) -> Any:
-        before = len(flaws)
+    def check_all(value: Any, steps: Steps, violations: list[Violation]) -> Any:
+        before = len(violations)
         if one_or_more and type(value) is dict:
-            value = [one(value, steps, flaws)]
+            value = [one(value, steps, violations)]
         elif one_or_more and type(value) is not list:
-            flaws.append(Flaw(steps, "wrong_type", "a list or a mapping", value))
+            violations.append(Violation(steps, "wrong_type", "a list or a mapping", value))
         else:
-            value = check(value, steps, flaws)
+            value = check(value, steps, violations)
         for rule in rules:
-            if value is not None and len(flaws) == before:
-                flaws += rule.flaws(value, steps)
+            if value is not None and len(violations) == before:
+                violations += rule.violations(value, steps)
         return value
 
     return check_all
@@ -402,21 +402,21 @@ def _tagged(kind: Any, key: str) -> Check:
         for tag in get_args(member.__dataclass_fields__[key].type)
     }
 
-    def check(value: Any, steps: Steps, flaws: list[Flaw]) -> Any:
+    def check(value: Any, steps: Steps, violations: list[Violation]) -> Any:
         if type(value) is not dict:
-            flaws.append(Flaw(steps, "wrong_type", dict, value))
+            violations.append(Violation(steps, "wrong_type", dict, value))
         elif key not in value:
             # `typ: web` lacks no tag: its name is misspelt, which is one fault and not two.
             misspelt = slip_of(key, value)
-            flaws.append(
-                Flaw((steps, misspelt, None), "unknown_key", key)
+            violations.append(
+                Violation((steps, misspelt, None), "unknown_key", key)
                 if misspelt
-                else Flaw(steps, "missing_key", key)
+                else Violation(steps, "missing_key", key)
             )
         elif type(tag := value[key]) is str and tag in members:
-            return members[tag](value, steps, flaws)
+            return members[tag](value, steps, violations)
         else:
-            flaws.append(Flaw((steps, key, None), "wrong_tag", list(members), tag))
+            violations.append(Violation((steps, key, None), "wrong_tag", list(members), tag))
         return None
 
     return check
@@ -426,31 +426,31 @@ def _union(members: tuple[Any, ...]) -> Check:
     first, *others = [_checker(member) for member in members if member is not types.NoneType]
     optional = types.NoneType in members
 
-    def check(value: Any, steps: Steps, flaws: list[Flaw]) -> Any:
+    def check(value: Any, steps: Steps, violations: list[Violation]) -> Any:
         if value is None and optional:
             return None
-        before = len(flaws)
+        before = len(violations)
         # Each member is tried until one fits; then the flaws of those before it are forgotten.
-        built = first(value, steps, flaws)
+        built = first(value, steps, violations)
         for member in others:
-            seen = len(flaws)
+            seen = len(violations)
             if seen == before:
                 break
-            built = member(value, steps, flaws)
-            if len(flaws) == seen:
-                del flaws[before:]
+            built = member(value, steps, violations)
+            if len(violations) == seen:
+                del violations[before:]
         return built
 
     return check
 
 
 def _list_of(kind: Any, item: Check, simple: type | None) -> Check:
-    def check(value: Any, steps: Steps, flaws: list[Flaw]) -> Any:
+    def check(value: Any, steps: Steps, violations: list[Violation]) -> Any:
         if type(value) is not list:
-            flaws.append(Flaw(steps, "wrong_type", kind, value))
+            violations.append(Violation(steps, "wrong_type", kind, value))
             return None
         return [
-            each if each and type(each) is simple else item(each, (steps, index, None), flaws)
+            each if each and type(each) is simple else item(each, (steps, index, None), violations)
             for index, each in enumerate(value)
         ]
 
@@ -458,13 +458,13 @@ def _list_of(kind: Any, item: Check, simple: type | None) -> Check:
 
 
 def _dict_of(kind: Any, item: Check) -> Check:
-    def check(value: Any, steps: Steps, flaws: list[Flaw]) -> Any:
+    def check(value: Any, steps: Steps, violations: list[Violation]) -> Any:
         if type(value) is not dict or not set(map(type, value)) <= {str}:
-            flaws.append(Flaw(steps, "wrong_type", kind, value))
+            violations.append(Violation(steps, "wrong_type", kind, value))
             return None
         if item is _anything:
             return dict(value)
-        return {key: item(each, (steps, key, None), flaws) for key, each in value.items()}
+        return {key: item(each, (steps, key, None), violations) for key, each in value.items()}
 
     return check
 
@@ -473,7 +473,7 @@ def _model(cls: type[Model]) -> Check:
     plans: dict[str, tuple[type | None, Check]] = {}
     required: frozenset[str] = frozenset()
 
-    def check(value: Any, steps: Steps, flaws: list[Flaw]) -> Any:
+    def check(value: Any, steps: Steps, violations: list[Violation]) -> Any:
         nonlocal required
         if not plans:  # on first use, so that a model may refer to itself
             declared = [f for f in fields(cls) if f.init]  # type: ignore[arg-type]
@@ -482,23 +482,23 @@ def _model(cls: type[Model]) -> Check:
                 f.name for f in declared if f.default is MISSING and f.default_factory is MISSING
             )
         if type(value) is not dict:
-            flaws.append(Flaw(steps, "wrong_type", cls, value))
+            violations.append(Violation(steps, "wrong_type", cls, value))
             return None
-        before = len(flaws)
+        before = len(violations)
         if not required <= value.keys():
             missing = [name for name in plans if name in required and name not in value]
-            flaws += [Flaw(steps, "missing_key", name) for name in missing]
+            violations += [Violation(steps, "missing_key", name) for name in missing]
         given = {}
         for key, item in value.items():
             plan = plans.get(key)
             if plan is None:
                 if type(key) is not str or not (cls.extensible and key.startswith(EXTENSION_PREFIX)):
-                    flaws.append(Flaw((steps, key, cls), "unknown_key", None, item))
+                    violations.append(Violation((steps, key, cls), "unknown_key", None, item))
             elif item and type(item) is plan[0]:  # most values: no function has to be called
                 given[key] = item
             else:
-                given[key] = plan[1](item, (steps, key, cls), flaws)
-        if len(flaws) > before:
+                given[key] = plan[1](item, (steps, key, cls), violations)
+        if len(violations) > before:
             return None
         # The rules of `__post_init__` span several keys, so they are asked only once each key is right.
         try:
@@ -506,7 +506,7 @@ def _model(cls: type[Model]) -> Check:
         except ValueError as error:
             for step in error.path if isinstance(error, WrongPart) else ():
                 steps = (steps, step, None)
-            flaws.append(Flaw(steps, "wrong_value", str(error) or "rejected without a reason"))
+            violations.append(Violation(steps, "wrong_value", str(error) or "rejected without a reason"))
             return None
 
     return check

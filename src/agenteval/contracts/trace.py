@@ -81,7 +81,7 @@ class Capabilities(Model):
 
 
 CAPABILITY_FLAGS: tuple[str, ...] = tuple(Capabilities.__slots__)
-WAYS: dict[str, str] = {
+HOW_TO_RECORD: dict[str, str] = {
     "supports_tool_trace": "record tool calls with their arguments and results",
     "supports_memory_events": "record what is read from memory and written to it",
     "supports_scheduler_context": "record what the scheduler knew (scheduler_context)",
@@ -179,7 +179,7 @@ class ToolCall:
         return {}
 
     @property
-    def tells_args(self) -> bool:
+    def shows_arguments(self) -> bool:
         """True if the recording has the arguments, be they empty."""
         return self.event.data.get("args") is not None
 
@@ -261,13 +261,15 @@ class Trace:
         return self._calls
 
     @cached_property
-    def _untold(self) -> list[ToolCall]:  # what is kept under a public name would be written with the trace
-        return [call for call in self._calls if not call.tells_args]
+    def _calls_without_arguments(
+        self,
+    ) -> list[ToolCall]:  # what is kept under a public name would be written with the trace
+        return [call for call in self._calls if not call.shows_arguments]
 
     @property
-    def untold(self) -> Sequence[ToolCall]:
+    def calls_without_arguments(self) -> Sequence[ToolCall]:
         """The calls without their arguments in the recording."""
-        return self._untold
+        return self._calls_without_arguments
 
     @cached_property
     def _tools(self) -> frozenset[tuple[str, ...]]:
@@ -406,7 +408,7 @@ class TraceBuilder:
     ) -> Event:
         """Append one event and return it. A `tool_result` without `success`, or with null, gets it from the result itself."""
         if event_type == "tool_result" and data.get("success") is None:
-            data = {**data, "success": not says_failed(data.get("result"))}
+            data = {**data, "success": not reports_failure(data.get("result"))}
         seq = len(self.events) + 1
         event_id = f"evt-{seq}"
         call_id = data.get("call_id")
@@ -472,7 +474,7 @@ class TraceBuilder:
         return trace
 
 
-def says_failed(result: Any) -> bool:
+def reports_failure(result: Any) -> bool:
     """Return whether a result reports a failure at its top, be it an object or the text of one."""
     held = held_in(result)
     if not isinstance(held, dict):

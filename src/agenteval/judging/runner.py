@@ -29,15 +29,15 @@ from agenteval.judging.verdicts import (
     Failure,
     JudgingRules,
     expects_failure,
+    failing_evidence,
     judge_all,
     locate,
     not_selected,
-    said_no,
+    unasserted_warnings,
     unexpected,
-    unjudged,
 )
 from agenteval.loading.adapter_input import part_at_fault
-from agenteval.loading.config import LimitsConfig, reach_of
+from agenteval.loading.config import LimitsConfig, readable_root
 from agenteval.loading.consistency import misspelt_in_run
 from agenteval.loading.testfile import LoadedTest
 from agenteval.plugins.registry import BUILT_IN, Registry
@@ -107,7 +107,7 @@ def run_test(test: LoadedTest, options: RunOptions) -> Outcome:
     base_dir = test.folder or test.path.parent
     context = AdapterContext(
         base_dir=base_dir,
-        root=test.root or reach_of(base_dir / test.path.name),
+        root=test.root or readable_root(base_dir / test.path.name),
         run_id=options.run_id,
         max_file_bytes=options.limits.max_file_bytes,
         allow_outside=options.allow_outside,
@@ -121,7 +121,7 @@ def run_test(test: LoadedTest, options: RunOptions) -> Outcome:
         learn_trace(redactor, trace)
         attempt.trace = trace
         attempt.warnings += check_names(test, trace)
-        attempt.warnings += unjudged(test.case, trace, redactor)
+        attempt.warnings += unasserted_warnings(test.case, trace, redactor)
         attempt.judged, attempt.failure = judge_all(test, trace, options.rules, redactor)
         if attempt.live and attempt.live.how == "play":
             _without_model(test, attempt, trace)
@@ -272,7 +272,7 @@ def _outcome(test: LoadedTest, options: RunOptions, redactor: Redactor, attempt:
         expected_failure_categories=expected.failure_categories if expected else [],
         assertions=judged,
         trace_summary=_trace_summary(trace, redactor) if trace else TraceSummary(),
-        evidence=said_no(judged),
+        evidence=failing_evidence(judged),
         error=failure.info if failure else None,
         warnings=list(map(redactor.redacted, warnings)),
         artifacts=Artifacts(),

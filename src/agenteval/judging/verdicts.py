@@ -22,7 +22,7 @@ from agenteval.contracts.results import (
     failing,
 )
 from agenteval.contracts.testcase import TestCase
-from agenteval.contracts.trace import WAYS, Event, Trace
+from agenteval.contracts.trace import HOW_TO_RECORD, Event, Trace
 from agenteval.loading.testfile import BoundAssertion, LoadedTest
 from agenteval.matching.selectors import Mismatch, Note, is_any_of
 from agenteval.reading.places import Place, place_at
@@ -117,7 +117,7 @@ def _json(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
-def unjudged(case: TestCase, trace: Trace, redactor: Redactor) -> Iterator[str]:
+def unasserted_warnings(case: TestCase, trace: Trace, redactor: Redactor) -> Iterator[str]:
     """The warnings of a test about what it does not judge; the redactor has learned from the trace."""
     types = {each.type for each in case.assertions}
     available = case.tools.available
@@ -180,7 +180,7 @@ def unexpected(
     said = [f"{' and '.join(others)} failed unexpectedly: read the evidence"] if others else []
     place = None
     if unmet:
-        told = " and ".join(f"{each.id} {_instead(each)}" for each in unmet)
+        told = " and ".join(f"{each.id} {_actual_outcome(each)}" for each in unmet)
         it = plural(len(unmet), "it", "them")
         said.append(
             f"{told}, though the test expects {it} to fail: take {it} out of `expected` when the cause is fixed, "
@@ -193,7 +193,7 @@ def unexpected(
     return code, "; ".join(said) or None, place
 
 
-def _instead(result: AssertionResult) -> str:
+def _actual_outcome(result: AssertionResult) -> str:
     """What an assertion did instead of failing."""
     if result.status == "skip" or result.reason_code in UNRECORDED:
         return f"was skipped ({result.reason})"
@@ -258,7 +258,7 @@ def verdict_on(check: Assertion, trace: Trace, case: TestCase, *, is_plugin: boo
 
     That are parts of the run that are `unseen`, or the arguments of calls, where a check has passed without them.
     """
-    for call in trace.untold:
+    for call in trace.calls_without_arguments:
         call.missed = False
     if is_plugin:
         from agenteval.plugins.contract import verdict_of
@@ -266,7 +266,7 @@ def verdict_on(check: Assertion, trace: Trace, case: TestCase, *, is_plugin: boo
         verdict = verdict_of(check, trace, case)
     else:
         verdict = check.judge(trace, case)
-    missed = [call.event for call in trace.untold if call.missed] if verdict.passed else []
+    missed = [call.event for call in trace.calls_without_arguments if call.missed] if verdict.passed else []
     if not (trace.unseen or missed) or not verdict.applicable or check.stands(verdict):
         return verdict
     if not missed:
@@ -331,7 +331,9 @@ class _Judge:
         spec, redactor = bound.spec, self.redactor
         missing = verdict.missing if reason_code == "capability.missing" else ()
         next_step = (
-            RECORD_MORE if reason_code == "trace.unseen" else "; ".join(WAYS[flag] for flag in missing)
+            RECORD_MORE
+            if reason_code == "trace.unseen"
+            else "; ".join(HOW_TO_RECORD[flag] for flag in missing)
         )
         kind = verdict.category or bound.check.failure_category
         told = [*((event, "") for event in verdict.events), *verdict.closest]
@@ -411,7 +413,7 @@ def _crash(bound: BoundAssertion, error: BaseException, redactor: Redactor) -> F
     )
 
 
-def said_no(judged: Sequence[AssertionResult]) -> Evidence:
+def failing_evidence(judged: Sequence[AssertionResult]) -> Evidence:
     """The evidence of all assertions that failed or warned, each event once."""
     evidences = [result.evidence for result in judged if result.status in ("fail", "warn")]
     refs = dict.fromkeys(ref for each in evidences for ref in each.event_refs)

@@ -371,7 +371,7 @@ def recorded_answers(adapter: Adapter, case: TestCase, context: AdapterContext) 
             text=_as_text(call.results[0].data.get("result")),
             failed=call.failed,
             source=f"the recorded result of {call.tool} {json.dumps(call.args, ensure_ascii=False)[:120]}",
-            matches=partial(_same, call.args if call.tells_args else None),
+            matches=partial(_same, call.args if call.shows_arguments else None),
             fixture_id=str(call.results[0].data.get("fixture_id") or ""),
         )
         for call in trace.calls()

@@ -329,7 +329,7 @@ def project_root(paths: Sequence[str] = ()) -> Path:
     return current if common.is_relative_to(current) else common
 
 
-def reach_of(test: Path) -> Path:
+def readable_root(test: Path) -> Path:
     """The folder in which a test may name files, wherever it is run from.
 
     Its checkout: the nearest folder upwards that holds .git. Without one, its project: the nearest that holds

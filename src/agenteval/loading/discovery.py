@@ -44,24 +44,24 @@ Found = Selected | SpecError
 """A finding of a search: a file to load, or an error."""
 
 
-def discover(paths: Sequence[str], overlooked: list[Problem] | None = None) -> Iterator[Found]:
+def discover(paths: Sequence[str], discovery_warnings: list[Problem] | None = None) -> Iterator[Found]:
     """The test files under the paths, and errors, in the order they are found.
 
     A path is a file of any name, a directory (searched with everything below it, in order of name, files
     before directories), or `file::assertion-id`. A file comes once, whatever leads to it. Hidden directories,
     virtual environments, `artifacts`, `node_modules` and `__pycache__` are not entered unless named.
     Errors: `file.missing`, `file.not_a_file`, `file.unreadable`, `select.not_a_file`, `select.no_assertion`,
-    `select.nothing_found`. `overlooked` gets warnings: about tests that no run finds because of their names
+    `select.nothing_found`. `discovery_warnings` gets warnings: about tests that no run finds because of their names
     or of that of their folder (`select.misnamed`), about links that may have led to some (`select.dangling`), and about settings files beside tests that are not those of the project
     (`config.not_in_force`).
     """
     search = _Search()
     for path, only in _merged(paths):
         yield from search.named(path, only)
-    if overlooked is not None:
-        overlooked += [_misnamed(path) for path in search.nearly if search.is_new(path, search.files)]
-        overlooked += map(_dangling, search.dangling)
-        overlooked += _not_in_force(search.configured, project_root(paths))
+    if discovery_warnings is not None:
+        discovery_warnings += [_misnamed(path) for path in search.nearly if search.is_new(path, search.files)]
+        discovery_warnings += map(_dangling, search.dangling)
+        discovery_warnings += _not_in_force(search.configured, project_root(paths))
 
 
 def is_test_file(name: str) -> bool:

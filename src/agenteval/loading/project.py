@@ -15,7 +15,7 @@ from agenteval.loading.config import (
     from_here,
     load_config,
     project_root,
-    reach_of,
+    readable_root,
     rules_of,
 )
 from agenteval.loading.discovery import Selected, discover
@@ -72,7 +72,7 @@ class OpenProject:
         """Describe the surroundings of a test file of the project for its adapter."""
         return AdapterContext(
             base_dir=test.parent,
-            root=reach_of(test),
+            root=readable_root(test),
             run_id=run_id,
             max_file_bytes=self.config.limits.max_file_bytes,
             allow_outside=allow_outside,

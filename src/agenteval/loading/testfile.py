@@ -12,7 +12,7 @@ from agenteval.contracts.models import DataPath, Invalid, dotted, parse
 from agenteval.contracts.results import TestResult
 from agenteval.contracts.testcase import SCHEMA_VERSION, AssertionSpec, TestCase
 from agenteval.contracts.trace import CAPABILITY_FLAGS, Trace
-from agenteval.loading.config import LimitsConfig, reach_of
+from agenteval.loading.config import LimitsConfig, readable_root
 from agenteval.loading.consistency import misspelt_names, remarks
 from agenteval.loading.discovery import TEST_FILE
 from agenteval.plugins.contract import error_line
@@ -146,7 +146,7 @@ def _problem(code: str, message: str, path: Path, next_step: str) -> Problem:
 
 def _refused(problems: Sequence[Problem], path: Path) -> SpecError:
     """The error for a file; a link among somebody's tests must not make us print any file on the machine."""
-    root = reach_of(path)
+    root = readable_root(path)
     if not is_inside(path, root) and any(problem.excerpt for problem in problems):
         message = f"a link leads out of the project {root}, to a file that is not a valid test"
         step = f"see what is wrong with the file itself: agenteval validate {path.resolve()}"

@@ -115,7 +115,7 @@ class ArgsMatch(Model):
     def differences_of(self, call: ToolCall) -> list[Mismatch]:
         """List the differences of a call's arguments; arguments that the recording lacks match nothing."""
         found = self.differences(call.args)
-        return found if call.tells_args else [_without_words("args", "not in the recording")]
+        return found if call.shows_arguments else [_without_words("args", "not in the recording")]
 
 
 @model

@@ -159,7 +159,7 @@ def _is_own(name: str, scenario: TraceScenario) -> bool:
 
 def _content(call: ToolCall) -> tuple[str, str]:
     args = call.args
-    if not call.tells_args:
+    if not call.shows_arguments:
         return "", call.event.event_id  # unknown, so equal to no other message
     plain = {key: _plain(str(key)) for key in args}
     plain = {key: name for key, name in plain.items() if args[key] not in (None, "", [], {})}

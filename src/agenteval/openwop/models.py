@@ -8,12 +8,12 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from agenteval.contracts.models import (
     Between,
+    IntegerValued,
     Matching,
     Model,
     NotEmpty,
     NotNull,
     Unique,
-    Whole,
     model,
 )
 from agenteval.loading.config import SuiteId, Version
@@ -27,7 +27,7 @@ TaskId = Annotated[str, Matching(r"[a-z0-9][a-z0-9-]*")]
 Text = Annotated[str, NotEmpty()]
 Score = Annotated[float, Between(0, 1)]
 Dollars = Annotated[float, Between(0)]
-Count = Annotated[float, Whole(0)]
+Count = Annotated[float, IntegerValued(0)]
 
 
 class Closed(Model):

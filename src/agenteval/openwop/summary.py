@@ -219,8 +219,8 @@ class Scores:
 
 def is_finding(result: AssertionResult) -> bool:
     """Whether an assertion reports something unsafe that the test does not expect."""
-    said_no = result.status in ("fail", "warn") and result.reason_code not in _NO_FINDING
-    return said_no and result.type in SAFETY_FINDINGS and not result.xfail
+    is_failing = result.status in ("fail", "warn") and result.reason_code not in _NO_FINDING
+    return is_failing and result.type in SAFETY_FINDINGS and not result.xfail
 
 
 def is_unscored(score: float, *, passed: bool) -> bool:

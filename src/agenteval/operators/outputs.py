@@ -216,7 +216,7 @@ def _split(text: str) -> list[str]:
 
 
 @operator("ramble", "outcome", "an assistant that was asked to be brief, and is not", when=speaks_prose)
-def ramble(subject: Subject) -> Iterator[Mutant]:
+def pad_output(subject: Subject) -> Iterator[Mutant]:
     """The answer begins with a preamble, or goes on and on about itself."""
     text = subject.trace.output
     preamble = "Sure! Of course. Here is what I found for you:"
@@ -290,19 +290,19 @@ def say_nothing(subject: Subject) -> Iterator[Mutant]:
     "an address, a number or a key that the agent has read ends in a chat",
     when=speaks_prose,
 )
-def disclose(subject: Subject) -> Iterator[Mutant]:
+def leak_secret(subject: Subject) -> Iterator[Mutant]:
     """The answer reveals personal data that do not belong there. If a tool answered, they were in its last result."""
     trace = subject.trace
     added = "You can reach her at ilse.varga@kellner-foundation.org or +49 171 2345678."
     remedy: Remedy = ("no_sensitive_data", {"where": ["output"]})
     mutant = _appended(subject, added, "the answer reveals personal data", remedy)
     if answering := [call for call in trace.calls() if call.succeeded and call.tool != OUTBOUND]:
-        mutant.build = partial(_returned_and_told, trace, answering[-1].results[-1], added)
+        mutant.build = partial(_answer_and_output_with, trace, answering[-1].results[-1], added)
         mutant.lines = (f"+ {answering[-1].tool} returns: {added}", *mutant.lines)
     yield mutant
 
 
-def _returned_and_told(trace: Trace, answer: Event, added: str) -> Trace:
+def _answer_and_output_with(trace: Trace, answer: Event, added: str) -> Trace:
     """Add a text to the result of a tool, and to the answer."""
     given = answer.data.get("result")
     if isinstance(given, dict):

@@ -26,7 +26,7 @@ from agenteval.reporters.console import Console
 from agenteval.reporters.entries import reason_of
 from agenteval.reporters.problems import redacted_problems
 from agenteval.reporters.terminal import without_commands
-from agenteval.running.examiner import UniqueIds
+from agenteval.running.test_runner import UniqueIds
 from agenteval.text.fitting import counted, printable, visible
 
 
@@ -124,7 +124,7 @@ class Project:
             redactor=Redactor((), self.options.redaction),
         )
 
-    def story(self, result: TestResult, *, brief: bool) -> str:
+    def console_lines(self, result: TestResult, *, brief: bool) -> str:
         """Render the console lines of a test; unless it is to be brief, with the reason first."""
         folder = shown(self._directory.path) if self._directory else None
         console = self._console(0 if brief else self.verbosity)
@@ -206,7 +206,7 @@ class AgentTest(pytest.Item):
         self.project = project
         self.test = test
         self.result: TestResult | None = None
-        self.story = ""
+        self.console_lines = ""
         """The lines about the test that replace a traceback."""
 
     def mark(self, redactor: Redactor, declared: frozenset[str]) -> None:
@@ -229,28 +229,28 @@ class AgentTest(pytest.Item):
 
     def setup(self) -> None:
         """Replay the recording and judge it; an error is what keeps it from being judged."""
-        self.result, self.story = None, ""
+        self.result, self.console_lines = None, ""
         with self.project.in_force():
             try:
                 outcome, leaks = self.project.run(self.test, self.path)
             except AgentEvalError as error:  # the artifacts cannot be written
-                self.story = error.render()
+                self.console_lines = error.render()
             else:
                 self.result = outcome.result
-                self.story = self.project.problems(leaks) or self._told(outcome.result)
+                self.console_lines = self.project.problems(leaks) or self._told(outcome.result)
                 self.user_properties = properties(outcome.result, outcome.redactor)
         if self.result is None or leaks or self.result.status == "error":
-            pytest.fail(self.story, pytrace=False)
+            pytest.fail(self.console_lines, pytrace=False)
 
     def _told(self, result: TestResult) -> str:
         """The evidence; of a pass, when there is something to remark."""
         passed = result.status == "pass" and not result.xfail
         if passed and not (result.warnings or result.summary.assertions_warned):
             return ""
-        story = self.project.story(result, brief=passed)
+        console_lines = self.project.console_lines(result, brief=passed)
         if result.status != "fail" and self._forbidden(result):
-            return f"{counted(len(result.warnings), 'warning')} (strict allows none)\n{story}"
-        return story
+            return f"{counted(len(result.warnings), 'warning')} (strict allows none)\n{console_lines}"
+        return console_lines
 
     def _forbidden(self, result: TestResult) -> bool:
         """Return whether warnings that fail no test of `agenteval run` fail this one, as they would fail the run."""
@@ -260,29 +260,29 @@ class AgentTest(pytest.Item):
         """Tell the verdict."""
         assert self.result is not None
         if self.result.status == "fail" or self._forbidden(self.result):
-            pytest.fail(self.story, pytrace=False)
+            pytest.fail(self.console_lines, pytrace=False)
         if self.result.xfail:
             if (
                 self.test.case.expected is None
             ):  # a live test that does not block yet, of which pytest knows nothing
                 pytest.xfail(self.result.xfail_reason or "")
-            raise ExpectedFailure(self.story)
+            raise ExpectedFailure(self.console_lines)
         if self.result.status == "skipped":
-            pytest.skip(self.story)
+            pytest.skip(self.console_lines)
 
     def explain(self, report: pytest.TestReport, call: pytest.CallInfo[None]) -> None:
         """Show the story where pytest would show the code of this module; what others raise is left alone."""
-        if not self.story:
+        if not self.console_lines:
             return
         if call.excinfo is None:
             if report.when == "call":
-                report.sections.append((REMARKS, self.story))
-        elif str(call.excinfo.value) != self.story:
+                report.sections.append((REMARKS, self.console_lines))
+        elif str(call.excinfo.value) != self.console_lines:
             return
         elif report.skipped and not hasattr(report, "wasxfail"):
-            report.longrepr = (str(self.path), 1, "Skipped: " + self.story.partition("\n")[0])
+            report.longrepr = (str(self.path), 1, "Skipped: " + self.console_lines.partition("\n")[0])
         else:
-            report.longrepr = self.story
+            report.longrepr = self.console_lines
 
 
 def properties(result: TestResult, redactor: Redactor) -> list[tuple[str, object]]:

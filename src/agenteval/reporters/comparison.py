@@ -104,7 +104,7 @@ def _change(terminal: Terminal, change: Change) -> None:
         states = f" {terminal.signs['arrow']} ".join(
             each or "not there" for each in (change.before, change.after)
         )
-        terminal.two(what, states, indent=6)
+        terminal.columns(what, states, indent=6)
     else:
         terminal.emit(*what)
     if change.message and change.kind not in ("still_failing", "fixed", "new"):

@@ -118,8 +118,8 @@ class Console(Terminal):
     ) -> list[str]:
         """The lines about a test, to be printed by `tell`, without the warnings that were told as problems of its file."""
         if self.verbosity >= 0:
-            return self.lines_of(lambda: self._test(result, run_dir, told))
-        return self.lines_of(lambda: self._warnings(result, told)) if self.strict else []
+            return self.capture(lambda: self._test(result, run_dir, told))
+        return self.capture(lambda: self._warnings(result, told)) if self.strict else []
 
     def _warnings(self, result: TestResult, told: Collection[str]) -> None:
         """What fails a strict run, each on a line that can do without the others."""
@@ -254,7 +254,7 @@ class Console(Terminal):
         kind = result.state
         mark = {"vacuous": "  vacuous", "xfail": "  expected to fail"}.get(kind, "")
         mark += "  evidence: recorded model" if result.recorded_model else ""
-        self.two(
+        self.columns(
             ["  ", (self.signs[kind], _MARK_STYLE[kind]), " ", (result.id, "bold")],
             f"{result.type}  {result.severity}{mark}",
             indent=6,
@@ -326,7 +326,7 @@ class Console(Terminal):
         for row in failed:
             word, style = _STATUS[row.status]
             why = f"  {row.reason_code}" if row.status == "error" else ""
-            self.two([(word, style), f" {row.test_case_id}{why}"], (row.path, "dim"))
+            self.columns([(word, style), f" {row.test_case_id}{why}"], (row.path, "dim"))
 
     def _invalid(self, problems: Sequence[InvalidSpec]) -> None:
         """Each file that could not be loaded, at its first problem."""

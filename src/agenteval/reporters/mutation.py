@@ -16,7 +16,7 @@ def tell_test(console: Console, test: TestMutation) -> None:
         return
     _, style = _look(test)
     facts = console.dotted(_counted(test.killed, test.survived, test.equivalent))
-    console.two(
+    console.columns(
         [(f"{percent(test.score):>5}", style), " ", (test.test_case_id, "bold")],
         (facts, "dim"),
         indent=6,
@@ -29,7 +29,7 @@ def tell_test(console: Console, test: TestMutation) -> None:
         elif console.verbosity > 0:
             _noticed(console, mutant)
     for idle in test.idle_assertions:
-        console.two(
+        console.columns(
             [("  idle", "yellow"), f" {idle.id}"], f"{idle.type}: it noticed none of these mutants", indent=6
         )
     if test.survived or test.idle_assertions or console.verbosity > 0:
@@ -60,7 +60,7 @@ def _noticed(console: Console, mutant: MutantResult) -> None:
 
 
 def _told(console: Console, word: Part, mutant: MutantResult, why: str) -> None:
-    console.two([word, f" {mutant.operator}:"], f"{mutant.what}{why}", indent=6, gap=" ")
+    console.columns([word, f" {mutant.operator}:"], f"{mutant.what}{why}", indent=6, gap=" ")
 
 
 def tell_summary(console: Console, report: MutationReport) -> None:

@@ -89,9 +89,9 @@ def _rule(name: str) -> Json:
 def _of_entry(entry: Entry) -> Iterator[Json]:
     """The results of a test, or of the run; those of files that could not be loaded come from problems."""
     if result := entry.result:
-        noes = [each for each in result.assertions if each.status in ("fail", "warn")]
-        yield from (_suppressed(_of_assertion(result, each), entry) for each in noes)
-        explained = entry.kind in ("fail", "known") and not all(each.xfail for each in noes)
+        failing = [each for each in result.assertions if each.status in ("fail", "warn")]
+        yield from (_suppressed(_of_assertion(result, each), entry) for each in failing)
+        explained = entry.kind in ("fail", "known") and not all(each.xfail for each in failing)
         if explained or entry.kind not in ("fail", "known", "error"):
             return
     elif entry.name != RUN or entry.path:

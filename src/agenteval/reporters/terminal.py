@@ -217,7 +217,7 @@ class Terminal:
         text = printable(redactor_in_force().redacted(text))
         self.emit(clipped_to_cells(text, self.width, self.signs["cut"]))
 
-    def two(self, first: Sequence[Part], second: Part, *, indent: int = 2, gap: str = "  ") -> None:
+    def columns(self, first: Sequence[Part], second: Part, *, indent: int = 2, gap: str = "  ") -> None:
         """Write two things on one line; on a terminal that is too narrow, the second goes below the first."""
         words = "".join(part if isinstance(part, str) else part[0] for part in (*first, gap, second))
         if cells(printable(words)) <= self.room:
@@ -271,7 +271,7 @@ class Terminal:
         stream = self.stream
         write(stream.stream if isinstance(stream, NoCommands) else stream, printable(line) + "\n")
 
-    def lines_of(self, telling: Callable[[], None]) -> list[str]:
+    def capture(self, telling: Callable[[], None]) -> list[str]:
         """The lines that `telling` would write; `tell` writes them later, maybe in another process."""
         lines = self._kept = []
         try:
@@ -281,7 +281,7 @@ class Terminal:
         return lines
 
     def tell(self, lines: Iterable[str]) -> None:
-        """Write lines that `lines_of` has made."""
+        """Write lines that `capture` has made."""
         for line in lines:
             self._line(line)
 

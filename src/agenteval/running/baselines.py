@@ -16,7 +16,7 @@ from agenteval.redaction.sealing import LeakError, sealed
 from agenteval.text.fitting import counted
 
 if TYPE_CHECKING:
-    from agenteval.running.bookkeeping import RunRecorder
+    from agenteval.running.run_recorder import RunRecorder
 
 
 def today() -> str:

@@ -58,14 +58,14 @@ def collect(paths: Sequence[str], project: OpenProject, *, suites: bool = False)
 
 
 def _collected(paths: Sequence[str], project: OpenProject, *, suites: bool) -> Collection:
-    from agenteval.running.examiner import TaskIds
+    from agenteval.running.test_runner import TaskIds
 
     limits, registry, rules = project.config.limits, project.registry, project.rules
     time_limits.set_seconds(limits.pattern_seconds, limits.step_seconds)
     collection = Collection(problems=registry.problems())
     unique = TaskIds()
-    overlooked: list[Problem] = []
-    for found in discover(paths, overlooked):
+    discovery_warnings: list[Problem] = []
+    for found in discover(paths, discovery_warnings):
         if isinstance(found, SpecError):
             collection.problems += redacted_problems(found.problems, rules)
             collection.not_found += 1
@@ -81,7 +81,7 @@ def _collected(paths: Sequence[str], project: OpenProject, *, suites: bool) -> C
         else:
             collection.problems += redacted_problems(test.warnings, rules)
             collection.tests.append(test)
-    collection.problems += redacted_problems(overlooked, rules)
+    collection.problems += redacted_problems(discovery_warnings, rules)
     return collection
 
 

@@ -12,9 +12,9 @@ from agenteval.judging.runner import is_live
 from agenteval.loading.discovery import Found, Selected, Selection, discover
 from agenteval.loading.testfile import LoadedTest
 from agenteval.reporters.artifacts import ArtifactError, safe_stem
-from agenteval.running.bookkeeping import RunRecorder
-from agenteval.running.examiner import FinishedTest, LoadedFile, TaskIds, TestRunner
 from agenteval.running.history import keys, load_last_run
+from agenteval.running.run_recorder import RunRecorder
+from agenteval.running.test_runner import FinishedTest, LoadedFile, TaskIds, TestRunner
 from agenteval.text.fitting import counted
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class Session:
     """The job of the workers."""
     progress: "Progress | None" = None
     unique: TaskIds = field(default_factory=TaskIds)
-    overlooked: list[Problem] = field(default_factory=list)
+    discovery_warnings: list[Problem] = field(default_factory=list)
     """Warnings about files that hold a test but are not named as one."""
 
     @cached_property
@@ -101,7 +101,7 @@ class Session:
         number, console = 0, self.recorder.console
         for test in self._tests(self._load_candidates(paths)):
             number += 1
-            console.two([test.test_id], (str(test.found.path), "dim"))
+            console.columns([test.test_id], (str(test.found.path), "dim"))
         self._selected(number)
         console.emit(f"{counted(number, 'test')} would run")
         return ExitCode.PASSED if number and not self.recorder.totals.invalid else ExitCode.INVALID
@@ -160,7 +160,7 @@ class Session:
             for test in self.tests():
                 yield test if isinstance(test, SpecError) else self.runner.loaded(Selected(test.path), test)
             return
-        found: Iterable[Found] = discover(paths, self.overlooked)
+        found: Iterable[Found] = discover(paths, self.discovery_warnings)
         if self.flow.arranges:
             found = self._arranged(found)
         if self.flow.progress and console.is_terminal:
@@ -383,7 +383,7 @@ class Session:
         recorder = self.recorder
         if recorder.log:
             recorder.log.position = recorder.log.record.total
-        recorder.warn(self.overlooked)
+        recorder.warn(self.discovery_warnings)
         recorder.warn(self.selection.unknown_tags() if not self.unread else ())
         elsewhere = self.flow.shard and self.wanted
         if not number and not elsewhere and recorder.totals.deselected:

@@ -29,7 +29,7 @@ from agenteval.judging.stored import (
 )
 from agenteval.live.options import Budget
 from agenteval.loading.adapter_input import names_in
-from agenteval.loading.config import reach_of
+from agenteval.loading.config import readable_root
 from agenteval.openwop.summary import Suite
 from agenteval.plugins.registry import Registry
 from agenteval.reading.documents import (
@@ -47,7 +47,7 @@ from agenteval.reading.places import problem_at
 from agenteval.redaction.redactor import RedactionRules, Redactor
 from agenteval.redaction.sealing import sealed, sealed_result
 from agenteval.reporters.artifacts import Filed, safe_stem
-from agenteval.running.examiner import FinishedTest, TaskIds, TestRunner
+from agenteval.running.test_runner import FinishedTest, TaskIds, TestRunner
 
 SETTINGS, PLUGINS, DIVISION = (
     "settings or options",
@@ -116,7 +116,7 @@ class Plan:
             content = b""
         place = os.path.relpath(os.path.realpath(test), self._top)
         self._add(place, [sha256(content), sorted(only or ())])
-        self._reach = "" if self._options.allow_outside else real_folder(str(reach_of(test)))
+        self._reach = "" if self._options.allow_outside else real_folder(str(readable_root(test)))
         with suppress(FileError, UnicodeDecodeError):
             data = load_yaml(content.decode("utf-8-sig"), test)
             if isinstance(data, dict):

@@ -25,7 +25,7 @@ from agenteval.judging.runner import is_live
 from agenteval.judging.verdicts import Failure
 from agenteval.loading.discovery import Selected
 from agenteval.reporters.artifacts import safe_stem
-from agenteval.running.examiner import LoadedFile, TestRunner
+from agenteval.running.test_runner import LoadedFile, TestRunner
 
 if TYPE_CHECKING:
     from agenteval.mutation.engine import MutationSettings, Mutator

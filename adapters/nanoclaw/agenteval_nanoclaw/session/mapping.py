@@ -11,7 +11,7 @@ from agenteval.contracts.trace import (
     TraceBuilder,
     TraceMessage,
     TraceScenario,
-    says_failed,
+    reports_failure,
 )
 from agenteval.matching.sends import OUTBOUND
 from agenteval.text.fitting import counted
@@ -247,7 +247,7 @@ class TraceMapper:
             )
         # Most tools state `is_error` only for a failure, and some report a failure as text alone.
         stated = block.get("is_error")
-        success = not says_failed(text) if stated is None else stated is not True
+        success = not reports_failure(text) if stated is None else stated is not True
         result: Any = text
         if success and call.tool == OUTBOUND:
             result = self.outgoing.sent(call.id, call.args, text)

@@ -22,7 +22,7 @@ from agenteval.reporters.artifacts import RunDirectory
 from agenteval.reporters.console import Console
 from agenteval.reporters.problems import redacted_problems
 from agenteval.reporters.terminal import flush, write_encoded
-from agenteval.running.examiner import FinishedTest, TestRunner
+from agenteval.running.test_runner import FinishedTest, TestRunner
 from agenteval.text.fitting import counted
 
 if TYPE_CHECKING:
