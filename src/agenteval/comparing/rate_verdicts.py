@@ -1,0 +1,178 @@
+"""Whether tests pass less often than before: `worse`, `held`, `better` or `unclear`, for all tests of a comparison together."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal
+
+from agenteval.comparing.rates import LEVEL, MOST_EXACT, Rate, difference, holm, p_of_fall, power
+from agenteval.text.fitting import counted
+
+Verdict = Literal["worse", "held", "better", "unclear"]
+"""How the rate of a test changed.
+
+- `worse`: it fell beyond chance.
+- `held`: a fall of more than the margin is ruled out.
+- `better`: it rose beyond chance.
+- `unclear`: none of these is known.
+
+The first and the third come before the second: a fall that is beyond chance is `worse` even if it is known to be small.
+"""
+MARGIN = 0.2
+"""The fall of a rate that a project takes, if it does not set one."""
+FALL_TO_SHOW = 0.3
+"""The fall for which `trials_needed` of a verdict is computed."""
+POWER = 0.8
+"""The share of checks in which so many trials show the fall."""
+_MOST_NEEDED = math.isqrt(MOST_EXACT)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RateVerdict:
+    """What is known of one test. Differences are after minus before, from -1 to 1; each end of the interval errs in 5 % at most.
+
+    Of trials that ended early, as `rate_verdicts` describes it, all figures hold however the missing trials had ended.
+    """
+
+    before: Rate
+    after: Rate
+    verdict: Verdict
+    p: float
+    """The one-sided p: of a rise if the verdict is `better`, else of a fall."""
+    adjusted_p: float
+    """It after Holm's correction over all tests; at most 0.05 where the verdict is `worse` or `better`."""
+    low: float
+    """The lower end of the interval of the difference."""
+    high: float
+    """The upper end."""
+    margin: float
+    """The fall that counts as none."""
+    trials_needed: int | None = None
+    """If it is unclear: the trials on each side of which 8 in 10 checks show a fall of 30 points. None if 100 are too few."""
+
+    @property
+    def fall_not_ruled_out(self) -> float:
+        """The largest fall that the trials do not rule out, from 0 to 1."""
+        return max(0.0, -self.low)
+
+    def words(self) -> str:
+        """Explain the verdict: `passes less often than before (p 0.0076, corrected 0.015)`."""
+        if not (self.before.trials and self.after.trials):
+            return "no trials to compare"
+        match self.verdict:
+            case "worse" | "better":
+                corrected = "" if self.adjusted_p == self.p else f", corrected {self.adjusted_p:.3g}"
+                often = "less" if self.verdict == "worse" else "more"
+                return f"passes {often} often than before (p {self.p:.3g}{corrected})"
+            case "held":
+                return f"a fall of more than {_points(self.fall_not_ruled_out)} is ruled out"
+        needed = self.trials_needed
+        if needed is None:
+            return f"a fall of up to {_points(self.fall_not_ruled_out)} is not ruled out"
+        return (
+            f"a fall of up to {_points(self.fall_not_ruled_out)} is not ruled out; {counted(needed, 'trial')} each "
+            f"would show one of {_points(FALL_TO_SHOW)} in {POWER * 10:.0f} of 10 checks"
+        )
+
+
+def _points(share: float) -> str:
+    return counted(math.ceil(round(share * 100, 6)), "point")
+
+
+def rate_verdicts(
+    pairs: Mapping[str, tuple[Rate, Rate]], *, margin: float = MARGIN, planned: int = 0
+) -> dict[str, RateVerdict]:
+    """Decide on all tests of a comparison together, by id; each has the rate before and after.
+
+    Chance alone makes one or more of all tests `worse` in at most 5 % of comparisons (Holm's correction), and as many
+    `better`. `held` needs none: each test is wrongly so in at most 5 %.
+
+    `planned` is the number of trials that each side of a test was to have. A side that has fewer, because `settled` was
+    true, is judged as if the rest had ended in the way that speaks most against each verdict.
+    """
+    ends = {name: _ends(before, after, planned) for name, (before, after) in pairs.items()}
+    falls = {name: p_of_fall(*best) for name, (_, best) in ends.items()}
+    rises = {name: _p_of_rise(*worst) for name, (worst, _) in ends.items()}
+    adjusted_falls = dict(zip(falls, holm([*falls.values()]), strict=True))
+    adjusted_rises = dict(zip(rises, holm([*rises.values()]), strict=True))
+    verdicts = {}
+    for name, (before, after) in pairs.items():
+        worst, best = ends[name]
+        low, high = difference(*worst)[0], difference(*best)[1]
+        verdict = _verdict(adjusted_falls[name], adjusted_rises[name], low, LEVEL, LEVEL, margin)
+        better = verdict == "better"
+        verdicts[name] = RateVerdict(
+            before=before,
+            after=after,
+            verdict=verdict,
+            p=(rises if better else falls)[name],
+            adjusted_p=(adjusted_rises if better else adjusted_falls)[name],
+            low=low,
+            high=high,
+            margin=margin,
+            trials_needed=trials_needed(before, FALL_TO_SHOW, tests=len(pairs))
+            if verdict == "unclear"
+            else None,
+        )
+    return verdicts
+
+
+def settled(before: Rate, after: Rate, planned: int, tests: int, margin: float = MARGIN) -> bool:
+    """Return whether no outcome of the remaining trials, of this test and of the others, can change its verdict.
+
+    `planned` is the number of trials of each side, `tests` that of all tests measured. So ending the trials there
+    needs no correction: the verdict is the one that all of them would have given.
+    """
+    worst, best = _ends(before, after, planned)
+    # Holm compares p with a level between these two, which depends on the other tests.
+    strict = LEVEL / max(1, tests)
+    lowest = _verdict(p_of_fall(*worst), _p_of_rise(*worst), difference(*worst)[0], LEVEL, strict, margin)
+    highest = _verdict(p_of_fall(*best), _p_of_rise(*best), difference(*best)[0], strict, LEVEL, margin)
+    # With each pass afterwards, and each failure before, a verdict stays or goes one way: from worse to better.
+    return lowest == highest
+
+
+def _ends(before: Rate, after: Rate, planned: int) -> tuple[tuple[Rate, Rate], tuple[Rate, Rate]]:
+    """Complete both sides to the trials planned: in the way worst for the agent of today, and in the best."""
+    was, now = max(0, planned - before.trials), max(0, planned - after.trials)
+    return (
+        (Rate(before.passed + was, before.trials + was), Rate(after.passed, after.trials + now)),
+        (Rate(before.passed, before.trials + was), Rate(after.passed + now, after.trials + now)),
+    )
+
+
+def _verdict(
+    p_fall: float, p_rise: float, low: float, level_fall: float, level_rise: float, margin: float
+) -> Verdict:
+    if p_fall <= level_fall:
+        return "worse"
+    if p_rise <= level_rise:
+        return "better"
+    return "held" if low > -margin else "unclear"
+
+
+def _p_of_rise(before: Rate, after: Rate) -> float:
+    return p_of_fall(after, before)
+
+
+@cache
+def trials_needed(before: Rate, fall: float, power_wanted: float = POWER, *, tests: int = 1) -> int | None:
+    """Return how many trials on each side would show such a fall in that share of checks; None if 100 would not.
+
+    None too if the rate has not so far to fall. The rate before is taken as (passed + 0.5) / (trials + 1): 6 of 6 is no
+    proof that it never fails. With several tests, the fall has to show at the strictest level of Holm's correction.
+    """
+    was = (before.passed + 0.5) / (before.trials + 1)
+    now, level = was - fall, LEVEL / max(1, tests)
+    if now < 0 or not before.trials:
+        return None
+    few, enough = 0, 4  # doubled first: the power of few trials is computed in no time, that of 100 is not
+    while power(enough, was, now, level) < power_wanted:
+        if enough == _MOST_NEEDED:
+            return None
+        few, enough = enough, min(2 * enough, _MOST_NEEDED)
+    while enough - few > 1:
+        middle = (few + enough) // 2
+        few, enough = (few, middle) if power(middle, was, now, level) >= power_wanted else (middle, enough)
+    return enough
