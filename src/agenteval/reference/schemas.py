@@ -186,7 +186,7 @@ _HEAD = ("$schema", "$id", "title", "description", "type", "properties", "requir
 
 SHIPPED: tuple[str, ...] = (
     *("test-case", "config", "replay", "trace", "result", "summary"),
-    *("baseline", "comparison"),
+    *("baseline", "comparison", "check"),
     *("agent-eval-suite", "eval-summary", "eval-events"),
 )
 """The schemas that `schemas/` holds."""
@@ -283,6 +283,7 @@ def _unknown(name: str, known: Sequence[str]) -> UsageError:
 
 def _core_entries(registry: Registry) -> list[Entry]:
     from agenteval.comparing.baseline import BaselineFile
+    from agenteval.comparing.check_report import CheckReport
     from agenteval.comparing.comparison import Comparison
     from agenteval.contracts.results import RunSummary, TestResult
     from agenteval.contracts.trace import Trace
@@ -297,6 +298,7 @@ def _core_entries(registry: Registry) -> list[Entry]:
         _output_entry(RunSummary, "summary", "AgentEval run summary"),
         _entry(BaselineFile, "baseline", "AgentEval baseline"),
         _output_entry(Comparison, "comparison", "AgentEval comparison of two runs"),
+        _output_entry(CheckReport, "check", "AgentEval check of a change"),
         _entry(AgentEvalSuite, "agent-eval-suite", "OpenWOP AgentEvalSuite (RFC 0081)", extensible=False),
         _entry(EvalSummary, "eval-summary", "OpenWOP EvalSummary (RFC 0081)", extensible=False),
         _entry(
