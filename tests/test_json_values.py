@@ -7,7 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agenteval.contracts.json_values import MISSING, MOST_FAILED, args_key, equal, json_among, lookup
+from agenteval.contracts.json_values import (
+    MISSING,
+    MOST_ALIGNED,
+    MOST_FAILED,
+    args_key,
+    equal,
+    find_differences,
+    json_among,
+    lookup,
+)
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
@@ -93,6 +102,34 @@ def test_values_are_equal_as_json(got: Any, want: Any, same: bool) -> None:
 def test_a_value_equals_itself(value: Any) -> None:
     """Equality is reflexive."""
     assert equal(value, value)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "lines"),
+    [
+        (1, 1.0, []),
+        (1, True, ["1 → true"]),
+        ({"a": {"b": [1, {"c": 2}]}}, {"a": {"b": [1, {"c": 3}]}}, ["a.b[1].c: 2 → 3"]),
+        ({"a": 1}, {"b": None}, ["a: removed 1", "b: added null"]),
+        ([1, 2, 3], [1, 3], ["[1]: removed 2"]),
+        ([{"a": 1}, {"a": 2}], [{"a": 0}, {"a": 1}, {"a": 2}], ['[0]: added {"a": 0}']),
+        ([{"a": 1, "b": 1}, 5, 6], [{"a": 1, "b": 2}, 6], ["[0].b: 1 → 2", "[1]: removed 5"]),
+        ({"a": 1}, [1], ['{"a": 1} → [1]']),
+        ([*range(MOST_ALIGNED + 1)], [*range(1, MOST_ALIGNED)], None),
+    ],
+)
+def test_differences_are_the_smallest_parts(one: Any, other: Any, lines: list[str] | None) -> None:
+    """Each at its path; a missing item shifts no others, except in lists that are too long for that."""
+    found = [*map(str, find_differences(one, other))]
+    assert found == lines if lines is not None else len(found) == MOST_ALIGNED + 1
+
+
+@given(JSON, JSON)
+def test_unequal_values_have_differences(one: Any, other: Any) -> None:
+    """Each of them a part that is not equal; equal values have none."""
+    found = [*find_differences(one, other)]
+    assert bool(found) != equal(one, other)
+    assert not any(equal(each.one, each.other) for each in found)
 
 
 def test_a_letter_with_an_accent_may_be_two_characters() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from agenteval.cli import main
-from agenteval.live.cassette import Cassette, squeezed
+from agenteval.live.cassette import Cassette, Difference, squeezed
 from agenteval.live.wires import WIRES, request_parts
 from live_projects import LiveProject, needs_sandbox
 
@@ -30,6 +30,25 @@ NOTES = {
     "a line of the vendor's, beside nothing appended": (VENDOR, VENDOR.replace("Answer in short", "Write long")),
     "a new first line": (WITH, f"More words of the CLI.\n{WITH}"),
 }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        ('{"name": "f", "in": {"n": 1}}', '{"name": "f", "in": {"n": 2}}', "in.n: 1 → 2"),
+        ('[{"id": 1}, {"id": 2}]', '[{"id": 2}]', '[0]: removed {"id": 1}'),
+        ('{"a": 1}', '{"a": 1.0}', "'{\"a\": 1}' → '{\"a\": 1.0}'"),
+        ('{"a": 1}', "[no json", "'{\"a\": 1}' → '[no json'"),
+        (
+            str([*range(6)]),
+            str([*range(9, 3, -1)]),
+            "[0]: 0 → 9; [1]: 1 → 8; [2]: 2 → 7; [3]: 3 → 6; and 2 more",
+        ),
+    ],
+)
+def test_a_miss_in_json_is_the_path_and_the_two_values(before: str, after: str, words: str) -> None:
+    """JSON that differs in its spelling alone, and other texts, are shown as texts."""
+    assert Difference("tool f", "author", before, after).told() == f"tool f changed: {words}"
 
 
 def system(text: str, blocks: int) -> list[dict[str, Any]]:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from agenteval.contracts.json_values import (
     LONGEST_VALUE,
-    MISSING,
     args_key,
     around_difference,
     brief,
@@ -184,17 +183,7 @@ def change_lines(before: Any, after: Any) -> list[str]:
     sizes = [len(show(value)) for value in (before, after)]
     if max(sizes) > LARGEST:
         return [f"too large to compare: {sizes[0]:,} → {sizes[1]:,} characters of JSON"]
-    lines = []
-    for place, one, other in find_differences(before, after):
-        if one is MISSING:
-            said = f"added {brief(other)}"
-        elif other is MISSING:
-            said = f"removed {brief(one)}"
-        else:
-            texts = isinstance(one, str) and isinstance(other, str)
-            said = " → ".join(map(brief, around_difference(one, other) if texts else (one, other)))
-        lines.append(f"{place}: {said}" if place else said)
-    return _few(lines)
+    return _few([*map(str, find_differences(before, after))])
 
 
 def text_lines(before: str, after: str) -> list[str]:

@@ -12,6 +12,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
+from agenteval.contracts.json_values import find_differences, json_in
 from agenteval.live.options import Stale
 from agenteval.live.wires import NAMED_ONLY, Part, PartKind
 from agenteval.reading.documents import sha256
@@ -54,6 +55,10 @@ class Difference:
             return f"{self.name} is new: {_line(self.after or '')!r}"
         if self.after is None:
             return f"{self.name} is gone"
+        one, other = json_in(self.before), json_in(self.after)
+        if one is not None and other is not None and (found := [*find_differences(one, other)]):
+            more = f"; and {len(found) - _MOST_SHOWN} more" if len(found) > _MOST_SHOWN else ""
+            return f"{self.name} changed: {'; '.join(map(str, found[:_MOST_SHOWN]))}{more}"
         before, after = _around_change(self.before, self.after)
         return f"{self.name} changed: {before!r} → {after!r}"
 

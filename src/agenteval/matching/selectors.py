@@ -5,7 +5,19 @@ from dataclasses import field
 from functools import partial
 from typing import Annotated, Any, ClassVar, Self
 
-from agenteval.contracts.json_values import MISSING, equal, held_in, lookup, moment, seconds_between, show
+from agenteval.contracts.json_values import (
+    MISSING,
+    Difference,
+    around_difference,
+    equal,
+    find_differences,
+    first_difference,
+    held_in,
+    lookup,
+    moment,
+    seconds_between,
+    show,
+)
 from agenteval.contracts.models import Model, NotNull, OneOrMore, Rule, WrongPart, describe, model
 from agenteval.contracts.trace import ALWAYS_RECORDED, Event, EventType, ToolCall, Trace, tool_names
 from agenteval.matching.patterns import pattern_fault, schema_fault, schema_faults, search
@@ -501,41 +513,34 @@ MOST_PARTS = 5
 
 
 def _unequal(key: str, want: Any, got: Any, be: str = "") -> Iterator[Mismatch]:
-    """Yield the differences of two values: of objects part by part, of long texts where they differ.
+    """Yield the parts in which two values differ, at most five; short lists without inner values as a whole."""
+    are_lists = isinstance(want, list) and isinstance(got, list)
+    is_plain = are_lists and not any(isinstance(item, dict | list) for item in want)
+    is_whole = want in ({}, []) or (is_plain and len(want) != len(got) and _are_short(want, got))
+    found = [Difference((), want, got)] if is_whole else [*find_differences(want, got)]
+    for path, one, other in found[:MOST_PARTS]:
+        yield _expected(".".join(map(str, (key, *path))), one, other, be)
+    if len(found) > MOST_PARTS:
+        more = f"{len(found) - MOST_PARTS} more parts differ"
+        yield Mismatch(key, more, words=f"{key}: {more}")
 
-    Lists of equal length are shown item by item. Others are shown as a whole unless they are long.
-    """
-    is_short = len(show(want)) + len(show(got)) <= BOTH_SHOWN
-    if isinstance(want, dict | list) and type(want) is type(got) and want:
-        in_parts = isinstance(want, dict) or len(want) == len(got)
-        if in_parts or not is_short:
-            # Items of lists of different lengths are shifted: only the first difference means anything.
-            yield from _unequal_parts(key, want, got, be, MOST_PARTS if in_parts else 1, counted=in_parts)
-            return
+
+def _are_short(want: Any, got: Any) -> bool:
+    return len(show(want)) + len(show(got)) <= BOTH_SHOWN
+
+
+def _expected(key: str, want: Any, got: Any, be: str) -> Mismatch:
+    """Return the mismatch of two values, of long texts where they differ."""
     about = ""
-    if is_short:
+    if _are_short(want, got):
         one, other = show(want), show(got)
     elif isinstance(want, str) and isinstance(got, str):
-        from agenteval.contracts.json_values import around_difference, first_difference
-
         at = first_difference(want, got)
         one, other = map(_brief, around_difference(want, got))
         about = f" (differs at character {at + 1}, line {want.count(chr(10), 0, at) + 1})"
     else:
         one, other = _brief(want), _brief(got)
-    yield Mismatch(key, f"{be}{one}", other, f"{key}{about}: expected {be}{one}, got {other}")
-
-
-def _unequal_parts(key: str, want: Any, got: Any, be: str, most: int, *, counted: bool) -> Iterator[Mismatch]:
-    """Yield the differences of `most` parts of two objects or lists and, if `counted`, how many more there are."""
-    wanted, given = (dict(each if isinstance(each, dict) else enumerate(each)) for each in (want, got))
-    parts = [(part, wanted.get(part, MISSING), given.get(part, MISSING)) for part in {**wanted, **given}]
-    unlike = [part for part in parts if not equal(part[1], part[2])]
-    for part, one, other in unlike[:most]:
-        yield from _unequal(f"{key}.{part}", one, other, be)
-    if counted and len(unlike) > most:
-        more = f"{len(unlike) - most} more parts differ"
-        yield Mismatch(key, more, words=f"{key}: {more}")
+    return Mismatch(key, f"{be}{one}", other, f"{key}{about}: expected {be}{one}, got {other}")
 
 
 def _contains(got: Any, want: Any) -> bool:
