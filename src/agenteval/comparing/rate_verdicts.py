@@ -32,7 +32,7 @@ _MOST_NEEDED = math.isqrt(MOST_EXACT)
 class RateVerdict:
     """What is known of one test. Differences are after minus before, from -1 to 1; each end of the interval errs in 5 % at most.
 
-    Of trials that ended early, as `rate_verdicts` describes it, all figures hold however the missing trials had ended.
+    If trials ended early, all figures hold however the missing ones would have ended.
     """
 
     before: Rate
@@ -46,8 +46,6 @@ class RateVerdict:
     """The lower end of the interval of the difference."""
     high: float
     """The upper end."""
-    margin: float
-    """The fall that counts as none."""
     trials_needed: int | None = None
     """If it is unclear: the trials on each side of which 8 in 10 checks show a fall of 30 points. None if 100 are too few."""
 
@@ -81,17 +79,17 @@ def _points(share: float) -> str:
 
 
 def rate_verdicts(
-    pairs: Mapping[str, tuple[Rate, Rate]], *, margin: float = MARGIN, planned: int = 0
+    pairs: Mapping[str, tuple[Rate, Rate]], *, margin: float = MARGIN
 ) -> dict[str, RateVerdict]:
     """Decide on all tests of a comparison together, by id; each has the rate before and after.
 
     Chance alone makes one or more of all tests `worse` in at most 5 % of comparisons (Holm's correction), and as many
     `better`. `held` needs none: each test is wrongly so in at most 5 %.
 
-    `planned` is the number of trials that each side of a test was to have. A side that has fewer, because `settled` was
-    true, is judged as if the rest had ended in the way that speaks most against each verdict.
+    A side with fewer trials than `planned` is judged as if the rest had ended in the way that speaks most against each
+    verdict. Trials that a service kept from being judged say nothing of the agent: they are not planned.
     """
-    ends = {name: _ends(before, after, planned) for name, (before, after) in pairs.items()}
+    ends = {name: _ends(before, after) for name, (before, after) in pairs.items()}
     falls = {name: p_of_fall(*best) for name, (_, best) in ends.items()}
     rises = {name: _p_of_rise(*worst) for name, (worst, _) in ends.items()}
     adjusted_falls = dict(zip(falls, holm([*falls.values()]), strict=True))
@@ -110,7 +108,6 @@ def rate_verdicts(
             adjusted_p=(adjusted_rises if better else adjusted_falls)[name],
             low=low,
             high=high,
-            margin=margin,
             trials_needed=trials_needed(before, FALL_TO_SHOW, tests=len(pairs))
             if verdict == "unclear"
             else None,
@@ -122,7 +119,7 @@ def settled(before: Rate, after: Rate, planned: int, tests: int, margin: float =
     """Return whether no outcome of the remaining trials, of this test and of the others, can change its verdict.
 
     `planned` is the number of trials of each side, `tests` that of all tests measured. So ending the trials there
-    needs no correction: the verdict is the one that all of them would have given.
+    needs no correction: `rate_verdicts` of `Rate(passed, trials, planned)` is what all of them would have given.
     """
     worst, best = _ends(before, after, planned)
     # Holm compares p with a level between these two, which depends on the other tests.
@@ -133,13 +130,11 @@ def settled(before: Rate, after: Rate, planned: int, tests: int, margin: float =
     return lowest == highest
 
 
-def _ends(before: Rate, after: Rate, planned: int) -> tuple[tuple[Rate, Rate], tuple[Rate, Rate]]:
+def _ends(before: Rate, after: Rate, planned: int = 0) -> tuple[tuple[Rate, Rate], tuple[Rate, Rate]]:
     """Complete both sides to the trials planned: in the way worst for the agent of today, and in the best."""
-    was, now = max(0, planned - before.trials), max(0, planned - after.trials)
-    return (
-        (Rate(before.passed + was, before.trials + was), Rate(after.passed, after.trials + now)),
-        (Rate(before.passed, before.trials + was), Rate(after.passed + now, after.trials + now)),
-    )
+    worst = before.completed(passing=True, planned=planned), after.completed(passing=False, planned=planned)
+    best = before.completed(passing=False, planned=planned), after.completed(passing=True, planned=planned)
+    return worst, best
 
 
 def _verdict(

@@ -26,19 +26,21 @@ Beyond it, Fisher's test and Newcombe's interval stand in, which cost little and
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """The trials of a test on one side, and the number of them that passed. Raises `ValueError` for an impossible number."""
+    """The trials of a test on one side, and the number of them that passed. Raises `ValueError` for impossible numbers."""
 
     passed: int
     trials: int
+    planned: int = 0
+    """The trials that there were to be, if they ended early because of how they went."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.passed <= self.trials:
             raise ValueError(f"{self.passed} of {self.trials} trials cannot have passed")
 
-    @property
-    def failed(self) -> int:
-        """The number of trials that did not pass."""
-        return self.trials - self.passed
+    def completed(self, *, passing: bool, planned: int = 0) -> "Rate":
+        """Return the rate with the missing trials, all of which pass or all of which fail."""
+        missing = max(0, max(planned, self.planned) - self.trials)
+        return Rate(self.passed + missing * passing, self.trials + missing)
 
 
 def wilson(passed: int, trials: int, z: float = Z_95) -> tuple[float, float]:
