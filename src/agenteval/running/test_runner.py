@@ -145,6 +145,10 @@ class TestRunner:
             from agenteval.comparing.behaviour import live_changes
 
             outcome.result.live.changes = live_changes(test, outcome, self.options)
+        return self.seal(test, outcome, stem)
+
+    def seal(self, test: LoadedTest, outcome: Outcome, stem: Stem) -> FinishedTest:
+        """Complete a test's result, and make of it the files to write, the lines to print and the record to keep."""
         complete(outcome)
         if self.max_bytes:
             name = stem(outcome.result.test_case_id, outcome.redactor)

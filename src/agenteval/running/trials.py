@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from agenteval.comparing.behaviour import Trajectory, call_changes, recorded
 from agenteval.contracts.results import (
@@ -57,29 +57,73 @@ def _forgive(outcome: Outcome, test: LoadedTest, today: str) -> None:
 
 
 def _tried(test: LoadedTest, options: RunOptions, number: int) -> Outcome:
-    bar = test.case.live.pass_at_least if test.case.live else 1.0
-    needed = max(1, math.ceil(bar * number - 1e-9))
-    valid: list[tuple[Outcome, str | None]] = []
-    invalid: list[Outcome] = []
-    stopped = False
-    while len(valid) < number and len(invalid) <= max(2, number):
-        if options.early_stop and len(valid) - _passed(valid) > number - needed:
-            stopped = True
-            break
-        variant = _variant(test, len(valid))
-        outcome = run_test(_phrased(test, variant), options)
+    trials = TrialSeries(test, options, number)
+    while not trials.is_over and not (options.early_stop and trials.is_lost):
+        trials.make()
+    return trials.outcome(stopped=len(trials.valid) < number and options.early_stop and trials.is_lost)
+
+
+@dataclass(slots=True, eq=False)
+class TrialSeries:
+    """The trials of one test with one agent, made one after the other, until `number` of them are judged."""
+
+    test: LoadedTest
+    options: RunOptions
+    number: int
+    valid: list[tuple[Outcome, str | None]] = field(default_factory=list)
+    """The outcomes of trials that say something of the agent, each with the phrasing that it got."""
+    invalid: list[Outcome] = field(default_factory=list)
+    """The outcomes of trials that the model's service kept from being judged."""
+
+    @property
+    def outcomes(self) -> list[Outcome]:
+        """The outcomes of trials that say something of the agent."""
+        return [outcome for outcome, _ in self.valid]
+
+    @property
+    def passed(self) -> int:
+        """The number of trials that passed."""
+        return sum(outcome.result.status == "pass" for outcome in self.outcomes)
+
+    @property
+    def bar(self) -> float:
+        """The share of trials that has to pass."""
+        return self.test.case.live.pass_at_least if self.test.case.live else 1.0
+
+    @property
+    def needed(self) -> int:
+        """The number of trials that has to pass, of those planned."""
+        return max(1, math.ceil(self.bar * self.number - 1e-9))
+
+    @property
+    def unjudged(self) -> Outcome | None:
+        """The trial that ended in an error, which no bar excuses: nothing was judged."""
+        return next((each for each in self.outcomes if each.result.status == "error"), None)
+
+    @property
+    def is_over(self) -> bool:
+        """True once no further trial is to be made."""
+        enough = len(self.valid) >= self.number or len(self.invalid) > max(2, self.number)
+        return enough or self.unjudged is not None
+
+    @property
+    def is_lost(self) -> bool:
+        """True once the bar cannot be met any more."""
+        return len(self.valid) - self.passed > self.number - self.needed
+
+    def make(self) -> Outcome:
+        """Make one more trial, in the next phrasing."""
+        variant = _variant(self.test, len(self.valid))
+        outcome = run_test(_phrased(self.test, variant), self.options)
         if outcome.result.error and outcome.result.error.reason_code in OUTAGES:
-            invalid.append(outcome)
-            continue
-        valid.append((outcome, variant))
-        if outcome.result.status == "error":  # which no bar excuses: nothing was judged
-            stopped = True
-            break
-    return _told(valid, invalid, number=number, bar=bar, needed=needed, stopped=stopped)
+            self.invalid.append(outcome)
+        else:
+            self.valid.append((outcome, variant))
+        return outcome
 
-
-def _passed(valid: Sequence[tuple[Outcome, str | None]]) -> int:
-    return sum(outcome.result.status == "pass" for outcome, _ in valid)
+    def outcome(self, *, stopped: bool = False) -> Outcome:
+        """Sum the trials up as one outcome. `stopped`: those that are missing could not have changed what they were made for."""
+        return _summed_up(self, stopped=stopped or self.unjudged is not None)
 
 
 def _variant(test: LoadedTest, number: int) -> str | None:
@@ -98,21 +142,13 @@ def _phrased(test: LoadedTest, variant: str | None) -> LoadedTest:
     return replace(test, case=replace(test.case, scenario=replace(scenario, input_messages=messages)))
 
 
-def _told(
-    valid: Sequence[tuple[Outcome, str | None]],
-    invalid: Sequence[Outcome],
-    *,
-    number: int,
-    bar: float,
-    needed: int,
-    stopped: bool,
-) -> Outcome:
+def _summed_up(series: TrialSeries, *, stopped: bool) -> Outcome:
     """One outcome for all: that of the first trial which went as the verdict says."""
-    passed, count = _passed(valid), len(valid)
+    valid, invalid, number = series.valid, series.invalid, series.number
+    passed, count, unjudged = series.passed, len(valid), series.unjudged
     whole = count == number or stopped
-    passes = whole and passed >= needed
-    outcomes = [outcome for outcome, _ in valid]
-    unjudged = next((each for each in outcomes if each.result.status == "error"), None)
+    passes = whole and passed >= series.needed
+    outcomes = series.outcomes
     wanted = ("pass",) if passes else ("fail", "skipped")
     chosen = unjudged or next(
         (each for status in wanted for each in outcomes if each.result.status == status),
@@ -137,7 +173,7 @@ def _told(
         asked=number,
         judged=count,
         passed=passed,
-        pass_at_least=bar,
+        pass_at_least=series.bar,
         stopped_early=stopped,
         rate=passed / count if count else None,
         interval=interval,
@@ -220,8 +256,8 @@ def _assertions(outcomes: Sequence[Outcome]) -> list[AssertionTrials]:
     ]
 
 
-def _trajectories(outcomes: Sequence[Outcome]) -> list[TrajectoryTrials]:
-    """The trials by the calls that the agent made, the most frequent first; of each other one the smallest difference to those before it.
+def ways_of(outcomes: Sequence[Outcome]) -> list[tuple[Trajectory, list[int]]]:
+    """Group trials by the calls that the agent made, each way with its trials from 1, the most frequent way first.
 
     The words of an answer are no part of it: they differ every time.
     """
@@ -235,15 +271,22 @@ def _trajectories(outcomes: Sequence[Outcome]) -> list[TrajectoryTrials]:
             ways.append((found, [number]))
         else:
             numbers.append(number)
-    ways.sort(key=lambda way: -len(way[1]))
-    told = []
+    return sorted(ways, key=lambda way: -len(way[1]))
+
+
+def _trajectories(outcomes: Sequence[Outcome]) -> list[TrajectoryTrials]:
+    """The ways of the trials; of each but the first the smallest difference to those before it."""
+    ways = ways_of(outcomes)
+    listed = []
     for index, (way, numbers) in enumerate(ways):
-        differences = [
-            [line for change in call_changes(other, way) for line in (change.heading, *change.lines)]
-            for other, _ in ways[:index]
-        ]
-        told.append(TrajectoryTrials(trials=numbers, difference=min(differences, key=len, default=[])))
-    return told
+        differences = [change_lines_of(other, way) for other, _ in ways[:index]]
+        listed.append(TrajectoryTrials(trials=numbers, difference=min(differences, key=len, default=[])))
+    return listed
+
+
+def change_lines_of(before: Trajectory, after: Trajectory) -> list[str]:
+    """List how the calls of one way differ from those of another, each with its arguments."""
+    return [line for change in call_changes(before, after) for line in (change.heading, *change.lines)]
 
 
 def _add_up(whole: LiveResult, parts: Sequence[LiveResult]) -> None:
