@@ -1,11 +1,10 @@
-"""Rubrics and their judges: the score, verdicts on file, programs, plugins, and all that can go wrong with them."""
+"""Rubrics and their judges: the score, verdicts on file, programs, and all that can go wrong with them."""
 
 import hashlib
 import os
 import sys
 import time
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -302,127 +301,6 @@ def test_a_program_that_does_not_end(suite: SuiteProject, monkeypatch: pytest.Mo
     assert time.monotonic() - started < 30
     with pytest.raises(ProcessLookupError):
         os.kill(int((suite.root / "pid").read_text()), 0)
-
-
-PLUGIN = """\
-from agenteval.openwop.tasks import Question, RubricVerdict
-
-def kind(question: Question) -> list[RubricVerdict]:
-    return [RubricVerdict(criterion=each.criterion, met=True) for each in question.criteria]
-
-class Strict:
-    def __call__(self, question: Question) -> list[RubricVerdict]:
-        return [RubricVerdict(criterion=each.criterion, met=False) for each in question.criteria]
-
-def crashes(question: Question) -> list[RubricVerdict]:
-    raise RuntimeError("no quota")
-
-def leaves(question: Question) -> list[RubricVerdict]:
-    raise SystemExit("no key")
-
-def odd(question: Question) -> str:
-    return "yes"
-
-def number(question: Question) -> int:
-    return 5
-
-def wordy(question: Question) -> list[RubricVerdict]:
-    return [RubricVerdict(criterion=each.criterion, met="no") for each in question.criteria]
-
-def mixed(question: Question) -> list[object]:
-    return [*kind(question), "y" * 400]
-
-class Unmade:
-    def __init__(self) -> None:
-        raise SystemExit("no key")
-"""
-
-
-@pytest.fixture
-def plugins(suite: SuiteProject, monkeypatch: pytest.MonkeyPatch) -> SuiteProject:
-    """An installed package with judges, and a suite with one rubric task."""
-    names = {
-        "kind": "kind",
-        "strict": "Strict",
-        "crashes": "crashes",
-        "leaves": "leaves",
-        "odd": "odd",
-        "number": "number",
-        "wordy": "wordy",
-        "mixed": "mixed",
-        "unmade": "Unmade",
-        "gone": "x",
-    }
-    installed = suite.root / "site"
-    metadata = installed / "my_judges-1.0.dist-info"
-    metadata.mkdir(parents=True)
-    (installed / "my_judges.py").write_text(PLUGIN, encoding="utf-8")
-    (metadata / "METADATA").write_text("Name: my-judges\nVersion: 1.0\n", encoding="utf-8")
-    points = "".join(f"{name} = my_judges:{target}\n" for name, target in names.items())
-    (metadata / "entry_points.txt").write_text(f"[agenteval.judges]\n{points}", encoding="utf-8")
-    monkeypatch.syspath_prepend(str(installed))
-    monkeypatch.delitem(sys.modules, "my_judges", raising=False)
-    suite.write(make_task("judged", rubric(1)))
-    return suite
-
-
-@pytest.mark.parametrize(("name", "code"), [("kind", 0), ("strict", 1)])
-def test_a_plugin_judges(plugins: SuiteProject, name: str, code: int) -> None:
-    """A function, or a class whose instances are called."""
-    assert plugins.run("--judge", name) == code
-
-
-@pytest.mark.parametrize(
-    ("name", "code", "what"),
-    [
-        ("crashes", "judge.failed", "the judge crashes crashed: RuntimeError: no quota"),
-        ("leaves", "judge.failed", "the judge leaves crashed: SystemExit: no key"),
-        ("odd", "judge.answer", "the judge odd did not answer with verdicts: got \"'yes'\""),
-        ("number", "judge.answer", 'the judge number did not answer with verdicts: got "5"'),
-        (
-            "wordy",
-            "judge.answer",
-            "the judge wordy did not answer with verdicts: verdicts[0].met: expected true or false, got 'no'",
-        ),
-    ],
-)
-def test_a_plugin_that_does_not_judge(plugins: SuiteProject, name: str, code: str, what: str) -> None:
-    """What it does instead is said; the test is an error."""
-    assert error_of(plugins, "--judge", name) == (code, f"assertion rubric (rubric): {what}")
-
-
-def test_every_verdict_of_a_plugin_is_one(plugins: SuiteProject) -> None:
-    """One that is something else makes the answer none; of a long answer the beginning is shown."""
-    code, message = error_of(plugins, "--judge", "mixed")
-    assert code == "judge.answer"
-    said = "assertion rubric (rubric): the judge mixed did not answer with verdicts: got "
-    assert message.startswith(f"{said}\"[RubricVerdict(criterion='c1', met=True")
-    assert len(message) < len(said) + 310
-
-
-@pytest.mark.parametrize(
-    ("name", "what"),
-    [
-        ("unmade", "the judge 'unmade' (my_judges:Unmade) failed to load: SystemExit: no key"),
-        ("gone", "the judge 'gone' (my_judges:x) failed to load: AttributeError: "),
-    ],
-)
-def test_a_plugin_that_does_not_load(
-    plugins: SuiteProject, capsys: pytest.CaptureFixture[str], name: str, what: str
-) -> None:
-    """Nothing is run without the judge that was asked for."""
-    assert plugins.run("--judge", name) == 2
-    assert capsys.readouterr().err.startswith(f"error[judge.broken]: {what}")
-    assert not Path("artifacts").exists()
-
-
-def test_known_judges_are_named(plugins: SuiteProject, capsys: pytest.CaptureFixture[str]) -> None:
-    """A name that nobody has comes with those that there are."""
-    assert plugins.run("--judge", "kin") == 2
-    assert (
-        "(known: recorded, command:PROGRAM, crashes, gone, kind, leaves, mixed, number, odd, strict, unmade, wordy)"
-        in capsys.readouterr().err
-    )
 
 
 def test_verdicts_that_lead_out_of_the_project(

@@ -143,9 +143,7 @@ class RunRequest(Request):
     ] = None
     judge: Annotated[
         str,
-        option(
-            "--judge J", "Who judges rubrics: recorded, 'command:PROGRAM ...', or a plugin's name.", SUITE
-        ),
+        option("--judge J", "Who judges rubrics: recorded, or 'command:PROGRAM ...'.", SUITE),
     ] = ""
     pass_score: Annotated[
         float | None,

@@ -1,4 +1,4 @@
-"""Who decides on a rubric: verdicts on file, a program, or a plugin (entry points of the group `agenteval.judges`)."""
+"""Judges of rubrics: verdicts on file, or a program."""
 
 import json
 import os
@@ -10,25 +10,23 @@ from dataclasses import field
 from pathlib import Path
 from typing import Any, Literal
 
-from agenteval.contracts.errors import AssertionCrashError, FileError, UsageError, saying
-from agenteval.contracts.json_values import brief, differences
+from agenteval.contracts.errors import AssertionCrashError, FileError, UsageError
+from agenteval.contracts.json_values import differences
 from agenteval.contracts.models import Invalid, Model, model, parse, plain
 from agenteval.openwop.tasks import Judge, Question, RubricVerdict, SuiteRun
 from agenteval.reading.documents import STAY_INSIDE, admit, is_inside, sha256
 from agenteval.reading.jsonsource import load_model, parse_json
 
-GROUP = "agenteval.judges"
 RECORDED = "recorded"
 COMMAND = "command:"
 VERDICTS = "verdicts.json"
 """The file beside a recording that holds what was decided on it."""
 SECONDS = 300
 """Seconds that a program may take over one task."""
-HOW = f"--judge {RECORDED} (a {VERDICTS} next to each recording), --judge '{COMMAND}PROGRAM ARGUMENTS', or --judge NAME of an installed plugin"
+HOW = f"--judge {RECORDED} (a {VERDICTS} next to each recording), or --judge '{COMMAND}PROGRAM ARGUMENTS'"
 
 _LONGEST = 300
 _PRINT = 'print {"verdicts": [{"criterion": "…", "met": true, "reason": "…"}]} and nothing else'
-_RETURN = "return a list of agenteval.openwop.tasks.RubricVerdict, one per criterion"
 
 
 @model
@@ -44,12 +42,12 @@ class RubricVerdicts(Model):
 
 
 def find_judge(name: str, run: SuiteRun) -> Judge:
-    """The judge that a command line names. Raises `UsageError` (`judge.unknown`, `judge.broken`, `usage.invalid`)."""
+    """The judge that a command line names. Raises `UsageError` (`judge.unknown`, `usage.invalid`)."""
     if name == RECORDED:
         return lambda question: _recorded(question, run)
     if name.startswith(COMMAND):
         return _program(name.removeprefix(COMMAND))
-    return _plugin(name)
+    raise UsageError(f"unknown judge {name!r}", reason_code="judge.unknown", next_step=f"give {HOW}")
 
 
 def _error(code: str, message: str, next_step: str) -> AssertionCrashError:
@@ -91,18 +89,18 @@ def _fitting(
     raise _error(code, f"{whose} do not fit this rubric: {what}", step)
 
 
-def _answered(data: Any, question: Question, judge: str, next_step: str) -> Sequence[RubricVerdict]:
+def _answered(data: Any, question: Question, judge: str) -> Sequence[RubricVerdict]:
     """The verdicts that a judge answers, of the right types: `no` is not false."""
     try:
         verdicts = parse(RubricVerdicts, data).verdicts
     except Invalid as error:
         what = "; ".join(finding.sentence for finding in error.findings)
-        raise _no_verdicts(judge, what, next_step) from None
+        raise _no_verdicts(judge, what) from None
     return _fitting(verdicts, question, f"the verdicts of {judge}", "judge.answer")
 
 
-def _no_verdicts(judge: str, what: str, next_step: str) -> AssertionCrashError:
-    return _error("judge.answer", f"the judge {judge} did not answer with verdicts: {what}", next_step)
+def _no_verdicts(judge: str, what: str) -> AssertionCrashError:
+    return _error("judge.answer", f"the judge {judge} did not answer with verdicts: {what}", _PRINT)
 
 
 def _program(line: str) -> Judge:
@@ -124,8 +122,8 @@ def _program(line: str) -> Judge:
         try:
             data = parse_json(answer.decode(), Path("the judge's answer"))
         except (UnicodeDecodeError, FileError) as error:
-            raise _no_verdicts(argv[0], str(error), _PRINT) from None
-        return _answered(data, question, argv[0], _PRINT)
+            raise _no_verdicts(argv[0], str(error)) from None
+        return _answered(data, question, argv[0])
 
     return decide
 
@@ -156,37 +154,3 @@ def _run(argv: list[str], asked: bytes) -> bytes:
 def _failed(program: str, what: str) -> AssertionCrashError:
     step = "run the judge by hand with a question on its standard input"
     return _error("judge.failed", f"the judge {program} {what}", step)
-
-
-def _plugin(name: str) -> Judge:
-    from importlib.metadata import entry_points
-
-    points = {point.name: point for point in entry_points(group=GROUP)}
-    if name not in points:
-        known = ", ".join([RECORDED, f"{COMMAND}PROGRAM", *sorted(points)])
-        raise UsageError(
-            f"unknown judge {name!r} (known: {known})", reason_code="judge.unknown", next_step=f"give {HOW}"
-        )
-    try:
-        loaded: Any = points[name].load()
-        judge: Judge = loaded() if isinstance(loaded, type) else loaded
-    except (Exception, SystemExit) as error:
-        raise UsageError(
-            f"the judge {name!r} ({points[name].value}) failed to load: {type(error).__name__}: {saying(error)}",
-            reason_code="judge.broken",
-            next_step="reinstall the package that provides it, or report it to its author",
-        ) from error
-
-    def decide(question: Question) -> Sequence[RubricVerdict]:
-        try:
-            verdicts: Any = judge(question)
-        except (Exception, SystemExit) as error:
-            message = f"the judge {name} crashed: {type(error).__name__}: {saying(error)}"
-            raise _error("judge.failed", message, "report it to the author of the judge") from error
-        if not isinstance(verdicts, Sequence) or not all(
-            isinstance(each, RubricVerdict) for each in verdicts
-        ):
-            raise _no_verdicts(name, f"got {brief(repr(verdicts), _LONGEST)}", _RETURN)
-        return _answered({"verdicts": plain(list(verdicts))}, question, name, _RETURN)
-
-    return decide
