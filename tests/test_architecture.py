@@ -368,6 +368,7 @@ def test_nothing_that_an_agent_can_write_is_opened_by_its_path() -> None:
         ("sandbox.py", "note.write_text"),
         ("sandbox.py", "read_bytes"),  # of /proc
         ("sandbox.py", "os.scandir"),  # before the agent starts
+        ("opened.py", "os.scandir"),  # before the agent starts
         ("limits.py", "read_bytes"),  # of /proc
         ("limits.py", "os.listdir"),
         ("limits.py", "os.scandir"),  # sizes are added up, and nothing is opened

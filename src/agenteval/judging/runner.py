@@ -47,6 +47,7 @@ from agenteval.redaction.redactor import DEFAULT_RULES, RedactionRules, Redactor
 
 if TYPE_CHECKING:
     from agenteval.live.options import LiveOptions
+    from agenteval.live.run import LiveAccount
 
 
 UNKNOWN_VERSION = "unknown"
@@ -87,6 +88,8 @@ class Outcome:
     redactor: Redactor
     replay: dict[str, Any] | None = None
     """The file that replays a live run."""
+    account: "LiveAccount | None" = None
+    """What a live run, or all trials together, saw of the project; None for a replay."""
 
 
 def is_live(test: LoadedTest, options: RunOptions) -> bool:
@@ -153,6 +156,7 @@ class _Attempt:
     authors_changes: bool = False
     """True if the model was played though the author changed what it is told: it would choose otherwise now."""
     replay: dict[str, Any] | None = None
+    account: "LiveAccount | None" = None
     started: float = field(default_factory=time.time)
     clock: float = field(default_factory=time.perf_counter)
     """When it began, by a clock that is never adjusted."""
@@ -282,7 +286,7 @@ def _outcome(test: LoadedTest, options: RunOptions, redactor: Redactor, attempt:
         column=place.column if place else None,
         live=LiveResult(**redactor.data(plain(attempt.live))) if attempt.live else None,
     )
-    return Outcome(test, result, trace, redactor, attempt.replay)
+    return Outcome(test, result, trace, redactor, attempt.replay, attempt.account)
 
 
 def timestamp(seconds: float) -> str:
@@ -295,10 +299,11 @@ def _of_live_run(
 ) -> Trace:
     """Run the agent again. What keeps the run from being what was recorded becomes a warning of the result."""
     from agenteval.live.options import LiveOptions
-    from agenteval.live.run import run_live
+    from agenteval.live.run import LiveAccount, run_live
 
     asked = options.live or LiveOptions()
-    made = run_live(adapter, test, context, asked, options.redaction)
+    attempt.account = LiveAccount()
+    made = run_live(adapter, test, context, asked, options.redaction, attempt.account)
     attempt.live, attempt.replay = made.info, made.replay
     attempt.authors_changes = made.authors_changes
     if asked.shadow:

@@ -164,11 +164,22 @@ def _prepared(setup: LiveSetup) -> "CommandAgent":
         stdin=json.dumps(asked, ensure_ascii=False).encode(),
         provenance={"command": " ".join(config.run), **git_state(root)},
         skills=frozenset(path.parent.name for path in folder.glob(".claude/skills/*/SKILL.md")),
+        copies={folder: root, **_mounted(root, config.mounts, tracked)},
         leaves={FOLDER: (), OUT: (BUNDLE, _SPAN_FILES), HOME: (f"{CONFIG_FOLDER}/projects/**/*",)},
         root=root,
         scratch=setup.scratch,
         case=setup.case,
     )
+
+
+def _mounted(root: Path, mounts: Sequence[str], tracked: Sequence[str]) -> dict[Path, Path]:
+    """The mounted folders of the project that have tracked files: there, an agent opens the files themselves."""
+    folders = [os.path.normpath(name) for name in mounts]
+    return {
+        root / folder: root / folder
+        for folder in folders
+        if any(each == folder or each.startswith(f"{folder}/") for each in tracked)
+    }
 
 
 def _in_project(named: str, root: Path) -> str:

@@ -53,8 +53,8 @@ class ModelRequest:
 class ModelAnswer:
     """A message, or an error (`status` 400 and above). `from_service` says that the real service gave it.
 
-    `miss` tells why nobody could answer, and `differences` how the request differs from the recorded one that was
-    answered. `unreachable` tells why there is no service to ask, now or again.
+    `miss` tells why nobody could answer. `differences` are from the recorded request that was answered, or from the
+    closest one where none was. `unreachable` tells why there is no service to ask, now or again.
     """
 
     message: dict[str, Any]
@@ -82,7 +82,7 @@ def played(cassette: Cassette, stale: Stale = "miss") -> Model:
             request.api, request.parts, client=request.client, stale=stale
         )
         if message is None:
-            return _missed(miss)
+            return _missed(miss, differences)
         status = message.get(ERROR_KEY, 200)
         told = message["error"] if ERROR_KEY in message else dict(message)
         return ModelAnswer(message=told, status=status, differences=differences)
@@ -90,9 +90,10 @@ def played(cassette: Cassette, stale: Stale = "miss") -> Model:
     return answer
 
 
-def _missed(miss: str) -> ModelAnswer:
+def _missed(miss: str, differences: Sequence[Difference] = ()) -> ModelAnswer:
     told = f"not in the cassette: {miss}"
-    return ModelAnswer(message=error_body("invalid_request_error", told), status=400, miss=miss)
+    body = error_body("invalid_request_error", told)
+    return ModelAnswer(message=body, status=400, miss=miss, differences=differences)
 
 
 @dataclass(slots=True, frozen=True, kw_only=True)

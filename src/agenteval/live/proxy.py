@@ -121,6 +121,8 @@ class Proxy:
     accounts: Accounts = field(default_factory=Accounts)
     differences: list[Difference] = field(default_factory=list)
     """How requests differ from the recorded ones that were answered."""
+    missed: list[Difference] = field(default_factory=list)
+    """How requests without an answer differ from the closest recorded one."""
     heard: dict[str, None] = field(default_factory=dict)
     """All that the model was given, piece by piece and each once, as the agent sent it."""
     spans: list[tuple[str, Mapping[str, str], bytes]] = field(default_factory=list)
@@ -275,6 +277,7 @@ class Proxy:
         )
         answer = self.model(request)
         if answer.miss:
+            self.missed += answer.differences
             self._add(
                 "live.cassette_miss",
                 f"the cassette has no answer: {answer.miss}",
@@ -286,7 +289,10 @@ class Proxy:
             self._add("live.unreachable", f"the model's service {answer.unreachable}", step)
         with self._lock:
             known = {(each.name, each.after) for each in self.differences}
-            self.differences += [each for each in answer.differences if (each.name, each.after) not in known]
+            if not answer.miss:
+                self.differences += [
+                    each for each in answer.differences if (each.name, each.after) not in known
+                ]
             self._account(answer, model)
             if answer.status < 400:
                 self.seen.learn_calls(wire.calls(answer.message), tuple(each.text for each in request.parts))

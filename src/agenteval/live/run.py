@@ -23,10 +23,11 @@ from agenteval.contracts.results import LiveResult
 from agenteval.contracts.testcase import LiveSpec, TestCase
 from agenteval.contracts.trace import AdapterInfo, Trace
 from agenteval.live import cassette as cassettes
-from agenteval.live.cassette import Cassette
+from agenteval.live.cassette import Cassette, Difference
 from agenteval.live.fixtures import Fixtures, own_answers, recorded_answers, suite_answers
 from agenteval.live.left import ALL, take_over
 from agenteval.live.model import Model, key_of, load_script, played, real, recording, scripted
+from agenteval.live.opened import OpenedFiles, opened_files
 from agenteval.live.options import RECORD_AGAIN, LiveOptions, live_error
 from agenteval.live.proxy import HOOK_PATH, Proxy
 from agenteval.live.sandbox import PORT, Sandbox, chosen, free_port, running
@@ -78,7 +79,8 @@ class LiveAgent:
     `runs` are tools (names or globs, as the agent calls them) that really run, beside those of the harness; `provenance` says which code and
     which versions ran; `skills` are the names of the author's own skills, to tell them from the vendor's. `leaves` are
     patterns of the files that `replay` reads (see `live.left`), by the paths in the sandbox of folders that the agent
-    can write; all files but hidden ones where it names no folder.
+    can write; all files but hidden ones where it names no folder. `copies` maps each folder with a copy of files that
+    git tracks to the folder that they come from.
     """
 
     sandbox: Sandbox
@@ -87,6 +89,7 @@ class LiveAgent:
     provenance: Mapping[str, str] = field(default_factory=dict)
     skills: frozenset[str] = frozenset()
     leaves: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    copies: Mapping[Path, Path] = field(default_factory=dict)
 
     def names(self, tool: str) -> Sequence[str]:
         """All names of a tool: as the agent calls it, and those that tests and recordings have for it.
@@ -117,6 +120,33 @@ class LiveAgent:
         raise NotImplementedError
 
 
+@dataclass(slots=True)
+class LiveAccount:
+    """What the agent's runs for one test saw of the project. It is there for a run that ends in an error as well."""
+
+    runs: list[frozenset[str] | None] = field(default_factory=list)
+    """The files that each run opened; None for one of which nobody can know."""
+    differences: list[Difference] = field(default_factory=list)
+    """How the requests differ from the recorded ones; those of a miss from the closest one."""
+
+    @property
+    def opened(self) -> frozenset[str] | None:
+        """The tracked files that were opened in any run, by their paths from the project's root, as git has them.
+
+        None where nobody can know: no run came so far as to start, or the kernel did not show all that one opened.
+        """
+        known = [each for each in self.runs if each is not None]
+        return frozenset[str]().union(*known) if known and len(known) == len(self.runs) else None
+
+    def add(self, other: "LiveAccount") -> None:
+        """Add the runs of another account."""
+        self.runs += other.runs
+        known = {(each.name, each.before, each.after) for each in self.differences}
+        self.differences += [
+            each for each in other.differences if (each.name, each.before, each.after) not in known
+        ]
+
+
 @dataclass(slots=True, kw_only=True)
 class LiveRun:
     """What became of a live run: the trace, the file that replays it, and how it was made."""
@@ -129,10 +159,18 @@ class LiveRun:
 
 
 def run_live(
-    adapter: Adapter, test: LoadedTest, context: AdapterContext, options: LiveOptions, rules: RedactionRules
+    adapter: Adapter,
+    test: LoadedTest,
+    context: AdapterContext,
+    options: LiveOptions,
+    rules: RedactionRules,
+    account: LiveAccount | None = None,
 ) -> LiveRun:
-    """Run a test's agent. Raises `AdapterError` with a reason code of `live.*` for a run that is worth no verdict."""
-    live = _Live(adapter, test, context, options, rules)
+    """Run a test's agent. Raises `AdapterError` with a reason code of `live.*` for a run that is worth no verdict.
+
+    The `account` has what the run saw, whether or not it is worth a verdict.
+    """
+    live = _Live(adapter, test, context, options, rules, account or LiveAccount())
     try:
         if options.how == "record":
             return live.record()
@@ -166,8 +204,10 @@ class _Live:
         context: AdapterContext,
         options: LiveOptions,
         rules: RedactionRules,
+        account: LiveAccount,
     ) -> None:
         self.adapter: Any = adapter
+        self.account = account
         self.test = test
         self.context = context
         self.options = options
@@ -321,16 +361,18 @@ class _Live:
                 hosted_tools=options.shadow,
                 tell=self.tell,
             )
-            with proxy:
+            with proxy, opened_files(agent.copies) as opened:
                 self.tell("starting")
                 try:
-                    exit_code = _wait(agent, proxy, scratch, self.spec.timeout_s)
+                    exit_code = _wait(agent, proxy, scratch, self.spec.timeout_s, opened)
                 except AdapterError:
                     proxy.check()  # what the proxy saw is the cause of what the agent made of it
                     raise
                 finally:
                     if budget:
                         budget.pay(proxy.accounts.cost_usd or 0.0)
+                    seen = opened.names(options.root.resolve())
+                    self.account.add(LiveAccount([seen], [*proxy.differences, *proxy.missed]))
             self._must_be_good(exit_code, proxy, scratch)
             self._take_over(agent, scratch)
             replay = agent.replay(proxy, self.context)
@@ -510,7 +552,7 @@ def _managed_settings(scratch: Path, port: int) -> Path:
     return folder
 
 
-def _wait(agent: LiveAgent, proxy: Proxy, scratch: Path, timeout_s: float) -> int | None:
+def _wait(agent: LiveAgent, proxy: Proxy, scratch: Path, timeout_s: float, opened: OpenedFiles) -> int | None:
     """Run the agent to its end, and leave nothing of it behind.
 
     The exit code: 0 for one that was stopped because its run was over, None for one that took too long.
@@ -519,6 +561,7 @@ def _wait(agent: LiveAgent, proxy: Proxy, scratch: Path, timeout_s: float) -> in
     with running(agent.sandbox, agent.stdin, scratch) as sandbox:
         process = sandbox.process
         while (code := process.poll()) is None:
+            opened.take_in()
             if exceeded := sandbox.watch.exceeded():
                 sandbox.kill()
                 raise live_error(

@@ -22,6 +22,7 @@ from agenteval.reporters.console import Console
 
 if TYPE_CHECKING:
     from agenteval.comparing.behaviour import Trajectory
+    from agenteval.live.run import LiveAccount
 
 
 class UniqueIds:
@@ -78,13 +79,14 @@ Stem = Callable[[str, Redactor], str]
 class FinishedTest:
     """A judged test on its way to whoever reports it: files to write, lines to print, the record to keep.
 
-    `trajectory` is None when nothing is compared, or without a trace.
+    `trajectory` is None when nothing is compared, or without a trace; `account` is that of a live run.
     """
 
     filed: Filed
     console_lines: Sequence[str]
     record: TestRecord
     trajectory: "Trajectory | None" = None
+    account: "LiveAccount | None" = None
 
 
 @dataclass(slots=True, kw_only=True, eq=False, repr=False)
@@ -157,6 +159,7 @@ class TestRunner:
         else:
             filed = unfiled(outcome)
         judged = self.account(outcome.result, filed, told=len(test.warnings))
+        judged.account = outcome.account
         if self.compares and outcome.trace:
             from agenteval.comparing.behaviour import recorded
 

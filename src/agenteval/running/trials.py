@@ -195,6 +195,9 @@ def _summed_up(series: TrialSeries, *, stopped: bool) -> Outcome:
     result.warnings = list(
         dict.fromkeys(line for each in [*outcomes, *invalid] for line in each.result.warnings)
     )
+    for each in [*outcomes, *invalid]:
+        if each is not chosen and chosen.account and each.account:
+            chosen.account.add(each.account)
     if result.live:
         _add_up(result.live, [each.result.live for each in [*outcomes, *invalid] if each.result.live])
     return chosen

@@ -57,6 +57,7 @@ def prepared(setup: LiveSetup, adapter: Adapter) -> LiveAgent:
         scratch=setup.scratch,
         templates=setup.root / config.groups if config.groups else None,
     )
+    template = setup.root / config.groups / workspace.group.name if config.groups else None
     return NanoClawAgent(
         sandbox=Sandbox(
             command=_command(workspace, checkout),
@@ -78,6 +79,7 @@ def prepared(setup: LiveSetup, adapter: Adapter) -> LiveAgent:
         provenance=checkout.provenance(),
         skills=frozenset(checkout.skills),
         leaves=_leaves(workspace),
+        copies={checkout.files: checkout.root, **({workspace.group: template} if template else {})},
         workspace=workspace,
         case=setup.case,
         log=setup.scratch.parent,
