@@ -12,7 +12,7 @@ from agenteval.assertions import assertion_class
 from agenteval.assertions.base import Verdict
 from agenteval.contracts.models import Invalid, parse
 from agenteval.contracts.trace import Trace
-from builders import Step, call, error, judge, make_case, make_trace, memory_read, result
+from builders import call, judge, make_trace, result
 from verdicts import refs
 
 CLAIMS = "claims_supported_by_fixtures"
@@ -102,39 +102,6 @@ def test_the_example_is_valid(kind: str) -> None:
 # claims_supported_by_fixtures
 
 
-def test_supported_claims_pass() -> None:
-    """Each with the span that supports it."""
-    verdict = claims(f"{FIRST}\n{SECOND}")
-    assert verdict.passed
-    assert verdict.exercised
-    assert verdict.message == "the sources support all of 2 claims"
-    assert verdict.observed == {
-        "claims": [
-            {
-                "text": FIRST[2:],
-                "support": 1.0,
-                "event_id": "evt-5",
-                "pointer": "/data/result/text",
-                "span": "Lab A ships model X. Lab A released model X on 21 November with a 2M-token context window.",
-                "unsupported": [],
-            },
-            {
-                "text": SECOND[2:],
-                "support": 1.0,
-                "event_id": "evt-7",
-                "pointer": "/data/result/text",
-                "span": "Revenue rose 41% year over year to $58bn.",
-                "unsupported": [],
-            },
-        ],
-        "supported": 2,
-        "unchecked": 0,
-        "min_support": None,
-        "score": 1.0,
-    }
-    assert refs(verdict) == ["evt-8", "evt-5", "evt-7"]
-
-
 def test_claims_without_anything_to_check_are_counted_apart() -> None:
     """A pass does not say that the sources support what nobody looked at."""
     verdict = claims(f"{FIRST}\n- Gardeners everywhere praise their tulips.")
@@ -179,24 +146,6 @@ def test_what_is_allowed_needs_no_source() -> None:
     assert claims(output, allow=["Acme Support"]).passed
     assert not claims(output.replace("41%", "43%"), allow=["Acme Support"]).passed
     assert claims("Hi there!", allow=["Acme Support"]).reason == "the output claims nothing"
-
-
-def test_a_failure_points_to_the_closest_span() -> None:
-    """The event that almost supports the claim, with the span."""
-    verdict = claims("Chip maker B's revenue rose 43% to $58bn.", allowed_sources=["web_*"])
-    assert verdict.message == (
-        "expected the results of web_* to support every claim, got 1 of 1 claim unsupported:"
-        ' "Chip maker B\'s revenue rose >>43%<< to $58bn." (no source has 43%)'
-    )
-    assert [(event.event_id, note) for event, note in verdict.closest] == [
-        (
-            "evt-7",
-            (
-                'closest to "Chip maker B\'s revenue rose >>43%<< to $58bn." at /data/result/text:'
-                ' "Revenue rose 41% year over year to $58bn."'
-            ),
-        )
-    ]
 
 
 @pytest.mark.parametrize(
@@ -280,11 +229,6 @@ def test_facts_that_differ_are_unsupported(source: str, claim: str, facts: list[
     assert unsupported(verdict) == [facts]
 
 
-def test_keys_are_text() -> None:
-    """A JSON key is what a source says, as its value is."""
-    assert unsupported(read({"Berlin": "a city"}, "It is the city Berlin.", min_support=0)) == [[]]
-
-
 @pytest.mark.parametrize("said", ["NFC", "NFD"])
 @pytest.mark.parametrize("held", ["NFC", "NFD"])
 def test_accents_may_be_characters_of_their_own(
@@ -306,20 +250,6 @@ def test_only_allowed_sources_count() -> None:
     assert not claims(FIRST, allowed_sources=["web_search"]).passed
 
 
-def test_a_fact_that_is_allowed_needs_no_source() -> None:
-    """As failures name it, whatever its case; every other fact does, and a claim that states one more."""
-    output = "Line 17 opens within 24 hours, says Ann Berg."
-    source = "Line 17 opens soon."
-    hard = ["numbers", "names"]
-    assert unsupported(read(source, output, check=hard)) == [["24 hours", "Ann Berg"]]
-    assert read(source, output, check=hard, allow=["24 Hours", "Ann Berg"]).passed
-    assert unsupported(read(source, output, check=hard, allow=["24 hours"])) == [["Ann Berg"]]
-    told = read("Line 17 opens soon. Line 9 took 24 hours.", output, check=hard, allow=["24 hours"]).message
-    assert "24 hours (" not in told
-    assert "about 24 hours" not in told
-    assert unsupported(read(source, output, check=hard, allow=["Ann", "hours"])) == [["24 hours", "Ann Berg"]]
-
-
 def test_claims_without_support_stand_on_a_line_each() -> None:
     """Five of them on one line are too long to be read, and too long to be shown in full."""
     verdict = claims("- It rained 7 times.\n- The dam broke in 1987.", check=["numbers", "dates"])
@@ -330,33 +260,6 @@ def test_claims_without_support_stand_on_a_line_each() -> None:
     )
 
 
-def test_the_passage_shown_is_the_one_nearest_to_its_claim() -> None:
-    """An event is shown once: what a source hardly touches would hide what it almost says."""
-    output = "- The Pope plays tennis.\n- The red fox slept near the old mill."
-    verdict = read(
-        "The red fox ran near the old mill. Tennis is hard.", output, include_input=False, min_support=0.66
-    )
-    (first, *_) = verdict.closest
-    assert first[1] == (
-        'closest to "The red fox >>slept<< near the old mill." at /data/result: "The red fox ran near the old mill."'
-    )
-
-
-def test_failed_results_support_nothing() -> None:
-    """Only what a tool returned in success counts."""
-    steps = (
-        call("web_fetch"),
-        result("web_fetch", None, "It rained.", success=False),
-        call("web_search"),
-        error("web_search"),
-    )
-    verdict = judge(CLAIMS, {"allowed_sources": ["web_fetch"]}, make_trace(*steps, output="It rained."))
-    assert not verdict.passed
-    assert verdict.exercised
-    assert verdict.message == "expected a successful result of web_fetch to support its claims, got none"
-    assert [(event.event_id, note) for event, note in verdict.closest] == [("evt-2", "failed"), ("evt-3", "")]
-
-
 def test_without_a_result_of_an_allowed_tool_it_fails() -> None:
     """And says which tools did answer."""
     verdict = claims("It rained.", allowed_sources=["weather"])
@@ -364,35 +267,6 @@ def test_without_a_result_of_an_allowed_tool_it_fails() -> None:
         "expected a successful result of weather to support its claims, got only of web_search, web_fetch"
     )
     assert verdict.observed == {"claims": 1}
-
-
-def test_memory_supports_claims_when_asked_for() -> None:
-    """What was read, and what the scenario states."""
-    case = make_case(
-        scenario={"memory_snapshot": [{"path": "CLAUDE.md", "content": "The dog is called Rex."}]}
-    )
-    steps: list[Step] = [
-        call("web_search"),
-        result("web_search", None, []),
-        memory_read("family", "Ann likes tea."),
-    ]
-    for output in ("The dog is called Rex.", "She is called Ann."):
-        trace = make_trace(*steps, output=output)
-        assert not judge(CLAIMS, {}, trace, case).passed
-        assert judge(CLAIMS, {"include_memory": True}, trace, case).passed
-
-
-def test_facts_that_the_user_said_need_no_support() -> None:
-    """Unless the author says so."""
-    trace = make_trace(
-        call("web_search"),
-        result("web_search", None, "Sunny all day."),
-        asked="Is the picnic in Oslo on May 5 safe?",
-        output="The picnic in Oslo on May 5 will be sunny.",
-    )
-    assert unsupported(judge(CLAIMS, {}, trace)) == [[]]
-    assert judge(CLAIMS, {"check": ["dates", "names"]}, trace).passed
-    assert unsupported(judge(CLAIMS, {"include_input": False}, trace)) == [["May 5", "Oslo"]]
 
 
 def test_a_claim_without_a_word_of_the_sources_scores_zero() -> None:
@@ -423,83 +297,10 @@ def test_a_quotation_may_run_over_the_end_of_a_sentence(output: str) -> None:
     assert [fact for facts in unsupported(changed) for fact in facts] == ['"until the first day"']
 
 
-def test_wording_is_judged_where_a_test_asks_for_it() -> None:
-    """By `min_support`, or by `wording` in `check`; a list in `check` without it wins."""
-    told = ("The red fox ran.", "A crimson animal sprinted past.")
-    assert not read(*told, include_input=False).exercised
-    assert not read(*told, min_support=0.5).passed
-    assert not read(*told, check=["wording"]).passed
-    assert read(*told, check=["names", "contradictions"], min_support=0.5).passed
-    assert read(*told, check=["wording"]).observed["min_support"] == 0.66
-    assert read(*told, min_support=0).observed["min_support"] == 0
-    assert read(*told).observed.get("min_support") is None
-
-
-def test_the_wording_that_is_not_supported_is_told() -> None:
-    """After the facts that no source has."""
-    verdict = read(
-        "The red fox ran.", "A crimson animal sprinted past.", include_input=False, min_support=0.66
-    )
-    assert verdict.message == (
-        'expected the tool results to support every claim, got 1 of 1 claim unsupported: "A >>crimson animal sprinted past<<."'
-        " (wording supported 0, needed 0.66)"
-    )
-    verdict = read("The red fox ran.", "A crimson animal sprinted 12 miles.", min_support=0.66)
-    assert verdict.message.endswith("(no source has 12 miles; wording supported 0, needed 0.66)")
-
-
-@pytest.mark.parametrize(
-    ("source", "claim", "reasons"),
-    [
-        ("Revenue rose 41%.", "Revenue fell 41%.", ['the source contradicts "fell"']),
-        (
-            "Leo is allergic to peanuts.",
-            "Leo is not allergic to peanuts.",
-            ['the source contradicts "is not allergic"'],
-        ),
-        (
-            "On Monday Alpha bought Beta.",
-            "On Monday Beta bought Alpha.",
-            ['the source contradicts "Beta bought Alpha"'],
-        ),
-        (
-            [{"job": "lint", "state": "passed"}, {"job": "deploy", "state": "failed"}],
-            "Lint failed.",
-            ['the source contradicts "failed"'],
-        ),
-        (
-            "It opened in May 2019 with 40 seats.",
-            "It opened in May 2019 with 45 seats.",
-            ["no source has 45"],
-        ),
-        ("The hall has 40 seats, the bar 12.", "The hall has 12 seats.", ["no source says this about 12"]),
-    ],
-)
-def test_reasons(source: Any, claim: str, reasons: list[str]) -> None:
-    """What no source has, says of something else, or says otherwise."""
-    verdict = read(source, claim)
-    assert [each["reasons"] for each in verdict.observed["claims"]] == [reasons]
-
-
 def test_min_support_is_the_authors() -> None:
     """Half of the words of this claim are in the source, in their order."""
     assert not read("The red fox ran.", "The red fox slept soundly.", min_support=0.66).passed
     assert read("The red fox ran.", "The red fox slept soundly.", min_support=0.35).passed
-
-
-@pytest.mark.parametrize(
-    "copied",
-    [
-        "Patrick Carpentier (born August 13, 1971) is a Canadian professional racing driver.",
-        "The stadium holds 15,000 people, has two restaurants and opened at 9:30 on 3 May 2014.",
-        "Lab A released model X on 21 November with a 2M-token context window.",
-    ],
-)
-def test_a_sentence_copied_word_for_word_is_supported_in_full(copied: str) -> None:
-    """Its numbers and dates are facts of their own: they do not break the row of its words."""
-    verdict = read(f"Much was said that day. {copied} Nobody minded.", copied, min_support=1.0)
-    assert [each["support"] for each in verdict.observed["claims"]] == [1.0]
-    assert verdict.passed
 
 
 def test_a_lead_in_and_the_agents_own_work_are_judged_by_facts_only() -> None:
@@ -629,23 +430,6 @@ def test_known_citations_pass() -> None:
     assert cites(SECOND, allowed_sources=["web_fetch"]).passed
 
 
-def test_unknown_citations_fail() -> None:
-    """Each with the reason; the others are listed as known."""
-    verdict = cites(f"{FIRST}\nSee https://news.example.com/c. According to Reuters, and made-up.org.")
-    assert not verdict.passed
-    assert verdict.message == (
-        "expected the tool results to hold everything the output cites, got 3 of 4 unknown:"
-        "\n  https://news.example.com/c (no source has it; the closest is https://news.example.com/a)"
-        "\n  made-up.org (no source has it)\n  Reuters (no source has this name)"
-    )
-    assert verdict.observed["citations"][0] == {
-        "text": "https://news.example.com/a",
-        "kind": "reference",
-        "known": True,
-        "reason": "",
-    }
-
-
 @pytest.mark.parametrize(
     "output",
     [
@@ -664,20 +448,6 @@ def test_every_kind_of_citation_is_seen(output: str) -> None:
     verdict = cites(output)
     assert not verdict.passed
     assert len(verdict.observed["citations"]) == 1
-
-
-@pytest.mark.parametrize(
-    ("held", "known"),
-    [("2301.12345", True), ("2301.12345v3", True), ("2301.12346", False), ("of 2301.12345 dollars", False)],
-)
-def test_an_arxiv_id_may_have_a_field_of_its_own(held: str, known: bool) -> None:
-    """Where libraries tell the id alone, without the word that makes it one."""
-    trace = make_trace(
-        call("papers"),
-        result("papers", None, {"externalIds": {"ArXiv": held}}),
-        output="See arXiv:2301.12345v2.",
-    )
-    assert judge(CITES, {}, trace).passed is known
 
 
 @pytest.mark.parametrize(
@@ -711,39 +481,6 @@ def test_a_line_under_sources_may_claim_something(line: str, facts: list[str]) -
     assert [fact for found in unsupported(verdict) for fact in found] == facts
     direct = read("The pool opens at 9.", f"The pool opens at 9.\n\nSources: {line.lstrip('-1. ')}")
     assert [fact for found in unsupported(direct) for fact in found] == facts
-
-
-@pytest.mark.parametrize(
-    ("tool", "args", "output", "known"),
-    [
-        (
-            "Read",
-            {"file_path": "/workspace/group/Q3-Report.xlsx"},
-            "According to Q3-Report.xlsx, it rose.",
-            True,
-        ),
-        ("Read", {"file_path": "CLAUDE.local.md"}, "According to CLAUDE.local.md, it rose.", True),
-        ("Read", {"file_path": "/workspace/Q2-Report.xlsx"}, "According to Q3-Report.xlsx, it rose.", False),
-        ("mcp__google_calendar__list", {"day": "Monday"}, "Google Calendar says you are free.", True),
-        ("mcp__github__get_issue", {"number": 1}, "According to GitLab, it is open.", False),
-        ("web_search", {"query": "Bloomberg on chips. v2"}, "According to Bloomberg, it rose.", False),
-        ("web_fetch", {"url": "https://chips.example/a"}, "It rose: https://chips.example/a", True),
-        ("Bash", {"command": "curl https://chips.example/a"}, "It rose: https://chips.example/a", True),
-        ("web_search", {"query": "https://chips.example/a"}, "It rose: https://chips.example/a", False),
-        ("outbound_send", {"text": "See https://chips.example/a"}, "It rose: https://chips.example/a", False),
-        ("Write", {"file_path": "a.md", "content": "doi 10.1234/xyz.5"}, "It rose: doi:10.1234/xyz.5", False),
-        (
-            "api",
-            {"requests": [{"url": "https://chips.example/a", "body": "https://x.example"}]},
-            "It rose: https://chips.example/a",
-            True,
-        ),
-    ],
-)
-def test_what_was_asked_is_a_source(tool: str, args: dict[str, Any], output: str, known: bool) -> None:
-    """A file that was read, a server that answered, a page; not the words of a search, nor what the agent wrote."""
-    trace = make_trace(call(tool, "c1", **args), result(tool, "c1", {"text": "It rose."}), output=output)
-    assert judge(CITES, {}, trace).passed is known
 
 
 @pytest.mark.parametrize(
@@ -789,48 +526,6 @@ def test_numbered_citations_without_lines_need_as_many_sources() -> None:
     assert cites("Use `a[7]` or\n```\nb[8]\n```\n[9](https://news.example.com/a)").passed
 
 
-@pytest.mark.parametrize(
-    ("tool", "value", "known"),
-    [
-        ("web_search", "Revenue rose 41% in May.", True),
-        ("web_search", {"a": "Revenue rose", "b": "by 41%"}, True),
-        ("web_search", "no hits", False),
-        ("web_search", "", False),
-        ("outbound_send", "The message was sent to family.", False),
-    ],
-)
-def test_a_number_needs_a_result_that_says_something(tool: str, value: Any, known: bool) -> None:
-    """Where no result has a reference, each result that could be cited counts as one source."""
-    trace = make_trace(call(tool, "c1"), result(tool, "c1", value), output="Revenue rose 41% [1].")
-    verdict = judge(CITES, {}, trace)
-    assert verdict.passed is known
-    if not known:
-        assert verdict.observed["citations"][0]["reason"] == (
-            "the output has no reference line for it, and there are only 0 sources"
-        )
-
-
-def test_allowed_references_are_known() -> None:
-    """A domain with what is below it, a URL with what is below it."""
-    output = "See https://docs.allowed.example/x and https://x.example/a/b."
-    assert not cites(output).passed
-    assert cites(output, allow=["allowed.example", "https://x.example/a"]).passed
-    assert cites(output, allow=["*.allowed.example", "x.example"]).passed
-    assert not cites(output, allow=["allowed.example", "https://x.example/ab"]).passed
-
-
-def test_what_the_user_gave_may_be_cited() -> None:
-    """A URL, that is; the name of a paper the user mentions is no source for what it says."""
-    trace = make_trace(
-        asked="What does Reuters say on https://x.example/a?", output="https://x.example/a is down."
-    )
-    assert judge(CITES, {}, trace).passed
-    trace = make_trace(asked="What does Reuters say?", output="Reuters reports rain.")
-    verdict = judge(CITES, {}, trace)
-    assert not verdict.passed
-    assert verdict.message == "expected a successful result of a tool to support Reuters, got none"
-
-
 def test_an_output_that_cites_nothing_is_vacuous() -> None:
     """Whether there are sources or not."""
     for trace in (news("It rained."), make_trace(output="It rained.")):
@@ -840,16 +535,6 @@ def test_an_output_that_cites_nothing_is_vacuous() -> None:
             False,
             "the output cites nothing",
         )
-
-
-def test_citations_without_any_result_fail() -> None:
-    """There is nothing they could be from."""
-    verdict = judge(CITES, {}, make_trace(output="See https://x.example/a."))
-    assert not verdict.passed
-    assert (
-        verdict.message == "expected a successful result of a tool to support https://x.example/a, got none"
-    )
-    assert refs(verdict) == ["evt-2"]
 
 
 def test_cites_spec_errors() -> None:

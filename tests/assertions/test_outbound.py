@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from agenteval.assertions import assertion_class, scheduler
 from agenteval.assertions.base import Verdict
 from agenteval.assertions.scheduler import likeness
-from builders import Step, call, error, judge, make_trace, result
-from verdicts import refs, refused
+from builders import Step, call, judge, make_trace, result
+from verdicts import refs
 
 SEND = "outbound_send"
 DIGEST = "- TraceKit 2.0 adds replay of recorded runs\n- The meetup is in Hamburg"
@@ -37,60 +37,6 @@ class TestDestinations:
     def went(self, *steps: Step, **params: Any) -> Verdict:
         """The verdict on these steps."""
         return judge("outbound_destinations", params, make_trace(*steps))
-
-    def test_passes_where_messages_may_go(self) -> None:
-        """Names or globs of `allowed`, none of `forbidden`."""
-        verdict = self.went(
-            send(channel="group-ops"), send(to="dana"), allowed=["group-*", "dana"], forbidden=["w*"]
-        )
-        assert (verdict.passed, verdict.exercised) == (True, True)
-        assert verdict.message == (
-            "2 calls of outbound_send, to group-ops, dana: outbound_send only to group-* or dana and not to w*"
-        )
-        assert refs(verdict) == ["evt-2", "evt-3"]
-        assert verdict.observed == {
-            "calls": 2,
-            "destinations": {"evt-2": ["group-ops"], "evt-3": ["dana"]},
-        }
-
-    def test_fails_on_a_destination_that_is_not_allowed(self) -> None:
-        """The evidence is the send that went astray, not the other; case counts."""
-        verdict = self.went(send(channel="ops"), send(channel="Ops"), allowed=["ops"])
-        assert not verdict.passed
-        assert verdict.message == "expected outbound_send only to ops, got Ops (evt-3)"
-        assert refs(verdict) == ["evt-3"]
-
-    def test_fails_on_a_forbidden_destination(self) -> None:
-        """Also when it is allowed, and whether or not the send succeeded."""
-        verdict = self.went(
-            send("c1", channel="work-leads"), error(SEND, "c1"), allowed=["work-*"], forbidden=["*-leads"]
-        )
-        assert (
-            verdict.message
-            == "expected outbound_send only to work-* and not to *-leads, got work-leads (evt-2)"
-        )
-
-    @pytest.mark.parametrize(
-        ("chat", "named", "other"),
-        [
-            ("[Team] Family", "[Team] Family", "T Family"),
-            ("Caf\u00e9", "Cafe\u0301", "Cafe"),
-            ("Cafe\u0301", "Caf\u00e9", "Cafe"),
-        ],
-    )
-    def test_a_chat_is_known_by_the_name_it_has(self, chat: str, named: str, other: str) -> None:
-        """A name with a bracket is no glob that it does not match itself; accents are equal in both forms."""
-        assert self.went(send(channel=chat), allowed=[named]).passed
-        assert not self.went(send(channel=chat), forbidden=[named]).passed
-        assert not self.went(send(channel=other), allowed=["Cafe\u0301", "[Group] Family"]).passed
-
-    def test_fails_when_a_send_does_not_say_where(self) -> None:
-        """Nothing shows that it went to the right place."""
-        verdict = self.went(send(content="hi"), send(channel=" ", to=None, chat_id=[]), forbidden=["work"])
-        assert not verdict.passed
-        where = "which does not say where it goes (no channel, channel_id, to, destination or the like in its arguments)"
-        assert verdict.message == f"expected outbound_send not to work, got evt-2, {where}; evt-3, {where}"
-        assert refs(verdict) == ["evt-2", "evt-3"]
 
     @pytest.mark.parametrize(
         "args",
@@ -123,38 +69,11 @@ class TestDestinations:
         found = self.went(*steps, allowed=["ops"]).observed["destinations"]
         assert list(found.values()) == [["ops"]] * len(steps)
 
-    def test_numbers_are_destinations(self) -> None:
-        """Chat ids of some platforms are; a flag is none."""
-        verdict = self.went(send(chat_id=-100123, to=True), allowed=["-100123"])
-        assert verdict.passed
-        verdict = self.went(send(chat_id=12345.0, to="ops"), send(chat_id=1.5), allowed=["ops"])
-        assert verdict.message == "expected outbound_send only to ops, got 12345 (evt-2); 1.5 (evt-3)"
-
-    def test_every_destination_counts(self) -> None:
-        """One of a list is enough to fail, and so is a second key."""
-        assert self.went(send(to=["ops", "eve"]), allowed=["ops"]).message == (
-            "expected outbound_send only to ops, got eve (evt-2)"
-        )
-        assert not self.went(send(channel="ops", to="eve"), forbidden=["eve"]).passed
-
     @pytest.mark.parametrize("args", [{"cc": "work"}, {"Bcc": ["dana", "work"]}])
     def test_copies_have_destinations(self, args: dict[str, Any]) -> None:
         """A copy of a mail is a mail."""
         verdict = self.went(send(to="ops", **args), allowed=["ops", "dana"])
         assert verdict.message == "expected outbound_send only to ops or dana, got work (evt-2)"
-
-    def test_the_result_tells_where_it_really_went(self) -> None:
-        """Under the same key; a platform id beside it is another name of the same place."""
-        moved = self.went(
-            send("c1", channel="ops"),
-            result(SEND, "c1", {"channel": "eng", "platform_id": "x:1"}),
-            allowed=["ops"],
-        )
-        assert moved.message == "expected outbound_send only to ops, got eng (evt-2)"
-        told = self.went(send("c1", text="hi"), result(SEND, "c1", {"channel": "ops"}), allowed=["ops"])
-        assert told.passed
-        failed = result(SEND, "c1", {"channel": "eng"}, success=False)
-        assert self.went(send("c1", channel="ops"), failed, allowed=["ops"]).passed
 
     @pytest.mark.parametrize(
         "keys", [("chat_id", "chatId"), ("chatId", "chat_id"), ("To", "to"), ("to", "To")]
@@ -168,41 +87,6 @@ class TestDestinations:
         assert reported.message == told
         assert self.went(send(**both), allowed=["ops", "eve"]).passed
 
-    def test_what_the_result_reports_under_any_key_may_be_forbidden(self) -> None:
-        """`allowed` asks for what the arguments name; the same place may have another name in the result."""
-        steps = send("c1", to="ops"), result(SEND, "c1", {"status": "sent", "channel": "work"})
-        verdict = self.went(*steps, forbidden=["work"])
-        assert verdict.message == "expected outbound_send not to work, got work (evt-2)"
-        assert self.went(*steps, allowed=["ops"], forbidden=["leads"]).passed
-        unsent = send("c1", to="ops"), result(SEND, "c1", {"channel": "work"}, success=False)
-        assert self.went(*unsent, forbidden=["work"]).passed
-
-    def test_another_tool_may_send(self) -> None:
-        """A name or a glob."""
-        steps = (call("email_send", to="eve"), send(to="eve"))
-        assert self.went(*steps, tool="email_*", forbidden=["eve"]).message == (
-            "expected email_* not to eve, got eve (evt-2)"
-        )
-
-    def test_many_are_cut(self) -> None:
-        """A message tells of five."""
-        verdict = self.went(*(send(to=f"eve{n}") for n in range(7)), forbidden=["eve*"])
-        assert verdict.message == (
-            "expected outbound_send not to eve*, got eve0 (evt-2); eve1 (evt-3); eve2 (evt-4); eve3 (evt-5); "
-            "eve4 (evt-6); 2 more"
-        )
-
-    def test_is_vacuous_when_nothing_was_sent(self) -> None:
-        """The final output is not judged."""
-        verdict = self.went(call("web_search"), allowed=["ops"])
-        assert (verdict.passed, verdict.exercised) == (True, False)
-        assert verdict.reason == "no call of outbound_send in the trace"
-
-    def test_a_rule_is_needed(self) -> None:
-        """Without one everything would pass."""
-        assert refused("outbound_destinations", {}) == ["needs allowed, forbidden or both"]
-        assert refused("outbound_destinations", {"allowed": []})
-
 
 class TestDuplicates:
     """no_duplicate_outbound."""
@@ -213,33 +97,10 @@ class TestDuplicates:
         """The verdict on these steps."""
         return judge("no_duplicate_outbound", params, make_trace(*steps, output=output, group_id=group))
 
-    def test_passes_when_each_message_goes_out_once(self) -> None:
-        """One text to two places, and two texts to one place, are no duplicates."""
-        verdict = self.sent(
-            send(channel="a", text="x"), send(channel="b", text="x"), send(channel="a", text="y")
-        )
-        assert (verdict.passed, verdict.exercised) == (True, True)
-        assert verdict.message == "4 messages went out, none twice to the same destination"
-        one = self.sent(send(channel="a", text="x"), output=None)
-        assert one.message == "1 message went out, none twice to the same destination"
-        assert refs(verdict) == ["evt-2", "evt-3", "evt-4", "evt-5"]
-        assert verdict.observed["messages"][0] == {"event_id": "evt-2", "by": SEND, "to": ["a"]}
-
     @pytest.mark.parametrize("extra", [{"attachments": []}, {"file": None}, {"caption": None}, {"body": ""}])
     def test_what_is_empty_is_left_out(self, extra: dict[str, Any]) -> None:
         """It makes no other message."""
         verdict = self.sent(send(channel="a", text="hi", **extra), send(channel="a", text="hi"))
-        assert verdict.observed["repeated"] == [{"event_id": "evt-3", "same_as": "evt-2", "similarity": 1.0}]
-
-    def test_fails_when_one_is_sent_twice(self) -> None:
-        """Blanks and line breaks make no difference, nor does the name of the key."""
-        verdict = self.sent(send(channel="ops", content="a  b\n"), send(to="ops", text="a b"))
-        assert not verdict.passed
-        assert verdict.message == (
-            "expected no message twice to the same destination, "
-            "got the same message to ops: evt-3 (outbound_send) repeats evt-2 (outbound_send)"
-        )
-        assert refs(verdict) == ["evt-2", "evt-3"]
         assert verdict.observed["repeated"] == [{"event_id": "evt-3", "same_as": "evt-2", "similarity": 1.0}]
 
     @pytest.mark.parametrize(
@@ -263,15 +124,6 @@ class TestDuplicates:
             "evt-3 (the final output) repeats evt-2 (outbound_send)"
         )
 
-    def test_accents_are_the_same_in_both_forms(self) -> None:
-        """What people read is the same text."""
-        verdict = judge(
-            "no_duplicate_outbound",
-            {},
-            make_trace(send(content="caf\u00e9", to="a"), send(content="cafe\u0301", to="a")),
-        )
-        assert not verdict.passed
-
     def test_an_answer_that_was_sent_elsewhere_is_none(self) -> None:
         """To another chat it was sent once, and here it is said once."""
         assert self.sent(send(content=DIGEST, channel="group-ops"), output=DIGEST).passed
@@ -284,33 +136,11 @@ class TestDuplicates:
             assert self.sent(*steps, output=DIGEST).passed
             assert not self.sent(*steps, send(channel="ops", text=DIGEST)).passed
 
-    def test_two_final_outputs_are_messages(self) -> None:
-        """The same answer twice is a duplicate too, without any send."""
-        answer = Step("final_output", {"role": "assistant", "content": "Done."})
-        blank = Step("final_output", {"role": "assistant", "content": " "})
-        none = Step("final_output", {"role": "assistant", "content": None})
-        assert self.sent(blank, blank, none, none).passed
-        verdict = self.sent(answer, answer, output="Done.")
-        assert verdict.message.endswith("evt-3 (the final output) repeats evt-2 (the final output)")
-
     def test_the_final_output_that_is_judged_counts(self) -> None:
         """A recording may give another one than its last event of an output."""
         step = Step("final_output", {"role": "assistant", "content": "On it."})
         assert not self.sent(send(text=DIGEST), step, output=DIGEST).passed
         assert self.sent(send(text="On it."), step, output=DIGEST).passed
-
-    def test_a_send_that_failed_sent_nothing(self) -> None:
-        """Trying again is no duplicate; a third time after success is."""
-        first = (
-            send("c1", to="a", text="x"),
-            error(SEND, "c1"),
-            send("c2", to="a", text="x"),
-            result(SEND, "c2"),
-        )
-        verdict = self.sent(*first)
-        assert verdict.passed
-        assert verdict.observed["failed_sends"] == 1
-        assert refs(self.sent(*first, send(to="a", text="x"))) == ["evt-4", "evt-6"]
 
     def test_a_shared_recipient_is_enough(self) -> None:
         """Of two lists; several keys make up one destination."""
@@ -389,16 +219,6 @@ class TestDuplicates:
         assert self.sent(*long).passed
         assert not self.sent(*long, similarity=0.9).passed
 
-    def test_the_most_similar_message_is_named(self) -> None:
-        """Of those that are as alike as is asked, or more; of two that are alike, the first."""
-        texts = ("abcdefgh", "abcdefxy", "abcdefxz", "abcdefgx")
-        verdict = self.sent(*[send(to="a", text=text) for text in texts], similarity=2 / 3)
-        assert verdict.observed["repeated"] == [
-            {"event_id": "evt-3", "same_as": "evt-2", "similarity": 0.667},
-            {"event_id": "evt-4", "same_as": "evt-3", "similarity": 0.833},
-            {"event_id": "evt-5", "same_as": "evt-2", "similarity": 0.833},
-        ]
-
     @pytest.mark.parametrize(
         ("texts", "found"),
         [
@@ -421,19 +241,6 @@ class TestDuplicates:
         verdict = self.sent(*(send(to="a", text="x") for _ in range(8)))
         assert verdict.message.endswith("evt-7 (outbound_send) repeats evt-2 (outbound_send); 2 more")
         assert refs(verdict) == [f"evt-{n}" for n in range(2, 10)]
-
-    def test_is_vacuous_when_only_the_answer_went_out(self) -> None:
-        """One message cannot be a duplicate; neither can it be beside a send that failed."""
-        quiet = self.sent(call("web_search"))
-        assert (quiet.passed, quiet.exercised) == (True, False)
-        assert quiet.reason == "no call of outbound_send in the trace"
-        failed = self.sent(send("c1", text="x"), error(SEND, "c1"))
-        assert failed.reason == "no call of outbound_send that did not fail (of 1) in the trace"
-        assert self.sent(send(text="x"), output=None).exercised
-
-    def test_similarity_is_a_share(self) -> None:
-        """From 0 to 1."""
-        assert refused("no_duplicate_outbound", {"similarity": 90})
 
     @pytest.mark.parametrize(
         ("one", "other", "share"),
@@ -475,25 +282,3 @@ class TestDuplicates:
         for least in (1.0, 0.5):
             assert not self.sent(*steps, *steps, similarity=least).passed
         assert judge("outbound_destinations", {"allowed": ["*"]}, make_trace(*steps)).message
-
-
-def final(content: str, **data: Any) -> Step:
-    """A final output that tells where it went."""
-    return Step("final_output", {"role": "assistant", "content": content, **data})
-
-
-def test_the_final_output_tells_what_the_conversation_is_called() -> None:
-    """A send to that name goes to the conversation itself; one to another name does not."""
-    twice = make_trace(call("outbound_send", to="dana", text="Hi"), final("Hi", to="dana"), output=None)
-    assert not judge("no_duplicate_outbound", {}, twice).passed
-    other = make_trace(call("outbound_send", to="leo", text="Hi"), final("Hi", to="dana"), output=None)
-    assert judge("no_duplicate_outbound", {}, other).passed
-
-
-def test_a_final_output_that_sends_delivered_is_no_message_besides() -> None:
-    """Without `sent_by`, the same text twice is a duplicate."""
-    sent = call("outbound_send", "c1", text="Digest")
-    assert judge(
-        "no_duplicate_outbound", {}, make_trace(sent, final("Digest", sent_by=["c1"]), output=None)
-    ).passed
-    assert not judge("no_duplicate_outbound", {}, make_trace(sent, final("Digest"), output=None)).passed

@@ -79,23 +79,6 @@ def test_a_tool_may_be_named_as_the_runtime_does(
 
 
 @pytest.mark.parametrize(
-    ("tools", "passes"),
-    [
-        ({"available": ["WebSearch", SEND]}, True),
-        ({"available": ["WebSearch"]}, False),
-        ({"available": ["WebSearch", "send_message"]}, True),
-        ({"available": ["*"], "policy": {"deny": ["mcp__*"]}}, False),
-        ({"available": ["*"], "policy": {"deny": ["send_*"]}}, False),
-        ({"available": ["*"], "policy": {"allow": ["WebSearch", "send_message"]}}, True),
-        ({"available": ["*"], "policy": {"max_calls": {SEND: 1}}}, False),
-    ],
-)
-def test_so_may_the_policy(tools: dict[str, Any], passes: bool) -> None:
-    """`tools.available` and `tools.policy` alike."""
-    assert judge("tools_within_policy", {}, run(), make_case(tools=tools)).passed is passes
-
-
-@pytest.mark.parametrize(
     ("tool", "recorded", "names"),
     [
         ("outbound_send", SEND, ("outbound_send", SEND, "send_message")),
@@ -110,16 +93,6 @@ def test_so_may_the_policy(tools: dict[str, Any], passes: bool) -> None:
 def test_the_names_of_a_tool(tool: str, recorded: str, names: tuple[str, ...]) -> None:
     """The canonical one first; without the server only where there is one."""
     assert tool_names(tool, recorded) == names
-
-
-def test_a_tool_that_the_agent_has_under_another_name_was_available() -> None:
-    """Nobody is told that it is not in `tools.available`."""
-    case = make_case(tools={"available": [SEND]})
-    verdict = judge("must_not_call_tool", {"tool": "send_message"}, make_trace(), case)
-    assert (verdict.exercised, verdict.message) == (
-        True,
-        "send_message was not called; the trace holds no tool call",
-    )
 
 
 def test_a_tool_is_looked_at_under_any_name() -> None:
@@ -179,24 +152,6 @@ def test_a_forbidden_tool_is_seen_in_any_spelling(name: str, kind: str, params: 
     case = make_case(tools={"available": ["send", "delete_all", "*"], "policy": {"deny": ["delete_all"]}})
     trace = make_trace(call("send"), result("send"), call(name), output="Which ones?")
     assert not judge(kind, params, trace, case).passed
-
-
-@pytest.mark.parametrize(
-    ("tool", "name", "available"),
-    [
-        ("delete_all", "undelete_all", []),
-        ("delete_all", "delete_all_drafts", []),
-        ("delete_all", "delete_wall", []),
-        ("Bash", "bash", ["bash", "read"]),
-        ("web_*", "webhook", []),
-        ("run", "dry_run", []),
-        ("tool_v1.2", "tool_v12", []),
-    ],
-)
-def test_another_tool_is_not_forbidden(tool: str, name: str, available: list[str]) -> None:
-    """Another name is another tool, and so is one that the test has by its very name."""
-    case = make_case(tools={"available": ["send", *available]})
-    assert judge("must_not_call_tool", {"tool": tool}, make_trace(call(name)), case).passed
 
 
 @pytest.mark.parametrize("name", [each for each in SPELLINGS if each != "mcp__srv__delete_all"])

@@ -7,7 +7,7 @@ import pytest
 from agenteval.assertions import assertion_class
 from agenteval.contracts.models import Invalid, parse
 from agenteval.contracts.trace import Capabilities, Trace
-from builders import Step, call, error, judge, make_case, make_trace, received, result
+from builders import Step, call, judge, make_case, make_trace, received
 from verdicts import refs
 
 TASK = "task-digest"
@@ -18,15 +18,6 @@ def run(*steps: Step, **overrides: Any) -> Trace:
     """A run of the task by the scheduler."""
     given = {"trigger": "scheduler", "task_id": TASK, "asked": "Send the digest.", **overrides}
     return make_trace(*steps, **given)
-
-
-def sends(number: int) -> list[Step]:
-    """So many sends that succeeded."""
-    return [
-        step
-        for place in range(number)
-        for step in (call("outbound_send", f"c{place}"), result("outbound_send", f"c{place}"))
-    ]
 
 
 @pytest.mark.parametrize("kind", ["scheduler_task_runs", "scheduler_outbound_count"])
@@ -40,20 +31,6 @@ def test_scheduler_types_need_a_scheduler_context(kind: str) -> None:
 class TestTaskRuns:
     """scheduler_task_runs."""
 
-    def test_passes_when_the_task_ran_once(self) -> None:
-        """Trigger, task id and one run."""
-        verdict = judge("scheduler_task_runs", {"task_id": TASK}, run(*sends(1)))
-        assert (verdict.passed, verdict.exercised) == (True, True)
-        assert verdict.message == "task-digest ran once, triggered by the scheduler"
-        assert refs(verdict) == ["evt-1"]
-        assert verdict.observed == {
-            "trigger": "scheduler",
-            "task_id": TASK,
-            "events_with_task_id": 4,
-            "events_with_other_task_id": 0,
-            "runs": 1,
-        }
-
     def test_the_scheduler_context_may_hold_the_task_id(self) -> None:
         """An adapter may put it there only, as long as events carry it."""
         trace = run(task_id=None, scheduler_context={"task_id": TASK})
@@ -62,77 +39,12 @@ class TestTaskRuns:
             event.task_id = TASK
         assert judge("scheduler_task_runs", {"task_id": TASK}, trace).passed
 
-    def test_fails_by_another_trigger(self) -> None:
-        """A user message is no scheduled run, unless that is asked."""
-        trace = run(trigger="user_message")
-        verdict = judge("scheduler_task_runs", {"task_id": TASK}, trace)
-        assert not verdict.passed
-        assert verdict.message == "expected the trigger scheduler, got user_message"
-        params = {"task_id": TASK, "trigger_must_equal": "user_message"}
-        assert judge("scheduler_task_runs", params, trace).message == (
-            "task-digest ran once, triggered by a user_message"
-        )
-
-    def test_fails_for_another_task(self) -> None:
-        """Both the scenario and the events say so."""
-        verdict = judge("scheduler_task_runs", {"task_id": TASK}, run(task_id="task-other"))
-        assert verdict.message == (
-            "expected the task id task-digest, got task-other; "
-            "expected events that carry the task id task-digest, got none"
-        )
-        assert refs(verdict) == ["evt-1", "evt-2"]
-        assert verdict.observed == {
-            "trigger": "scheduler",
-            "task_id": "task-other",
-            "events_with_task_id": 0,
-            "events_with_other_task_id": 2,
-            "runs": 0,
-        }
-
-    def test_fails_without_a_task_id(self) -> None:
-        """A scheduled run of no task."""
-        verdict = judge("scheduler_task_runs", {"task_id": TASK}, run(task_id=None))
-        assert verdict.message == (
-            "expected the task id task-digest, got none; "
-            "expected events that carry the task id task-digest, got none"
-        )
-
-    def test_fails_when_events_carry_another_task_id(self) -> None:
-        """Two tasks in one run; three events are shown."""
-        steps = sends(2)
-        for step in steps:
-            step.extra["task_id"] = "task-other"
-        verdict = judge("scheduler_task_runs", {"task_id": TASK}, run(*steps))
-        assert verdict.message == (
-            "expected all events to carry the task id task-digest, got task-other in evt-2 and 3 other events"
-        )
-        assert refs(verdict) == ["evt-2", "evt-3", "evt-4"]
-        verdict = judge("scheduler_task_runs", {"task_id": TASK}, run(steps[0]))
-        assert verdict.message.endswith("got task-other in evt-2")
-
     def test_events_need_not_carry_a_task_id(self) -> None:
         """Those that carry none are of no other task."""
         trace = run(call("web_search"))
         trace.events[1].task_id = None
         verdict = judge("scheduler_task_runs", {"task_id": TASK}, trace)
         assert (verdict.passed, verdict.observed["events_with_task_id"]) == (True, 2)
-
-    @pytest.mark.parametrize(
-        ("steps", "runs"),
-        [
-            ([received("Send the digest.")], ["evt-1", "evt-2"]),
-            ([Step("final_output", {"role": "assistant", "content": "a"})] * 2, ["evt-2", "evt-3"]),
-        ],
-    )
-    def test_fails_when_the_task_ran_twice(self, steps: list[Step], runs: list[str]) -> None:
-        """The same message received twice, or two final outputs."""
-        verdict = judge("scheduler_task_runs", {"task_id": TASK}, run(*steps))
-        assert not verdict.passed
-        assert verdict.message == "expected at most 1 run of task-digest, got 2"
-        assert refs(verdict) == runs
-        assert judge("scheduler_task_runs", {"task_id": TASK, "max_runs": 2}, run(*steps)).message == (
-            "task-digest ran 2 times, triggered by the scheduler"
-        )
 
     @pytest.mark.parametrize(
         ("due", "zone", "limit", "status", "told"),
@@ -205,111 +117,9 @@ class TestTaskRuns:
         """A user may write while the task runs."""
         assert judge("scheduler_task_runs", {"task_id": TASK}, run(received("hurry"))).passed
 
-    def test_a_run_without_message_and_output_is_one(self) -> None:
-        """Events that carry the id are enough."""
-        trace = run(call("web_search"), call("web_fetch"), asked=None, output=None)
-        verdict = judge("scheduler_task_runs", {"task_id": TASK}, trace)
-        assert (verdict.passed, verdict.observed["runs"]) == (True, 1)
-        assert refs(verdict) == ["evt-1"]
-
 
 class TestOutboundCount:
     """scheduler_outbound_count."""
-
-    def test_passes_with_the_exact_number(self) -> None:
-        """Each send is evidence."""
-        verdict = judge("scheduler_outbound_count", {"exact": 1}, run(*sends(1)))
-        assert (verdict.passed, verdict.exercised) == (True, True)
-        assert verdict.message == "1 outbound_send call, expected exactly 1 outbound_send call"
-        assert refs(verdict) == ["evt-2"]
-        assert verdict.observed == {"trigger": "scheduler", "calls": 1, "successes": 1}
-
-    def test_fails_with_duplicates(self) -> None:
-        """All sends are shown."""
-        verdict = judge("scheduler_outbound_count", {"exact": 1}, run(*sends(2)))
-        assert not verdict.passed
-        assert verdict.message == "expected exactly 1 outbound_send call, got 2"
-        assert refs(verdict) == ["evt-2", "evt-4"]
-
-    def test_fails_with_too_few(self) -> None:
-        """What was called instead is shown."""
-        trace = run(call("outbound_sent"))
-        verdict = judge("scheduler_outbound_count", {"min": 1}, trace)
-        assert verdict.message == (
-            "expected at least 1 outbound_send call, got 0; the trace calls outbound_sent×1"
-        )
-        assert [(event.event_id, note) for event, note in verdict.closest] == [
-            ("evt-2", "tool: expected outbound_send, got outbound_sent")
-        ]
-
-    def test_an_answer_that_went_out_by_itself_is_shown(self) -> None:
-        """It is no send, and what a person looks for; one that a send delivered is no other."""
-        answer = {"role": "assistant", "content": "- news", "to": "dana"}
-        verdict = judge("scheduler_outbound_count", {"exact": 1}, run(Step("final_output", answer)))
-        assert [(event.event_id, note) for event, note in verdict.closest] == [
-            ("evt-2", "the answer went to dana without a call of outbound_send")
-        ]
-        sent = {**answer, "sent_by": ["c0"]}
-        assert judge("scheduler_outbound_count", {"exact": 1}, run(Step("final_output", sent))).closest == []
-
-    def test_successes_leave_failed_calls_out(self) -> None:
-        """A failed send is what came closest; every call counts by default."""
-        trace = run(call("outbound_send", "x"), error("outbound_send", "x"), *sends(1))
-        assert not judge("scheduler_outbound_count", {"exact": 1}, trace).passed
-        verdict = judge("scheduler_outbound_count", {"exact": 1, "count": "successes"}, trace)
-        assert verdict.passed
-        assert refs(verdict) == ["evt-4"]
-        verdict = judge("scheduler_outbound_count", {"min": 2, "count": "successes"}, trace)
-        assert verdict.message == (
-            "expected at least 2 successful outbound_send calls, got 1; the trace calls outbound_send×2"
-        )
-        assert verdict.closest[0][1] == "success: expected true, got false"
-        assert refs(verdict) == ["evt-2", "evt-3", "evt-4"], "the error says why a send did not count"
-
-    @pytest.mark.parametrize(
-        ("params", "number", "passes", "expected"),
-        [
-            ({"max": 1}, 2, False, "at most 1 outbound_send call"),
-            ({"max": 1}, 1, True, "at most 1 outbound_send call"),
-            ({"min": 1, "max": 2}, 3, False, "1 to 2 outbound_send calls"),
-            ({"min": 1, "max": 2}, 2, True, "1 to 2 outbound_send calls"),
-            ({"min": 2}, 3, True, "at least 2 outbound_send calls"),
-            ({"exact": 0}, 0, True, "exactly 0 outbound_send calls"),
-            ({"exact": 0}, 1, False, "exactly 0 outbound_send calls"),
-            ({"max": 0}, 0, True, "at most 0 outbound_send calls"),
-        ],
-    )
-    def test_limits_are_inclusive(
-        self, params: dict[str, Any], number: int, passes: bool, expected: str
-    ) -> None:
-        """Expected and got are told."""
-        verdict = judge("scheduler_outbound_count", params, run(*sends(number)))
-        assert (verdict.passed, verdict.exercised) == (passes, True)
-        assert f"expected {expected}" in verdict.message
-
-    def test_fails_by_another_trigger(self) -> None:
-        """The count is that of a scheduled run."""
-        verdict = judge("scheduler_outbound_count", {"exact": 1}, run(*sends(1), trigger="user_message"))
-        assert not verdict.passed
-        assert verdict.observed == {"trigger": "user_message", "calls": 1, "successes": 1}
-        assert verdict.closest == ()
-        assert verdict.message == "expected a run triggered by the scheduler, got user_message"
-
-    def test_max_alone_is_vacuous_without_a_send(self) -> None:
-        """Nothing was limited."""
-        verdict = judge("scheduler_outbound_count", {"max": 2}, run())
-        assert (verdict.passed, verdict.exercised) == (True, False)
-        assert verdict.reason == "no outbound_send call in the trace"
-
-    @pytest.mark.parametrize("params", [{"exact": 0}, {"max": 0}], ids=["exact", "max"])
-    def test_none_is_vacuous_where_nothing_could_be_sent(self, params: dict[str, Any]) -> None:
-        """Without the tool and without any call, nothing else could have happened."""
-        without = make_case(tools={"available": ["web_search"]})
-        verdict = judge("scheduler_outbound_count", params, run(), without)
-        assert (verdict.passed, verdict.exercised) == (True, False)
-        assert verdict.reason == "no outbound_send call in the trace"
-        assert judge("scheduler_outbound_count", params, run(), make_case()).exercised
-        assert judge("scheduler_outbound_count", params, run(call("web_search")), without).exercised
 
     @pytest.mark.parametrize(
         "params", [{"exact": 0}, {"exact": 1}, {"min": 1}, {"max": 2}, {"min": 1, "max": 2}], ids=str
@@ -319,19 +129,6 @@ class TestOutboundCount:
         verdict = judge("scheduler_outbound_count", params, run(capabilities=NO_CALLS))
         assert (verdict.applicable, verdict.missing) == (False, ("supports_tool_trace",))
         assert verdict.reason == "counting needs supports_tool_trace, which the recording lacks"
-
-    def test_an_exact_number_may_stand_beside_limits_that_it_keeps(self) -> None:
-        """It is the number that counts."""
-        params = {"exact": 1, "min": 0, "max": 2}
-        assert judge("scheduler_outbound_count", params, run(*sends(1))).passed
-        verdict = judge("scheduler_outbound_count", params, run(*sends(2)))
-        assert verdict.message == "expected exactly 1 outbound_send call, got 2"
-        assert judge("scheduler_outbound_count", {"exact": 0, "max": 1}, run()).exercised
-
-    def test_the_tool_may_be_a_glob(self) -> None:
-        """Several tools may send."""
-        trace = run(call("send_message"), call("send_file"))
-        assert judge("scheduler_outbound_count", {"tool": "send_*", "exact": 2}, trace).passed
 
     @pytest.mark.parametrize(
         ("params", "message"),
