@@ -51,7 +51,7 @@ def step_of(item: Any) -> Step:
     if "event" in item:
         return Step(item["event"], item["data"], extra)
     ((name, value),) = item.items()
-    kind, first, second, *_ = [*name.split(" "), None, None]
+    kind, first, second = (*name.split(" "), None, None)[:3]
     step = STEPS[kind](first, second, value)
     step.extra.update(extra)
     return step
