@@ -304,7 +304,8 @@ def test_an_operator_of_a_plugin(project: Project, capsys: pytest.CaptureFixture
     plugin.write_text(PLUGIN.replace('stands_for = "loud"', 'stands_for = ""'), encoding="utf-8")
     assert main(["mutate", str(project.root), "--operators", "shout"]) == 2
     assert capsys.readouterr().err == (
-        "error[plugin.broken]: the plugin ops.py is broken: Shout has no stands_for, the failure that people see\n"
+        "error[plugin.broken]: the plugin ops.py is broken: Shout (line 8) breaks the contract: "
+        "stands_for: expected the failure that people see\n"
         "  next: correct the plugin, or remove it from `plugins` in the configuration\n"
     )
 

@@ -1,9 +1,11 @@
 """Plugins that are not as they should be: each is named with its error, and a run without it goes on."""
 
+from inspect import getsourcelines
 from pathlib import Path
 
 import pytest
 
+from agenteval.assertions.base import Assertion
 from agenteval.cli import main
 from agenteval.contracts.trace import EVENT_TYPES
 from agenteval.plugins.registry import Registry
@@ -57,23 +59,15 @@ LOADING = {
     ),
     "something else in the list": (
         "class Other: pass\nPLUGINS = [Other]\n",
-        (
-            "Other in PLUGINS is neither an assertion (a subclass of agenteval.assertions.base.Assertion) nor an"
-            " adapter (a class with name, version, supports_live_run and trace) nor a mutation operator (a"
-            " subclass of agenteval.operators.base.Operator)"
-        ),
+        "PLUGINS: expected subclasses of Assertion or Operator, and adapters (classes with a method trace), got Other",
     ),
     "no class in the list": (
         "PLUGINS = [3]\n",
-        (
-            "3 in PLUGINS is neither an assertion (a subclass of agenteval.assertions.base.Assertion) nor an"
-            " adapter (a class with name, version, supports_live_run and trace) nor a mutation operator (a"
-            " subclass of agenteval.operators.base.Operator)"
-        ),
+        "PLUGINS: expected subclasses of Assertion or Operator, and adapters (classes with a method trace), got 3",
     ),
     "the base class": (
         "from agenteval.assertions.base import Assertion\nPLUGINS = [Assertion]\n",
-        "Assertion is not a subclass of agenteval.assertions.base.Assertion",
+        f"Assertion (line {getsourcelines(Assertion)[1]}) breaks the contract: expected a subclass of agenteval.assertions.base.Assertion, decorated with @model",
     ),
 }
 
@@ -87,84 +81,88 @@ def test_a_module_that_brings_nothing(text: str, error: str | None, tmp_path: Pa
     assert message.startswith(f"{start}SyntaxError: ") if error is None else message == start + error
 
 
+NO_CHECK = "expected a method check(self, trace, case), or judge if a parameter is called check"
 CONTRACT = {
-    "not a model": ("@model\n", "", "Shouts is not decorated with @model (from agenteval.contracts.models)"),
+    "not a model": (
+        "@model\n",
+        "",
+        "expected a subclass of agenteval.assertions.base.Assertion, decorated with @model",
+    ),
     "no type": (
         '    type: ClassVar[str] = "shouts"\n',
         "",
-        "Shouts has no type, the name in test files",
+        "type: expected a name of lower-case letters, digits and underscores",
     ),
     "an odd type": (
         '= "shouts"',
         '= "Shouts-Loud"',
-        "Shouts has the type 'Shouts-Loud': expected lower-case letters, digits and underscores",
+        "type: expected a name of lower-case letters, digits and underscores, got 'Shouts-Loud'",
     ),
     "no category": (
         '    category: ClassVar[Category] = "outcome"\n',
         "",
-        f"Shouts has no category: expected one of {CATEGORIES}",
+        f"category: expected one of {CATEGORIES}",
     ),
     "an unknown category": (
         '= "outcome"',
         '= "loudness"',
-        f"Shouts has the category 'loudness': expected one of {CATEGORIES}",
+        f"category: expected one of {CATEGORIES}, got 'loudness'",
     ),
     "no failure category": (
         '"whispered"',
         '" "',
-        "Shouts has no failure_category, the kind of failure in words",
+        "failure_category: expected the kind of failure in words, got ' '",
     ),
     "an unknown capability": (
         '("supports_replay",)',
         '("supports_shouting",)',
         (
-            "Shouts has implied ('supports_shouting',): expected a tuple of capabilities (supports_tool_trace, "
-            "supports_memory_events, supports_scheduler_context, supports_container_metadata, supports_live_run, "
-            "supports_replay)"
+            "implied: expected a tuple of supports_tool_trace, supports_memory_events, supports_scheduler_context, "
+            "supports_container_metadata, supports_live_run, supports_replay, got ('supports_shouting',)"
         ),
     ),
     "no example": (
         '    example: ClassVar[str] = "min_words: 2"\n',
         "",
-        "Shouts has no example, the params of an example as YAML",
+        "example: expected the params of an example, as YAML",
     ),
     "proves as it did": (
         "    example: ",
         "    proves = True\n    example: ",
-        "Shouts has proves True: expected a tuple of verdicts (pass, fail)",
+        "proves: expected a tuple of pass, fail, got True",
     ),
     "proves what is no verdict": (
         "    example: ",
         "    proves = ('warn',)\n    example: ",
-        "Shouts has proves ('warn',): expected a tuple of verdicts (pass, fail)",
+        "proves: expected a tuple of pass, fail, got ('warn',)",
     ),
     "unknown types of event": (
         "    example: ",
         "    event_types_judged = ('shout',)\n    example: ",
-        f"Shouts has event_types_judged ('shout',): expected a tuple of event types ({', '.join(EVENT_TYPES)})",
+        f"event_types_judged: expected a tuple of {', '.join(EVENT_TYPES)}, got ('shout',)",
     ),
     "an example that is not YAML": (
         '"min_words: 2"',
         '"min_words: ["',
         (
-            "Shouts has an example that is not YAML: ParserError: while parsing a flow node expected the node content,"
+            "example: expected params that the class accepts, got ParserError: while parsing a flow node expected the node content,"
             " but found '<stream end>' in \"<unicode string>\", line 1, column 13: min_words: [ ^"
         ),
     ),
     "an example that is refused": (
         '"min_words: 2"',
         '"max_words: 0"',
-        "Shouts rejects its own example: unknown key 'max_words'",
+        "example: expected params that the class accepts, got Invalid: unknown key 'max_words'",
     ),
     "no docstring": (
         '    """The final output is all upper case. Had nothing to judge when it holds no letters."""\n',
         "",
-        "Shouts has no docstring, which describes what it counts and when it passes",
+        "__doc__: expected a docstring",
     ),
     "no check": (
         "    def check(",
         "    def chekc(",
-        "Shouts does not define check(self, trace, case)",
+        NO_CHECK,
     ),
     "a parameter called check": (
         "    min_words: Annotated[int, Between(1)] = 1\n",
@@ -174,42 +172,50 @@ CONTRACT = {
     "annotations as text": (
         '"""A plugin."""\n',
         "from __future__ import annotations\n",
-        "Shouts has annotations that are text: remove `from __future__ import annotations`, and the quotes around them",
+        "expected annotations without quotes, and no `from __future__ import annotations`",
     ),
     "a kind of parameter that nobody knows": (
         "Annotated[int, Between(1)] = 1",
         "set[str] = frozenset()",
         (
-            "Shouts cannot read its own example: TypeError: strict models do not know set[str]: expected str, int, "
+            "example: expected params that the class accepts, got TypeError: strict models do not know set[str]: expected str, int, "
             "float, bool, Any, Literal, list[...], dict[str, ...], a model, or several of them with |"
         ),
     ),
     "two things": (
         '    category: ClassVar[Category] = "outcome"\n    failure_category: ClassVar[str] = "whispered"\n',
         "",
-        f"Shouts has no category: expected one of {CATEGORIES}; has no failure_category, the kind of failure in words",
+        f"category: expected one of {CATEGORIES}; failure_category: expected the kind of failure in words",
     ),
 }
 
 
 @pytest.mark.parametrize(("old", "new", "error"), CONTRACT.values(), ids=CONTRACT)
 def test_a_class_that_breaks_the_contract(old: str, new: str, error: str | None, tmp_path: Path) -> None:
-    """The warning says what is missing, and what is expected."""
+    """The warning names the line of the class, what is wrong, and what is expected."""
     assert old in SHOUTS
     text = SHOUTS.replace(old, new, 1)
     if error is None:
         text = text.partition("    def check(")[0] + "\nPLUGINS = [Shouts]\n"
-        error = "Shouts has a parameter called check, and so must define judge(self, trace, case)"
+        error = NO_CHECK
     assert warnings(tmp_path, text) == [
-        ("warning", "plugin.broken", f"the plugin {PLUGIN} is broken: {error}"),
+        (
+            "warning",
+            "plugin.broken",
+            f"the plugin {PLUGIN} is broken: Shouts (line 11) breaks the contract: {error}",
+        ),
     ]
 
 
 @pytest.mark.parametrize(
     ("old", "new", "error"),
     [
-        ('    version = "1.2"\n', "", "Canned has no version, which an adapter needs"),
-        ('    name = "canned"\n', "    name = 3\n", "Canned.name is not a string"),
+        ('    version = "1.2"\n', "", "Canned (line 6) breaks the contract: version: expected a version"),
+        (
+            '    name = "canned"\n',
+            "    name = 3\n",
+            "Canned (line 6) breaks the contract: name: expected a name, got 3",
+        ),
         (
             '"canned"',
             '"nanoclaw"',
@@ -319,7 +325,7 @@ def test_a_test_that_uses_a_broken_class_is_invalid(
     out = " ".join(capsys.readouterr().out.split())
     assert (
         "tests/broken/test.yaml:19:9: error[plugin.broken]: the assertion type 'shouts' cannot be used: the plugin "
-        f"{PLUGIN} is broken: Shouts has the category 'loudness': expected one of {CATEGORIES}"
+        f"{PLUGIN} is broken: Shouts (line 11) breaks the contract: category: expected one of {CATEGORIES}, got 'loudness'"
     ) in out
 
 
@@ -330,7 +336,7 @@ def test_a_test_with_a_broken_adapter_is_an_error(tmp_path: Path) -> None:
     assert run.exit_code == 2
     assert run.only_result()["error"]["message"] == (
         f"the adapter 'canned' cannot be used: the plugin {PLUGIN} is broken: "
-        "Canned has no version, which an adapter needs"
+        "Canned (line 6) breaks the contract: version: expected a version"
     )
 
 

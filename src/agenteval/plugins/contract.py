@@ -1,7 +1,7 @@
 """The contract of plugins: what a search for them finds, and what is checked of their classes, traces and verdicts."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import lru_cache
 from pathlib import PurePath
@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args, get_origin
 from agenteval.assertions.base import Assertion, Category, Proof, Scope, Verdict
 from agenteval.contracts.adapters import Adapter
 from agenteval.contracts.errors import AdapterError, saying
-from agenteval.contracts.models import Invalid, Model, parse
+from agenteval.contracts.models import Model, parse
 from agenteval.contracts.testcase import TestCase
 from agenteval.contracts.trace import CAPABILITY_FLAGS, EVENT_TYPES, Event, Trace
 from agenteval.text.fitting import clipped
@@ -178,94 +178,97 @@ def _declared(cls: Any) -> list[tuple[str, Any]]:
 TYPE_PATTERN = r"[a-z][a-z0-9_]*"
 OPERATOR_PATTERN = r"[a-z][a-z0-9-]*"
 
-_ADAPTER_PARTS = ("name", "version", "supports_live_run", "trace")
-
-
-def assertion_breach(cls: Any) -> str:
-    """Everything that keeps a class from being an assertion type, in one line; empty when nothing does."""
-    if not isinstance(cls, type) or not issubclass(cls, Assertion) or cls is Assertion:
-        what = cls.__name__ if isinstance(cls, type) else repr(cls)
-        return f"{what} is not a subclass of agenteval.assertions.base.Assertion"
-    if "__dataclass_fields__" not in vars(cls):
-        return f"{cls.__name__} is not decorated with @model (from agenteval.contracts.models)"
-    return _in_a_line(cls, [*_declared_wrongly(cls), *_undone(cls)] or list(_bad_example(cls)))
-
-
-def adapter_breach(cls: Any) -> str:
-    """Explain why a class is no adapter; empty when it is one."""
-    missing = [part for part in _ADAPTER_PARTS if not hasattr(cls, part)]
-    if missing:
-        return f"{cls.__name__} has no {', '.join(missing)}, which an adapter needs"
-    if not isinstance(cls.name, str) or not cls.name:
-        return f"{cls.__name__}.name is not a string"
-    return ""
-
-
-def operator_breach(cls: Any) -> str:
-    """Everything that keeps a class from being a mutation operator; empty when nothing does."""
-    name = getattr(cls, "name", None)
-    missing = [*_bad_category(cls)]
-    if not isinstance(name, str) or not re.fullmatch(OPERATOR_PATTERN, name, re.ASCII):
-        missing.append(f"has the name {name!r}: expected lower-case letters, digits and dashes")
-    if not _is_text(getattr(cls, "stands_for", None)):
-        missing.append("has no stands_for, the failure that people see")
-    if not _is_text(cls.__doc__):
-        missing.append("has no docstring, which describes the change")
-    if getattr(cls, "__abstractmethods__", None):
-        missing.append("does not define mutants(self, subject)")
-    return _in_a_line(cls, missing)
-
-
-def _in_a_line(cls: type, missing: Sequence[str]) -> str:
-    return f"{cls.__name__} {'; '.join(missing)}" if missing else ""
-
 
 def _is_text(value: object) -> bool:
     return isinstance(value, str) and bool(value.strip())
 
 
-def _bad_category(cls: Any) -> Iterator[str]:
-    category = getattr(cls, "category", None)
-    if category not in get_args(Category):
-        has = "no category" if category is None else f"the category {category!r}"
-        yield f"has {has}: expected one of {', '.join(get_args(Category))}"
+def _is_name(pattern: str) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, str) and bool(re.fullmatch(pattern, value, re.ASCII))
 
 
-def _declared_wrongly(cls: Any) -> Iterator[str]:
-    """List declarations of the class that are missing or impossible."""
-    name = getattr(cls, "type", None)
-    if not isinstance(name, str):
-        yield "has no type, the name in test files"
-    elif not re.fullmatch(TYPE_PATTERN, name, re.ASCII):
-        yield f"has the type {name!r}: expected lower-case letters, digits and underscores"
-    yield from _bad_category(cls)
-    if not _is_text(getattr(cls, "failure_category", None)):
-        yield "has no failure_category, the kind of failure in words"
-    for attribute, what, allowed in (
-        ("implied", "capabilities", CAPABILITY_FLAGS),
-        ("proves", "verdicts", get_args(Proof)),
-        ("event_types_judged", "event types", EVENT_TYPES),
+def _is_there(value: object) -> bool:
+    return value is not None
+
+
+def _is_tuple_of(allowed: Sequence[str]) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, tuple) and all(each in allowed for each in value)
+
+
+_CATEGORY = ("category", get_args(Category).__contains__, f"one of {', '.join(get_args(Category))}")
+_DOCSTRING = "a docstring"
+_PROOFS = get_args(Proof)
+
+_Rule = tuple[str, Callable[[Any], bool], str]
+_CONTRACTS: dict[Kind, Sequence[_Rule]] = {
+    "assertion": (
+        ("type", _is_name(TYPE_PATTERN), "a name of lower-case letters, digits and underscores"),
+        _CATEGORY,
+        ("failure_category", _is_text, "the kind of failure in words"),
+        ("implied", _is_tuple_of(CAPABILITY_FLAGS), f"a tuple of {', '.join(CAPABILITY_FLAGS)}"),
+        ("proves", _is_tuple_of(_PROOFS), f"a tuple of {', '.join(_PROOFS)}"),
+        (
+            "event_types_judged",
+            lambda value: value is None or _is_tuple_of(EVENT_TYPES)(value),
+            f"a tuple of {', '.join(EVENT_TYPES)}",
+        ),
+        ("example", lambda value: isinstance(value, str), "the params of an example, as YAML"),
+        # dataclass makes up a docstring for a class without one: its signature
+        ("__doc__", lambda value: _is_text(value) and not re.match(r"\w+\(", value), _DOCSTRING),
+    ),
+    "operator": (
+        ("name", _is_name(OPERATOR_PATTERN), "a name of lower-case letters, digits and dashes"),
+        _CATEGORY,
+        ("stands_for", _is_text, "the failure that people see"),
+        ("__doc__", _is_text, _DOCSTRING),
+        ("__abstractmethods__", lambda value: not value, "a method mutants(self, subject)"),
+    ),
+    "adapter": (
+        ("name", _is_text, "a name"),
+        ("version", _is_there, "a version"),
+        ("supports_live_run", _is_there, "true or false"),
+        ("trace", callable, "a method trace(self, case, context)"),
+    ),
+}
+"""The attributes that a class of a kind must have: the test for each, and what is expected."""
+
+
+def breach_of(cls: Any, kind: Kind) -> str:
+    """Describe everything that keeps a class from being a plugin of a kind, with its line; empty when nothing does."""
+    if kind == "assertion" and not (
+        isinstance(cls, type) and issubclass(cls, Assertion) and "__dataclass_fields__" in vars(cls)
     ):
-        value = getattr(cls, attribute, ())
-        optional = value is None and attribute == "event_types_judged"
-        if not optional and not (isinstance(value, tuple) and set(value) <= set(allowed)):
-            yield f"has {attribute} {value!r}: expected a tuple of {what} ({', '.join(allowed)})"
-    if not isinstance(getattr(cls, "example", None), str):
-        yield "has no example, the params of an example as YAML"
-    doc = cls.__doc__
-    if not _is_text(doc) or doc.startswith(f"{cls.__name__}("):  # the signature, which dataclass makes up
-        yield "has no docstring, which describes what it counts and when it passes"
+        wrong = [f"expected a subclass of {Assertion.__module__}.Assertion, decorated with @model"]
+    else:
+        wrong = [
+            f"{name}: expected {expected}"
+            + (f", got {clipped(repr(value), _LONGEST_ERROR)}" if value and name != "__doc__" else "")
+            for name, holds, expected in _CONTRACTS[kind]
+            if not holds(value := getattr(cls, name, None))
+        ]
+        if kind == "assertion":
+            wrong = [*wrong, *_undone(cls)] or [*_bad_example(cls)]
+    what = cls.__name__ if isinstance(cls, type) else repr(cls)
+    return f"{what}{_line_of(cls)} breaks the contract: {'; '.join(wrong)}" if wrong else ""
+
+
+def _line_of(cls: Any) -> str:
+    from inspect import getsourcelines
+
+    try:
+        return f" (line {getsourcelines(cls)[1]})"
+    except (OSError, TypeError):
+        return ""
 
 
 def _undone(cls: type[Assertion]) -> Iterator[str]:
-    """A check that is not defined; annotations that cannot be read."""
     declared = fields(cls)  # type: ignore[arg-type]
-    if cls.judge is Assertion.judge and any(each.name == "check" for each in declared):
-        yield "has a parameter called check, and so must define judge(self, trace, case)"
-    elif cls.check is Assertion.check:
-        yield "does not define check(self, trace, case)"
+    if cls.judge is Assertion.judge and (
+        cls.check is Assertion.check or any(each.name == "check" for each in declared)
+    ):
+        yield "expected a method check(self, trace, case), or judge if a parameter is called check"
     if any(isinstance(each.type, str) for each in declared):
-        yield "has annotations that are text: remove `from __future__ import annotations`, and the quotes around them"
+        yield "expected annotations without quotes, and no `from __future__ import annotations`"
 
 
 def _bad_example(cls: type[Assertion]) -> Iterator[str]:
@@ -273,13 +276,9 @@ def _bad_example(cls: type[Assertion]) -> Iterator[str]:
 
     try:
         if not isinstance(parse(cls, yaml.safe_load(cls.example) or {}), cls):
-            yield "makes something other than an instance of its example"
-    except yaml.YAMLError as error:
-        yield f"has an example that is not YAML: {error_line(error)}"
-    except Invalid as invalid:
-        yield f"rejects its own example: {'; '.join(finding.sentence for finding in invalid.findings)}"
+            yield "example: expected params of the class, got something else"
     except Exception as error:  # noqa: BLE001 - whatever a plugin's own code raises, it is broken
-        yield f"cannot read its own example: {error_line(error)}"
+        yield f"example: expected params that the class accepts, got {error_line(error)}"
 
 
 def schema_breach(cls: type[Model]) -> str:

@@ -7,7 +7,7 @@ takes longer than a test: it is done when something is asked for that is not bui
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from importlib import import_module
@@ -23,12 +23,10 @@ from agenteval.contracts.errors import AdapterError, PluginError, Problem
 from agenteval.plugins.contract import (
     Kind,
     Plugin,
-    adapter_breach,
-    assertion_breach,
+    breach_of,
     error_line,
     input_models,
     line_in,
-    operator_breach,
     schema_breach,
 )
 
@@ -53,12 +51,12 @@ def installed_plugins() -> list[Plugin]:
     return list(found.values())
 
 
-_KINDS: dict[Kind, tuple[str, str, Callable[[Any], str]]] = {
-    "assertion": ("type", "assertion type", assertion_breach),
-    "operator": ("name", "mutation operator", operator_breach),
-    "adapter": ("name", "adapter", adapter_breach),
+_KINDS: dict[Kind, tuple[str, str]] = {
+    "assertion": ("type", "assertion type"),
+    "operator": ("name", "mutation operator"),
+    "adapter": ("name", "adapter"),
 }
-"""Of a kind of plugin: the attribute that holds its name, what it is called, and what keeps a class from being one."""
+"""The attribute that holds the name of a plugin, and the words for it, by its kind."""
 
 
 def load(plugin: Plugin) -> Plugin:
@@ -66,10 +64,10 @@ def load(plugin: Plugin) -> Plugin:
     if plugin.error or plugin.cls is not None:
         return plugin
     module, _, attribute = plugin.target.partition(":")
-    word, _, breach_of = _KINDS[plugin.kind]
+    word = _KINDS[plugin.kind][0]
     try:
         cls = getattr(import_module(module.strip()), attribute.partition("[")[0].strip())
-        plugin.error = breach_of(cls)
+        plugin.error = breach_of(cls, plugin.kind)
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 - whatever a plugin raises, SystemExit included, is its error
@@ -139,19 +137,14 @@ def _plugin(origin: str, listed: Any) -> Plugin:
     """One class of the list. A class with `trace` that is no assertion counts as an adapter."""
     kind: Kind = "assertion"
     what = listed.__name__ if isinstance(listed, type) else repr(listed)
-    error = (
-        f"{what} in {LIST} is neither an assertion (a subclass of agenteval.assertions.base.Assertion)"
-        " nor an adapter (a class with name, version, supports_live_run and trace)"
-        " nor a mutation operator (a subclass of agenteval.operators.base.Operator)"
-    )
+    error = f"{LIST}: expected subclasses of Assertion or Operator, and adapters (classes with a method trace), got {what}"
     from agenteval.operators.base import Operator
 
     name: Any = ""
     if isinstance(listed, type) and (issubclass(listed, Assertion | Operator) or hasattr(listed, "trace")):
         if not issubclass(listed, Assertion):
             kind = "operator" if issubclass(listed, Operator) else "adapter"
-        attribute, _, breach_of = _KINDS[kind]
-        name, error = getattr(listed, attribute, ""), breach_of(listed)
+        name, error = getattr(listed, _KINDS[kind][0], ""), breach_of(listed, kind)
     return Plugin(
         kind=kind,
         name=name if isinstance(name, str) else "",
