@@ -120,10 +120,7 @@ class ForkProject:
         self.service = ""
         if not self.nanoclaw:
             make_checkout(self.fork)
-            self.nanoclaw = {
-                "checkout": "fork",
-                "claude": "fork/container/agent-runner/node_modules/claude",
-            }
+            self.nanoclaw = {"checkout": "fork", "claude": "fork/container/agent-runner/node_modules/claude"}
         self.configure()
 
     def configure(self, **changes: Any) -> None:

@@ -55,8 +55,7 @@ def stored_run(
 def outcome(name: str, *assertions: dict[str, Any], trace: Trace | None = None, **case: Any) -> Outcome:
     """One test, judged; its id is `nanoclaw.html.<name>.x`. Its agent searched once, unless `trace` says otherwise."""
     test = make_test(
-        *map(asserted, assertions),
-        **{"id": f"nanoclaw.html.{name}.x", "title": f"The test {name}", **case},
+        *map(asserted, assertions), **{"id": f"nanoclaw.html.{name}.x", "title": f"The test {name}", **case}
     )
     return run_one(test, trace or searched())
 

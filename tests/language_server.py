@@ -112,10 +112,7 @@ class LanguageServer:
 def serving(program: str, folder: Path) -> Iterator[LanguageServer]:
     """The program as a server, until the end of the block."""
     with subprocess.Popen(
-        [program, "--stdio"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
+        [program, "--stdio"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     ) as process:
         deadline = Timer(_SECONDS, process.kill)
         deadline.start()

@@ -76,12 +76,7 @@ def service(turns: Sequence[Any], usage: dict[str, int] | None = None) -> Iterat
             made.bodies.append(body)
             api = APIS[self.path.partition("?")[0]]
             request = ModelRequest(
-                api=api,
-                path=self.path,
-                body=body,
-                headers={},
-                parts=[Part("", "author", "")],
-                client="",
+                api=api, path=self.path, body=body, headers={}, parts=[Part("", "author", "")], client=""
             )
             answer = model(request)
             if usage and answer.status == 200:

@@ -213,13 +213,7 @@ def test_a_green_run_imports_no_judge_of_what_is_wrong(tmp_path: Path) -> None:
         f"from agenteval.cli import main\nassert main({arguments!r}) == 0\nassert 'importlib.metadata' not in sys.modules"
     )
     assert "agenteval_nanoclaw" in loaded
-    unwanted = {
-        "jsonschema",
-        "multiprocessing",
-        "pydantic",
-        "pydantic_core",
-        "rich",
-    }
+    unwanted = {"jsonschema", "multiprocessing", "pydantic", "pydantic_core", "rich"}
     assert loaded & unwanted == set()
 
 

@@ -80,7 +80,7 @@ def test_a_run_is_a_directory_of_results_and_summaries(tmp_path: Path) -> None:
     directory.finish(summary())
     assert directory.path == tmp_path / "deep" / "artifacts" / "run-1"
     assert names(directory.path) == {
-        *("a.b.result.json", "a.b.trace.json", "a.c.result.json", "eval-summary.json", "summary.json"),
+        *("a.b.result.json", "a.b.trace.json", "a.c.result.json", "eval-summary.json", "summary.json")
     }
     assert read(directory.path / "a.b.result.json")["artifacts"] == {
         "result": "a.b.result.json",

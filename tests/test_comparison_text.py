@@ -107,8 +107,7 @@ def test_all_of_it() -> None:
 def test_without_unicode_it_says_the_same() -> None:
     """A log that knows ASCII only has no escapes in it."""
     said = text(
-        compared(FAILS, differences=(TestDifference(test_case_id="t", calls=CALLS, output=[]),)),
-        "ascii",
+        compared(FAILS, differences=(TestDifference(test_case_id="t", calls=CALLS, output=[]),)), "ascii"
     )
     assert "    x t  a  pass -> fail\n" in said
     assert "          q: 1 -> 2\n" in said

@@ -81,16 +81,8 @@ CALL = {"event_type": "tool_call", "tool": "a"}
         ("output_omits", {"patterns": ["x"]}, seen("", "final_output")),
         ("output_matches_format", {"format": "json"}, seen("", "final_output")),
         ("ask_clarifying_when_ambiguous", {}, seen("", "final_output")),
-        (
-            "ask_clarifying_when_ambiguous",
-            {"forbidden_tools": ["a"]},
-            seen("a", "final_output tool_call"),
-        ),
-        (
-            "claims_supported_by_fixtures",
-            {"allowed_sources": ["a"]},
-            seen("a", "final_output tool_result"),
-        ),
+        ("ask_clarifying_when_ambiguous", {"forbidden_tools": ["a"]}, seen("a", "final_output tool_call")),
+        ("claims_supported_by_fixtures", {"allowed_sources": ["a"]}, seen("a", "final_output tool_result")),
         ("no_fabricated_source_or_citation", {}, seen("", "final_output tool_result")),
         (
             "memory_recall_same_group",
@@ -113,18 +105,10 @@ CALL = {"event_type": "tool_call", "tool": "a"}
             {"new_value": "x", "old_value": "y"},
             seen("", "memory_write final_output"),
         ),
-        (
-            "no_cross_group_memory_use",
-            {},
-            seen("*", "memory_read memory_write tool_call final_output"),
-        ),
+        ("no_cross_group_memory_use", {}, seen("*", "memory_read memory_write tool_call final_output")),
         ("scheduler_task_runs", {"task_id": "x"}, seen("", "message_received")),
         ("scheduler_outbound_count", {"exact": 1}, seen("outbound_send", "tool_call")),
-        (
-            "retry_policy_respected",
-            {"tool": "a", "max_retries": 1},
-            seen("a", "tool_call tool_result error"),
-        ),
+        ("retry_policy_respected", {"tool": "a", "max_retries": 1}, seen("a", "tool_call tool_result error")),
         ("graceful_failure_output", {}, seen("", "error tool_result final_output")),
     ],
 )

@@ -111,10 +111,7 @@ def said(data: Any) -> list[str]:
             "unknown_key: unknown key 'x' in groups.a[0]",
         ),
         ({"tags": []}, "wrong_value: tags: expected a non-empty value, got an empty list"),
-        (
-            {"tags": [False]},
-            f"wrong_type: tags[0]: expected a string, got the boolean false {QUOTE_IT}",
-        ),
+        ({"tags": [False]}, f"wrong_type: tags[0]: expected a string, got the boolean false {QUOTE_IT}"),
         ({"scale": 0}, "wrong_value: scale: expected at least 1, got the number 0"),
         ({"scale": 6}, "wrong_value: scale: expected at most 5, got the number 6"),
         ({"scale": 1.0}, "wrong_type: scale: expected an integer, got the number 1.0"),

@@ -36,7 +36,7 @@ PYTEST_OPTIONS = {
         "--continue-on-collection-errors",
         "--lf",
         "--runxfail",
-    ),
+    )
 }
 """Of pytest, where it runs our tests: the plugin's own, and its."""
 FINDINGS: tuple[str, ...] = get_args(Finding.__annotations__["code"])

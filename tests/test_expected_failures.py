@@ -98,12 +98,7 @@ def test_passes_when_exactly_the_expected_assertions_fail(
                 "take them out of `expected` when the cause is fixed, else find what hides it"
             ),
         ),
-        (
-            [NO, OTHER],
-            ["no"],
-            "xfail.other_failure",
-            "other failed unexpectedly: read the evidence",
-        ),
+        ([NO, OTHER], ["no"], "xfail.other_failure", "other failed unexpectedly: read the evidence"),
         (
             [YES, OTHER],
             ["yes"],
@@ -125,10 +120,7 @@ def test_anything_else_fails(checks: list[Any], ids: list[str], code: str, next_
 
 @pytest.mark.parametrize(
     ("check", "rules"),
-    [
-        (IDLE, JudgingRules(fail_on_vacuous=True)),
-        (GATED, JudgingRules(strict_capabilities=True)),
-    ],
+    [(IDLE, JudgingRules(fail_on_vacuous=True)), (GATED, JudgingRules(strict_capabilities=True))],
     ids=["vacuous", "gated"],
 )
 def test_a_no_that_the_check_did_not_say_shows_nothing(check: Any, rules: JudgingRules) -> None:

@@ -81,12 +81,7 @@ def test_valid_json_is_read_as_the_standard_library_reads_it(data: Any, escaped:
         ("[1, ]", "json.syntax", 5, "not valid JSON: expected a value, got ']'"),
         ("{} {}", "json.syntax", 4, "not valid JSON: expected the end of the file, got '{'"),
         ('["abc', "json.syntax", 2, "not valid JSON: Unterminated string starting"),
-        (
-            '["a\tb"]',
-            "json.syntax",
-            4,
-            "not valid JSON: Invalid control character",
-        ),
+        ('["a\tb"]', "json.syntax", 4, "not valid JSON: Invalid control character"),
         ('["\\x"]', "json.syntax", 3, "not valid JSON: Invalid \\escape"),
         ('["\\u12"]', "json.syntax", 4, "not valid JSON: Invalid \\uXXXX escape"),
     ],

@@ -152,11 +152,7 @@ def test_an_unknown_parameter_looks_as_documented(tmp_path: Path, monkeypatch: p
             "wrong_parameter",
             "parameter 'min_calls' of called: expected at least 0, got the number -1",
         ),
-        (
-            "{tool: [x]}",
-            "wrong_parameter",
-            "parameter 'tool' of called: expected a string, got a list",
-        ),
+        ("{tool: [x]}", "wrong_parameter", "parameter 'tool' of called: expected a string, got a list"),
         ("{tool: bad}", "wrong_parameter", "called: no tool is called bad"),
     ],
 )
@@ -260,10 +256,7 @@ def test_an_unsupported_version(tmp_path: Path, version: str, message: str) -> N
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        (
-            ("title: A", "titel: A"),
-            [(3, "unknown_key: unknown key 'titel'")],
-        ),
+        (("title: A", "titel: A"), [(3, "unknown_key: unknown key 'titel'")]),
         (
             ("title: A test case", "title: yes"),
             [
@@ -410,14 +403,7 @@ def test_a_misspelt_key_of_what_the_author_keeps_there(
 
 
 @pytest.mark.parametrize(
-    "test_id",
-    [
-        "odd",
-        "nanoclaw.a",
-        "nanoclaw..b.c",
-        "nanoclaw.a b.c.d",
-        "nanoclaw.a.b.é",
-    ],
+    "test_id", ["odd", "nanoclaw.a", "nanoclaw..b.c", "nanoclaw.a b.c.d", "nanoclaw.a.b.é"]
 )
 def test_an_unconventional_id_is_a_warning(tmp_path: Path, test_id: str) -> None:
     """The test runs all the same."""

@@ -218,7 +218,7 @@ def test_a_pattern_that_every_text_matches_is_refused(pattern: str) -> None:
             r"[^\d\D]+",
             "(?!)foo",
             "foo(?!)",
-        ),
+        )
     ],
 )
 def test_a_pattern_that_no_text_matches_is_refused(pattern: str) -> None:
@@ -302,8 +302,7 @@ def test_reading_patterns_is_bounded_too() -> None:
 
 
 @pytest.mark.parametrize(
-    ("pattern", "told"),
-    [(r"\d{4", r"'\d{4'"), ("\b7\n", r"'\x087\n'"), ("a" * 201, f"'{'a' * 200}'…")],
+    ("pattern", "told"), [(r"\d{4", r"'\d{4'"), ("\b7\n", r"'\x087\n'"), ("a" * 201, f"'{'a' * 200}'…")]
 )
 def test_patterns_are_shown_as_they_are_written(pattern: str, told: str) -> None:
     """With single backslashes; what cannot be printed as an escape."""

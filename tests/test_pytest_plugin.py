@@ -371,10 +371,7 @@ def test_the_configuration_of_the_project_holds(pytester: pytest.Pytester) -> No
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        (
-            "colour: never\n",
-            "ERROR: agenteval.yaml:1:1: error[config.unknown_key]: unknown key 'colour'",
-        ),
+        ("colour: never\n", "ERROR: agenteval.yaml:1:1: error[config.unknown_key]: unknown key 'colour'"),
         (
             "secrets: [NOT_SET_ANYWHERE]\n",
             "ERROR: the environment variable NOT_SET_ANYWHERE is not set, so its value cannot be redacted",

@@ -419,10 +419,7 @@ def test_what_nobody_has_learned_is_swept_out_of_data() -> None:
     hidden = token(key, "aws-access-key")
     made = Redactor(rules=RedactionRules(values=[env]))
     assert made.redact_values(
-        {
-            key: [f"it is {key}", None, 5, {"password": ["x9-quite-secret", hidden]}],
-            7: (f"say {env}", hidden),
-        }
+        {key: [f"it is {key}", None, 5, {"password": ["x9-quite-secret", hidden]}], 7: (f"say {env}", hidden)}
     ) == {
         hidden: [f"it is {hidden}", None, 5, {"password": [token("x9-quite-secret", "credential"), hidden]}],
         "7": [f"say {token(env, 'env')}", hidden],

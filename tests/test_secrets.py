@@ -828,10 +828,7 @@ def test_what_is_no_secret_is_left_alone(text: str) -> None:
         ("Cookie: a=b; sid=a1b2c3d", [(COOKIE, "a=b; sid=a1b2c3d")]),
         ("curl -H 'Cookie: theme=dark; sid=a1b2c3d4e5'", [(COOKIE, "theme=dark; sid=a1b2c3d4e5")]),
         ('{"Set-Cookie": "sid=a1b2c3d4e5; Path=/; Secure"}', [(COOKIE, "sid=a1b2c3d4e5; Path=/; Secure")]),
-        (
-            f"{FORMS['slack-token'].lower()} in small letters",
-            [("slack-token", FORMS["slack-token"].lower())],
-        ),
+        (f"{FORMS['slack-token'].lower()} in small letters", [("slack-token", FORMS["slack-token"].lower())]),
         (
             "tool --db-password hunter22 --api-key 'a1b2c3d4' x",
             [(CREDENTIAL, "hunter22"), (CREDENTIAL, "a1b2c3d4")],

@@ -87,10 +87,7 @@ def read(command: str, folder: str = "/w") -> list[str]:
         ("bash <<E\ncat a\nE", ["read /w/a"]),
         ("eval 'cd x'; cat a", ["read /w/x/a"]),
         ("sudo -u me env -i A=1 nice -n 5 timeout -k 1 5 cat a", ["read /w/a"]),
-        (
-            "A=a; cat $A ${A} $B ${B:-c}",
-            ["read /w/a", "read /w/a", "read /w/$B", "read /w/c"],
-        ),
+        ("A=a; cat $A ${A} $B ${B:-c}", ["read /w/a", "read /w/a", "read /w/$B", "read /w/c"]),
         ("export A='a b'; cat $A", ["read /w/a b", "read /w/a", "read /w/b"]),
         ("C='cat a'; $C", ["read /w/a"]),
         ("for f in a {b,c}; do cat $f; done", ["read /w/a", "read /w/c", "read /w/b"]),

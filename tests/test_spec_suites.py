@@ -141,11 +141,7 @@ SUITES: dict[str, dict[str, Files]] = {
     },
     "broken": {
         "no-output/test.yaml": case("error.no-output", CALLS),
-        "no-output/replay.json": {
-            **BUNDLE,
-            "script": BUNDLE["script"][:2],
-            "final_output": None,
-        },
+        "no-output/replay.json": {**BUNDLE, "script": BUNDLE["script"][:2], "final_output": None},
         "no-replay-file/test.yaml": case("error.no-replay-file", CALLS, adapter_input={}),
     },
 }

@@ -263,10 +263,7 @@ def refusal(*events: Event, output: str | None = None) -> str:
     [
         ([event(2, "error"), event(1, "error")], "event evt-1 has seq 1 after 2; events are ordered by seq"),
         ([event(0, "error")], "event evt-0 has seq 0 after 0; events are ordered by seq"),
-        (
-            [event(1, "error"), replace(event(2, "error"), event_id="evt-1")],
-            "two events have the id evt-1",
-        ),
+        ([event(1, "error"), replace(event(2, "error"), event_id="evt-1")], "two events have the id evt-1"),
         ([event(1, "tool_cal")], "event evt-1 has the unknown type 'tool_cal'"),
     ],
 )

@@ -107,11 +107,7 @@ def test_a_check_that_needs_what_is_not_told_is_skipped(
                 TWO[:2],
                 f"expected {named} of web_search with matching arguments, it differs; evt-2: {UNTOLD}",
             )
-            for which, named in (
-                ("any", "a call"),
-                ("all", "every call"),
-                ("last", "the last call"),
-            )
+            for which, named in (("any", "a call"), ("all", "every call"), ("last", "the last call"))
         ),
     ],
 )

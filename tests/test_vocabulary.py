@@ -233,10 +233,7 @@ def test_a_misspelt_tool_is_an_error_wherever_it_stands(
             **one("must_call_tool", tool="web_serch"),
             "tools": {"available": ["other"], "fixtures": [{"id": "f", "tool": "web_serch", "response": 1}]},
         },
-        {
-            **one("scheduler_outbound_count", exact=1),
-            "tools": {"available": ["outbound_sent"]},
-        },
+        {**one("scheduler_outbound_count", exact=1), "tools": {"available": ["outbound_sent"]}},
     ],
     ids=["other", "short", "bracket", "glob", "one-sign", "available-glob", "of-a-fixture", "default"],
 )

@@ -366,13 +366,7 @@ def test_a_farewell_claims_nothing(end: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "output",
-    [
-        "Hi there!",
-        "Which lab do you mean?",
-        "# Anything goes in Heading 7",
-        "```\nprint(42)\n```",
-    ],
+    "output", ["Hi there!", "Which lab do you mean?", "# Anything goes in Heading 7", "```\nprint(42)\n```"]
 )
 def test_an_output_that_claims_nothing_is_vacuous(output: str) -> None:
     """Greetings, questions, headings, lists of sources and code claim nothing."""

@@ -221,11 +221,7 @@ class TestDuplicates:
 
     @pytest.mark.parametrize(
         ("texts", "found"),
-        [
-            ("DIGEST one DIGEST!", True),
-            ("DIGEST one one DIGEST!", True),
-            ("DIGEST one two DIGEST!", False),
-        ],
+        [("DIGEST one DIGEST!", True), ("DIGEST one one DIGEST!", True), ("DIGEST one two DIGEST!", False)],
     )
     def test_the_latest_messages_are_compared(
         self, texts: str, found: bool, monkeypatch: pytest.MonkeyPatch

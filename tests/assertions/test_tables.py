@@ -118,8 +118,7 @@ ROWS = [(kind, label, row) for kind in KINDS for label, row in rows_of(kind)]
 
 
 @pytest.mark.parametrize(
-    ("kind", "row"),
-    [pytest.param(kind, row, id=f"{kind}-{label}"[:120]) for kind, label, row in ROWS],
+    ("kind", "row"), [pytest.param(kind, row, id=f"{kind}-{label}"[:120]) for kind, label, row in ROWS]
 )
 def test_the_verdict_is_that_of_the_table(kind: str, row: dict[str, Any]) -> None:
     """Status, category and deciding events."""

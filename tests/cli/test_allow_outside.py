@@ -56,8 +56,7 @@ def test_a_link_that_leads_outside(project: Project) -> None:
 
 
 @pytest.mark.parametrize(
-    "content",
-    ["OWNER=dana\0KEY=hunter2", "url: [hunter2", "token: hunter2\n", "hunter2"],
+    "content", ["OWNER=dana\0KEY=hunter2", "url: [hunter2", "token: hunter2\n", "hunter2"]
 )
 def test_a_link_to_what_is_no_test_shows_nothing_of_it(
     content: str, project: Project, capsys: pytest.CaptureFixture[str]

@@ -50,11 +50,7 @@ class Apart:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.process = subprocess.Popen(
-            [
-                *clusters._PYTHON,
-                SERVE,
-                str(WORKERS),
-            ],
+            [*clusters._PYTHON, SERVE, str(WORKERS)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -382,10 +378,7 @@ def test_a_worker_dies_in_a_live_run(
 
 @needs_sandbox
 def test_live(
-    tmp_path: Path,
-    apart: Apart,
-    capfd: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path, apart: Apart, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An agent runs again on a worker, as here; one that is lost with its worker once more, which the result says, and no third time."""
     root = tmp_path / "project"

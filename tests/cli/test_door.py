@@ -127,11 +127,7 @@ READING: dict[tuple[str, str], list[Callable[[], list[str]]]] = {
         lambda: (with_replays(), linked("replays"), with_suite())[2],
         lambda: (with_replays(), linked("replays", "replays"), with_suite())[2],
         lambda: (with_replays(), with_suite(linked("other", "replays")))[1],
-        lambda: (
-            with_replays(),
-            linked("replays/a/replay.json", "replays/a/replay.json"),
-            with_suite(),
-        )[2],
+        lambda: (with_replays(), linked("replays/a/replay.json", "replays/a/replay.json"), with_suite())[2],
     ],
     ("report", "RUN"): [
         lambda: ["report", linked("artifacts/r", "r")],

@@ -687,10 +687,7 @@ def test_runs_that_begin_alike_get_ids_of_their_own(project: Logbooks, tmp_path:
     record(other, "--out", "evals/two")
     name = "what-is-new-in-ai"
     ids = [spec(Path("evals", each, name))["id"] for each in ("one", "two")]
-    assert ids == [
-        f"logbook.web.{name}.as-recorded",
-        f"logbook.web.{name}-2026-11-21-20-53-01.as-recorded",
-    ]
+    assert ids == [f"logbook.web.{name}.as-recorded", f"logbook.web.{name}-2026-11-21-20-53-01.as-recorded"]
     assert main(["validate", "evals"]) == 0
     before = contents(Path("evals"))
     record(other, "--out", "evals/two", "--force")

@@ -580,9 +580,7 @@ def test_a_redactor_that_fails_is_noticed(project: Project, capsys: pytest.Captu
     assert main(["run", "tests", "--run-id", "run-1"]) == 2
     where = texts(project, capsys)
     names = set(where) - {"stdout", "stderr", "names"}
-    assert names == {
-        *("nanoclaw.t.pass.x.result.json", "events.jsonl", "eval-summary.json", "summary.json"),
-    }
+    assert names == {*("nanoclaw.t.pass.x.result.json", "events.jsonl", "eval-summary.json", "summary.json")}
     assert seen({name: where[name] for name in (*names, "stdout")}) == {}
     kinds = "anthropic-key, aws-access-key, credential, email, github-token, jwt"
     problems = json.loads(where["summary.json"])["problems"]

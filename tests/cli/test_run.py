@@ -84,13 +84,7 @@ def test_a_run_of_everything(project: Project, capsys: pytest.CaptureFixture[str
         line.split()[0]
         for line in out.split("\n")
         if line.split()[1:2] and line.split()[1].startswith("nanoclaw.t")
-    ] == [
-        "ERROR",
-        "FAIL",
-        "PASS",
-        "SKIP",
-        "PASS",
-    ]
+    ] == ["ERROR", "FAIL", "PASS", "SKIP", "PASS"]
     assert "tests/invalid/test.yaml:1:1: error[spec.missing_key]" in out or "error[spec.unknown_key]" in out
     assert out.endswith("artifacts/run-1/summary.json\nexit 3: 1 invalid test spec\n")
     assert err == ""

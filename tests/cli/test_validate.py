@@ -178,11 +178,7 @@ def test_the_file_that_is_meant_is_not_told_of_a_test_that_redacts(
     ],
 )
 def test_what_the_adapter_refuses(
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    overrides: dict[str, Any],
-    code: str,
-    hint: str,
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], overrides: dict[str, Any], code: str, hint: str
 ) -> None:
     """An unknown key of `adapter_input`, an empty one, and an adapter that there is not."""
     path = write(tmp_path / "test.yaml", **overrides)

@@ -175,10 +175,7 @@ def test_a_worker_that_dies(project: Project, capsys: pytest.CaptureFixture[str]
     assert [row["test_case_id"].split(".")[2] for row in summary["tests"]] == [f"{at:02}" for at in range(20)]
     assert {
         row["test_case_id"]: row["reason_code"] for row in summary["tests"] if row["status"] != "pass"
-    } == {
-        "nanoclaw.t.03.x": "worker.died",
-        "nanoclaw.t.11.x": "worker.died",
-    }
+    } == {"nanoclaw.t.03.x": "worker.died", "nanoclaw.t.11.x": "worker.died"}
     assert "  error[worker.died]: the worker process that ran this test was killed by SIGKILL\n" in out
     assert "  error[worker.died]: the worker process that ran this test ended with exit code 7\n" in out
     assert "next: run the test alone, without -n; SIGKILL often means that memory ran out\n" in out

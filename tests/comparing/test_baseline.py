@@ -79,10 +79,7 @@ def test_the_score_is_that_of_all_tests() -> None:
             {"tests": [{"test_case_id": "a", "status": "pass", "assertions": {}, "expires": "2027-02-30"}]},
             "tests[0]: expires: 2027-02-30 is not a date",
         ),
-        (
-            {"tests": [{"test_case_id": "a", "status": "pass", "assertions": {}}] * 2},
-            "two entries are for a",
-        ),
+        ({"tests": [{"test_case_id": "a", "status": "pass", "assertions": {}}] * 2}, "two entries are for a"),
         (
             {"tests": [{"test_case_id": "a", "status": "pass", "assertions": {"b": "maybe"}}]},
             "tests[0].assertions.b: expected one of pass, vacuous, fail, warn, skip, xfail, got 'maybe'",

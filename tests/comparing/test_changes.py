@@ -86,13 +86,7 @@ def test_an_assertion_that_was_not_selected_is_not_missing() -> None:
 
 @pytest.mark.parametrize(
     ("was", "now", "kind"),
-    [
-        (1, 0.5, "lower_score"),
-        (0.5, 1, "higher_score"),
-        (1, 1, None),
-        (None, 1, None),
-        (1, None, None),
-    ],
+    [(1, 0.5, "lower_score"), (0.5, 1, "higher_score"), (1, 1, None), (None, 1, None), (1, None, None)],
 )
 def test_a_score_that_nothing_else_explains(was: float | None, now: float | None, kind: str | None) -> None:
     """A rubric can be met more or less than before; that is told, and is no regression by itself."""

@@ -21,11 +21,7 @@ def side(*tests: ComparedTest, baseline: bool = False) -> ComparedRun:
     """A run, or a baseline, of these tests."""
     named = {test.facts.test_case_id: test for test in tests}
     kept = BaselineFile(
-        schema_version="0.1",
-        suite_id="s",
-        suite_version="1",
-        score=1.0,
-        tests=[test.facts for test in tests],
+        schema_version="0.1", suite_id="s", suite_version="1", score=1.0, tests=[test.facts for test in tests]
     )
     head = ComparedSide(label="it", run_id="r", suite_id="s", suite_version="1", score=1.0)
     return ComparedRun(head=head, tests=named, baseline=kept if baseline else None)

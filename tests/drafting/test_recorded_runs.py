@@ -144,10 +144,7 @@ def test_the_leak_is_found_and_its_mended_twin_passes(
         (
             "v2-current-news",
             1,
-            {
-                "tool_call_order": {},
-                "claims_supported_by_fixtures": {"allow": ["24 hours"]},
-            },
+            {"tool_call_order": {}, "claims_supported_by_fixtures": {"allow": ["24 hours"]}},
         ),
     ],
 )

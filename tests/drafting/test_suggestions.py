@@ -407,10 +407,7 @@ def test_one_answer_to_one_message() -> None:
 
 def test_nothing_is_to_be_given_away() -> None:
     """In the answer and in what was sent; whether there is an answer or not."""
-    params = {
-        "kinds": ["secrets", "email", "phone", "credit_card"],
-        "where": ["output", "outbound"],
-    }
+    params = {"kinds": ["secrets", "email", "phone", "credit_card"], "where": ["output", "outbound"]}
     for output in ("Hello.", None):
         found = suggested(output=output)
         assert asked_for(found, "no_sensitive_data") == params
@@ -424,10 +421,7 @@ def test_nothing_is_to_be_given_away() -> None:
 def test_links_that_tools_returned_or_were_given() -> None:
     """Each once, and three at most; one that nobody knows suggests nothing."""
     known = [f"https://example.com/{name}" for name in "abcd"]
-    steps = [
-        call("web_fetch", url=known[0]),
-        result("web_fetch", value=" ".join(known[1:])),
-    ]
+    steps = [call("web_fetch", url=known[0]), result("web_fetch", value=" ".join(known[1:]))]
     cited = " ".join(["https://example.org/x", known[0], *known])
     found = named(*steps, output=f"This is what I have found for you today: {cited}")
     assert found["links-its-sources"].params == {"all_of": known[:3]}
@@ -571,10 +565,7 @@ def test_two_calls_of_one_tool_have_ids_of_their_own() -> None:
     pages = [
         each
         for page in "ab"
-        for each in (
-            call("web_fetch", page, url=f"https://x.example/{page}"),
-            result("web_fetch", page, "x"),
-        )
+        for each in (call("web_fetch", page, url=f"https://x.example/{page}"), result("web_fetch", page, "x"))
     ]
     found = named(*pages, output="https://x.example/a and https://x.example/b say so.")
     steps = [each for each in found.values() if each.id.startswith("web-fetch-before")]
@@ -644,21 +635,13 @@ def test_how_often_a_tool_may_be_tried_again() -> None:
     case = make_case()
     found = [each for each in suggestions(make_trace(*steps), case) if each.type == "retry_policy_respected"]
     assert [(each.id, each.params, each.why) for each in found] == [
-        (
-            "b-retried-in-bounds",
-            {"tool": "b", "max_retries": 0},
-            "b failed 1 time, and was retried 0 times",
-        ),
+        ("b-retried-in-bounds", {"tool": "b", "max_retries": 0}, "b failed 1 time, and was retried 0 times"),
         (
             "a-retried-in-bounds",
             {"tool": "a", "max_retries": 2, "retry_on_error_types": ["busy", "timeout"]},
             "a failed 2 times, and was retried 2 times",
         ),
-        (
-            "c-retried-in-bounds",
-            {"tool": "c", "max_retries": 1},
-            "c failed 1 time, and was retried 1 time",
-        ),
+        ("c-retried-in-bounds", {"tool": "c", "max_retries": 1}, "c failed 1 time, and was retried 1 time"),
     ]
     honest = suggested(*steps)["graceful_failure_output"]
     assert honest.why == "b never succeeded, and the answer says so and claims no success"

@@ -100,12 +100,7 @@ def test_an_emoji_may_end_a_sentence() -> None:
     """Where a word with a capital follows."""
     assert texts(
         "⚡ It's 46 °C 🔥 The other disks are fine 👍️ All of them.\n\nFrom 🇯🇵 Japan to 🅿️ parking."
-    ) == [
-        "⚡ It's 46 °C 🔥",
-        "The other disks are fine 👍️",
-        "All of them.",
-        "From 🇯🇵 Japan to 🅿️ parking.",
-    ]
+    ) == ["⚡ It's 46 °C 🔥", "The other disks are fine 👍️", "All of them.", "From 🇯🇵 Japan to 🅿️ parking."]
 
 
 def test_german_is_told_by_the_whole_output() -> None:

@@ -114,7 +114,7 @@ def test_sentences(text: str, found: list[str]) -> None:
 def test_texts_are_read_as_people_see_them() -> None:
     """Without entities of HTML and subscripts; a blank text says nothing."""
     assert texts_of(["Tom &amp; Jerry breathe CO₂ and more of it there", " ", None, True]) == [
-        "Tom & Jerry breathe CO2 and more of it there",
+        "Tom & Jerry breathe CO2 and more of it there"
     ]
 
 

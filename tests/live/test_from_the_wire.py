@@ -13,10 +13,7 @@ from runs import Run
 
 AGENT = Path(__file__).parents[1] / "data" / "live" / "wire_agent.py"
 APIS = ["messages", "chat", "responses"]
-TURNS = [
-    [*tool_use("lookup", order="42"), *tool_use("lookup", order="43")],
-    "Your order 42 ships tomorrow.",
-]
+TURNS = [[*tool_use("lookup", order="42"), *tool_use("lookup", order="43")], "Your order 42 ships tomorrow."]
 ASSERTIONS = [
     {"id": "args", "type": "must_call_tool", "params": {"tool": "lookup", "args": {"args_equal": {"order": "42"}}}},
     {"id": "never", "type": "must_not_call_tool", "params": {"tool": "delete_all"}},

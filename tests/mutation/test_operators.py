@@ -16,16 +16,7 @@ from agenteval.operators.outputs import drop_part, fabricate_number
 from agenteval.operators.traces import rebuilt
 from agenteval.reading.yamlsource import load_yaml
 from builders import Step, call, make_case, make_trace, memory_write, received, result
-from mutation.subjects import (
-    NOTES,
-    check,
-    failing,
-    mutated,
-    remembering,
-    retried,
-    searching,
-    sending,
-)
+from mutation.subjects import NOTES, check, failing, mutated, remembering, retried, searching, sending
 
 STRICT = check("trajectory_matches", expected=[{"tool": "web_search"}, {"tool": "web_fetch"}])
 OTHERS: dict[str, Any] = {

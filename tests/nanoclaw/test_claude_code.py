@@ -487,10 +487,7 @@ def test_sidechains_with_other_words_than_their_calls(tmp_path: Path) -> None:
         script.line("assistant", parent=root, isSidechain=True, message=_call(f"x{number}"))
     script.answers("ok", "k1", parent="s-1-2")
     script.says("Done.")
-    assert called(script.trace(tmp_path))[1:] == [
-        ("bash", "subagent-k1", "k1"),
-        ("bash", "subagent", None),
-    ]
+    assert called(script.trace(tmp_path))[1:] == [("bash", "subagent-k1", "k1"), ("bash", "subagent", None)]
 
 
 def _call(call_id: str) -> dict[str, Any]:

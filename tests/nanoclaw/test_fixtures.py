@@ -7,17 +7,7 @@ import pytest
 
 from agenteval.contracts.errors import AdapterError
 from agenteval.contracts.trace import Trace
-from nanoclaw.bundles import (
-    CALL,
-    FAILED,
-    RESULT,
-    TIMEOUT,
-    findings,
-    make_bundle,
-    refused,
-    trace_of,
-    write,
-)
+from nanoclaw.bundles import CALL, FAILED, RESULT, TIMEOUT, findings, make_bundle, refused, trace_of, write
 
 NEWS = {"id": "news", "tool": "web_search", "response": {"results": [{"title": "A"}, {"title": "B"}]}}
 DOWN = {

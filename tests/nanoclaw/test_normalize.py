@@ -18,9 +18,7 @@ SCHEDULED = {
     "group_id": "family",
     "scheduler_context": {"task_id": "t1", "note": [1]},
 }
-CASE = make_case(
-    scenario={"trigger": "scheduler", "scheduler_context": {"task_id": "t1"}},
-)
+CASE = make_case(scenario={"trigger": "scheduler", "scheduler_context": {"task_id": "t1"}})
 
 
 def only(trace: Trace, kind: str) -> Event:
@@ -129,10 +127,7 @@ def test_ids_of_the_scenario_go_to_events_without_them(tmp_path: Path) -> None:
     scenario = {**SCHEDULED, "session_id": "s1"}
     own = {"group_id": "g2", "session_id": "s2", "task_id": "t2", "agent_id": "helper"}
     bundle = make_bundle(
-        CALL,
-        {**RESULT, **own},
-        scenario=scenario,
-        capabilities={"supports_scheduler_context": True},
+        CALL, {**RESULT, **own}, scenario=scenario, capabilities={"supports_scheduler_context": True}
     )
     trace = trace_of(tmp_path, bundle, case=CASE)
     ids = [(event.group_id, event.session_id, event.task_id, event.agent_id) for event in trace.events]

@@ -64,11 +64,7 @@ def test_a_test_as_a_task(project: Project, capsys: pytest.CaptureFixture[str]) 
             }
         ],
     }
-    assert lines == [
-        "1 of 1 test carried over",
-        "in part   nanoclaw.t.cats.x",
-        "  searches (must_call_tool)",
-    ]
+    assert lines == ["1 of 1 test carried over", "in part   nanoclaw.t.cats.x", "  searches (must_call_tool)"]
 
 
 @pytest.mark.parametrize(
@@ -111,11 +107,7 @@ def test_which_checks_have_a_golden_form(
     suite, lines = new_suite(capsys, "tests", code=3 if value is None else 0)
     if value is None:
         assert suite == {}
-        assert lines == [
-            "0 of 1 test carried over",
-            "left out  nanoclaw.t.cats.x",
-            f"  {NO_PHRASE}",
-        ]
+        assert lines == ["0 of 1 test carried over", "left out  nanoclaw.t.cats.x", f"  {NO_PHRASE}"]
     else:
         assert suite["tasks"][0]["expected"]["match"]["value"] == value
         assert [line.strip() for line in lines[2:]] == lost

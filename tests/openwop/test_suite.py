@@ -219,10 +219,7 @@ def test_a_rubric_needs_a_judge(suite: SuiteProject, capsys: pytest.CaptureFixtu
 @pytest.mark.parametrize(
     ("flags", "told"),
     [
-        (
-            ["--judge", "nobody"],
-            (f"error[judge.unknown]: unknown judge 'nobody'\n  next: give {HOW}\n"),
-        ),
+        (["--judge", "nobody"], (f"error[judge.unknown]: unknown judge 'nobody'\n  next: give {HOW}\n")),
         (
             ["--judge", "command:"],
             "error[usage.invalid]: --judge command: names no program, or a quote is not closed\n",

@@ -7,19 +7,7 @@ import pytest
 
 from agenteval.contracts.errors import AdapterError
 from agenteval_otel.recorder import OtelRecorder
-from otel.spans import (
-    agent,
-    asks_for,
-    chat,
-    context_of,
-    responds,
-    says,
-    span,
-    told,
-    tool,
-    trace_of,
-    write,
-)
+from otel.spans import agent, asks_for, chat, context_of, responds, says, span, told, tool, trace_of, write
 
 ASKED = says("user", "How warm is it?")
 CALLING = asks_for("c1", "weather", city="Bremen")

@@ -671,9 +671,7 @@ def test_a_test_of_another_situation_is_warned() -> None:
     """What the spans show is judged; where the test says otherwise, it is told."""
     given = {"session_id": "kitchen", "input_messages": [{"role": "user", "content": "What's new?"}]}
     case = make_case(
-        adapter="otel",
-        adapter_input={"replay_file": RECORDED.name, **NEWS.choice},
-        scenario=given,
+        adapter="otel", adapter_input={"replay_file": RECORDED.name, **NEWS.choice}, scenario=given
     )
     context = context_of(RECORDED.parent)
     assert OtelAdapter().trace(case, context).scenario.session_id == "newsroom"

@@ -38,13 +38,7 @@ TOLD = [
 
 
 def made(
-    at: int,
-    until: int,
-    name: str,
-    *,
-    parent: Any = 0,
-    with_events: Any = None,
-    **attributes: Any,
+    at: int, until: int, name: str, *, parent: Any = 0, with_events: Any = None, **attributes: Any
 ) -> dict[str, Any]:
     """A span that has its begin as its id; `__` stands for the dots in names."""
     return {

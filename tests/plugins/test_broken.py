@@ -43,10 +43,7 @@ LOADING = {
     ),
     "an exit": ("import sys\nsys.exit('bye')\n", "SystemExit: bye (line 2)"),
     "an exit without a word": ("raise SystemExit\n", "SystemExit (line 1)"),
-    "an exception of no kind": (
-        "class Stop(BaseException): pass\nraise Stop('now')\n",
-        "Stop: now (line 2)",
-    ),
+    "an exception of no kind": ("class Stop(BaseException): pass\nraise Stop('now')\n", "Stop: now (line 2)"),
     "bytes that are no text": ("x = '\0'\n", None),
     "no list": ("x = 1\n", "it has no PLUGINS, the list of its assertion types, adapters and operators"),
     "an empty list": (
@@ -159,11 +156,7 @@ CONTRACT = {
         "",
         "__doc__: expected a docstring",
     ),
-    "no check": (
-        "    def check(",
-        "    def chekc(",
-        NO_CHECK,
-    ),
+    "no check": ("    def check(", "    def chekc(", NO_CHECK),
     "a parameter called check": (
         "    min_words: Annotated[int, Between(1)] = 1\n",
         "    min_words: int = 1\n    check: int = 1\n",
@@ -203,7 +196,7 @@ def test_a_class_that_breaks_the_contract(old: str, new: str, error: str | None,
             "warning",
             "plugin.broken",
             f"the plugin {PLUGIN} is broken: Shouts (line 11) breaks the contract: {error}",
-        ),
+        )
     ]
 
 
@@ -216,11 +209,7 @@ def test_a_class_that_breaks_the_contract(old: str, new: str, error: str | None,
             "    name = 3\n",
             "Canned (line 6) breaks the contract: name: expected a name, got 3",
         ),
-        (
-            '"canned"',
-            '"nanoclaw"',
-            "it claims the adapter 'nanoclaw', which is built in (agenteval)",
-        ),
+        ('"canned"', '"nanoclaw"', "it claims the adapter 'nanoclaw', which is built in (agenteval)"),
     ],
 )
 def test_an_adapter_that_breaks_the_contract(old: str, new: str, error: str, tmp_path: Path) -> None:
@@ -435,10 +424,7 @@ CRASHES = {
         "trace.calls().clear()\n        return passed('fine')",
         "TypeError: check changed the trace, which all assertions of the test read",
     ),
-    "has no words": (
-        "return passed(3)",
-        "TypeError: verdict.message is a value of type int: expected str",
-    ),
+    "has no words": ("return passed(3)", "TypeError: verdict.message is a value of type int: expected str"),
     "proves by a word": (
         "return passed('fine', proven='yes')",
         "TypeError: verdict.proven is a value of type str: expected bool",

@@ -50,10 +50,7 @@ TRACES = {
         "trace.events[1].data['success'] = 'no'",
         "events[1].data.success is a value of type str: expected bool",
     ),
-    "a call of no tool": (
-        "del trace.events[0].data['tool']",
-        "events[0].data.tool is nothing: expected str",
-    ),
+    "a call of no tool": ("del trace.events[0].data['tool']", "events[0].data.tool is nothing: expected str"),
     "what is not JSON": (
         "trace.events[1].data['result'] = [{1, 2}]",
         "events[1].data holds a value of type set, which is not JSON",

@@ -80,11 +80,7 @@ def test_failures_come_before_warnings(tmp_path: Path) -> None:
 def test_a_pass_that_warns_tells_of_it(tmp_path: Path) -> None:
     """What warns is said, at its line, and the test is a pass."""
     (entry,) = entries(store(tmp_path, make_result("pass", WARNS)))
-    assert (entry.kind, entry.line, entry.message) == (
-        "pass",
-        30,
-        "brief: expected at most 20 words, got 31",
-    )
+    assert (entry.kind, entry.line, entry.message) == ("pass", 30, "brief: expected at most 20 words, got 31")
     (quiet,) = entries(store(tmp_path / "other", PASSED))
     assert (quiet.message, quiet.text) == ("", "")
 

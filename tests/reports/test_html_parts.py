@@ -8,16 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agenteval.contracts.results import AssertionResult, EventDifference, Evidence, Excerpt
-from agenteval.reporters.html import (
-    AT_ONCE,
-    LONGEST,
-    MOST_EVENTS,
-    Text,
-    checks,
-    shown,
-    text,
-    timeline,
-)
+from agenteval.reporters.html import AT_ONCE, LONGEST, MOST_EVENTS, Text, checks, shown, text, timeline
 from agenteval.text.fitting import visible
 from run_builders import judged
 

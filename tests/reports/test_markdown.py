@@ -110,10 +110,7 @@ def test_what_the_agent_said_is_not_obeyed(tmp_path: Path) -> None:
     assert len(fences) == 1
     assert "```\n" in fences[0]
     inline = [child for token in tokens for child in token.children or []]
-    assert [child.content for child in inline if child.type == "html_inline"] == [
-        "<code>",
-        "</code>",
-    ]
+    assert [child.content for child in inline if child.type == "html_inline"] == ["<code>", "</code>"]
 
 
 def test_a_path_is_not_obeyed(tmp_path: Path) -> None:
