@@ -300,15 +300,36 @@ def test_a_runner_that_fails_is_an_error(
     assert told(project, capsys, "--live").startswith(why)
 
 
-def test_a_runner_that_takes_several_turns_is_an_error(
-    project: ForkProject, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("count", [2, 13])
+def test_messages_that_are_handed_over_in_parts_are_judged_as_one_run(
+    project: ForkProject, count: int
 ) -> None:
-    """A test judges one."""
-    project.test("ONE BY ONE", "And that?", live={"script": "script.yaml"})
+    """The earlier answers are sends, the last is the output; more than ten messages wait for the host's mark."""
+    asked = [f"Note {number} of {count}" for number in range(1, count + 1)]
+    if count == 2:
+        asked[0] += ", ONE BY ONE"
+    sent = {"id": "sent", "type": "must_call_tool", "params": {"tool": "outbound_send"}}
+    project.test(*asked, assertions=[sent], live={"script": "script.yaml"})
     answers = ['<message to="dana">First.</message>', '<message to="dana">Second.</message>']
     write(project.root, "evals/brief/script.yaml", yaml.safe_dump(answers))
+    run = project.live("--live", "--save-traces")
+    assert run.only_result()["error"] is None
+    found = trace_of(run)
+    received = [each["data"]["content"] for each in found["events"] if each["type"] == "message_received"]
+    calls = [each["data"]["args"]["text"] for each in found["events"] if each["type"] == "tool_call"]
+    assert sorted(received) == sorted(asked)
+    assert (calls, found["final_output"]["content"]) == (["First."], "Second.")
+
+
+def test_a_turn_that_no_message_of_the_test_began_is_an_error(
+    project: ForkProject, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Words of a runner that nobody knows are not judged as a user's."""
+    project.test("UNASKED", live={"script": "script.yaml"})
+    answers = ['<message to="dana">First.</message>', "Nothing else."]
+    write(project.root, "evals/brief/script.yaml", yaml.safe_dump(answers))
     assert told(project, capsys, "--live").startswith(
-        "live.several_turns: the run has 2 turns, and a test judges one"
+        "live.several_turns: the run has 2 turns that cannot be"
     )
 
 

@@ -23,6 +23,7 @@ STARTED = int(time.time() * 1000)
 inbound = sqlite3.connect("file:/workspace/inbound.db?mode=ro", uri=True)
 outbound = sqlite3.connect("/workspace/outbound.db", isolation_level=None)
 lines: list[dict[str, Any]] = []
+taken: set[str] = set()
 
 
 def log(text: str) -> None:
@@ -140,7 +141,7 @@ def turn(asked: str) -> str:
         ]}
     ]  # fmt: skip
     write("user", role="user", content=asked)
-    for number in range(20):
+    for _ in range(20):
         body = {"model": config.get("model", "claude-test"), "max_tokens": 9, "messages": messages}
         body |= {
             "metadata": {"user_id": f"user_session_{SESSION}"},
@@ -148,8 +149,9 @@ def turn(asked: str) -> str:
         }
         answer = post(os.environ["ANTHROPIC_BASE_URL"] + "/v1/messages", body)
         messages.append({"role": "assistant", "content": answer["content"]})
+        name = f"msg_{len(lines)}"  # no other answer of the session has it
         for block in answer["content"]:
-            write("assistant", **{**answer, "id": f"msg_{number}", "content": [block]})
+            write("assistant", **{**answer, "id": name, "content": [block]})
         calls = [block for block in answer["content"] if block["type"] == "tool_use"]
         if not calls:
             return str(answer["content"][-1]["text"])
@@ -172,11 +174,26 @@ def turn(asked: str) -> str:
     return ""
 
 
-def main() -> None:
-    rows = inbound.execute(
+def pending() -> list[tuple[Any, ...]]:
+    # as older releases: what was taken hides what is pending behind it, until the host has marked it
+    newest = inbound.execute(
         "SELECT id, seq, kind, timestamp, content, platform_id FROM messages_in WHERE status = 'pending'"
-        " AND (process_after IS NULL OR datetime(process_after) <= datetime('now')) ORDER BY seq"
+        " AND (process_after IS NULL OR datetime(process_after) <= datetime('now')) ORDER BY seq DESC LIMIT 10"
     ).fetchall()
+    rows = [row for row in reversed(newest) if row[0] not in taken]
+    taken.update(row[0] for row in rows)
+    return rows
+
+
+def main() -> None:
+    serve(pending())
+    while True:
+        if rows := pending():
+            serve(rows)
+        time.sleep(0.1)
+
+
+def serve(rows: list[tuple[Any, ...]]) -> None:
     ids = [row[0] for row in rows]
     words = " ".join(row[4] for row in rows)
     acknowledge = "INSERT OR REPLACE INTO processing_ack VALUES (?, ?, datetime('now'))"
@@ -188,11 +205,13 @@ def main() -> None:
         if "BREAK" in words:
             raise OSError("Claude Code process exited with code 1")  # noqa: TRY301 - as the runner does
         if "SAY NOTHING" not in words:
-            for taken in [[row] for row in rows] if "ONE BY ONE" in words else [rows]:
-                text = turn(prompt([row[1:] for row in taken]))
+            for part in [[row] for row in rows] if "ONE BY ONE" in words else [rows]:
+                text = turn(prompt([row[1:] for row in part]))
                 for block in text.split("<message ")[1:]:
                     to, _, said = block.partition(">")
-                    send(said.partition("</message>")[0].strip(), to.split('"')[1], reply_to=taken[0][0])
+                    send(said.partition("</message>")[0].strip(), to.split('"')[1], reply_to=part[0][0])
+            if "UNASKED" in words:
+                turn("Anything else?")
             outbound.execute(
                 "INSERT OR REPLACE INTO session_state VALUES ('continuation:claude', ?, datetime('now'))",
                 (SESSION,),
@@ -203,8 +222,6 @@ def main() -> None:
         log(f"[poll-loop] Query error: {error}")
         send(f"Error: {error}")
     outbound.executemany(acknowledge, [(each, "completed") for each in ids])
-    while True:
-        time.sleep(1)
 
 
 main()

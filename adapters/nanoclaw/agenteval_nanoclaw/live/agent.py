@@ -1,8 +1,10 @@
 """One run of NanoClaw's agent-runner: its sandbox, its end, and what it leaves as a recording of a test."""
 
 import sqlite3
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +26,14 @@ from agenteval_nanoclaw.live.workspace import CONTEXT, INBOUND, Workspace, build
 from agenteval_nanoclaw.session.memory import MAIN
 from agenteval_nanoclaw.session.results import canonical
 from agenteval_nanoclaw.session.store import BESIDE, json_of
-from agenteval_nanoclaw.session.values import record_of
+from agenteval_nanoclaw.session.values import iso, record_of
 from agenteval_nanoclaw.versions import MEMORY_MODULES, RUNNER_FAILED, SENT
 
 HOME = "/home/node"
 IDLE_SECONDS = 0.3
 """How long nothing must be asked before a run is over: an answer that could not be sent makes the agent speak again."""
+LONGEST_HANDOVER_SECONDS = 3
+"""The seconds after its acknowledgement in which a message may still be on its way to the model."""
 FAR_DAYS = 2
 """Days from today after which a real model is told of two times that do not fit each other."""
 RUNS = (*FILE_TOOLS, "mcp__nanoclaw__*")
@@ -163,6 +167,8 @@ class NanoClawAgent(LiveAgent):
     adapter: AdapterInfo
     real: bool
     desk: Desk = field(init=False)
+    acknowledged: float = 0
+    """When all messages were acknowledged, by the monotonic clock, and the model had not heard all."""
 
     def __post_init__(self) -> None:
         self.desk = Desk(self.workspace)
@@ -185,6 +191,8 @@ class NanoClawAgent(LiveAgent):
         idle = proxy.idle_seconds >= IDLE_SECONDS
         # something may have been asked while the databases were looked at
         if not idle or not self.workspace.is_done() or proxy.idle_seconds < IDLE_SECONDS:
+            if idle:
+                self.workspace.sweep()
             return False
         said = last_lines(self.log)
         failure = self._failure()
@@ -197,7 +205,17 @@ class NanoClawAgent(LiveAgent):
                 f"{what}{said}",
                 "mend what the log tells; --keep leaves the scratch folder to look at",
             )
-        return True
+        return not self._is_handing_over(proxy)
+
+    def _is_handing_over(self, proxy: Proxy) -> bool:
+        """Return whether a message may still be on its way: the runner acknowledges later ones before the model has them."""
+        texts = [each.content for each in self.case.scenario.input_messages]
+        asked = [text for text in texts if not text.startswith("/")]  # the CLI answers commands by itself
+        # a prompt has messages as XML
+        if all(any(map(proxy.has_heard, (text, escape(text), escape(text, quote=False)))) for text in asked):
+            return False
+        self.acknowledged = self.acknowledged or time.monotonic()
+        return time.monotonic() < self.acknowledged + LONGEST_HANDOVER_SECONDS
 
     def _failure(self) -> str:
         """What the runner sent in place of an answer, since its query failed; it stands in its log as well."""
@@ -243,6 +261,7 @@ class NanoClawAgent(LiveAgent):
     def replay(self, proxy: Proxy, context: AdapterContext) -> dict[str, Any]:
         """The run as a replay bundle: fixtures' answers stand in the transcripts where denials were."""
         from agenteval_nanoclaw.session.recorder import SessionRecorder
+        from agenteval_nanoclaw.session.runs import joined, read_recording
 
         for transcript in (self.workspace.shared / "projects").rglob("*.jsonl"):
             proxy.fixtures.correct(transcript)
@@ -253,19 +272,20 @@ class NanoClawAgent(LiveAgent):
         if self.real and (told := far_from_today(self.case, FAR_DAYS)):
             context.warn(f"the model was told of {told[0]}, which is not near today, and also what day it is")
         self._warn_of_unheard(proxy, context)
-        recorder = SessionRecorder(self.adapter)
         root = self.workspace.root
         unheard = replace(context, base_dir=root, root=root, warnings=[])
-        began = self.workspace.began
-        runs = [each for each in recorder.inspect(root, unheard).runs if each.started_at >= began]
+        reading = read_recording(root, unheard, within=None)
+        runs = [each for each in reading.runs if iso(each.started) >= self.workspace.began]
         messages = [each.content for each in self.case.scenario.input_messages]
         if not runs and all(each.startswith("/") for each in messages):
             return self._of_commands()
-        if len(runs) != 1:
+        run = joined(runs)
+        if run is None:
             raise live_error(
                 "live.several_turns",
-                f"the run has {len(runs)} turns, and a test judges one",
-                "give the scenario no more messages than NanoClaw hands to the agent at once",
+                f"the run has {len(runs)} turns that cannot be judged as one: they are in several sessions of the "
+                "agent, or one of them was begun by something that is no message of the scenario",
+                "divide the scenario into several tests; --keep leaves the scratch folder to look at",
             )
-        recorded = recorder.convert(root, runs[0], unheard)
+        recorded = SessionRecorder(self.adapter).test_of(run, reading)
         return standalone(recorded.replay, recorded.fixtures)

@@ -95,7 +95,10 @@ class SessionRecorder:
     def convert(self, source: Path, run: RecordedRun, context: AdapterContext) -> RecordedTest:
         """Turn one run into the files of a test. The same source gives the same data."""
         reading = read_recording(source, context, within=None)
-        chosen = choose(reading.runs, run.choice)
+        return self.test_of(choose(reading.runs, run.choice), reading)
+
+    def test_of(self, chosen: Run, reading: Reading) -> RecordedTest:
+        """Turn a run of a recording that was read into the files of a test."""
         trace, mapper = self.map_run(chosen, reading)
         folder = chosen.index.folder
         fixtures = FixtureSet(owners_of([folder, *(event.data for event in trace.events)]))

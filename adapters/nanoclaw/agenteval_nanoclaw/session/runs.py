@@ -9,7 +9,7 @@ to the agent again, since it was killed, begins no new run. In a stream, a run e
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from pathlib import Path
 from typing import Annotated, Any
@@ -362,6 +362,32 @@ def _matches(message: Message, row: Inbound) -> bool:
 
 def _was_due(row: Inbound, time: int) -> bool:
     return row.begun <= time + CLOCK_SLACK and (row.ended is None or row.ended + CLOCK_SLACK >= time)
+
+
+def joined(runs: Sequence[Run]) -> Run | None:
+    """Make one run of those that the messages of one test began: NanoClaw hands at most ten to the agent at once.
+
+    Returns None without runs, for runs in several transcripts, and if anything but a message began one of several.
+    """
+    are_of_messages = all(
+        run.received and all(each.row and not each.is_note for each in run.received) for run in runs
+    )
+    if len(runs) < 2:
+        return next(iter(runs), None)
+    if not are_of_messages or len({run.transcript.path for run in runs}) > 1:
+        return None
+    own = {id(run) for run in runs}
+    last = runs[-1]
+    return replace(
+        last,
+        lines=[line for run in runs for line in run.lines],
+        received=[each for run in runs for each in run.received],
+        outbound=[row for run in runs for row in run.outbound],
+        # a row that two of them share is in the outbound rows of one
+        shared=[(row, other) for run in runs for row, other in run.shared if id(other) not in own],
+        damaged=sum(run.damaged for run in runs),
+        opened=runs[0].opened,
+    )
 
 
 # Which one a test means ---------------------------------------------------------------------------------------
