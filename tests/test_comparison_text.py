@@ -1,11 +1,20 @@
 """A comparison as a person reads it."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from agenteval.comparing.behaviour import CallChange
-from agenteval.comparing.comparison import KINDS, Change, ComparedSide, Comparison, TestDifference
+from agenteval.comparing.comparison import (
+    KINDS,
+    Change,
+    ComparedSide,
+    Comparison,
+    TestDifference,
+    rate_changes,
+)
+from agenteval.comparing.rates import Rate
 from agenteval.reporters.comparison import tell, totals
 from agenteval.reporters.terminal import Terminal
 from screen import Screen
@@ -119,6 +128,7 @@ def test_each_kind_has_a_heading_and_a_sign() -> None:
     changes = [
         Change(kind=kind, test_case_id="t", before="pass", after="fail", message="why")
         for kind in reversed(KINDS)
+        if kind not in ("lower_rate", "higher_rate")  # which stand among the rates
     ]
     assert text(compared(*changes)) == (
         "old → new\n"
@@ -137,6 +147,45 @@ def test_each_kind_has_a_heading_and_a_sign() -> None:
         "  score 1 → 0.5 (-0.5), 1 newly failing, 1 expired, 1 newly vacuous, 1 newly skipped, 1 missing, "
         "1 newly warning, 1 lower score, 1 still failing, 1 newly expected to fail, 1 fixed, 1 higher score, 1 new\n"
     )
+
+
+def test_rates_come_by_verdict_and_worse_ones_first() -> None:
+    """Each with both rates and what is known of the change; a long list of one verdict is counted."""
+    rates = rate_changes(
+        {
+            "kept": (Rate(40, 40), Rate(40, 40)),
+            "open": (Rate(2, 2), Rate(2, 2)),
+            "fell": (Rate(20, 20), Rate(0, 20)),
+            "rose": (Rate(0, 20), Rate(20, 20)),
+        }
+    )
+    fell = Change(kind="lower_rate", test_case_id="fell", before="20/20", after="0/20", regression=True)
+    assert text(replace(compared(fell), rates=rates)) == (
+        "old → new\n"
+        "  pass rates (4)\n"
+        "    ✗ fell  worse  20/20 → 0/20\n"
+        "        passes less often than before (p 9.09e-13, corrected 3.64e-12)\n"
+        "    - open  unclear  2/2 → 2/2\n"
+        "        a fall of up to 81 points is not ruled out; 46 trials each would show one of 30 points in 8 of 10 checks\n"
+        "    ✓ rose  better  0/20 → 20/20\n"
+        "        passes more often than before (p 9.09e-13, corrected 3.64e-12)\n"
+        "    ✓ kept  held  40/40 → 40/40\n"
+        "        a fall of more than 8 points is ruled out\n"
+        "  score 1 → 0.5 (-0.5), 1 passes less often, 1 unclear, 1 held\n"
+    )
+    assert "    and 3 more unclear\n" in text(replace(compared(), rates=[rates[1]] * 43))
+
+
+def test_the_example_of_the_documentation_is_what_is_printed() -> None:
+    """The page shows three verdicts as a comparison prints them."""
+    page = (Path(__file__).resolve().parent.parent / "docs" / "comparing.md").read_text(encoding="utf-8")
+    example = page.split("```\n  pass rates", 1)[1].split("```", 1)[0]
+    rates = {
+        "support.refund": (Rate(6, 6), Rate(0, 6)),
+        "support.greeting": (Rate(6, 6), Rate(5, 6)),
+        "support.search": (Rate(20, 20), Rate(20, 20)),
+    }
+    assert f"  pass rates{example}" in text(replace(compared(), rates=rate_changes(rates)))
 
 
 @pytest.mark.parametrize(("kind", "shown"), [("newly_failing", 40), ("still_failing", 10), ("new", 10)])

@@ -79,7 +79,20 @@ def test_the_score_is_that_of_all_tests() -> None:
             {"tests": [{"test_case_id": "a", "status": "pass", "assertions": {}, "expires": "2027-02-30"}]},
             "tests[0]: expires: 2027-02-30 is not a date",
         ),
-        ({"tests": [{"test_case_id": "a", "status": "pass", "assertions": {}}] * 2}, "two entries are for a"),
+        *(
+            (
+                {"tests": [{"test_case_id": "a", "status": "pass", "assertions": {}, "trials": trials}]},
+                (
+                    "tests[0].trials: expected the trials that passed, those that were judged, and, if they ended early, "
+                    f"those asked for, none smaller than the one before; got {trials}"
+                ),
+            )
+            for trials in ([], [3], [3, 2], [1, 3, 2], [1, 2, 3, 4])
+        ),
+        (
+            {"tests": [{"test_case_id": "a", "status": "pass", "assertions": {}}] * 2},
+            "two entries are for a",
+        ),
         (
             {"tests": [{"test_case_id": "a", "status": "pass", "assertions": {"b": "maybe"}}]},
             "tests[0].assertions.b: expected one of pass, vacuous, fail, warn, skip, xfail, got 'maybe'",

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from agenteval.comparing.baseline import BaselineFile, TestFacts
-from agenteval.comparing.comparison import ComparedRun, ComparedSide, ComparedTest, compare
+from agenteval.comparing.comparison import ComparedRun, ComparedSide, ComparedTest, Comparer, compare
 
 DAY = "2026-11-22"
 
@@ -86,3 +86,63 @@ def test_changes_are_told_by_kind_and_regressions_first() -> None:
         ("missing", "c"),
         ("fixed", "a"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "verdict", "changes"),
+    [
+        ([10, 10], [2, 10], "worse", [("lower_rate", "10/10", "2/10", True)]),
+        ([2, 10], [10, 10], "better", [("higher_rate", "2/10", "10/10", False)]),
+        ([20, 20], [20, 20], "held", []),
+        ([5, 5], [4, 5], "unclear", []),
+        # Three trials of twenty, ended early: the others may all have passed.
+        ([20, 20], [0, 3, 20], "unclear", []),
+        ([20, 20], [0, 12, 20], "worse", [("lower_rate", "20/20", "0/12", True)]),
+        ([1, 4, 20], [10, 10], "held", []),
+        ([0, 0], [0, 0], "unclear", []),
+    ],
+)
+def test_tests_with_trials_are_compared_by_their_rates(
+    was: list[int], now: list[int], verdict: str, changes: list[Any]
+) -> None:
+    """A fall beyond chance is a regression, and a change of the test as a whole; trials that are missing show nothing."""
+    made = compare(side(entry("t", trials=was)), side(entry("t", trials=now)), DAY)
+    (rate,) = made.rates
+    assert (rate.verdict, rate.before, rate.after) == (verdict, was[:2], now[:2])
+    assert [(each.kind, each.before, each.after, each.regression) for each in made.changes] == changes
+    assert made.regressions == (verdict == "worse")
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "expires", "kinds"),
+    [
+        ("fail", "fail", None, ["still_failing"]),
+        ("fail", "fail", DAY, ["still_failing"]),
+        ("fail", "fail", "2026-11-21", ["expired"]),
+        ("fail", "pass", "2026-11-21", []),
+        ("pass", "fail", None, []),
+    ],
+)
+def test_a_known_failure_of_trials_expires_too(
+    was: str, now: str, expires: str | None, kinds: list[str]
+) -> None:
+    """A test that misses its bar in both runs is a known failure until its day; that it misses it newly is no fall of its rate."""
+    before = side(entry("t", was, trials=[3, 5], owner="ops", expires=expires), baseline=True)
+    comparer = Comparer(before, DAY)
+    comparer.add(entry("t", now, trials=[3, 5]))
+    made = comparer.close(before.head, complete=True)
+    assert made is not None
+    assert [each.kind for each in made.changes] == kinds
+    assert made.regressions == (kinds == ["expired"])
+    assert comparer.known_failures == (kinds == ["still_failing"])
+
+
+def test_the_margin_of_a_project_decides_what_is_held() -> None:
+    """A fall of 14 points is ruled out: more than a project takes that takes 10."""
+    before = side(entry("t", trials=[20, 20]))
+    for margin, verdict in ((0.2, "held"), (0.1, "unclear")):
+        comparer = Comparer(before, DAY, margin=margin)
+        comparer.add(entry("t", trials=[20, 20]))
+        made = comparer.close(before.head, complete=True)
+        assert made is not None
+        assert (made.margin, made.rates[0].verdict) == (margin, verdict)

@@ -110,17 +110,20 @@ def test_what_no_test_shows_is_told_of_the_run(tmp_path: Path) -> None:
         change("newly_vacuous", name=PASSED.test_case_id, regression=True),
         Change(kind="missing", test_case_id="nanoclaw.t.gone", before="pass", regression=True),
         Change(kind="missing", test_case_id="nanoclaw.t.failed", regression=False),
+        Change(kind="lower_rate", test_case_id="nanoclaw.t.rare", before="9/9", after="5/9", regression=True),
     )
     *_, failed, entry = entries(stored)
     assert (failed.kind, failed.name) == ("fail", NAME)
     assert (entry.kind, entry.name, entry.message) == ("fail", "agenteval", "1 test failed")
     assert entry.text == (
         "1 test failed\nnewly vacuous: nanoclaw.t.passes searches\nmissing: nanoclaw.t.gone (the test)\n"
-        "next: bring back what was judged before, or accept the change with --update-baseline"
+        "lower rate: nanoclaw.t.rare (the test): 9/9, now 5/9\n"
+        "next: bring back what the baseline has, or accept the change with --update-baseline"
     )
     page = " ".join(rendered("html", stored).split())
     said = '</b> <code>nanoclaw.t.gone</code></p><p class="says">The test: pass in the baseline, not there now.</p>'
     assert f"<b>missing{said}" in page
+    assert "The test: 9/9 in the baseline, 5/9 now." in page
     assert "Assertion searches: fail in the baseline, fail now." in page
     assert "nanoclaw.t.failed" not in page
 

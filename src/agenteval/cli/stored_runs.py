@@ -126,10 +126,12 @@ def _verdict(comparison: "Comparison", after: "ComparedRun") -> tuple[ExitCode, 
             ExitCode.ERROR,
             f"not every test of {after.head.label} could be judged: it ended with {after.broken}",
         )
-    if comparison.regressions:
-        from agenteval.text.fitting import counted
+    from agenteval.text.fitting import counted
 
+    if comparison.regressions:
         return ExitCode.FAILED, counted(comparison.regressions, "regression")
+    if unclear := sum(rate.verdict == "unclear" for rate in comparison.rates):
+        return ExitCode.PASSED, f"no regression found, {counted(unclear, 'pass rate')} unclear"
     return ExitCode.PASSED, "no regression"
 
 

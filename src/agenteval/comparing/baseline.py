@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from agenteval.contracts.errors import AgentEvalError, FileError
-from agenteval.contracts.models import Between, Matching, Model, model, plain
+from agenteval.contracts.models import Between, Matching, Model, WrongPart, model, plain
 from agenteval.contracts.results import AssertionState, TestStatus
 from agenteval.reading.documents import leads_out, read_bytes, read_text
 from agenteval.reading.jsonsource import load_model, places
@@ -40,7 +40,7 @@ class TestFacts(Model):
     output: str | None = None
     """A digest of the final output."""
     trials: list[Annotated[int, Between(0)]] | None = None
-    """How many trials passed, of how many; for a test that was run several times."""
+    """The trials that passed, those that were judged, and, if they ended early, those asked for; of a test that was run several times."""
     conditions: dict[str, str] | None = None
     """Under which its trials ran: `model`, `tools`, `sandbox`."""
     owner: str | None = None
@@ -51,6 +51,12 @@ class TestFacts(Model):
     """The last day on which it may fail, as YYYY-MM-DD, in UTC."""
 
     def __post_init__(self) -> None:
+        if (trials := self.trials) is not None and (len(trials) not in (2, 3) or trials != sorted(trials)):
+            raise WrongPart(
+                "expected the trials that passed, those that were judged, and, if they ended early, those asked for, "
+                f"none smaller than the one before; got {trials}",
+                "trials",
+            )
         if self.expires is not None:
             from datetime import date
 

@@ -1,10 +1,10 @@
 """Two runs of one suite, or a baseline and a run, compared: the changes of every assertion, and what the agent did differently."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 from agenteval.comparing.baseline import (
     FAILING,
@@ -23,17 +23,15 @@ from agenteval.comparing.behaviour import (
     output_lines,
     stored,
 )
+from agenteval.comparing.rate_verdicts import MARGIN, Verdict, rate_verdicts
+from agenteval.comparing.rates import Rate
 from agenteval.contracts.errors import ExitCode, UsageError
 from agenteval.contracts.models import Model, model
 from agenteval.contracts.results import TestResult
-from agenteval.judging.rates import holm, p_of_fall, smallest_p
 from agenteval.judging.stored import COMPARISON, StoredRun, StoredRunError, is_run
 from agenteval.openwop.summary import eval_summary_of, score_delta
 from agenteval.reading.documents import sha256
 from agenteval.records.record import TestRecord, record_of, results_of
-
-if TYPE_CHECKING:
-    pass
 
 COMPARISON_SCHEMA_VERSION = "0.1"
 
@@ -43,11 +41,13 @@ ChangeKind = Literal[
     "newly_vacuous",
     "newly_skipped",
     "missing",
+    "lower_rate",
     "newly_warning",
     "lower_score",
     "still_failing",
     "newly_expected",
     "fixed",
+    "higher_rate",
     "higher_score",
     "new",
 ]
@@ -62,7 +62,7 @@ class Change(Model):
     `before` and `after` are states (pass, vacuous, fail, warn, skip, xfail; of a test pass, fail, error, skipped), None
     where it is not there. A change is a `regression` when something fails that was not known to fail, or no longer
     shows what it showed: it passed, and is vacuous, skipped or missing. `message` is why the check, or
-    the test as a whole, did not pass, or the scores.
+    the test as a whole, did not pass, or the scores or rates.
     """
 
     kind: ChangeKind
@@ -101,17 +101,30 @@ class ComparedSide(Model):
 
 @model
 class RateChange(Model):
-    """A test with trials on both sides: passes and trials before and after, and whether the rate fell by more than chance.
+    """A test with trials on both sides: its passes and trials before and after, and what is known of the change.
 
-    `p` is of Fisher's exact test, one-sided; `adjusted_p` after Holm's correction over all tests with trials.
+    `verdict` is `worse` if the rate fell beyond chance, `better` if it rose beyond chance, `held` if a fall of more than
+    the margin is ruled out, else `unclear`. `message` is the verdict in words.
     """
 
     test_case_id: str
     before: list[int]
     after: list[int]
     p: float
+    """The p of Boschloo's exact test, one-sided: of a rise where the verdict is `better`, else of a fall."""
     adjusted_p: float
-    verdict: Literal["fell", "steady", "inconclusive"]
+    """It after Holm's correction over all tests with trials; `worse` and `better` are verdicts with 0.05 or less."""
+    verdict: Verdict
+    interval: list[float]
+    """The exact interval of 90 % of the difference of the rates, after minus before: each end errs in 5 % at most."""
+    trials_needed: int | None = None
+    """The trials of each side that show a fall of 30 points in 8 of 10 comparisons, where the verdict is `unclear`."""
+    message: str
+
+    @property
+    def passes(self) -> tuple[str, str]:
+        """The passes and trials of both sides, in words: `9/10` and `6/10`."""
+        return "/".join(map(str, self.before)), "/".join(map(str, self.after))
 
 
 @model
@@ -135,7 +148,9 @@ class Comparison(Model):
     unused: list[str]
     """Tests whose failure the baseline explains (owner, reason, expiry), and that no longer fail, or are gone."""
     rates: list[RateChange] = field(default_factory=list)
-    """Tests with trials on both sides, which are compared by their rates alone; one that fell is a regression."""
+    """Tests with trials on both sides, which are compared by their rates alone. One that is `worse` is a change of kind `lower_rate`."""
+    margin: float = MARGIN
+    """The fall of a rate that counts as none: `held` rules out a larger one."""
 
     def __post_init__(self) -> None:
         if missing := [kind for kind in KINDS if kind not in self.counts]:
@@ -349,10 +364,15 @@ def changes_of(before: ComparedTest | None, after: ComparedTest, today: str) -> 
     for change in found:
         change.message = change.message or after.messages.get(change.assertion or OF_THE_TEST, "")
         if known and change.kind == "still_failing":
-            change.owner, change.reason, change.expires = known.owner, known.reason, known.expires
-            if known.expires and known.expires < today:
-                change.kind, change.regression = "expired", True
+            _explain_known(change, known, today)
     return found
+
+
+def _explain_known(change: Change, known: TestFacts, today: str) -> None:
+    """Add to a failure that is not new what people wrote about it; after its last day it is a regression."""
+    change.owner, change.reason, change.expires = known.owner, known.reason, known.expires
+    if known.expires and known.expires < today:
+        change.kind, change.regression = "expired", True
 
 
 def _assertion_kind(was: str | None, now: str, *, known_test: bool) -> ChangeKind | None:
@@ -410,7 +430,7 @@ class Comparer:
     """Compares the tests of a run with those of `before`, one by one, and collects what a new baseline needs.
 
     `before` is None where there is nothing to compare with. `today` is YYYY-MM-DD, in UTC. `target` is the file for a new
-    baseline, `old` its present content.
+    baseline, `old` its present content. `margin` is the fall of a rate that counts as none.
     """
 
     def __init__(
@@ -420,8 +440,10 @@ class Comparer:
         *,
         target: Path | None = None,
         old: BaselineFile | None = None,
+        margin: float = MARGIN,
     ) -> None:
         self.target = target
+        self._margin = margin
         self.known_failures = 0
         """Failed tests whose failures the first side all knows, and accepts today."""
         self._before = before
@@ -431,7 +453,7 @@ class Comparer:
         self._not_selected: set[str] = set()
         self._changes: list[Change] = []
         self._differences: list[TestDifference] = []
-        self._rates: list[tuple[str, list[int], list[int]]] = []
+        self._rates: dict[str, tuple[Rate, Rate]] = {}
         self._without_traces = 0
 
     def judged(self, record: TestRecord, trajectory: Trajectory | None) -> None:
@@ -450,8 +472,14 @@ class Comparer:
         before = self._before.tests.get(facts.test_case_id)
         if before and before.facts.trials and facts.trials and facts.status != "error":
             _same_conditions(before.facts, facts)
-            self._rates.append((facts.test_case_id, before.facts.trials, facts.trials))
-            self.known_failures += facts.status == "fail" and before.facts.failing
+            self._rates[facts.test_case_id] = Rate(*before.facts.trials), Rate(*facts.trials)
+            if facts.failing and before.facts.failing:
+                was, now = before.facts.status, facts.status
+                known = _change("still_failing", facts.test_case_id, None, was, now)
+                known.message = test.messages.get(OF_THE_TEST, "")
+                _explain_known(known, before.facts, self._today)
+                self._changes.append(known)
+                self.known_failures += not known.regression
             return
         changes = changes_of(before, test, self._today)
         self._changes += changes
@@ -481,21 +509,22 @@ class Comparer:
             return None
         absent = [test.facts for name, test in before.tests.items() if name not in self._facts]
         gone = [each for each in absent if complete and each.test_case_id not in self._not_selected]
+        rates = rate_changes(self._rates, self._margin)
         changes = [
             *self._changes,
+            *(change for rate in rates for change in _changes_of_rate(rate)),
             *(_change("missing", each.test_case_id, None, each.status, None) for each in gone),
         ]
         changes.sort(key=lambda change: (KINDS.index(change.kind), not change.regression))
-        rates = rate_changes(self._rates)
         settled = {name for name, facts in self._facts.items() if not facts.failing}
         settled |= {each.test_case_id for each in gone}
         return Comparison(
             before=before.head,
             after=after,
             score_delta=score_delta(before.head.score, after.score),
-            regressions=sum(change.regression for change in changes)
-            + sum(rate.verdict == "fell" for rate in rates),
+            regressions=sum(change.regression for change in changes),
             rates=rates,
+            margin=self._margin,
             counts={kind: sum(change.kind == kind for change in changes) for kind in KINDS},
             changes=changes,
             differences=self._differences,
@@ -533,31 +562,32 @@ def _same_conditions(before: TestFacts, after: TestFacts) -> None:
         )
 
 
-MOST_LIKELY_CHANCE = 0.05
-"""What p may be at most, after the correction, for a rate to have fallen."""
-
-
-def rate_changes(rates: Sequence[tuple[str, Sequence[int], Sequence[int]]]) -> list[RateChange]:
-    """For each test, by id, passes and trials before and after: whether its rate fell by more than chance.
-
-    Where even no pass at all would not have shown it, it is inconclusive.
-    """
-    ps = [p_of_fall((was[0], was[1]), (now[0], now[1])) for _, was, now in rates]
-    found = []
-    for (name, was, now), p, adjusted in zip(rates, ps, holm(ps), strict=True):
-        too_few = smallest_p((was[0], was[1]), now[1]) * len(rates) > MOST_LIKELY_CHANCE
-        verdict: Literal["fell", "steady", "inconclusive"] = "inconclusive" if too_few else "steady"
-        found.append(
-            RateChange(
-                test_case_id=name,
-                before=list(was),
-                after=list(now),
-                p=p,
-                adjusted_p=adjusted,
-                verdict="fell" if adjusted <= MOST_LIKELY_CHANCE else verdict,
-            )
+def rate_changes(rates: Mapping[str, tuple[Rate, Rate]], margin: float = MARGIN) -> list[RateChange]:
+    """Compare the rates of tests, by id, before and after: one entry for each test, in the same order."""
+    return [
+        RateChange(
+            test_case_id=name,
+            before=[each.before.passed, each.before.trials],
+            after=[each.after.passed, each.after.trials],
+            p=each.p,
+            adjusted_p=each.adjusted_p,
+            verdict=each.verdict,
+            interval=[each.low, each.high],
+            trials_needed=each.trials_needed,
+            message=each.words(),
         )
-    return found
+        for name, each in rate_verdicts(rates, margin=margin).items()
+    ]
+
+
+def _changes_of_rate(rate: RateChange) -> Iterator[Change]:
+    """Yield the change of the test as a whole, if its rate fell or rose beyond chance."""
+    if rate.verdict not in ("worse", "better"):
+        return
+    worse = rate.verdict == "worse"
+    change = _change("lower_rate" if worse else "higher_rate", rate.test_case_id, None, *rate.passes)
+    change.regression, change.message = worse, rate.message
+    yield change
 
 
 def compare(before: ComparedRun, after: ComparedRun, today: str) -> Comparison:

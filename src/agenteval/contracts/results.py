@@ -296,6 +296,16 @@ class TrialsResult(Model):
     invalid: list[str] = field(default_factory=list)
     trajectories: list[TrajectoryTrials] = field(default_factory=list)
 
+    def __post_init__(self) -> None:
+        if not 0 <= self.passed <= self.judged <= self.asked:
+            raise WrongPart(
+                f"{self.passed} of {self.judged} of {self.asked} trials cannot have passed", "passed"
+            )
+
+    def counts(self) -> list[int]:
+        """List the trials that passed, those that were judged, and, if they ended early, those that were asked for."""
+        return [self.passed, self.judged, *([self.asked] if self.stopped_early else ())]
+
     @property
     def sometimes(self) -> bool:
         """True if some trials passed and some did not."""
@@ -428,7 +438,10 @@ class TestRow(Model):
     result: str | None
     xfail: bool = False
     trials: list[int] | None = None
-    """The number of trials that passed, and of those that were judged; null for a test that was run once."""
+    """The number of trials that passed, and of those that were judged; null for a test that was run once.
+
+    If the trials ended early, a third number follows: of those that were asked for.
+    """
 
 
 @model

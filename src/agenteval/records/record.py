@@ -45,7 +45,7 @@ def record_of(result: TestResult) -> TestRecord:
         vacuous=result.summary.vacuous,
         result=result.artifacts.result,
         xfail=result.xfail,
-        trials=[result.trials.passed, result.trials.judged] if result.trials else None,
+        trials=result.trials.counts() if result.trials else None,
     )
     return TestRecord(
         row=row,

@@ -1,6 +1,9 @@
 """A comparison as text: regressions first, then other changes, then what the agent did differently."""
 
+from collections.abc import Sequence
+
 from agenteval.comparing.comparison import KINDS, Change, ChangeKind, Comparison, RateChange, TestDifference
+from agenteval.comparing.rate_verdicts import Verdict
 from agenteval.reporters.terminal import Terminal
 from agenteval.text.fitting import counted
 
@@ -17,14 +20,24 @@ _TITLES: dict[ChangeKind, tuple[str, str, str]] = {
     "newly_vacuous": ("newly vacuous", "vacuous", "yellow"),
     "newly_skipped": ("newly skipped", "skip", "yellow"),
     "missing": ("missing", "skip", "yellow"),
+    "lower_rate": ("passes less often", "fail", "red bold"),
     "newly_warning": ("newly warning", "warn", "yellow"),
     "lower_score": ("lower score", "warn", "yellow"),
     "still_failing": ("still failing", "fail", "yellow"),
     "newly_expected": ("newly expected to fail", "xfail", "yellow"),
     "fixed": ("fixed", "pass", "green"),
+    "higher_rate": ("passes more often", "pass", "green"),
     "higher_score": ("higher score", "pass", "green"),
     "new": ("new", "pass", "dim"),
 }
+_RATES: tuple[ChangeKind, ...] = ("lower_rate", "higher_rate")
+_VERDICTS: dict[Verdict, tuple[str, str]] = {
+    "worse": ("fail", "red bold"),
+    "unclear": ("skip", "yellow"),
+    "better": ("pass", "green"),
+    "held": ("pass", "green"),
+}
+"""The sign and style of each verdict, in the order in which tests are listed."""
 
 
 def tell(terminal: Terminal, comparison: Comparison) -> None:
@@ -34,6 +47,8 @@ def tell(terminal: Terminal, comparison: Comparison) -> None:
     terminal.gap()
     terminal.emit((f"{before.label} {arrow} {after.label}", "bold"))
     for kind in KINDS:
+        if kind in _RATES:  # they stand among the rates of all tests, with what they mean
+            continue
         changes = comparison.of_kind(kind)
         most = MOST_EXPECTED if kind in ("still_failing", "new") else MOST_CHANGES
         if changes:
@@ -42,8 +57,7 @@ def tell(terminal: Terminal, comparison: Comparison) -> None:
             _change(terminal, change)
         if len(changes) > most:
             terminal.emit(f"    and {len(changes) - most} more")
-    for rate in comparison.rates:
-        _rate(terminal, rate)
+    _rates(terminal, comparison.rates)
     if comparison.differences:
         told = counted(len(comparison.differences), "test")
         terminal.emit("  ", ("what the agent did differently", "bold"), f" ({told})")
@@ -65,29 +79,27 @@ def tell(terminal: Terminal, comparison: Comparison) -> None:
     terminal.emit(f"  score {before.score:.4g} {arrow} {after.score:.4g}{delta}, {totals(comparison)}")
 
 
-def _rate(terminal: Terminal, rate: RateChange) -> None:
-    """How often a test passed before and after, and whether that is more than chance."""
-    sign, style = {
-        "fell": ("fail", "red bold"),
-        "steady": ("pass", "green"),
-        "inconclusive": ("skip", "yellow"),
-    }[rate.verdict]
-    said = {
-        "fell": "passes less often than before",
-        "steady": "no fall beyond chance",
-        "inconclusive": "too few trials to show a fall",
-    }[rate.verdict]
-    passes = f"{rate.before[0]}/{rate.before[1]} {terminal.signs['arrow']} {rate.after[0]}/{rate.after[1]}"
-    terminal.emit(
-        *("    ", (terminal.signs[sign], style), f" {rate.test_case_id}  ", (passes, "bold")),
-        f"  {said} (p {rate.p:.3g}, corrected {rate.adjusted_p:.3g})",
-    )
+def _rates(terminal: Terminal, rates: Sequence[RateChange]) -> None:
+    """Print how often tests passed before and after, and what is known of the change: what is worse comes first."""
+    if rates:
+        terminal.emit("  ", ("pass rates", "bold"), f" ({len(rates)})")
+    for verdict, (sign, style) in _VERDICTS.items():
+        some = [rate for rate in rates if rate.verdict == verdict]
+        for rate in some[:MOST_CHANGES]:
+            passes = f" {terminal.signs['arrow']} ".join(rate.passes)
+            name = ("    ", (terminal.signs[sign], style), f" {rate.test_case_id}  ", (verdict, style))
+            terminal.columns(name, passes, indent=6)
+            terminal.paragraph(rate.message, indent=8)
+        if len(some) > MOST_CHANGES:
+            terminal.emit(f"    and {len(some) - MOST_CHANGES} more {verdict}")
 
 
 def totals(comparison: Comparison) -> str:
-    """The changes by kind, in words; `no change` when there are none."""
-    said = [f"{comparison.counts[kind]} {_word(kind)}" for kind in KINDS if comparison.counts[kind]]
-    return ", ".join(said) or "no change"
+    """Count the changes by kind, and the rates of which no change is known; `no change` if there are none."""
+    counts = [(comparison.counts[kind], _word(kind)) for kind in KINDS]
+    verdicts = [rate.verdict for rate in comparison.rates]
+    counts += [(verdicts.count(verdict), verdict) for verdict in ("unclear", "held")]
+    return ", ".join(f"{count} {word}" for count, word in counts if count) or "no change"
 
 
 def _word(kind: ChangeKind) -> str:

@@ -70,10 +70,12 @@ def entries(run: StoredRun) -> Iterator[Entry]:
         return
     lines = [
         f"{change.kind.replace('_', ' ')}: {change.test_case_id} {change.assertion or '(the test)'}"
+        # A rate has no state that would say it.
+        + (f": {change.before}, now {change.after}" if change.kind == "lower_rate" else "")
         for change in unseen
     ]
     if unseen:
-        lines.append("next: bring back what was judged before, or accept the change with --update-baseline")
+        lines.append("next: bring back what the baseline has, or accept the change with --update-baseline")
     if summary.forbidden_warnings:
         remarks = [problem for problem in summary.problems if problem.severity == "warning"]
         told = {(problem.path, problem.message) for problem in remarks}

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from agenteval.comparing.behaviour import Trajectory, call_changes, recorded
+from agenteval.comparing.rates import pass_at_k, pass_hat_k, wilson
 from agenteval.contracts.results import (
     AssertionResult,
     AssertionState,
@@ -17,7 +18,6 @@ from agenteval.contracts.results import (
     TrialsResult,
 )
 from agenteval.contracts.testcase import Message
-from agenteval.judging.rates import pass_at_k, pass_hat_k, wilson
 from agenteval.judging.runner import Outcome, RunOptions, counts_of, run_test
 from agenteval.loading.testfile import LoadedTest
 
