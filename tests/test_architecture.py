@@ -362,6 +362,9 @@ def test_nothing_that_an_agent_can_write_is_opened_by_its_path() -> None:
         ("sandbox.py", "note.write_text"),
         ("sandbox.py", "read_bytes"),  # of /proc
         ("sandbox.py", "os.scandir"),  # before the agent starts
+        ("servers.py", "copy_left"),
+        ("servers.py", "copies.glob"),  # of what was copied
+        ("servers.py", "read_bytes"),
         ("opened.py", "os.scandir"),  # before the agent starts
         ("limits.py", "read_bytes"),  # of /proc
         ("limits.py", "os.listdir"),

@@ -220,6 +220,31 @@ def test_a_script_that_fails_and_one_that_takes_too_long(project: LiveProject) -
     assert only(project)["error"]["reason_code"] == "live.timeout"
 
 
+BROKEN = """
+mcp_servers={"shop": create_sdk_mcp_server("shop", "1", [lookup_order]),
+             "mail": {"command": "python3", "args": ["-c", "raise SystemExit('no module named mail')"]}},
+"""
+
+
+@pytest.mark.parametrize("cli", CLIS or [None])
+def test_a_server_that_does_not_start_is_named(project: LiveProject, cli: str | None) -> None:
+    """By the log that the CLI keeps of it; the server in the script itself has none, and starts."""
+    project.configure(command={"run": [SDK, "agent.py"], "mounts": CLIS})
+    code, whole = (
+        AGENT.read_text(encoding="utf-8"),
+        'mcp_servers={"shop": create_sdk_mcp_server("shop", "1", [lookup_order])},',
+    )
+    assert whole in code
+    project.write("agent.py", code.replace(whole, BROKEN.strip()))
+    settle(project, cli=cli)
+    shop(project, **scripted(project, tool_use(LOOKUP, order_id="42"), "Your order 42 ships tomorrow."))
+    (warning,) = [each for each in only(project)["warnings"] if "live.mcp_server" in each]
+    assert warning.startswith("live.mcp_server: the MCP server mail did not start: Connection failed")
+    assert warning.endswith("\n    no module named mail")
+    shop(project, **scripted(project, tool_use("mcp__mail__send"), "Your order 42 ships tomorrow."))
+    assert only(project)["error"]["reason_code"] == "live.mcp_server"
+
+
 @pytest.mark.skipif(len(CLIS) < 2, reason="CLAUDE_CLIS does not name two CLIs")
 def test_another_version_of_the_cli_is_a_note(project: LiveProject) -> None:
     """Recorded with one, played with the others: what the vendor changed is told, and the run plays on."""

@@ -34,6 +34,7 @@ from agenteval.live.wires import (
     results_in,
     session_of,
     tool_name,
+    tools_in,
 )
 from agenteval.loading.config import LiveConfig
 
@@ -128,6 +129,8 @@ class Proxy:
     spans: list[tuple[str, Mapping[str, str], bytes]] = field(default_factory=list)
     """OTLP exports, each with its path, headers and body."""
     seen: SeenCalls = field(default_factory=SeenCalls)
+    tools: set[str] = field(default_factory=set)
+    """The names of all tools that the model was offered, those included that it has to search for first."""
 
     def __post_init__(self) -> None:
         self._lock = threading.RLock()
@@ -270,6 +273,7 @@ class Proxy:
         )
         with self._lock:
             self.heard |= dict.fromkeys(each.text for each in parts)
+            self.tools.update(tools_in(parts))
             self.seen.learn_results(results_in(wire.turns(body)))  # with the answers of fixtures
             self.seen.learn_texts(wire.turns(body))
         request = ModelRequest(

@@ -10,7 +10,7 @@ import re
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -33,10 +33,12 @@ from agenteval.live.proxy import HOOK_PATH, Proxy
 from agenteval.live.sandbox import PORT, Sandbox, chosen, free_port, running
 from agenteval.live.scratch import remove_leftovers, remove_tree
 from agenteval.live.seen import incomplete
+from agenteval.live.servers import NOT_STARTED, failed_servers, not_started
 from agenteval.loading.config import LiveConfig
 from agenteval.loading.testfile import LoadedTest
 from agenteval.reading.documents import opened, read_bytes, read_text, refuse_link_out
 from agenteval.redaction.redactor import RedactionRules
+from agenteval.text.names import name_matches
 
 KEY = "sk-ant-agenteval-stands-in-for-the-key"
 """What agents get for a key: the real one never enters the sandbox."""
@@ -99,6 +101,11 @@ class LiveAgent:
         """
         bare = tool.rsplit("__", 1)[-1]
         return (tool, bare, re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", bare).lower())
+
+    def missing(self, wanted: Iterable[str], offered: Collection[str]) -> Iterator[str]:
+        """The tools of a test that are none of those that the model was offered, by any name."""
+        known = {name for tool in offered for name in self.names(tool)}
+        return (each for each in wanted if not any(name_matches(each, name) for name in known))
 
     def lets(self, tool: str, args: Mapping[str, Any]) -> bool:  # noqa: ARG002 - for agents with a command of their own
         """Whether one call of a tool really runs though the tool does not."""
@@ -373,6 +380,7 @@ class _Live:
                         budget.pay(proxy.accounts.cost_usd or 0.0)
                     seen = opened.names(options.root.resolve())
                     self.account.add(LiveAccount([seen], [*proxy.differences, *proxy.missed]))
+            self._must_have_servers(agent, proxy, scratch)
             self._must_be_good(exit_code, proxy, scratch)
             self._take_over(agent, scratch)
             replay = agent.replay(proxy, self.context)
@@ -427,6 +435,20 @@ class _Live:
             names=agent.names,
             lets=agent.lets,
         )
+
+    def _must_have_servers(self, agent: LiveAgent, proxy: Proxy, scratch: Path) -> None:
+        """Warn of MCP servers that did not start. Raises the error of a run without one that the test needs."""
+        home = agent.sandbox.writable.get(agent.sandbox.home, scratch / "home")
+        failed = failed_servers(home, scratch / "servers", proxy.tools) if home.is_dir() else []
+        others = [each for each in proxy.fixtures.trouble if each.reason_code != "live.cassette_miss"]
+        called = [call.tool for call in proxy.seen.made]
+        for server in failed:
+            needed = next(filter(server.has, (*called, *self.test.case.tools.available)), None)
+            # a test may name the tool without its server: then it is one that no other server has
+            needed = needed or next(agent.missing(self.test.case.tools.available, proxy.tools), None)
+            if needed and not others:
+                raise not_started(server, needed)
+            self.context.warn(f"{NOT_STARTED}: {server.message}")
 
     def _must_be_good(self, exit_code: int | None, proxy: Proxy, scratch: Path) -> None:
         """Raises the error of a run whose agent failed; `exit_code` is None for one that took too long."""

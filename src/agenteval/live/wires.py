@@ -15,6 +15,8 @@ PartKind = Literal["conversation", "author", "vendor", "tool"]
 """Whose a part of a request is: the run's own, the author's, the agent's vendor's; or what a tool that really ran gave."""
 NAMED_ONLY = "named only"
 """The text of a tool whose definition the CLI keeps back until it is asked for."""
+_TOOL, _NAMED_TOOLS = "tool ", "tools that are named only"
+"""The names of parts: of a tool, before its own name, and of the CLI's own tools that it keeps back."""
 
 _COUNTED_APART = ("model", "messages", "system", "tools", "input", "instructions")
 _OF_NO_WEIGHT = (
@@ -124,9 +126,9 @@ def request_parts(
     for tool in _mappings(body.get("tools")):
         name, text = tool_name(tool), shown(tool, "cache_control")
         if harness is None or name.startswith("mcp__"):
-            parts.append(Part(f"tool {name}", "author", text))
+            parts.append(Part(f"{_TOOL}{name}", "author", text))
         else:
-            parts.append(harness.vendors(f"tool {name}", text))
+            parts.append(harness.vendors(f"{_TOOL}{name}", text))
     parts += _conversation(wire.turns(body), harness, runs)
     seen: dict[str, int] = {}
     for index, part in enumerate(parts):
@@ -220,13 +222,22 @@ class _Harness:
                 lines = section.split("\n")
                 for line in lines:
                     if line.startswith("mcp__"):
-                        yield Part(f"tool {line}", "author", NAMED_ONLY)
+                        yield Part(f"{_TOOL}{line}", "author", NAMED_ONLY)
                 rest = [line for line in lines if not line.startswith("mcp__")]
-                yield self.vendors("tools that are named only", "\n".join(rest))
+                yield self.vendors(_NAMED_TOOLS, "\n".join(rest))
             elif section.startswith("# MCP"):
                 yield Part("instructions of MCP servers", "author", section)
             elif section.strip():
                 yield self.vendors("reminder", section)
+
+
+def tools_in(parts: Iterable[Part]) -> Iterator[str]:
+    """The names of the tools in a request, those that are only named among them."""
+    for part in parts:
+        if part.name == _NAMED_TOOLS:
+            yield from part.text.split("\n")
+        elif part.name.startswith(_TOOL):
+            yield part.name.removeprefix(_TOOL)
 
 
 def results_in(turns: Iterable[Turn], called: dict[str, str] | None = None) -> Iterator[Block]:
