@@ -11,6 +11,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, FastAPI, Header, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from sqlalchemy import Row
 from sqlalchemy.exc import SQLAlchemyError
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.concurrency import run_in_threadpool
@@ -38,19 +39,19 @@ from agenteval.serve.wire import Gate, HostError, invalid
 from agenteval.serve.workers import Workers
 
 SECONDS_BETWEEN_COMMENTS = 10
-"""How often a stream that has nothing to tell says that it is there."""
+"""The seconds between comments on an idle stream, which keep proxies from closing it."""
 _LOOK = 0.1
-"""After how many seconds new events of any worker are noticed."""
+"""The seconds after which new events of any worker are noticed."""
 _ERRORS: dict[int | str, dict[str, Any]] = {
     code: {"model": ErrorBody} for code in (400, 401, 403, 404, 409, 413, 422, 500, 501)
 }
 PROBE = "__probe__"
-"""The id with which conformance scenarios ask whether a seam is there."""
+"""The id with which conformance scenarios ask whether a route for tests is there."""
 _ETAG: dict[int | str, dict[str, Any]] = {304: {"description": "It is as it was."}}
 
 
 class News:
-    """Wakes those who wait for events: one look at the store for all of them."""
+    """Wakes all who wait for events, with one query of the store for all of them."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
@@ -64,6 +65,7 @@ class News:
                 newest = await run_in_threadpool(self._host.store.newest_event)
             except SQLAlchemyError:
                 newest = self._newest
+            # Each wait has an event of its own: one that is set and cleared again could be missed by a late waiter.
             if newest != self._newest:
                 self._newest = newest
                 changed, self._changed = self._changed, asyncio.Event()
@@ -79,7 +81,7 @@ class News:
 
 
 def create_app(host: Host, workers: Callable[[], Workers] | None = None) -> Gate:
-    """The host as an ASGI application; `workers` starts the processes that evaluate, when it starts."""
+    """Build the host as an ASGI application; `workers` starts the processes that evaluate, once the server is up."""
     news = News(host)
 
     @asynccontextmanager
@@ -93,7 +95,7 @@ def create_app(host: Host, workers: Callable[[], Workers] | None = None) -> Gate
             await run_in_threadpool(host.workers.stop)
 
     app = _application(host, news, 2, lifespan=lifespan)
-    app.mount("/v1", _application(host, news, 1))
+    app.mount("/v1", _application(host, news, 1))  # version 1 has its paths under /v1, version 2 at the root
     return Gate(app, lambda: host.catalogue.config)
 
 
@@ -139,6 +141,7 @@ def _application(host: Host, news: News, major: int, **options: Any) -> FastAPI:
             found = host.health()
             return found if found.status == "ok" else JSONResponse(found.model_dump(), 503)  # type: ignore[return-value]
 
+    # Exception too: the frameworks' own pages of errors could show values of the request.
     for kind in (HostError, RequestValidationError, HTTPException, SQLAlchemyError, Exception):
         app.add_exception_handler(kind, _failed)
     return app
@@ -210,7 +213,7 @@ def _routes(host: Host, news: News, major: int) -> APIRouter:
 
 
 def _seams(host: Host, news: News, major: int) -> APIRouter:
-    """What the public conformance scenarios need beside the protocol."""
+    """Make the routes that the public conformance scenarios need beside the protocol."""
     router = APIRouter(
         prefix="/host/sample" if major == 1 else "/conformance/seams/sample", responses=_ERRORS
     )
@@ -220,11 +223,7 @@ def _seams(host: Host, news: News, major: int) -> APIRouter:
         """Run a suite to its end, and answer with its scores; an agent and a suite that are not named are chosen."""
         wanted = await run_in_threadpool(host.chosen, asked, body)
         made = json.loads(bytes((await run_in_threadpool(host.create, asked, wanted)).body))
-        while True:
-            run = await run_in_threadpool(host.run, asked, made["runId"])
-            if run.status in TERMINAL:
-                break
-            await news.wait(1.0)
+        run = await _ended(host, news, asked, made["runId"])
         answer = {"runId": made["runId"], "status": run.status}
         if run.summary is not None:
             summary = await run_in_threadpool(host.summary, asked, made["runId"])
@@ -248,6 +247,15 @@ def _seams(host: Host, news: News, major: int) -> APIRouter:
         return Response(status_code=204)
 
     return router
+
+
+async def _ended(host: Host, news: News, asked: Asked, run_id: str) -> Row[Any]:
+    """Wait until a run has ended, and return it."""
+    while True:
+        run = await run_in_threadpool(host.run, asked, run_id)
+        if run.status in TERMINAL:
+            return run
+        await news.wait(1.0)
 
 
 async def _stream(
@@ -275,30 +283,30 @@ def _tagged(request: Request, body: Any, *, caching: str = "private, no-cache") 
 
 
 def _failed(request: Request, error: Exception) -> Response:
-    """The answer to what went wrong; nothing of the request's own values is in it."""
+    """Turn an exception into an answer without any value of the request."""
     headers = {}
-    told = HostError("internal_error", f"the host failed: {type(error).__name__}")
+    answer = HostError("internal_error", f"the host failed: {type(error).__name__}")
     if isinstance(error, HostError):
-        told = error
+        answer = error
     elif isinstance(error, AWAY):
-        told = HostError("agenteval.store_unavailable", "the store is away: try again in some seconds")
+        answer = HostError("agenteval.store_unavailable", "the store is away: try again in some seconds")
         headers["Retry-After"] = "5"
     elif isinstance(error, RequestValidationError):
         first = error.errors()[0]
         where = [str(each) for each in first["loc"] if each not in ("body", "query", "path", "header")]
-        told = invalid(".".join(where), first["msg"])
+        answer = invalid(".".join(where), first["msg"])
     elif isinstance(error, HTTPException) and error.status_code == 405:
-        told = HostError("agenteval.method_not_allowed", "the method is not allowed here")
+        answer = HostError("agenteval.method_not_allowed", "the method is not allowed here")
         headers["Allow"] = ", ".join(_methods(request))
     elif isinstance(error, HTTPException) and error.status_code == 400:
-        told = HostError("validation_error", "the request cannot be read")
+        answer = HostError("validation_error", "the request cannot be read")
     elif isinstance(error, HTTPException):
-        told = HostError("not_found", "there is no such thing here")
-    return told.response(request.state.major, headers)
+        answer = HostError("not_found", "there is no such thing here")
+    return answer.response(request.state.major, headers)
 
 
 def _methods(request: Request) -> list[str]:
-    """What may be done at a path, by the description: a route knows its own methods alone."""
+    """List the methods of a path by the OpenAPI document, since a single route knows only its own."""
     path = request.url.path.removeprefix(request.scope.get("root_path", ""))
     found = {
         method.upper()

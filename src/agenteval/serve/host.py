@@ -1,4 +1,4 @@
-"""What a host answers, whatever the way in which it is asked: runs, their events, summaries, differences, annotations."""
+"""The calls of the host, as both majors of the protocol make them: runs, their events, summaries, differences, annotations."""
 
 import re
 import shutil
@@ -50,14 +50,14 @@ _VERSION_1 = {
     "agent.tool-called": "agent.toolCalled",
     "agent.tool-returned": "agent.toolReturned",
 }
-"""How version 1 names the events that it names differently."""
+"""The names of version 1 for the types of event that it names differently."""
 MODES = {"updates": ("run.", "eval."), "debug": ("run.", "eval.", "agent.", "provider.")}
-"""What each mode of a stream tells, by the beginning of an event's type."""
+"""The beginnings of the event types that each mode of a stream sends."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A request: who asks, in which major, for what."""
+    """A request: its caller, its major of the protocol, its path."""
 
     caller: Caller
     major: int
@@ -87,21 +87,21 @@ class Host:
     # discovery
 
     def discovery(self, major: int) -> dict[str, Any]:
-        """What the host can do, and in which versions."""
+        """Describe the features of the host, and the versions of the protocol that it speaks."""
         limits = self.catalogue.config.limits
         suites = {
             "modes": self.catalogue.modes(None),
             "maxTasksPerSuite": limits.max_tasks_per_suite,
             "maxCostUsdPerSuite": limits.max_cost_usd_per_suite,
         }
-        told: dict[str, Any] = {
+        described: dict[str, Any] = {
             "protocolVersions": list(VERSIONS.values()),
             "preferredVersion": VERSIONS[1],
             "eventLogSchemaVersion": EVENT_LOG_VERSION,
             "implementation": {"name": "agenteval", "vendor": "agenteval"},
         }
         if major == 1:
-            told |= {
+            described |= {
                 "protocolVersion": VERSIONS[1],
                 "supportedEnvelopes": [],
                 "schemaVersions": {},
@@ -116,12 +116,12 @@ class Host:
             }
         else:
             record = {"status": "stable", "since": "2.0", "witness": "witnessable-unaided"}
-            told |= {
+            described |= {
                 "agents": {**record, "evalSuite": {**suites, "baselineSelection": True}},
                 "feedback": record,
                 "runList": record,
             }
-        return told
+        return described
 
     def health(self) -> Health:
         """Report whether the store answers, and how many workers live."""
@@ -215,6 +215,7 @@ class Host:
                 raise invalid(name, f"{name} is missing")
         if body["inputs"] is not None:
             raise invalid("inputs", "an evaluation takes its inputs from the suite")
+        # Each major has its own place for the modes; a request that uses the other one is refused, not obeyed.
         modes, elsewhere, place = body["evalModes"], "configurable", "at the root"
         if asked.major == 1:
             modes = (body["configurable"] or {}).get("evalModes")
@@ -246,16 +247,16 @@ class Host:
     def _once(
         self, asked: Asked, key: str | None, body: Any, table: Table, make: Callable[[], tuple[Any, Any]]
     ) -> Response:
-        """Add the row that is made for a request, once for an idempotency key; of two that come together, one is added.
+        """Add the row that `make` returns, once for each idempotency key, even when two requests come together.
 
-        Answers what is made with it, or what was kept for an earlier request.
+        Returns the new answer, or the one that an earlier request with the key got.
         """
         if key is not None and not _KEY.fullmatch(key):
             raise HostError(
                 "idempotency_key_invalid", "a key has 22 to 128 characters of A-Z a-z 0-9 . _ ~ -"
             )
         tenant, digest, kept = asked.caller.tenant, digest_of(body), None
-        for _ in range(2):
+        for _ in range(2):  # the second time, the answer of the request that was faster is there
             if key and (earlier := self.store.answer(tenant, asked.path, key)):
                 if earlier.body != digest:
                     raise HostError("idempotency_key_mismatch", "the key was used for another request")
@@ -272,14 +273,14 @@ class Host:
         raise HostError("internal_error", "the request could not be recorded")
 
     def run(self, asked: Asked, run_id: str) -> Row[Any]:
-        """A run of the caller's tenant, by the id in a path."""
+        """Return a run of the caller's tenant, by the id in a path."""
         run = self.store.run(asked.caller.tenant, opaque_id(run_id, asked.caller, asked.major))
         if run is None:
             raise HostError("not_found", "there is no such run")
         return run
 
     def snapshot(self, run: Row[Any], major: int) -> dict[str, Any]:
-        """A run as it is now."""
+        """Return the body that describes a run as it is now."""
         subject: Any = run.subject
         if major == 2:
             subject = {
@@ -290,7 +291,7 @@ class Host:
                 "kind": "service",
             }
         times = {"createdAt": run.created_at, "startedAt": run.started_at, "completedAt": run.ended_at}
-        told = {
+        body = {
             "runId": bound_id(run.tenant, run.id, major),
             "workflowId": run.suite_id,
             "status": run.status,
@@ -301,7 +302,7 @@ class Host:
             "tags": run.asked.get("tags"),
             "metadata": run.asked.get("metadata"),
         }
-        return {name: value for name, value in told.items() if value is not None}
+        return {name: value for name, value in body.items() if value is not None}
 
     def page(
         self,
@@ -318,6 +319,7 @@ class Host:
         found = self.store.page(
             asked.caller.tenant, before=before, limit=limit + 1, status=status, suite_id=suite_id
         )
+        # One more run than the limit was read, only to know whether there is a next page.
         more = {"nextCursor": f"r{found[limit - 1].number}"} if len(found) > limit else {}
         return {"runs": [self.snapshot(run, asked.major) for run in found[:limit]], **more}
 
@@ -330,9 +332,9 @@ class Host:
             raise HostError("run_state_conflict", "the run has not ended", status=run.status)
         return self._bound(run.summary, run, asked.major)
 
-    def _bound(self, told: Mapping[str, Any], run: Row[Any], major: int) -> dict[str, Any]:
-        """What is told of a run, with the ids of that major."""
-        bound = dict(told)
+    def _bound(self, stored: Mapping[str, Any], run: Row[Any], major: int) -> dict[str, Any]:
+        """Return a stored summary or payload with ids as a major writes them: the store keeps ids without a tenant."""
+        bound = dict(stored)
         if (baseline := bound.get("baselineRunId")) is not None:
             bound["baselineRunId"] = bound_id(run.tenant, baseline, major)
         if regression := bound.get("regression"):
@@ -349,14 +351,14 @@ class Host:
     def following(
         self, asked: Asked, run_id: str, after: int, mode: str
     ) -> tuple[list[dict[str, Any]], int, bool]:
-        """The events of a run after a sequence number, as far as a mode tells them; up to which one; whether that was the last."""
+        """Return the next events that a mode sends, the sequence number that they reach, and whether the run has no more."""
         run = self.run(asked, run_id)  # before its events: a run that has ended has them all
         rows = self.store.events_after(run.id, after)
-        told = [self._event(each, run, asked.major) for each in rows if each.type.startswith(MODES[mode])]
-        return told, rows[-1].sequence if rows else after, not rows and run.status in TERMINAL
+        sent = [self._event(each, run, asked.major) for each in rows if each.type.startswith(MODES[mode])]
+        return sent, rows[-1].sequence if rows else after, not rows and run.status in TERMINAL
 
     def whole_log(self, run: Row[Any], major: int) -> list[dict[str, Any]]:
-        """All events of a run."""
+        """Return all events of a run."""
         found: list[dict[str, Any]] = []
         while rows := self.store.events_after(run.id, len(found) - 1):
             found += [self._event(each, run, major) for each in rows]
@@ -375,7 +377,7 @@ class Host:
         }
 
     def poll(self, asked: Asked, run_id: str, after: int) -> dict[str, Any]:
-        """The events after a sequence number, and whether there will be more."""
+        """Return the events after a sequence number, and whether the run has ended with them."""
         run = self.run(asked, run_id)
         found, reached, _ = self.following(asked, run_id, after, "debug")
         last = self.store.last_sequence(run.id)
@@ -390,12 +392,12 @@ class Host:
             "isTerminal": ended,
         }
 
-    # comparing, and what people say
+    # comparisons and annotations
 
     def difference(
         self, asked: Who, run_id: RunId, against: Annotated[str, Query(min_length=1, max_length=400)]
     ) -> dict[str, Any]:
-        """How a run differs from another of a suite with the same id."""
+        """Compare a run with another of the same version of a suite, event by event and score by score."""
         one, other = self.run(asked, run_id), self.run(asked, against)
         suites = [(run.suite_id, (run.summary or {}).get("suiteVersion")) for run in (one, other)]
         if suites[0][0] != suites[1][0] or (
@@ -414,10 +416,10 @@ class Host:
         }
 
     def annotate(self, asked: Who, run_id: RunId, body: CreateAnnotation, key: Key = None) -> Response:
-        """Say something of a run, or of one of its scores; nothing of it changes."""
-        run, said = self.run(asked, run_id), body.model_dump(exclude_none=True)
+        """Attach a person's annotation to a run or one of its events; scores stay as they are."""
+        run, given = self.run(asked, run_id), body.model_dump(exclude_none=True)
         target = {"runId": bound_id(run.tenant, run.id, asked.major)}
-        if (event_id := said.get("target", {}).get("eventId")) is not None:
+        if (event_id := given.get("target", {}).get("eventId")) is not None:
             number = event_id.removeprefix(f"{run.id}.")
             if not re.fullmatch("[0-9]{1,9}", number) or int(number) > self.store.last_sequence(run.id):
                 raise invalid("target.eventId", "the run has no such event")
@@ -425,16 +427,16 @@ class Host:
         annotation = {
             "annotationId": new_id(),
             "target": target,
-            "signal": said["signal"],
+            "signal": given["signal"],
             "actor": {"tenant": asked.caller.tenant, "subject": asked.caller.subject},
             "createdAt": timestamp(time.time()),
-            **({"note": said["note"]} if "note" in said else {}),
+            **({"note": given["note"]} if "note" in given else {}),
         }
         row = {"id": annotation["annotationId"], "run_id": run.id, "body": annotation}
-        return self._once(asked, key, said, annotations, lambda: (row, annotation))
+        return self._once(asked, key, given, annotations, lambda: (row, annotation))
 
     def annotations(self, asked: Who, run_id: RunId) -> dict[str, Any]:
-        """What people said of a run."""
+        """List the annotations of a run."""
         return {"annotations": self.store.annotations(self.run(asked, run_id).id)}
 
 
@@ -445,7 +447,7 @@ def _is_of(run: Row[Any], suite_id: str, version: str) -> bool:
 
 
 def _timeless(event: Mapping[str, Any]) -> dict[str, Any]:
-    """An event without what differs from run to run."""
+    """Return an event without the values that differ between two runs of the same work, such as ids and times."""
     varying = ("invocationId", "latencyMs", "baselineRunId", "regression", "tasks")
     payload = {name: value for name, value in event["payload"].items() if name not in varying}
     if "outputs" in payload:
@@ -467,7 +469,7 @@ def _differences(
 
 
 def _state_difference(one: Row[Any], other: Row[Any]) -> dict[str, Any]:
-    """Which scalars of the summaries differ, and which tasks."""
+    """Return the status, totals and task scores that differ between two runs, by name."""
     states: list[dict[str, Any]] = []
     for run in (one, other):
         summary = run.summary or {}

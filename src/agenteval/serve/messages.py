@@ -26,7 +26,7 @@ class Options(Closed):
 
 
 class CreateRun(Closed):
-    """What is to be evaluated.
+    """A request for an evaluation.
 
     Another mode, and a `workflowId`, are read, and refused as not offered; they are not described.
     """
@@ -87,7 +87,7 @@ class Health(BaseModel):
 
 
 class RunCreated(BaseModel):
-    """Where a run is told of."""
+    """A run that was accepted, with the addresses of its status and its events."""
 
     runId: str
     status: Status
@@ -151,7 +151,7 @@ class EventPage(BaseModel):
 
 
 class RunDifference(BaseModel):
-    """How two runs differ, without times and ids; `divergedAtSeq` is null when they do not."""
+    """The differences between two runs, times and ids aside; `divergedAtSeq` is null when there are none."""
 
     a: str
     b: str
@@ -162,14 +162,14 @@ class RunDifference(BaseModel):
 
 
 class Target(Closed):
-    """What an annotation is about: the run, or one of its events."""
+    """The run, or the event of it, that an annotation is about."""
 
     eventId: Name | None = None
     runId: Name | None = None
 
 
 class Signal(BaseModel):
-    """What a person says: a rating, a correction, a label, a flag."""
+    """A person's judgement: a rating, a correction, a label, or a flag."""
 
     model_config = ConfigDict(extra="allow", strict=True)
     __pydantic_extra__: dict[str, Scalar]
@@ -177,7 +177,7 @@ class Signal(BaseModel):
 
 
 class CreateAnnotation(Closed):
-    """A person's word on a run, which changes no score."""
+    """A person's annotation of a run; it changes no score."""
 
     signal: Signal
     target: Target | None = None
@@ -185,7 +185,7 @@ class CreateAnnotation(Closed):
 
 
 class Annotation(BaseModel):
-    """The same, as it is kept."""
+    """A stored annotation."""
 
     annotationId: str
     target: dict[str, str]

@@ -1,5 +1,6 @@
 """The page for people at `/`: the runs of their tenant, and the scorecard of each. Works without JavaScript."""
 
+from collections.abc import Mapping, Sequence
 from html import escape
 from importlib.resources import files
 from typing import Any
@@ -39,14 +40,13 @@ def add_pages(app: FastAPI, host: Host) -> None:
     def run(asked: Who, run_id: str) -> Response:
         """One run: its status, and its scorecard once it has ended."""
         found = host.run(asked, run_id)
-        told = host.snapshot(found, 2)
+        snapshot = host.snapshot(found, 2)
         facts = {
-            "Status": _status(told["status"]),
-            "Suite": escape(told["workflowId"]),
+            "Status": _status(snapshot["status"]),
+            "Suite": escape(snapshot["workflowId"]),
             "Agent": escape(str(found.asked.get("agentId", ""))),
-            "Asked for": _time(told["createdAt"]),
+            "Asked for": _time(snapshot["createdAt"]),
         }
-        scored = host.store.scored(found.id)
         if found.summary:
             summary = host.summary(asked, run_id)
             facts["Score"] = (
@@ -56,22 +56,11 @@ def add_pages(app: FastAPI, host: Host) -> None:
                 facts["Against the baseline"] = f"{regression['scoreDelta']:+.3g}"
         if found.error:
             facts["Error"] = escape(f"{found.error['code']}: {found.error['message']}")
-        tasks = "".join(_task(each["task"]) for each in scored if each and "task" in each)
         body = "<dl>" + "".join(f"<dt>{name}<dd>{value}" for name, value in facts.items()) + "</dl>"
-        body += (
-            "<div class=scroll><table><caption>Tasks</caption><thead><tr><th scope=col>Task<th scope=col>Score"
-            f"<th scope=col>Passed<th scope=col>Findings</thead><tbody>{tasks}</tbody></table></div>"
-            if tasks
-            else "<p>No task has been scored yet."
-        )
-        if names := _kept(host, found.id):
-            links = "".join(
-                f'<li><a href="/page/runs/{in_path(told["runId"])}/files/{in_path(name)}">{escape(name)}</a>'
-                for name in names
-            )
-            body += f"<details><summary>Files: what the agent did, and why it was judged so</summary><ul>{links}</ul></details>"
+        body += _tasks(host.store.scored(found.id))
+        body += _links(_kept(host, found.id), snapshot["runId"])
         body += '<p><a href="/">All runs</a>'
-        return _page(f"Run {found.id}", body, live=told["status"] not in TERMINAL)
+        return _page(f"Run {found.id}", body, live=snapshot["status"] not in TERMINAL)
 
     @app.get("/page/runs/{run_id}/files/{name}", include_in_schema=False)
     def file(asked: Who, run_id: str, name: str) -> Response:
@@ -87,7 +76,7 @@ def add_pages(app: FastAPI, host: Host) -> None:
 
 
 def _kept(host: Host, run_id: str) -> list[str]:
-    """List the names of a run's files on this machine."""
+    """List the names of a run's files on this machine. A link could lead out of the folder, so links are left out."""
     folder = host.catalogue.project.runs / run_id
     return sorted(each.name for each in folder.glob("*.json") if each.is_file() and not each.is_symlink())
 
@@ -106,7 +95,28 @@ def _row(run: dict[str, Any]) -> str:
     return f"<tr><th scope=row>{link}<td>{_status(run['status'])}<td>{escape(run['workflowId'])}<td>{_time(run['createdAt'])}"
 
 
-def _task(task: dict[str, Any]) -> str:
+def _tasks(scored: Sequence[Mapping[str, Any] | None]) -> str:
+    """Render the table of the tasks that have a score; others could not be judged."""
+    rows = "".join(_task(each["task"]) for each in scored if each and "task" in each)
+    if not rows:
+        return "<p>No task has been scored yet."
+    return (
+        "<div class=scroll><table><caption>Tasks</caption><thead><tr><th scope=col>Task<th scope=col>Score"
+        f"<th scope=col>Passed<th scope=col>Findings</thead><tbody>{rows}</tbody></table></div>"
+    )
+
+
+def _links(names: Sequence[str], run_id: str) -> str:
+    """Render links to a run's files; nothing if another machine has them."""
+    links = "".join(
+        f'<li><a href="/page/runs/{in_path(run_id)}/files/{in_path(name)}">{escape(name)}</a>'
+        for name in names
+    )
+    summary = "Files: what the agent did, and why it was judged so"
+    return f"<details><summary>{summary}</summary><ul>{links}</ul></details>" if links else ""
+
+
+def _task(task: Mapping[str, Any]) -> str:
     findings = ", ".join(f"{each['kind']} ({each['severity']})" for each in task.get("safetyFindings", ()))
     passed = "✓ yes" if task["passed"] else "✗ no"
     return (
@@ -123,7 +133,7 @@ def _time(at: str) -> str:
 
 
 def _page(title: str, body: str, *, live: bool) -> Response:
-    """A whole page; a live one is drawn again while something runs."""
+    """Render a page; a live one reloads itself while a run goes on."""
     script = '<script src="/page/page.js" defer></script>' if live else ""
     text = (
         f"<!doctype html><html lang=en><meta charset=utf-8><title>{escape(title)} · agenteval</title>"

@@ -1,4 +1,4 @@
-"""What a host can evaluate, and the evaluation of one run: task by task, each score kept before the next is judged."""
+"""The suites and agents of a host, and the evaluation of one run: each score is stored before the next task is judged."""
 
 import logging
 import time
@@ -45,12 +45,12 @@ _FIELDS = {
     "suite.no_judge": "agentId",
     "suite.no_replays": "agentId",
 }
-"""Which field of a request is to blame when a suite does not allow it, by reason code."""
+"""The field of a request that an error blames, by reason code."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offered:
-    """A suite that the host has: its file, whose digest was taken when it was read."""
+    """A suite of the host: its file, with the digest at the time when it was read."""
 
     path: Path
     suite: AgentEvalSuite
@@ -68,24 +68,15 @@ class Catalogue:
 
     @classmethod
     def of(cls, project: OpenProject) -> "Catalogue":
-        """What the configuration names. Raises `SpecError` for a suite that is not valid, `UsageError` for what is not there."""
+        """Load the suites and agents that the configuration names.
+
+        Raises `SpecError` for an invalid suite, `UsageError` for a missing file or a host with nothing to evaluate.
+        """
         config = project.config.serve
         suites: dict[str, Offered] = {}
         for named in config.suites:
             name, tenants = (named, ()) if isinstance(named, str) else (named.path, named.tenants)
-            place = from_here(project.root, name)
-            files = sorted(place.rglob("*.json")) if place.is_dir() else [place]
-            if not place.exists():
-                raise UsageError(
-                    f"serve.suites names {name}, which does not exist", reason_code="serve.suites"
-                )
-            if not place.is_dir() and not (files := list(filter(is_suite, files))):
-                raise UsageError(
-                    f"serve.suites names {name}, which is not an AgentEvalSuite in JSON",
-                    reason_code="serve.suites",
-                    next_step="name a suite file, or a folder; unpack a pack, and name the suite in it",
-                )
-            for path in filter(is_suite, files):
+            for path in _suite_files(project.root, name):
                 suite = load_suite(path, max_bytes=project.config.limits.max_file_bytes)
                 offered = Offered(path=path, suite=suite, digest=sha256(read_bytes(path)), tenants=tenants)
                 other = suites.setdefault(f"{suite.suiteId}@{suite.version}", offered)
@@ -105,11 +96,11 @@ class Catalogue:
         return cls(project=project, config=config, suites=suites)
 
     def suites_of(self, tenant: str | None) -> dict[str, Offered]:
-        """Return the suites that a tenant may run; with None those that are nobody's in particular."""
+        """Return the suites that a tenant may run; with None those that every tenant may run."""
         return {name: each for name, each in self.suites.items() if _is_for(each.tenants, tenant)}
 
     def agents_of(self, tenant: str | None) -> dict[str, ServeAgent]:
-        """Return the agents that a tenant may evaluate; with None those that are nobody's in particular."""
+        """Return the agents that a tenant may evaluate; with None those that every tenant may evaluate."""
         return {name: each for name, each in self.config.agents.items() if _is_for(each.tenants, tenant)}
 
     def modes(self, tenant: str | None) -> list[str]:
@@ -168,7 +159,7 @@ class Catalogue:
                 raise invalid("evalSuiteRef", f"the input of {task.taskId} does not fit the agent's schema")
 
     def options(self, claim: Claim, parts: Parts, scratch: Path) -> RunOptions:
-        """How the tests of a run are run: as a command line without options does."""
+        """Return the options of a run's tests: those of a command line without options."""
         config, agent = self.project.config, self.config.agents[claim.asked["agentId"]]
         return RunOptions(
             run_id=claim.run_id,
@@ -191,6 +182,23 @@ class Catalogue:
         )
 
 
+def _suite_files(root: Path, name: str) -> list[Path]:
+    """List the suites at a path that `serve.suites` names: one file, or all suites in a folder. Raises `UsageError`."""
+    place = from_here(root, name)
+    if not place.exists():
+        raise UsageError(f"serve.suites names {name}, which does not exist", reason_code="serve.suites")
+    if place.is_dir():
+        # A folder may hold other JSON, such as the traces of its tasks; only suites count.
+        return list(filter(is_suite, sorted(place.rglob("*.json"))))
+    if not is_suite(place):
+        raise UsageError(
+            f"serve.suites names {name}, which is not an AgentEvalSuite in JSON",
+            reason_code="serve.suites",
+            next_step="name a suite file, or a folder; unpack a pack, and name the suite in it",
+        )
+    return [place]
+
+
 def _is_for(tenants: Sequence[str], tenant: str | None) -> bool:
     return not tenants or tenant in tenants
 
@@ -198,7 +206,7 @@ def _is_for(tenants: Sequence[str], tenant: str | None) -> bool:
 def evaluate(
     claim: Claim, catalogue: Catalogue, store: Store, stopped: Callable[[], bool] = lambda: False
 ) -> None:
-    """Run what was claimed to its end, from the first task without a score, unless it is stopped before. Raises `Lost`.
+    """Evaluate a claimed run to its end, from the first task without a score, unless the worker is stopped. Raises `Lost`.
 
     A task that cannot be judged fails the run: a score of 0 would read as a wrong answer of the agent (SPEC 11).
     """
@@ -210,6 +218,7 @@ def evaluate(
     except HostError as refused:
         store.fail(claim, "version_conflict", str(refused))
         return
+    # The host may have read its suites anew since the request: scores of another text would be compared with the baseline.
     if catalogue.suites[claim.asked["evalSuiteRef"]].digest != claim.asked["suiteDigest"]:
         store.fail(claim, "version_conflict", "the suite is not the one that was asked for any more")
         return
@@ -225,19 +234,46 @@ def evaluate(
         **({"baselineRunId": baseline.run_id} if baseline else {}),
     }
     store.begin(claim, [("eval.started", None, started)])
+    files = Files(catalogue.project, claim.run_id)
+    judged = _judge_tasks(tests, parts, claim, catalogue, store, files, stopped)
+    if judged is None:
+        return
+    scored, errors = judged
+    files.close(RunSettings(run_id=claim.run_id, suite=suite, baseline=baseline), tests)
+    if errors:
+        store.fail(claim, "task_error", _sentence(errors, len(tests)), {"tasks": errors[:MOST_ERRORS]})
+        return
+    scores = Scores(suite, scored, baseline)
+    summary, ended = scores.summary(), eval_events(scores, "", "")[-1]["payload"]
+    last_events = [("eval.completed", None, ended), ("run.completed", None, {"outputs": summary})]
+    store.end(claim, summary, last_events)
+
+
+def _judge_tasks(
+    tests: Sequence[LoadedTest | SpecError],
+    parts: Parts,
+    claim: Claim,
+    catalogue: Catalogue,
+    store: Store,
+    files: "Files",
+    stopped: Callable[[], bool],
+) -> tuple[list[ScoredTask], list[Mapping[str, Any]]] | None:
+    """Judge the tasks that have no score yet; return all scores and errors.
+
+    None if the run was stopped, was cancelled, or has cost too much: the store knows then.
+    """
     most, spent = catalogue.config.limits.max_cost_usd_per_suite, 0.0
     errors: list[Mapping[str, Any]] = []
     scored: list[ScoredTask] = []
-    files = Files(catalogue.project, claim.run_id)
     with scratch_folder(keep=False) as scratch:
         options = catalogue.options(claim, parts, scratch)
         for position, test in enumerate(tests):
             if stopped() or store.ends_if_cancelled(claim):
-                return
+                return None
             kept: Mapping[str, Any] | None = claim.scored.get(position)
             if position not in claim.scored:
-                kept, told = _scored(test, suite, options, claim, files)
-                store.score(claim, position, kept, told)
+                kept, task_events = _scored(test, parts.suite, options, claim, files)
+                store.score(claim, position, kept, task_events)
             if kept and (error := kept.get("error")):
                 errors.append(error)
                 _log.warning("run %s: %s", claim.run_id, " ".join(map(str, error.values())))
@@ -247,15 +283,8 @@ def evaluate(
             if spent > most:
                 message = "the tasks cost more than the host takes on for a run"
                 store.fail(claim, "budget_exhausted", message)
-                return
-    files.close(RunSettings(run_id=claim.run_id, suite=suite, baseline=baseline), tests)
-    if errors:
-        store.fail(claim, "task_error", _sentence(errors, len(tests)), {"tasks": errors[:MOST_ERRORS]})
-        return
-    scores = Scores(suite, scored, baseline)
-    summary, ended = scores.summary(), eval_events(scores, "", "")[-1]["payload"]
-    told = [("eval.completed", None, ended), ("run.completed", None, {"outputs": summary})]
-    store.end(claim, summary, told)
+                return None
+    return scored, errors
 
 
 class Files:
@@ -286,11 +315,11 @@ class Files:
                 self.directory.keep(packed(outcome, stem, self.max_bytes, save_trace=True))
 
     def close(self, settings: RunSettings, tests: Sequence[LoadedTest | SpecError]) -> None:
-        """Write the totals, made of the results; none where another machine has judged a part of the tasks."""
+        """Write the totals of the results; none where another machine has judged some of the tasks."""
         if self.directory is None:
             return
         results = sorted(self.directory.path.glob(f"*{RESULT_ENDING}"))
-        if len(results) < len(tests):
+        if len(results) < len(tests):  # totals of half a run would look like a whole one
             _log.info("run %s: some of its files are on another machine", self.run_id)
             return
         with suppress(AgentEvalError):
@@ -330,23 +359,29 @@ def _sentence(errors: Sequence[Mapping[str, Any]], tasks: int) -> str:
 def _scored(
     test: LoadedTest | SpecError, suite: Suite, options: RunOptions, claim: Claim, files: Files
 ) -> tuple[dict[str, Any] | None, list[Event]]:
-    """What is kept of a task that is judged now, and what is told of it."""
+    """Judge a task; return the score, or the error, that the store keeps, and the task's events."""
     if isinstance(test, SpecError):
         first = test.problems[0]
         return {"error": {"reasonCode": first.reason_code}}, []
     outcome = run_test(test, options)
-    complete(outcome)
+    complete(
+        outcome
+    )  # a result without these parts would be summed up wrongly when the totals are made of files
     scored = task_of(outcome.result)
     name = outcome.result.test_case_id
-    told = list(_invocation(outcome, outcome.result.score.task_id if outcome.result.score else name, claim))
+    task_events = list(
+        _invocation(outcome, outcome.result.score.task_id if outcome.result.score else name, claim)
+    )
     files.keep(outcome)
     if scored and outcome.result.status == "error":
-        return {"error": {"taskId": scored.task["taskId"], "reasonCode": outcome.result.reason_code}}, told
+        return {
+            "error": {"taskId": scored.task["taskId"], "reasonCode": outcome.result.reason_code}
+        }, task_events
     if scored is None:
-        return None, told
-    alone = Scores(suite, [scored])
-    told.append(("eval.scored", scored.task["taskId"], eval_events(alone, "", None)[-1]["payload"]))
-    return asdict(scored), told
+        return None, task_events
+    alone = Scores(suite, [scored])  # the event of a task is the last one of a suite that has no other
+    task_events.append(("eval.scored", scored.task["taskId"], eval_events(alone, "", None)[-1]["payload"]))
+    return asdict(scored), task_events
 
 
 def _invocation(outcome: Outcome, task_id: str, claim: Claim) -> Iterator[Event]:
@@ -373,7 +408,7 @@ def _usage(metrics: Metrics) -> dict[str, Any] | None:
     """The payload of `provider.usage`; None where the recording has no counts. It names no provider or model."""
     counts = metrics.token_usage or {}
     read, written = counts.get("input_tokens"), counts.get("output_tokens")
-    if type(read) is not int or type(written) is not int:
+    if type(read) is not int or type(written) is not int:  # a bool is an int for isinstance
         return None
     usage = {"provider": "unknown", "model": "unknown", "inputTokens": read, "outputTokens": written}
     if metrics.cost_usd is not None:

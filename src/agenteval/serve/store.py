@@ -1,4 +1,4 @@
-"""What a host knows: runs, their events and scores, annotations, and answers that are kept for repeated requests.
+"""The database of a host: runs, their events and scores, annotations, and answers that are kept for repeated requests.
 
 SQLite or Postgres, the same tables. Everything in them is content-free: names, ids, counts, scalars; a person's
 annotation is as the person wrote it. Several hosts and their workers may share one store.
@@ -50,11 +50,11 @@ from agenteval.reading.documents import sha256
 TERMINAL = frozenset({"completed", "failed", "cancelled"})
 """The statuses of a run that has ended."""
 LEASE = 15.0
-"""For how many seconds a worker owns a run after it last said so; afterwards another may take it."""
+"""The seconds that a worker owns a run after its last sign of life; afterwards another worker may take it."""
 MOST_CRASHES = 5
-"""After so many ends of a worker without a new score, a run counts as one that ends every worker."""
+"""The number of workers that a run may crash in a row, with no new score between, before it is given up."""
 KEPT = 24 * 3600
-"""For how many seconds an answer is kept for a repeated request."""
+"""The seconds that an answer is kept for a repeated request."""
 VERSION = 1
 """The version of the tables. A store of another version is refused: it would be read wrongly, or damaged."""
 
@@ -123,7 +123,7 @@ answers = Table(
 versions = Table("agenteval_store", _metadata, Column("version", Integer, primary_key=True))
 
 Event = tuple[str, str | None, Mapping[str, Any]]
-"""What is told of a run: the type, the task it is about, the payload."""
+"""An event of a run before it is stored: its type, the task that it is about, its payload."""
 
 
 class Lost(Exception):  # noqa: N818 - no error of anybody's: another worker has the run
@@ -189,9 +189,9 @@ class Store:
                 _only_one_creates(connection)
                 _create(connection)
         except (SQLAlchemyError, ImportError) as error:
-            said = str(getattr(error, "orig", None) or error).splitlines()[0]
+            reason = str(getattr(error, "orig", None) or error).splitlines()[0]
             raise UsageError(
-                f"the store cannot be opened: {said}",
+                f"the store cannot be opened: {reason}",
                 reason_code="serve.store",
                 next_step="name a database with --store: sqlite:///FILE, or postgresql+psycopg://USER@HOST/NAME",
             ) from None
@@ -204,7 +204,7 @@ class Store:
 
     @property
     def _now(self) -> Any:
-        """The seconds since 1970 by the clock that all hosts of this store share, as an SQL expression."""
+        """The seconds since 1970, as an SQL expression: by Postgres' clock, since clocks of several hosts may differ."""
         if self.engine.dialect.name == "postgresql":
             return func.extract("epoch", func.clock_timestamp()).cast(Float)
         return literal(time.time())  # a file is used from one machine
@@ -222,7 +222,7 @@ class Store:
             connection.execute(insert(table).values(created_at=now, **row))
 
     def answer(self, tenant: str, endpoint: str, key: str) -> Row[Any] | None:
-        """The answer that was kept for a request: its `body` as a digest, and the `answer`."""
+        """Return the answer that an earlier request got: the digest of the request's `body`, and the `answer`."""
         query = select(answers).where(
             answers.c.tenant == tenant,
             answers.c.endpoint == endpoint,
@@ -232,14 +232,14 @@ class Store:
         return next(iter(self._read(query)), None)
 
     def run(self, tenant: str, run_id: str) -> Row[Any] | None:
-        """A run of a tenant."""
+        """Return a run of a tenant; None if there is no such run."""
         found = self._read(select(runs).where(runs.c.id == run_id, runs.c.tenant == tenant))
         return next(iter(found), None)
 
     def page(
         self, tenant: str, *, before: int | None, limit: int, status: str | None, suite_id: str | None
     ) -> Sequence[Row[Any]]:
-        """Runs of a tenant, newest first, those with a smaller number than `before`."""
+        """List runs of a tenant that are older than number `before`, newest first."""
         query = select(runs).where(runs.c.tenant == tenant)
         for wanted, column in ((status, runs.c.status), (suite_id, runs.c.suite_id)):
             if wanted is not None:
@@ -249,21 +249,21 @@ class Store:
         return self._read(query.order_by(runs.c.number.desc()).limit(limit))
 
     def events_after(self, run_id: str, sequence: int, *, limit: int = 500) -> Sequence[Row[Any]]:
-        """The events of a run that follow a sequence number, in order."""
+        """List the events of a run that follow a sequence number, in order."""
         query = select(events).where(events.c.run_id == run_id, events.c.sequence > sequence)
         return self._read(query.order_by(events.c.sequence).limit(limit))
 
     def scored(self, run_id: str) -> list[Mapping[str, Any] | None]:
-        """The scores of a run's tasks, in order."""
+        """List the scores of a run's tasks, in order."""
         query = select(scores.c.scored).where(scores.c.run_id == run_id)
         return [row.scored for row in self._read(query.order_by(scores.c.position))]
 
     def last_sequence(self, run_id: str) -> int:
-        """The number of the newest event of a run, -1 when there is none."""
+        """Return the sequence number of the newest event of a run; -1 when there is none."""
         return int(self._read(_newest_of(run_id))[0][0])
 
     def newest_event(self) -> int:
-        """A number that grows with every event of any run."""
+        """Return a number that grows with every event of any run."""
         return int(self._read(select(func.coalesce(func.max(events.c.number), 0)))[0][0])
 
     def cancel(self, run_id: str) -> Literal["cancelled", "cancelling"]:
@@ -272,14 +272,14 @@ class Store:
             values = {"status": "cancelled", "ended_at": self._now}
             waiting = and_(runs.c.id == run_id, runs.c.status == "pending")
             if connection.execute(update(runs).where(waiting).values(**values)).rowcount:
-                _tell(connection, run_id, [("run.cancelled", None, {})])
+                _add_events(connection, run_id, [("run.cancelled", None, {})])
                 return "cancelled"
             running = and_(runs.c.id == run_id, runs.c.status == "running")
             asked = connection.execute(update(runs).where(running).values(cancelling=True)).rowcount
         return "cancelling" if asked else "cancelled"
 
     def annotations(self, run_id: str) -> list[dict[str, Any]]:
-        """What people said of a run, in order of time."""
+        """List the annotations of a run, oldest first."""
         query = select(annotations.c.body).where(annotations.c.run_id == run_id)
         return [row.body for row in self._read(query.order_by(annotations.c.created_at))]
 
@@ -334,7 +334,7 @@ class Store:
             connection.execute(update(runs).where(runs.c.id == row.id).values(**values))
             found = connection.execute(select(scores).where(scores.c.run_id == row.id)).all()
             if row.status == "pending":
-                _tell(connection, row.id, [("run.started", None, {"workflowId": row.suite_id})])
+                _add_events(connection, row.id, [("run.started", None, {"workflowId": row.suite_id})])
         scored = {each.position: each.scored for each in found}
         claim = Claim(run_id=row.id, tenant=row.tenant, asked=row.asked, worker=worker, scored=scored)
         if row.crashes >= MOST_CRASHES:
@@ -343,7 +343,7 @@ class Store:
         return claim
 
     def release(self, is_gone: Callable[[str], bool], *, blame: bool = False) -> None:
-        """Let other workers have the runs of those that are gone, before their lease is over.
+        """Free the runs of workers that are gone, before their lease is over.
 
         With `blame` the run counts the end of its worker as a crash. A worker that ended with its host, or because it was
         stopped, is nobody's fault.
@@ -357,7 +357,7 @@ class Store:
 
     @contextmanager
     def owning(self, claim: Claim) -> Iterator[Connection]:
-        """A transaction in which the run is kept for another lease. Raises `Lost`."""
+        """Open a transaction that renews the lease of the run. Raises `Lost` if the run is no longer this worker's."""
         with self.engine.begin() as connection:
             ours = and_(runs.c.id == claim.run_id, runs.c.worker == claim.worker, runs.c.status == "running")
             if connection.execute(update(runs).where(ours).values(seen_at=self._now)).rowcount != 1:
@@ -365,16 +365,16 @@ class Store:
             yield connection
 
     @_outlasting
-    def begin(self, claim: Claim, told: Sequence[Event]) -> None:
+    def begin(self, claim: Claim, new_events: Sequence[Event]) -> None:
         """Add the first events of a run, unless an earlier worker has. Raises `Lost`."""
         begun = and_(events.c.run_id == claim.run_id, events.c.type == "eval.started")
         with self.owning(claim) as connection:
             if connection.execute(select(events.c.number).where(begun).limit(1)).first() is None:
-                _tell(connection, claim.run_id, told)
+                _add_events(connection, claim.run_id, new_events)
 
     @_outlasting
     def score(
-        self, claim: Claim, position: int, scored: Mapping[str, Any] | None, told: Sequence[Event]
+        self, claim: Claim, position: int, scored: Mapping[str, Any] | None, new_events: Sequence[Event]
     ) -> None:
         """Keep the score of a task, with its events: all of it or nothing. Raises `Lost`."""
         kept = {"run_id": claim.run_id, "position": position, "scored": scored}
@@ -382,10 +382,11 @@ class Store:
             try:
                 connection.execute(insert(scores).values(**kept))
             except IntegrityError:
-                raise Lost from None
+                raise Lost from None  # another worker has scored this task since
+            # A new score is progress: the run does not crash every worker, so its crashes are forgotten.
             progress = update(runs).where(runs.c.id == claim.run_id).values(crashes=0)
             connection.execute(progress)
-            _tell(connection, claim.run_id, told)
+            _add_events(connection, claim.run_id, new_events)
 
     @_outlasting
     def ends_if_cancelled(self, claim: Claim) -> bool:
@@ -397,9 +398,9 @@ class Store:
         return asked
 
     @_outlasting
-    def end(self, claim: Claim, summary: Mapping[str, Any] | None, told: Sequence[Event]) -> None:
+    def end(self, claim: Claim, summary: Mapping[str, Any] | None, new_events: Sequence[Event]) -> None:
         """End a run that was completed, with its last events. Raises `Lost`."""
-        self._end(claim, told, status="completed", summary=summary)
+        self._end(claim, new_events, status="completed", summary=summary)
 
     @_outlasting
     def fail(self, claim: Claim, code: str, message: str, details: Mapping[str, Any] | None = None) -> None:
@@ -407,39 +408,40 @@ class Store:
         error = {"code": code, "message": message, **({"details": details} if details else {})}
         self._end(claim, [("run.failed", None, {"error": error})], status="failed", error=error)
 
-    def _end(self, claim: Claim, told: Sequence[Event], **values: Any) -> None:
+    def _end(self, claim: Claim, new_events: Sequence[Event], **values: Any) -> None:
         with self.owning(claim) as connection:
             ended = {"worker": None, "ended_at": self._now, **values}
             connection.execute(update(runs).where(runs.c.id == claim.run_id).values(**ended))
-            _tell(connection, claim.run_id, told)
+            _add_events(connection, claim.run_id, new_events)
 
 
 def _newest_of(run_id: str) -> Select[Any]:
     return select(func.coalesce(func.max(events.c.sequence), -1)).where(events.c.run_id == run_id)
 
 
-def _tell(connection: Connection, run_id: str, told: Sequence[Event]) -> None:
+def _add_events(connection: Connection, run_id: str, new_events: Sequence[Event]) -> None:
     first, at = connection.execute(_newest_of(run_id)).scalar_one() + 1, timestamp(time.time())
     names = ("run_id", "sequence", "type", "task_id", "payload", "at")
     rows = [
-        dict(zip(names, (run_id, number, *each, at), strict=True)) for number, each in enumerate(told, first)
+        dict(zip(names, (run_id, number, *each, at), strict=True))
+        for number, each in enumerate(new_events, first)
     ]
     if rows:
         connection.execute(insert(events), rows)
 
 
 def new_id() -> str:
-    """An id that nobody can guess."""
+    """Return an id that nobody can guess."""
     return secrets.token_hex(16)
 
 
 def digest_of(data: Any) -> str:
-    """A digest of JSON, whatever the order of its keys."""
+    """Return a digest of JSON that the order of keys does not change."""
     return sha256(json.dumps(data, sort_keys=True).encode())
 
 
 def _sqlite_for_many(connection: Any, _: Any) -> None:
-    """Readers do not wait for a writer, and writers wait for one another."""
+    """Set up a SQLite connection: readers do not wait for a writer, and writers wait for one another."""
     connection.isolation_level = None  # the driver would begin transactions too late to wait for others
     for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "busy_timeout=30000", "foreign_keys=ON"):
         connection.execute(f"PRAGMA {pragma}")
@@ -471,6 +473,6 @@ def _create(connection: Connection) -> None:
 
 
 def _only_one_creates(connection: Connection) -> None:
-    """Two hosts that start at once on a new Postgres would both create the tables."""
+    """Take a lock of Postgres, since two hosts that start at once would both create the tables."""
     if connection.dialect.name == "postgresql":
         connection.exec_driver_sql("SELECT pg_advisory_xact_lock(810081)")

@@ -1,4 +1,4 @@
-"""What stands around every call of the protocol: versions, keys, the size of a request, ids, errors."""
+"""The layer around every call of the protocol: versions, keys, the size of a request, ids, errors."""
 
 import asyncio
 import base64
@@ -45,11 +45,11 @@ STATUSES = {
 }
 """The status that an error answers with; in major 2, `capability_not_provided` is 422."""
 SECONDS_FOR_HEADERS = 20.0
-"""How long a client may take to send the headers of a request."""
+"""The seconds that a client may take to send the headers of a request."""
 SECONDS_FOR_A_BODY = 30.0
-"""How long a client may take to send the body of a request."""
+"""The seconds that a client may take to send the body of a request."""
 MOST_PASSED_OVER = 64 * 2**20
-"""Bytes that are read of a request that is too large; a larger one is cut off."""
+"""The bytes beyond the limit that are read of a request, so that its sender gets the refusal; a larger one is cut off."""
 _OPAQUE = re.compile(r"[A-Za-z0-9._~-]{16,128}")
 _VERSION = re.compile(r"(\d{1,9})\.(\d{1,9})")
 _FOR_BROWSERS = 'Basic realm="agenteval", charset="UTF-8"'
@@ -66,7 +66,7 @@ class HostError(Exception):
         self.details = details
 
     def response(self, major: int, headers: Mapping[str, str] | None = None) -> Response:
-        """The answer in that major."""
+        """Return the answer as that major of the protocol writes it."""
         status = 422 if self.code == "capability_not_provided" and major == 2 else STATUSES[self.code]
         body = {"error": self.code, "message": str(self)}
         details = {"details": self.details} if self.details else {}
@@ -74,35 +74,35 @@ class HostError(Exception):
 
 
 def invalid(field: str, message: str) -> HostError:
-    """The answer to a request of which a field is wrong."""
+    """Return the error for a wrong field of a request."""
     return HostError("validation_error", message, field=field)
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks: whose runs they see, and who they are."""
+    """The caller of a request: the tenant that owns the runs, and the person or program."""
 
     tenant: str
     subject: str
 
 
 def bound_id(tenant: str, opaque: str, major: int) -> str:
-    """A run's id as bodies have it: bound to its tenant in major 2."""
+    """Return a run's id as bodies have it: with its tenant before it in major 2."""
     return opaque if major == 1 else f"{tenant}/{opaque}"
 
 
 def in_path(run_id: str) -> str:
-    """An id as one segment of a path."""
+    """Return an id as one segment of a path."""
     return quote(run_id, safe="").replace("~", "~7E").replace("%", "~")
 
 
 def run_url(run_id: str, major: int) -> str:
-    """Where a run is told of."""
+    """Return the address of a run."""
     return f"{'/v1' if major == 1 else ''}/runs/{in_path(run_id)}"
 
 
 def opaque_id(written: str, caller: Caller, major: int) -> str:
-    """The id under which a caller's run is kept. Raises `HostError` for an id of another tenant, and for what is no id."""
+    """Return the id under which the store keeps a run. Raises `HostError` for an id of another tenant or of no valid form."""
     decoded = re.sub("~([0-9A-Fa-f]{2})", lambda found: chr(int(found[1], 16)), written)
     tenant, slash, opaque = decoded.partition("/")
     if not slash:
@@ -115,12 +115,12 @@ def opaque_id(written: str, caller: Caller, major: int) -> str:
 
 
 def major_of(path: str, version: str | None) -> int:
-    """The major that a request speaks. Raises `HostError` for one that is not spoken, or not at this path."""
+    """Return the major of the protocol that a request uses. Raises `HostError` if the host or the path has another one."""
     found = _VERSION.fullmatch((version or "").strip())
     asked = int(found[1]) if found else None
     if version is not None and asked not in VERSIONS:
-        told = list(VERSIONS.values())
-        raise HostError("protocol_version_unsupported", "this version is not spoken here", supported=told)
+        known = list(VERSIONS.values())
+        raise HostError("protocol_version_unsupported", "this version is not spoken here", supported=known)
     if path == "/.well-known/openwop":
         return asked or 1
     here = 1 if path == "/v1" or path.startswith("/v1/") else 2
@@ -160,9 +160,9 @@ class Gate:
                 sent, who = scope["raw_path"].decode("ascii", "replace"), caller.tenant if caller else "-"
                 _log.info("%s %s %s %s %.0f ms", who, scope["method"], sent, message["status"], took * 1000)
                 answered(scope["method"], message["status"], took)
-                told = MutableHeaders(scope=message)
-                told["OpenWOP-Version"] = VERSIONS[major]
-                told["X-Content-Type-Options"] = "nosniff"
+                sent_headers = MutableHeaders(scope=message)
+                sent_headers["OpenWOP-Version"] = VERSIONS[major]
+                sent_headers["X-Content-Type-Options"] = "nosniff"
             await send(message)
 
         try:
@@ -170,12 +170,7 @@ class Gate:
             major = major_of(path, headers.get("openwop-version"))
             caller = self._caller(path, headers)
         except HostError as error:
-            extra = {}
-            if error.code in ("payload_too_large", "agenteval.request_timeout"):
-                extra = {"Connection": "close"}
-            elif error.code == "unauthenticated":
-                extra = {"WWW-Authenticate": _FOR_BROWSERS if is_page(path) else "Bearer"}
-            await error.response(major, extra)(scope, receive, answer)
+            await error.response(major, _refusal_headers(error.code, path))(scope, receive, answer)
             return
         state = {**scope.get("state", {}), "caller": caller, "major": major, "body": body}
         waiting: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
@@ -207,7 +202,7 @@ class Gate:
         return b"".join(parts)
 
     def _caller(self, path: str, headers: Headers) -> Caller | None:
-        """Who asks, None where anybody may. Raises `HostError`."""
+        """Return the caller, or None where anybody may ask. Raises `HostError` if the key is missing or unknown."""
         keys = self.settings().keys
         if not keys:
             name = headers.get("host", "").rpartition(":")[0] or headers.get("host", "")
@@ -225,20 +220,28 @@ class Gate:
         elif scheme.lower() != "bearer":
             given = ""
         digest = hashlib.sha256(given.strip().encode()).hexdigest()
-        # all keys are compared, whatever is found: the time tells nothing
+        # All keys are compared, even after one has matched: the time until the answer must not show which one.
         found = [key for key in keys if hmac.compare_digest(key.sha256, digest)]
         if not found:
             raise HostError("unauthenticated", "a key of this host is needed")
         return Caller(found[-1].tenant, found[-1].subject)
 
 
+def _refusal_headers(code: str, path: str) -> dict[str, str]:
+    if code in ("payload_too_large", "agenteval.request_timeout"):
+        return {"Connection": "close"}  # the rest of the request would be read as the next one
+    if code == "unauthenticated":
+        return {"WWW-Authenticate": _FOR_BROWSERS if is_page(path) else "Bearer"}
+    return {}
+
+
 def is_page(path: str) -> bool:
-    """Whether a path is for people, whose browsers ask them for a key."""
+    """Return whether a path is a page for people: their browser asks them for a key."""
     return path == "/" or path.startswith("/page/")
 
 
 class TimedProtocol(H11Protocol):
-    """HTTP/1.1 whose requests have to begin in time.
+    """HTTP/1.1 with a time limit for the headers of each request.
 
     uvicorn waits for ever for the headers of a request. Whoever sends a byte now and then could take all connections.
     """

@@ -21,13 +21,13 @@ from agenteval.serve.store import LEASE, Claim, Lost, Store, new_id
 
 _log = logging.getLogger("agenteval.serve")
 MOMENT = 0.5
-"""After how many seconds a worker's end, or that of its host, is noticed."""
+"""The seconds after which the end of a worker, or of its host, is noticed."""
 
 
 class Workers:
     """`number` processes that take runs from a store, for the project in a folder; `stop` ends them.
 
-    What a worker of this machine left behind when it was killed, with its host or alone, is taken up at once.
+    A run of a worker that was killed on this machine, with its host or alone, goes on at once.
     """
 
     def __init__(self, number: int, store: Store, root: Path) -> None:
@@ -35,7 +35,7 @@ class Workers:
         self._arguments = (store.url, root, os.getpid())
         self._processes: list[BaseProcess] = [self._started() for _ in range(number)]
         self._unreleased: set[int] = set()
-        """The ids of processes that ended by themselves, and had a run perhaps."""
+        """The ids of processes that crashed and may have owned a run."""
         self._stopping = threading.Event()
         self._watcher = threading.Thread(target=self._watch, daemon=True)
         self._release(_is_gone)
@@ -92,7 +92,7 @@ class Workers:
         return True
 
     def stop(self, seconds: float = 5.0) -> None:
-        """Let each finish the task at hand for a few seconds; what is cut off is taken up again at the next start."""
+        """Give each worker a few seconds to finish its task; the next start resumes the runs that are cut off."""
         self._stopping.set()
         self._watcher.join()
         for process in self._processes:
@@ -169,7 +169,7 @@ def _here() -> str:
 
 
 def _is_gone(worker: str) -> bool:
-    """Whether a worker was a process of this machine that is not there any more."""
+    """Return whether a worker was a process of this machine that is not there any more."""
     if not worker.startswith(_here()):
         return False
     with suppress(PermissionError):
@@ -187,7 +187,7 @@ def _end_with(host: int) -> None:
 
 
 def log_to(stream: TextIO) -> None:
-    """Write what happens in the host to a stream, a line each: time, level, message."""
+    """Log the host's events to a stream, a line each: time, level, message."""
     handler = logging.StreamHandler(stream)
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
     _log.addHandler(handler)
