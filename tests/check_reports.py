@@ -12,12 +12,12 @@ from agenteval.comparing.check_report import (
     CheckBase,
     CheckedTest,
     CheckReport,
-    CheckVerdict,
     Measurement,
     ModelUse,
     Reach,
     Way,
 )
+from agenteval.comparing.rate_verdicts import Verdict
 from agenteval.contracts.results import AssertionTrials, TestResult, Trial, TrialsResult
 from agenteval.judging.stored import CHECK, StoredRun
 from agenteval.openwop.summary import Suite
@@ -75,7 +75,7 @@ def side(passed: int, trials: int, failed: str = "names-order", vacuous: int = 0
 
 
 def measured(
-    verdict: CheckVerdict, before: tuple[int, int], after: tuple[int, int], **overrides: Any
+    verdict: Verdict, before: tuple[int, int], after: tuple[int, int], **overrides: Any
 ) -> Measurement:
     """A measurement with the rates of both sides."""
     one, other = side(*before), side(*after, vacuous=2)

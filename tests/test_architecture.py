@@ -47,7 +47,7 @@ ALLOWED = {
 """Whose job one of them is: by file, or folder, in src/agenteval."""
 ROOMS = (
     "text", "contracts", "matching", "reading", "redaction", "grounding", "shell", "assertions", "operators", "plugins",
-    "loading", "live", "judging", "openwop", "records", "comparing", "mutation", "recording", "reference", "reporters", "running",
+    "loading", "live", "judging", "openwop", "records", "comparing", "mutation", "recording", "reference", "reporters", "running", "checking",
     "pytest_plugin", "serve", "cli",
 )  # fmt: skip
 """The rooms of the core, each after those that it may import from."""

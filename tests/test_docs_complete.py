@@ -82,7 +82,7 @@ def spelled_codes() -> set[str]:
             candidates = [text] if CODE.fullmatch(text) else [a or b for a, b in IN_TEXT.findall(text)]
             found.update(code for code in candidates if code.partition(".")[0] in families())
     events = {"run.started", "run.completed", "run.failed", "run.cancelled"}  # of OpenWOP
-    return {code for code in found - events if not code.endswith(("_", ".yaml", ".yml"))}
+    return {code for code in found - events if not code.endswith(("_", ".json", ".yaml", ".yml"))}
 
 
 def composed_codes() -> set[str]:

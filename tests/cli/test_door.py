@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -100,6 +101,14 @@ def with_logbook() -> str:
     return str(Logbooks(Path()).keep(NEWS))
 
 
+def with_commit(*words: str) -> list[str]:
+    """The words for a command in a repository with a commit."""
+    identity = ("-c", "user.name=a", "-c", "user.email=a@b.example")
+    for line in (["init", "-q"], ["add", "-A"], [*identity, "commit", "-q", "-m", "all"]):
+        subprocess.run(["git", *line], check=True)
+    return list(words)
+
+
 def with_folder_of_gitignore() -> str:
     """A folder to be set up whose list of ignored files is a link."""
     linked("new/.gitignore")
@@ -128,6 +137,9 @@ READING: dict[tuple[str, str], list[Callable[[], list[str]]]] = {
         lambda: (with_replays(), linked("replays", "replays"), with_suite())[2],
         lambda: (with_replays(), with_suite(linked("other", "replays")))[1],
         lambda: (with_replays(), linked("replays/a/replay.json", "replays/a/replay.json"), with_suite())[2],
+    ],
+    ("check", "PATH..."): [
+        lambda: with_commit("check", linked("tests/x.test.yaml")),
     ],
     ("report", "RUN"): [
         lambda: ["report", linked("artifacts/r", "r")],
@@ -199,11 +211,14 @@ WRITING = {
     *(
         (command, "--shared-root") for command in ("run", "mutate")
     ),  # where a cluster's workers find the project
-    ("run", "--nanoclaw"),  # only what git tracks is copied from there, into a sandbox
-    *((command, "--artifacts-dir") for command in ("run", "merge")),
+    *(
+        (command, "--nanoclaw") for command in ("run", "check")
+    ),  # only what git tracks is copied from there, into a sandbox
+    *((command, "--artifacts-dir") for command in ("run", "check", "merge")),
+    ("check", "--base"),  # a checkout, of which a sandbox gets what git tracks
     *(
         (command, f"--{form}")
-        for command in ("run", "report", "merge", "mutate")
+        for command in ("run", "check", "report", "merge", "mutate")
         for form in ("junit-xml", "sarif", "markdown", "ndjson", "html")
         if command != "mutate" or form == "html"
     ),

@@ -190,7 +190,7 @@ def test_an_error_is_broken_between_words_on_a_terminal(monkeypatch: pytest.Monk
     assert screen.text() == (
         "error[usage.unknown_schema]: unknown schema 'nope'\n"
         "  next: name one of test-case, config, trace, result,\n"
-        "    summary, baseline, comparison, agent-eval-suite,\n"
+        "    summary, baseline, comparison, check, agent-eval-suite,\n"
         "    eval-summary, eval-events, replay\n"
     )
 

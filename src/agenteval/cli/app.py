@@ -23,6 +23,7 @@ TYPER_INTERRUPTED = 130
 
 COMMANDS = {
     "run": "run:command",
+    "check": "check:command",
     "report": "stored_runs:report",
     "validate": "test_files:validate",
     "list": "test_files:list_tests",

@@ -1,4 +1,4 @@
-"""`agenteval cassette ACTION PATH...`: what is on cassettes, how two differ, and which a change makes stale."""
+"""`agenteval cassette ACTION PATH...`: what is on cassettes, how two differ, and what a vendor changed."""
 
 import json
 import sys
@@ -13,24 +13,21 @@ if TYPE_CHECKING:
     from agenteval.live.cassette import Cassette, Exchange
     from agenteval.reporters.terminal import Terminal
 
-ACTIONS = ("show", "diff", "status", "drift")
+ACTIONS = ("show", "diff", "drift")
 _SHOWN = 100
 
 
 def command(
-    action: Annotated[str, argument("ACTION", "show, diff, status or drift.")],
-    paths: Annotated[
-        list[Path], argument("PATH...", "One cassette (show), two (diff), or tests (status, drift).")
-    ],
+    action: Annotated[str, argument("ACTION", "show, diff or drift.")],
+    paths: Annotated[list[Path], argument("PATH...", "One cassette (show), two (diff), or tests (drift).")],
     allow_outside: AllowOutsideOption = False,
 ) -> ExitCode:
-    """Show a cassette, compare two, or run agents with the model played to see which cassettes are stale.
+    """Show a cassette, compare two, or run agents with the model played to see what their vendor changed.
 
     show: each request with what it added to the conversation, and the answer. diff: how two cassettes differ, request
-    by request. status: which tests' cassettes the agent as it is now makes stale, and what recording them cost. drift:
-    what the agent's vendor changed since.
+    by request. drift: what the agent's vendor changed since. Which cassettes a change of yours makes stale: agenteval check.
 
-    Exit codes: 0, 1 a cassette is stale or missing (status), 2 an error, 3 an invalid test file.
+    Exit codes: 0, 2 an error, 3 an invalid test file.
     """
     from agenteval.reporters.terminal import Terminal
 
@@ -38,7 +35,7 @@ def command(
     if action not in ACTIONS:
         raise UsageError(
             f"agenteval cassette {action}: the actions are {', '.join(ACTIONS)}",
-            next_step="agenteval cassette status PATH",
+            next_step="agenteval check PATH" if action == "status" else "agenteval cassette show FILE",
         )
     if len(paths) != wanted:
         raise UsageError(
@@ -56,7 +53,7 @@ def command(
     elif action == "diff":
         _diff(_read(paths[0]), _read(paths[1]), terminal)
     else:
-        return _played(paths, terminal, drift=action == "drift", allow_outside=allow_outside)
+        return _drift(paths, terminal, allow_outside=allow_outside)
     return ExitCode.PASSED
 
 
@@ -132,8 +129,8 @@ def _diff(before: "Cassette", after: "Cassette", terminal: "Terminal") -> None:
         terminal.emit("the same requests, and the same answers")
 
 
-def _played(paths: Sequence[Path], terminal: "Terminal", *, drift: bool, allow_outside: bool) -> ExitCode:
-    """Run the agents of tests with the model played; say of each cassette how it stands."""
+def _drift(paths: Sequence[Path], terminal: "Terminal", *, allow_outside: bool) -> ExitCode:
+    """Run the agents of tests with the model played, and list what their vendor changed in each."""
     from agenteval.contracts.adapters import runs_live
     from agenteval.judging.runner import RunOptions, run_test
     from agenteval.live.options import LiveOptions
@@ -166,33 +163,16 @@ def _played(paths: Sequence[Path], terminal: "Terminal", *, drift: bool, allow_o
             if not runs_live(project.registry.find_adapter(test.case.adapter), test.case, every=True):
                 continue
             result = run_test(test, options).result
-            notes = []
-            if result.live:
-                notes = result.live.drift if drift else result.live.stale
-                if drift and not notes:
-                    continue
-            stale = result.error.message if result.error else ""
-            word = (
-                ("drift" if notes else "fine")
-                if drift and not stale
-                else "stale"
-                if notes or stale
-                else "plays"
-            )
-            terminal.columns(
-                [(word, "yellow" if notes or stale else "green"), f" {test.case.id}"], _cost(test)
-            )
-            for line in notes or [stale] * bool(stale):
-                terminal.paragraph(line, indent=2)
             if result.error and not result.error.reason_code.startswith("live.cassette_miss"):
-                code = max(code, _code_of(result.error.reason_code))
-            elif (notes or stale) and not drift:
-                code = max(code, ExitCode.FAILED)
+                code = max(code, ExitCode.ERROR)
+            drift = result.live.drift if result.live else []
+            if not (drift or result.error):
+                continue
+            word = ("drift", "yellow") if drift else ("error", "red")
+            terminal.columns([word, f" {test.case.id}"], _cost(test))
+            for line in drift or [result.error.message if result.error else ""]:
+                terminal.paragraph(line, indent=2)
     return code
-
-
-def _code_of(reason: str) -> ExitCode:
-    return ExitCode.FAILED if reason in ("live.no_cassette", "live.cassette_unplayed") else ExitCode.ERROR
 
 
 def _cost(test: Any) -> str:

@@ -7,9 +7,11 @@ from dataclasses import field
 from typing import Literal
 
 from agenteval.comparing.behaviour import CallChange
+from agenteval.comparing.rate_verdicts import Verdict
 from agenteval.contracts.models import Model, model
 from agenteval.contracts.results import AssertionTrials, TestStatus, TrialsResult
 from agenteval.judging.stored import CHECK, StoredRun
+from agenteval.text.fitting import counted
 
 CHECK_SCHEMA_VERSION = "0.1"
 
@@ -27,7 +29,6 @@ Seen = Literal["requests", "opened", "test", "host", "unknown", "unseen"]
 tests, or is the configuration. `host`: it is code that no live run executes. `unknown`: the file system does not record
 what is opened. `unseen`: no test saw it.
 """
-CheckVerdict = Literal["worse", "held", "better", "unclear"]
 
 
 @model
@@ -75,6 +76,14 @@ class ModelUse(Model):
     tokens: int | None = None
     cost_usd: float | None = None
 
+    def words(self) -> str:
+        """Say what it comes to: `34 requests, 52,000 tokens, $0.12`."""
+        words = [counted(self.requests, "request")]
+        words += [] if self.tokens is None else [f"{self.tokens:,} tokens"]
+        cost = self.cost_usd
+        words += [] if cost is None else [f"${cost:.2f}" if cost >= 0.01 else f"${cost:.4f}"]
+        return ", ".join(words)
+
 
 @model
 class Way(Model):
@@ -115,7 +124,7 @@ class Measurement(Model):
     first failing trial of today's agent, in the run directory.
     """
 
-    verdict: CheckVerdict
+    verdict: Verdict
     asked: int
     before: TrialsResult
     after: TrialsResult
@@ -167,10 +176,10 @@ class CheckedTest(Model):
     @property
     def needs_model(self) -> bool:
         """True if only the real model could say what the change does to the test, and it was not asked."""
-        return self.reach in ("reached", "moved") and self.measurement is None and self.status != "fail"
+        return self.reason_code == "check.unmeasured"
 
     @property
-    def verdict(self) -> CheckVerdict | None:
+    def verdict(self) -> Verdict | None:
         """The verdict; None for a test that was not measured."""
         return self.measurement.verdict if self.measurement else None
 
@@ -203,7 +212,7 @@ class CheckReport(Model):
         """List the tests with one of these reaches."""
         return [test for test in self.tests if test.reach in reach]
 
-    def of_verdict(self, *verdicts: CheckVerdict) -> list[CheckedTest]:
+    def of_verdict(self, *verdicts: Verdict) -> list[CheckedTest]:
         """List the measured tests with one of these verdicts."""
         return [test for test in self.tests if test.verdict in verdicts]
 

@@ -15,7 +15,7 @@ from typing import Any
 from agenteval.contracts.json_values import find_differences, json_in
 from agenteval.live.options import Stale
 from agenteval.live.wires import NAMED_ONLY, Part, PartKind
-from agenteval.reading.documents import sha256
+from agenteval.reading.documents import refuse_link_out, sha256
 from agenteval.redaction.redactor import Redactor
 
 FORMAT = "agenteval-cassette/1"
@@ -308,6 +308,17 @@ def dumped(cassette: Cassette, redact: Callable[[Mapping[str, Any]], Any] = dict
         ],
     }
     return json.dumps(data, indent=1, ensure_ascii=False) + "\n"
+
+
+def write(path: Path, text: str) -> None:
+    """Write the text of a cassette, whole or not at all. Raises `FileError` where a link in the path leads out of the project."""
+    refuse_link_out(path)
+    path.parent.mkdir(parents=True, exist_ok=True)  # a suite's task may have had nothing there
+    part = path.with_suffix(".part")
+    part.unlink(missing_ok=True)  # a link in its place would be followed
+    with part.open("x", encoding="utf-8") as file:
+        file.write(text)
+    part.replace(path)
 
 
 def loaded(path: Path, text: str) -> Cassette:

@@ -105,9 +105,10 @@ def _prepared(setup: LiveSetup) -> "CommandAgent":
             "the configuration does not say how the agent is started",
             "set live.command.run in agenteval.yaml: live: {command: {run: [.venv/bin/python, agent.py]}}",
         )
-    tracked = _shown_files(setup)
+    source = setup.source_of(root)
+    tracked = _shown_files(setup, source)
     folder, home, out = (setup.scratch / name for name in ("project", "home", "out"))
-    copy_files(root, tracked, folder)
+    copy_files(source, tracked, folder)
     for made in (home / CONFIG_FOLDER, out):
         made.mkdir(parents=True)
     runtime = setup.runtime(config.image)
@@ -162,7 +163,7 @@ def _prepared(setup: LiveSetup) -> "CommandAgent":
             image=config.image,
         ),
         stdin=json.dumps(asked, ensure_ascii=False).encode(),
-        provenance={"command": " ".join(config.run), **git_state(root)},
+        provenance={"command": " ".join(config.run), **git_state(source)},
         skills=frozenset(path.parent.name for path in folder.glob(".claude/skills/*/SKILL.md")),
         copies={folder: root, **_mounted(root, config.mounts, tracked)},
         leaves={FOLDER: (), OUT: (BUNDLE, _SPAN_FILES), HOME: (f"{CONFIG_FOLDER}/projects/**/*",)},
@@ -205,10 +206,10 @@ def _word(named: str, root: Path) -> str:
     return str(Path(FOLDER, inside)) if inside else named
 
 
-def _shown_files(setup: LiveSetup) -> list[str]:
+def _shown_files(setup: LiveSetup, source: Path) -> list[str]:
     """The tracked files, without virtual environments that git tracks by mistake. Raises `AdapterError`."""
-    tracked = tracked_files(setup.root)
-    hint = "" if (setup.root / ".gitignore").exists() else " (there is none)"
+    tracked = tracked_files(source)
+    hint = "" if (source / ".gitignore").exists() else " (there is none)"
     for name in [each for each in tracked if each.rsplit("/", 1)[-1] == ".env"]:
         setup.context.warn(
             f"git tracks {name}, so the agent sees what is in it: put it into .gitignore{hint}"

@@ -348,6 +348,11 @@ _OF_INPUT = {
 _OF_OUTPUT = ("output_tokens", "completion_tokens")
 
 
+def tokens_of(counts: Mapping[str, int]) -> int:
+    """Add up tokens that went in and came out. Some services also count them all together, which would count them twice."""
+    return sum(counts.get(kind, 0) for kind in (*_OF_INPUT, *_OF_OUTPUT))
+
+
 def price_of(prices: Mapping[str, Sequence[float]], model: str, tokens: Mapping[str, int]) -> float | None:
     """What tokens cost in US dollars, by the configured prices, then by known ones; None for an unknown model."""
     from agenteval.text.names import name_matches

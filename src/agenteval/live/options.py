@@ -3,11 +3,14 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from agenteval.contracts.errors import AdapterError
 from agenteval.live.scratch import scratch_name
 from agenteval.loading.config import LiveConfig
+
+if TYPE_CHECKING:
+    from agenteval.live.cassette import Cassette
 
 How = Literal["play", "record", "real"]
 Stale = Literal["miss", "mark"]
@@ -75,3 +78,9 @@ class LiveOptions:
     """The project, to which paths in the configuration are relative."""
     budget: Budget | None = None
     """What all runs together may cost."""
+    source: Path | None = None
+    """The project as another commit has it: the agent gets its tracked files, and packages from where they are now."""
+    cassette: "Cassette | None" = None
+    """The cassette to play, in place of the one beside the test."""
+    detailed: bool = False
+    """True if the account of a run keeps all that the model was given, and the cassette."""

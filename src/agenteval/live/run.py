@@ -68,6 +68,13 @@ class LiveSetup:
     env: Mapping[str, str]
     read_only: Mapping[str, Path]
     real: bool = False
+    source: Path | None = None
+    """The project as another commit has it, whose tracked files the agent gets."""
+
+    def source_of(self, folder: Path) -> Path:
+        """Return the folder from which tracked files are taken: the same place in `source`, if the folder is in the project."""
+        root, real = self.root.resolve(), folder.resolve()
+        return self.source / real.relative_to(root) if self.source and real.is_relative_to(root) else folder
 
     def runtime(self, image: str = "") -> str:
         """The sandbox to use: `bwrap`, `docker` or `podman`. Raises `AdapterError` (`live.no_sandbox`)."""
@@ -135,6 +142,10 @@ class LiveAccount:
     """The files that each run opened; None for one of which nobody can know."""
     differences: list[Difference] = field(default_factory=list)
     """How the requests differ from the recorded ones; those of a miss from the closest one."""
+    heard: dict[str, None] = field(default_factory=dict)
+    """All that the model was given, piece by piece, where a run is asked to keep it (`LiveOptions.detailed`)."""
+    cassette: Cassette | None = None
+    """The cassette that was played, or what the real model answered, where a run is asked to keep it."""
 
     @property
     def opened(self) -> frozenset[str] | None:
@@ -182,7 +193,7 @@ def run_live(
         if options.how == "record":
             return live.record()
         if options.how == "real":
-            return live.once(live.real())
+            return live.once(live.answering())
         return live.play(live.loaded())
     finally:
         live.tell("")
@@ -233,6 +244,8 @@ class _Live:
     def loaded(self) -> Cassette | None:
         """The cassette; None where a script answers for all. Raises `AdapterError`."""
         path = self.cassette_file
+        if self.options.cassette:
+            return self.options.cassette
         if not path.is_file():
             if self.script:
                 return None
@@ -275,6 +288,13 @@ class _Live:
         """All that the author has written; read once, and only where another version of the CLI asks."""
         return self._written
 
+    def answering(self) -> Model:
+        """The real service, whose answers the account keeps if it is to be detailed. Raises `AdapterError`."""
+        if not self.options.detailed:
+            return self.real()
+        self.account.cassette = Cassette(recorded_at=now())
+        return recording(self.real(), self.account.cassette)
+
     def real(self) -> Model:
         """The real service. Raises `AdapterError` where it needs a key and there is none."""
         setting = self.options.config.model
@@ -282,6 +302,8 @@ class _Live:
 
     def play(self, cassette: Cassette | None) -> LiveRun:
         """Run with the cassette, all of which has to be asked for. Raises `AdapterError`."""
+        if self.options.detailed:
+            self.account.cassette = cassette
         made = self.once(played(cassette, self.options.stale) if cassette else None)
         if cassette and cassette.unplayed:
             raise live_error(
@@ -299,7 +321,7 @@ class _Live:
         Raises `AdapterError`, and `FileError` where a link in the path of the cassette leads out of the project.
         """
         refuse_link_out(self.cassette_file)
-        cassette = Cassette(recorded_at=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()))
+        cassette = Cassette(recorded_at=now())
         made = self.once(recording(self.real(), cassette))
         cassette.cost_usd = made.info.cost_usd
         if hidden := self.redaction.needed(cassette):
@@ -321,14 +343,7 @@ class _Live:
                 "what the message names differs between two runs of the agent: take it out of its prompt, "
                 "or report it",
             ) from error
-        refuse_link_out(self.cassette_file)
-        # a suite's task may have had nothing there
-        self.cassette_file.parent.mkdir(parents=True, exist_ok=True)
-        part = self.cassette_file.with_suffix(".part")
-        part.unlink(missing_ok=True)  # a link in its place would be followed
-        with part.open("x", encoding="utf-8") as file:
-            file.write(text)
-        part.replace(self.cassette_file)
+        cassettes.write(self.cassette_file, text)
         return made
 
     # One run -------------------------------------------------------------------------------------------------
@@ -353,6 +368,7 @@ class _Live:
                     env=environment(port),
                     read_only={_MANAGED: _managed_settings(scratch, port)},
                     real=is_real,
+                    source=options.source,
                 )
             )
             agent.sandbox.port, agent.sandbox.network = port, options.shadow
@@ -380,6 +396,8 @@ class _Live:
                         budget.pay(proxy.accounts.cost_usd or 0.0)
                     seen = opened.names(options.root.resolve())
                     self.account.add(LiveAccount([seen], [*proxy.differences, *proxy.missed]))
+                    if options.detailed:
+                        self.account.heard |= proxy.heard
             self._must_have_servers(agent, proxy, scratch)
             self._must_be_good(exit_code, proxy, scratch)
             self._take_over(agent, scratch)
@@ -544,6 +562,11 @@ class _Live:
             ],
             ran=sorted(fixtures.ran),
         )
+
+
+def now() -> str:
+    """The time at which a cassette is recorded."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
 def environment(port: int = PORT) -> dict[str, str]:

@@ -260,6 +260,20 @@ class ServeConfig(Model):
 
 
 @model
+class CheckConfig(Model):
+    """The settings of `agenteval check`; the command line overrides them."""
+
+    against: Annotated[str, NotEmpty()] = "HEAD"
+    """The revision to compare with: a commit, a tag, or a branch."""
+    trials: Annotated[int, Between(1, 10_000)] = 6
+    """The number of trials on each side of a test that is measured."""
+    margin: Annotated[float, Between(0.01, 1)] = 0.2
+    """The fall of a rate that counts as none, from 0 to 1: `held` means that a larger one is ruled out."""
+    model: Literal["played", "real"] = "played"
+    """`real`: ask the real model of `live.model` where the change reaches a test."""
+
+
+@model
 class Config(Model):
     """The settings of a project for all runs; the command line overrides them."""
 
@@ -293,6 +307,8 @@ class Config(Model):
     """Bounds on what is read."""
     live: LiveConfig = field(default_factory=LiveConfig)
     """The settings for running agents again."""
+    check: CheckConfig = field(default_factory=CheckConfig)
+    """The settings of `agenteval check`."""
     serve: ServeConfig = field(default_factory=ServeConfig)
     """The OpenWOP host."""
 

@@ -52,6 +52,8 @@ class RunTotals:
     compared_with: str = ""
     regressions: int = 0
     known_failures: int = 0
+    conclusion: tuple[ExitCode, str] | None = None
+    """The exit code and its reason where a check decides on them: it knows more than its tests show."""
 
     def compare(self, baseline: str, *, regressions: int, known_failures: int) -> None:
         """Judge the run against a baseline."""
@@ -109,7 +111,7 @@ def summarise(
     """Sum up a run. The same records give the same summaries, wherever their tests were judged and by how many processes."""
     counts, scores = count(records, totals), scores_of(records, totals, settings)
     forbidden = sum(record.remarks for record in records) + totals.remarks if settings.strict else 0
-    code, reason = _exit(counts, totals, settings, scores, forbidden)
+    code, reason = totals.conclusion or _exit(counts, totals, settings, scores, forbidden)
     if totals.stopped_after:
         reason += f"; stopped after {counted(totals.stopped_after, 'failure')}"
     deselected_assertions = sum(len(record.deselected_assertions) for record in records)

@@ -123,6 +123,17 @@ class Session:
                     return True
         return not loaded
 
+    def gather(self, paths: list[str]) -> list[tuple[LoadedFile, FinishedTest]]:
+        """Judge all selected tests, and enter none: the caller does, once more is known of them."""
+        try:
+            judged = [(each, self._judged(each)) for each in self._tests(self._load_candidates(paths))]
+            self._selected(len(judged))
+            return judged
+        finally:
+            self._end_progress()
+            if self.workers:
+                self.workers.stop()
+
     def run(self, paths: list[str], *, maxfail: int, durations: int) -> ExitCode:
         """Run all selected tests, report each as it ends, and close the run. With `maxfail` 0 no failure stops it."""
         started, clock = time.time(), time.perf_counter()

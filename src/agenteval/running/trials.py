@@ -39,11 +39,11 @@ def run_trials(test: LoadedTest, options: RunOptions, today: str) -> Outcome:
     number = trials_of(test, options)
     outcome = run_test(test, options) if number == 1 else _tried(test, options, number)
     if outcome.result.live:
-        _forgive(outcome, test, today)
+        forgive(outcome, test, today)
     return outcome
 
 
-def _forgive(outcome: Outcome, test: LoadedTest, today: str) -> None:
+def forgive(outcome: Outcome, test: LoadedTest, today: str) -> None:
     """A failure of a test that does not block is told like one that is expected, until its day is over."""
     live, result = test.case.live, outcome.result
     if live is None or live.blocking or (live.until or "") < today or result.status != "fail":

@@ -1,0 +1,1 @@
+"""`agenteval check`: what a change touches, which tests it reaches, and what it does to them."""

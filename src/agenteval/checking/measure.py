@@ -1,0 +1,294 @@
+"""The second step of a check: trials with the agent of the base and with today's, in turn, answered by the real model."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import cycle
+from pathlib import Path
+
+from agenteval.comparing.behaviour import Trajectory, call_changes, recorded
+from agenteval.comparing.check_report import AssertionRates, Measurement, Way
+from agenteval.comparing.rate_verdicts import RateVerdict, Verdict, settled
+from agenteval.comparing.rates import Rate
+from agenteval.contracts.results import ErrorInfo, TrialsResult
+from agenteval.judging.runner import Outcome, RunOptions, run_test
+from agenteval.judging.stored import REPLAY_ENDING
+from agenteval.live.cassette import Cassette, Redaction, dumped, loaded
+from agenteval.loading.discovery import Selected
+from agenteval.loading.testfile import LoadedTest
+from agenteval.redaction.sealing import LeakError, sealed
+from agenteval.running.baselines import today
+from agenteval.running.test_runner import FinishedTest, TestRunner
+from agenteval.running.trials import TrialSeries, change_lines_of, forgive, ways_of
+
+FAILED = ".failed"
+"""Stands before the ending of the replay of a failing trial, where the result shows a trial that passed."""
+_LONGEST_ANSWER = 4000
+_FAILING: Mapping[Verdict, tuple[str, str]] = {
+    "worse": ("check.worse", "it passes less often than before"),
+    "unclear": ("check.unclear", "--strict allows no unclear verdict"),
+}
+"""The verdicts that can fail a test which meets its own bar: the reason code, and the reason."""
+
+
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class MeasuredTest:
+    """A test after its trials, before all tests are decided on together.
+
+    `finished` has its result by the verdicts that decide it; under None for any other verdict, or where there is none.
+    `measurement` lacks what the verdict brings. `error` explains why the two sides could not be compared. `cassette` is the text
+    of one that may be kept, and `not_kept` the reason why there is none. `seen` are the changed files that the agent of today used.
+    """
+
+    finished: dict[Verdict | None, FinishedTest]
+    measurement: Measurement | None = None
+    error: str = ""
+    cassette: str = ""
+    not_kept: str = ""
+    heard: Sequence[str] = ()
+    opened: frozenset[str] | None = None
+    model: str = ""
+    requests: int = 0
+    tokens: Mapping[str, int] = field(default_factory=dict)
+    cost_usd: float | None = None
+    trials: int = 0
+
+
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class MeasureJob:
+    """Measures tests, each given as its file and the stem of its files in the run directory.
+
+    `runner` runs the agent of today, `base` are the options that run the agent of the base. `tests` is the number of tests that are
+    measured: chance has as many occasions to look like a fall.
+    """
+
+    runner: TestRunner
+    base: RunOptions
+    trials: int
+    tests: int
+    margin: float
+    strict: bool = False
+    keeps: bool = False
+    """True if a cassette of each test may be kept (`--update`)."""
+
+    def start(self, root: Path) -> None:
+        """Make the process ready; it is a fork, in which all is there."""
+
+    def answer(self, item: tuple[Selected, str], blame: str, lost: int) -> MeasuredTest | None:
+        """Measure a test; None when that fails, so that the main process does it again and reports why."""
+        del lost
+        try:
+            return None if blame else self.measure(*item)
+        except BaseException:  # noqa: BLE001
+            return None
+
+    def given_up(self, item: tuple[Selected, str], how: str) -> None:
+        """Have the main process measure it, which then reports why that fails."""
+
+    def measure(self, found: Selected, stem: str) -> MeasuredTest:
+        """Make the trials of both sides, and sum them up."""
+        test = self.runner.load(found).test
+        assert test is not None
+        before = TrialSeries(test, self.base, self.trials)
+        after = TrialSeries(test, self.runner.options, self.trials)
+        stopped = False
+        for side in cycle((before, after, after, before)):  # what drifts, drifts on both sides
+            if stopped or (before.is_over and after.is_over) or before.unjudged or after.unjudged:
+                break
+            if not side.is_over:
+                side.make()
+                stopped = self._is_settled(before, after)
+        return self._summed_up(test, before, after, stem, stopped=stopped)
+
+    def _is_settled(self, before: TrialSeries, after: TrialSeries) -> bool:
+        """Return whether no outcome of the trials left could change the verdict, or whether the test meets its own bar."""
+        decided = after.is_lost or after.passed >= after.needed
+        was, now = (Rate(each.passed, len(each.valid)) for each in (before, after))
+        return decided and settled(was, now, self.trials, self.tests, self.margin)
+
+    def _summed_up(
+        self, test: LoadedTest, before: TrialSeries, after: TrialSeries, stem: str, *, stopped: bool
+    ) -> MeasuredTest:
+        done = [*before.outcomes, *before.invalid, *after.outcomes, *after.invalid]
+        was, now = (each.outcome(stopped=stopped or not each.is_over) for each in (before, after))
+        live = [each.result.live for each in done if each.result.live]
+        costs = [each.cost_usd for each in live if each.cost_usd is not None]
+        tokens: dict[str, int] = {}
+        for each in live:
+            for kind, count in each.tokens.items():
+                tokens[kind] = tokens.get(kind, 0) + count
+        accounts = [each.account for each in after.outcomes if each.account]
+        measured = MeasuredTest(
+            finished={},
+            heard=list(dict.fromkeys(text for each in accounts for text in each.heard)),
+            opened=now.account.opened if now.account else None,
+            model=next((each.model for each in live), ""),
+            requests=sum(each.requests for each in live),
+            tokens=tokens,
+            cost_usd=sum(costs) if costs else None,
+            trials=len(done),
+        )
+        if was.result.status == "error":
+            _blame_base(now, was)
+        if now.result.status == "error":
+            error = now.result.error
+            measured.error = error.message if error else ""
+        else:
+            measured.measurement = _compared(
+                before, after, was.result.trials, now.result.trials, stopped=stopped
+            )
+            if self.keeps:
+                measured.cassette, measured.not_kept = self._kept(test, after)
+        forgive(now, test, today())
+        self._finish(test, now, after, stem, measured)
+        return measured
+
+    def _finish(
+        self, test: LoadedTest, now: Outcome, after: TrialSeries, stem: str, measured: MeasuredTest
+    ) -> None:
+        """Seal the result, once for each verdict that decides it: the verdict is known when all tests are measured."""
+
+        def finished() -> FinishedTest:
+            made = self.runner.seal(test, now, lambda *_: stem)
+            made.account = None  # which holds all that the model was given
+            if failing and failing is not shown and made.filed.stem:
+                name = f"{stem}{FAILED}{REPLAY_ENDING}"
+                try:
+                    made.filed.files.append((name, sealed(failing.replay, failing.redactor)))
+                except LeakError as leak:
+                    made.filed.leaks.append(leak.problem(name))
+            return made
+
+        failing = next(
+            (each for each in after.outcomes if each.result.status == "fail" and each.replay), None
+        )
+        shown = now
+        measured.finished[None] = finished()
+        if measured.measurement and failing:
+            name = now.result.artifacts.replay if failing is shown else f"{stem}{FAILED}{REPLAY_ENDING}"
+            measured.measurement.replay = name
+        if measured.measurement and now.result.status in ("pass", "skipped"):
+            rates = [measured.measurement.before, measured.measurement.after]
+            for verdict, (code, why) in _FAILING.items():
+                if verdict == "worse" or self.strict:
+                    now.result.status, now.result.reason_code, now.result.xfail = "fail", code, False
+                    now.result.next_step = "{}: {} of {} trials before, {} of {} now".format(
+                        why, *(number for each in rates for number in (each.passed, each.judged))
+                    )
+                    measured.finished[verdict] = finished()
+
+    def _kept(self, test: LoadedTest, after: TrialSeries) -> tuple[str, str]:
+        """Choose the cassette of a passing trial on the usual way, if it plays; else tell why there is none."""
+        ways = ways_of(after.outcomes)
+        usual = [after.outcomes[number - 1] for number in ways[0][1]] if ways else []
+        passing = [each for each in usual if each.result.status == "pass" and each.account]
+        why = "no trial on the usual way passed"
+        for outcome in passing:
+            assert outcome.account is not None
+            if outcome.account.cassette is None:
+                continue
+            text, why = playable(test, outcome.account.cassette, self.runner.options)
+            if text:
+                return text, ""
+        return "", why
+
+
+def playable(test: LoadedTest, cassette: Cassette, options: RunOptions) -> tuple[str, str]:
+    """Return the text of a cassette if the agent plays with it; else an empty one, and why it does not."""
+    assert options.live is not None
+    redaction = Redaction(test.redactor(options.redaction))
+    if hidden := redaction.needed(cassette):
+        return "", hidden
+    text = dumped(cassette, redaction.answer)
+    replayed = loaded(test.path, text)
+    live = replace(options.live, how="play", stale="miss", cassette=replayed, budget=None)
+    error = run_test(test, replace(options, live=live)).result.error
+    return ("", error.message) if error else (text, "")
+
+
+def _blame_base(now: Outcome, was: Outcome) -> None:
+    """Make the result one that was not judged, because the agent of the base was not."""
+    error = was.result.error
+    message = error.message if error else "it was not judged"
+    now.result.status, now.result.reason_code, now.result.xfail = "error", "check.base_failed", False
+    now.result.error = ErrorInfo(
+        reason_code="check.base_failed", message=f"the agent of the base could not be judged: {message}"
+    )
+    now.result.next_step = "mend the base, or give a checkout of it that is ready to run: --base DIR"
+
+
+def _compared(
+    before: TrialSeries,
+    after: TrialSeries,
+    was: TrialsResult | None,
+    now: TrialsResult | None,
+    *,
+    stopped: bool,
+) -> Measurement:
+    """Put side by side what the two agents did."""
+    assert was is not None
+    assert now is not None
+    ways = _ways(before.outcomes, after.outcomes)
+    was_usual = max(ways, key=lambda way: len(way[1]), default=None)
+    is_usual = max(ways, key=lambda way: len(way[2]), default=None)
+    one, other = (way[0] if way else None for way in (was_usual, is_usual))
+    answers = [_answer(before, was_usual[1]), _answer(after, is_usual[2])] if was_usual and is_usual else []
+    by_id = [{each.id: each for each in side.assertions} for side in (was, now)]
+    return Measurement(
+        verdict="unclear",
+        asked=before.number,
+        before=was,
+        after=now,
+        p=1.0,
+        low=-1.0,
+        high=1.0,
+        stopped_early=stopped,
+        ways=[
+            Way(
+                calls=[call.tool for call in way.calls],
+                before=len(ones),
+                after=len(others),
+                difference=change_lines_of(one, way) if one and way is not one else [],
+            )
+            for way, ones, others in ways
+        ],
+        calls=call_changes(one, other) if one and other else [],
+        answers=answers,
+        assertions=[
+            AssertionRates(id=name, before=by_id[0].get(name), after=by_id[1].get(name))
+            for name in dict.fromkeys([*by_id[0], *by_id[1]])
+        ],
+        misses_bar=now.passed < after.bar * now.judged - 1e-9,
+        missed_bar=was.passed < before.bar * was.judged - 1e-9,
+    )
+
+
+def _ways(
+    before: Sequence[Outcome], after: Sequence[Outcome]
+) -> list[tuple[Trajectory, list[int], list[int]]]:
+    """Group the trials of both sides by their calls: each way with its trials before and after, the most frequent before first."""
+    ways: list[tuple[Trajectory, list[int], list[int]]] = [
+        (way, trials, []) for way, trials in ways_of(before)
+    ]
+    for way, trials in ways_of(after):
+        same = next((numbers for known, _, numbers in ways if not call_changes(known, way)), None)
+        if same is None:
+            ways.append((way, [], trials))
+        else:
+            same += trials
+    return ways
+
+
+def _answer(side: TrialSeries, trials: Sequence[int]) -> str:
+    """Return the answer of the first of some trials, redacted as its trace is; empty where there is none."""
+    if not trials:
+        return ""
+    outcome = side.outcomes[trials[0] - 1]
+    output = recorded(outcome.trace, outcome.redactor).output if outcome.trace else None
+    return (output or "")[:_LONGEST_ANSWER]
+
+
+def decided(measurement: Measurement, verdict: RateVerdict) -> None:
+    """Add to a measurement what is known once all tests are decided on together."""
+    measurement.verdict = verdict.verdict
+    measurement.p, measurement.low, measurement.high = verdict.adjusted_p, verdict.low, verdict.high
+    measurement.advice, measurement.trials_needed = verdict.words(), verdict.trials_needed

@@ -1,0 +1,192 @@
+"""The first step of a check: no model is asked, and each test is unreached, reached, moved or an error."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from check_projects import TOOL, ShopProject
+from live_projects import needs_sandbox
+
+pytestmark = needs_sandbox
+BRIEF = "You serve the order desk.\nAnswer in one short sentence.\n"
+
+
+@pytest.fixture
+def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ShopProject:
+    """A project with one live test."""
+    monkeypatch.chdir(tmp_path)
+    return ShopProject(tmp_path)
+
+
+def reaches(report: dict[str, Any]) -> list[tuple[str, str]]:
+    """The reach and the status of each test."""
+    return [(test["reach"], test["status"]) for test in report["tests"]]
+
+
+def seen(report: dict[str, Any]) -> dict[str, str]:
+    """The changed files, and who saw them."""
+    return {file["path"]: file["seen"] for file in report["files"]}
+
+
+def test_nothing_changed(shop: ShopProject, capsys: pytest.CaptureFixture[str]) -> None:
+    """Every test is unreached and judged; the check is green."""
+    code, report = shop.check()
+    assert (code, reaches(report), report["files"], report["planned"]) == (
+        0,
+        [("unreached", "pass")],
+        [],
+        None,
+    )
+    said = capsys.readouterr().out.splitlines()
+    assert said[-4:] == [
+        f"changed since HEAD ({report['base']['commit']}): nothing",
+        "reaches 0 of 1 test",
+        "",
+        "exit 0: nothing is worse, nothing fails, and nothing is left to measure",
+    ]
+
+
+def test_a_change_that_no_test_sees(shop: ShopProject, capsys: pytest.CaptureFixture[str]) -> None:
+    """Green, but it is said; --strict fails on it. Files that git does not track yet are among them."""
+    shop.write("skills/digest/SKILL.md", "Sum up the orders of the week.\n")
+    shop.write("skills/new/SKILL.md", "Do something else.\n")
+    code, report = shop.check()
+    assert (code, seen(report)) == (
+        0,
+        {"skills/digest/SKILL.md": "unseen", "skills/new/SKILL.md": "unseen"},
+    )
+    assert "no test saw skills/digest/SKILL.md, skills/new/SKILL.md" in capsys.readouterr().out
+    code, report = shop.check("--strict")
+    assert (code, report["exit_reason"]) == (1, "no test saw 2 changed files (--strict allows none)")
+
+
+def test_a_changed_prompt_needs_the_model(shop: ShopProject, capsys: pytest.CaptureFixture[str]) -> None:
+    """The recorded model cannot judge it: exit 2, with what asking takes; --allow-unmeasured says so and exits 0."""
+    shop.write("prompts/system.md", BRIEF)
+    code, report = shop.check()
+    difference = "'Name the number of the order in your answer.' → 'Answer in one short sentence.'"
+    assert (code, reaches(report)) == (2, [("reached", "error")])
+    assert [part["difference"] for part in report["parts"]] == [f"system prompt changed: {difference}"]
+    assert report["planned"]["trials"] == 12
+    assert report["planned"]["requests"] in (24, 36)
+    assert report["exit_reason"].startswith("1 of 1 test needs the model: about ")
+    assert report["next_step"] == "agenteval check --model real"
+    assert seen(report) == {"prompts/system.md": "requests"}
+    capsys.readouterr()
+    code, report = shop.check("--allow-unmeasured", "-k", "order")
+    assert (code, reaches(report)) == (0, [("reached", "skipped")])
+    assert capsys.readouterr().out.startswith("NOT MEASURED: 1 test that only the model could judge\n")
+    assert report["next_step"] == "agenteval check -k order --model real"
+
+
+def test_a_changed_tool_moves_a_test(shop: ShopProject) -> None:
+    """Its result is part of the conversation; the file of the tool was opened."""
+    shop.write("lookup.py", TOOL.replace("tomorrow", "on Monday"))
+    code, report = shop.check()
+    assert (code, reaches(report)) == (2, [("moved", "error")])
+    assert "'order 42: ships tomorrow' → 'order 42: ships on Monday'" in report["tests"][0]["differences"][0]
+    assert seen(report) == {"lookup.py": "opened"}
+
+
+def test_an_agent_that_breaks_down_is_an_error(shop: ShopProject, capsys: pytest.CaptureFixture[str]) -> None:
+    """Never a verdict; and what it would have opened is not known."""
+    shop.write("lookup.py", "raise SystemExit('no such table')\n")
+    shop.write("skills/digest/SKILL.md", "Other words.\n")
+    code, report = shop.check()
+    assert (code, reaches(report)) == (2, [("error", "error")])
+    assert report["tests"][0]["reason_code"] == "live.runner_failed"
+    assert seen(report) == {"lookup.py": "opened", "skills/digest/SKILL.md": "unknown"}
+    assert "no such table" in capsys.readouterr().out
+
+
+def test_a_failing_assertion_of_an_unreached_test(shop: ShopProject) -> None:
+    """Assertions are judged as ever; the test file is seen by its test."""
+    shop.test(
+        "42", assertions=[{"id": "sends", "type": "must_call_tool", "params": {"tool": "look*p_twice"}}]
+    )
+    code, report = shop.check()
+    assert (code, reaches(report)) == (1, [("unreached", "fail")])
+    assert (report["tests"][0]["message"], report["exit_reason"]) == ("sends", "1 test failed")
+    assert seen(report) == {"evals/o42/test.yaml": "test"}
+
+
+def test_a_branch_is_compared_with_where_it_began(shop: ShopProject) -> None:
+    """What others did on main since then is no change of the branch; its own commits are."""
+    shop.git("checkout", "-q", "-b", "topic")
+    shop.write("lookup.py", f"{TOOL}# a remark\n")
+    shop.commit()
+    shop.git("checkout", "-q", "main")
+    shop.write("README.md", "# Shop\n")
+    shop.commit()
+    shop.git("checkout", "-q", "topic")
+    code, report = shop.check("--against", "main")
+    assert (code, seen(report)) == (0, {"lookup.py": "opened"})
+    assert report["base"]["merge_base"] is True
+
+
+def test_a_deleted_file(shop: ShopProject) -> None:
+    """Nobody can open it any more, so it is not known whether a test would have."""
+    (shop.root / "skills/digest/SKILL.md").unlink()
+    code, report = shop.check()
+    assert (code, seen(report)) == (0, {"skills/digest/SKILL.md": "unknown"})
+    assert report["files"][0]["change"] == "deleted"
+
+
+@pytest.mark.parametrize(
+    ("flags", "code", "told"),
+    [
+        (["--against", "nowhere"], 2, "--against nowhere: git knows no such revision"),
+        (["--against=-p"], 2, "--against -p: git knows no such revision"),
+        (["--update"], 2, "--update does not go with --model played"),
+        (["-k", "nothing"], 3, "no test"),
+    ],
+)
+def test_one_clear_error(
+    flags: list[str], code: int, told: str, shop: ShopProject, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What cannot be checked is told at once."""
+    assert shop.check(*flags)[0] == code
+    captured = capsys.readouterr()
+    assert told in captured.err + captured.out
+
+
+def test_no_repository_no_commit_no_live_test(shop: ShopProject, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each has its own error, and says what to do."""
+    case = shop.root / "evals/o42/test.yaml"
+    case.write_text(case.read_text().replace("mode: live", "mode: replay"))
+    (shop.root / "evals/o42/cassette.json").unlink()
+    assert shop.check()[0] == 3
+    assert "error[check.no_live_test]" in capsys.readouterr().err
+    shop.git("update-ref", "-d", "HEAD")
+    assert shop.check()[0] == 2
+    assert "error[check.no_commit]" in capsys.readouterr().err
+    (shop.root / ".git").rename(shop.root / "git")
+    assert shop.check()[0] == 2
+    assert "error[check.no_git]" in capsys.readouterr().err
+
+
+def test_json_on_stdout(shop: ShopProject, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is the report, and nothing else."""
+    import json
+
+    capsys.readouterr()
+    code, report = shop.check("--json")
+    captured = capsys.readouterr()
+    assert (code, json.loads(captured.out)) == (0, report)
+    assert "exit 0" in captured.err
+
+
+def test_a_test_without_a_cassette_is_judged_by_its_recording(
+    shop: ShopProject, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is counted, since no change can reach it."""
+    replay = next(shop.root.glob("artifacts/run-*/*.replay.json"))
+    (shop.root / "evals/old").mkdir()
+    (shop.root / "evals/old/replay.json").write_bytes(replay.read_bytes())
+    looks_up = {"id": "looked-up", "type": "must_call_tool", "params": {"tool": "lookup"}}
+    recorded = {"replay_file": "../old/replay.json"}
+    shop.test("43", mode="replay", adapter_input=recorded, assertions=[looks_up])
+    code, report = shop.check()
+    assert sorted(reaches(report)) == [("replayed", "pass"), ("unreached", "pass")]
+    assert (code, "1 not live" in capsys.readouterr().out) == (0, True)
