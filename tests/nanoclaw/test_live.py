@@ -321,6 +321,15 @@ def test_messages_that_are_handed_over_in_parts_are_judged_as_one_run(
     assert (calls, found["final_output"]["content"]) == (["First."], "Second.")
 
 
+def test_a_message_of_another_agent_is_handed_over_with_a_warning(project: ForkProject) -> None:
+    """A live run has one agent, so the message comes from the chat."""
+    asked = [{"role": "agent", "content": "At 18:00.", "sender": "finder"}]
+    project.test("", scenario={"input_messages": asked}, live={"script": "script.yaml"})
+    write(project.root, "evals/brief/script.yaml", json.dumps([SAYS]))
+    warnings = project.live("--live").only_result()["warnings"]
+    assert any(each.startswith("scenario.input_messages[0] is of the role agent") for each in warnings)
+
+
 def test_a_turn_that_no_message_of_the_test_began_is_an_error(
     project: ForkProject, capsys: pytest.CaptureFixture[str]
 ) -> None:

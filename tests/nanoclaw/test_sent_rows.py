@@ -530,6 +530,7 @@ def test_a_peer_and_the_host_are_no_users(tmp_path: Path) -> None:
     peer, host = (install.trace(tmp_path / str(turn), turn=turn) for turn in (1, 2))
     (message,) = peer.of_type("message_received")
     assert (message.actor, message.data["role"], message.data["sender"]) == ("agent", "agent", "finder")
+    assert peer.input_messages[0].role == "agent"
     assert (peer.output, final(peer)["to"]) == ("The library closes at 18:00.", "dana")
     (message,) = host.of_type("message_received")
     assert (message.actor, message.data["role"], host.input_messages[0].role) == (
@@ -696,3 +697,7 @@ def test_a_draft_of_such_a_run_replays_to_the_same_sends(tmp_path: Path, name: s
     assert (again.output, sends_of(again)) == (recorded.trace.output, sends_of(recorded.trace))
     told = [(event.actor, event.data.get("role")) for event in recorded.trace.of_type("message_received")]
     assert [(event.actor, event.data["role"]) for event in again.of_type("message_received")] == told
+    asked = [
+        [each["role"] for each in part["input_messages"]] for part in (recorded.scenario, recorded.replay)
+    ]
+    assert asked == [[role for _, role in told]] * 2

@@ -74,8 +74,8 @@ FURTHEST_UNTIL = 366
 class Message(Model):
     """One message of a conversation."""
 
-    role: Literal["user", "assistant", "system", "tool"]
-    """The speaker."""
+    role: Literal["user", "assistant", "system", "tool", "agent"]
+    """The speaker; `agent` is another agent, which wrote to this one."""
     content: str
     """The text of the message."""
     sender: str | None = None
@@ -96,7 +96,7 @@ class Scenario(Model):
     group_id: Name
     """The chat group that the agent acts for."""
     trigger: Trigger
-    """The event that woke the agent: a message of a user, or the scheduler."""
+    """The event that woke the agent: a message, which another agent may have sent, or the scheduler."""
     input_messages: list[Message]
     """The messages that the agent has to answer."""
     session_id: str | None = None

@@ -430,6 +430,12 @@ def build(
     )
     _databases(workspace, checkout, case, recorded, container)
     workspace.told |= _told(case)
+    for index, message in enumerate(scenario.input_messages):
+        if message.role != "user":
+            context.warn(
+                f"scenario.input_messages[{index}] is of the role {message.role}, and a live run hands it to the agent "
+                "as a message of a user"
+            )
     if scenario.prior_messages:
         _conversation(workspace, case)
     return workspace

@@ -122,8 +122,7 @@ class TraceMapper:
             test_case_id=case_id,
             test_run_id=run_id,
             input_messages=[
-                TraceMessage(role="system" if each.is_note else "user", content=each.message.text)
-                for each in run.received
+                TraceMessage(role=_speaker(each)[0], content=each.message.text) for each in run.received
             ],
             final_output=self.outgoing.output,
             status=self.ending.status(run, self.outgoing.final, [call.time for call in unanswered]),

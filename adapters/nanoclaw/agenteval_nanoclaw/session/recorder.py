@@ -246,7 +246,7 @@ def _scenario(
     ]
     messages = [
         _given(
-            role="system" if each.data["role"] == "system" else "user",
+            role=each.data["role"],
             content=each.data["content"],
             sender=each.data.get("sender"),
             ts=each.ts,
