@@ -15,7 +15,7 @@ from agenteval.comparing.comparison import (
     rate_changes,
 )
 from agenteval.comparing.rates import Rate
-from agenteval.reporters.comparison import tell, totals
+from agenteval.reporters.comparison import print_comparison, totals
 from agenteval.reporters.terminal import Terminal
 from screen import Screen
 
@@ -46,7 +46,7 @@ def compared(*changes: Change, differences: tuple[TestDifference, ...] = (), **m
 def text(comparison: Comparison, encoding: str = "utf-8") -> str:
     """What is printed to a stream of this encoding."""
     screen = Screen(encoding)
-    tell(Terminal(screen), comparison)
+    print_comparison(Terminal(screen), comparison)
     return screen.text()
 
 
@@ -227,5 +227,5 @@ def test_on_a_narrow_terminal_what_became_of_a_test_stands_below_its_name(
     monkeypatch.setenv("TERM", "xterm")
     screen = Screen(terminal=True)
     change = replace(FAILS, test_case_id="nanoclaw.scheduler.digest")
-    tell(Terminal(screen, color="never"), compared(change))
+    print_comparison(Terminal(screen, color="never"), compared(change))
     assert "    ✗ nanoclaw.scheduler.digest  a\n      pass → fail\n        got none\n" in screen.text()

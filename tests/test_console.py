@@ -25,8 +25,7 @@ from agenteval.contracts.results import (
 from agenteval.mutation.results import IdleAssertion, MutantResult, percent, report, score
 from agenteval.mutation.results import TestMutation as MutatedTest
 from agenteval.reporters.console import Console
-from agenteval.reporters.mutation import tell_summary
-from agenteval.reporters.mutation import tell_test as tell_mutants
+from agenteval.reporters.mutation import print_mutants_of, print_summary
 from agenteval.reporters.terminal import PLAIN_WIDTH
 from run_builders import judged, make_result
 from screen import HOSTILE, Screen
@@ -34,18 +33,18 @@ from screen import HOSTILE, Screen
 Tell = Callable[[Console], None]
 
 
-def shown(tell: Tell, *, width: int = PLAIN_WIDTH, encoding: str = "utf-8", **options: Any) -> str:
+def shown(print_it: Tell, *, width: int = PLAIN_WIDTH, encoding: str = "utf-8", **options: Any) -> str:
     """What a console says."""
     screen = Screen(encoding)
     console = Console(screen, **options)
     console.width = width
-    tell(console)
+    print_it(console)
     return screen.text()
 
 
-def tell_test(console: Console, result: TestResult, run_dir: str | None) -> None:
+def print_test(console: Console, result: TestResult, run_dir: str | None) -> None:
     """What a run says of a test."""
-    console.tell(console.console_lines(result, run_dir))
+    console.replay(console.console_lines(result, run_dir))
 
 
 SEND = 'outbound_send {"channel": "group-ops", "content": "- Eval tooling matures"}'
@@ -145,7 +144,7 @@ FAIL nanoclaw.scheduler.daily-digest.single-outbound
 @pytest.mark.parametrize(("width", "expected"), [(140, WIDE), (80, NARROW)])
 def test_a_failing_test(width: int, expected: str) -> None:
     """A failure in full: status, id, time, adapter, trace, expected and got, evidence, files, how to run it again."""
-    assert shown(lambda console: tell_test(console, digest(), "artifacts/run-1"), width=width) == expected
+    assert shown(lambda console: print_test(console, digest(), "artifacts/run-1"), width=width) == expected
     assert max(map(len, expected.split("\n"))) <= width
 
 
@@ -159,14 +158,14 @@ def test_the_events_that_are_not_shown_are_counted(refs: int, line: str) -> None
         excerpts=[Excerpt(event_id="evt-1", text="shell {}")],
     )
     failed = make_result("fail", judged("fail", "few", message="too many", evidence=evidence))
-    text = shown(lambda console: tell_test(console, failed, None))
+    text = shown(lambda console: print_test(console, failed, None))
     assert f"      evt-1 shell {{}}\n{line}  reason.fail: next: " in text
 
 
 def test_long_lines_hang_and_excerpts_do_not_wrap() -> None:
     """A long line goes on two columns further in than it began; the caret of an excerpt stays where it points."""
     message = f"r.json:1:2: error[adapter.x]: bad\n      {'word ' * 9}end\n   1 | {'x' * 70}\n     |  ^\n"
-    text = shown(lambda console: tell_test(console, error_result(message), None), width=40)
+    text = shown(lambda console: print_test(console, error_result(message), None), width=40)
     assert text.split("\n")[3:9] == [
         "  r.json:1:2: error[adapter.x]: bad",
         "        word word word word word word",
@@ -179,32 +178,32 @@ def test_long_lines_hang_and_excerpts_do_not_wrap() -> None:
 
 def test_without_artifacts_no_files_are_named() -> None:
     """`--no-artifacts` shows no paths that do not exist."""
-    text = shown(lambda console: tell_test(console, digest(artifacts=Artifacts()), None))
+    text = shown(lambda console: print_test(console, digest(artifacts=Artifacts()), None))
     assert "artifacts/" not in text
     assert text.endswith("  agenteval run examples/nanoclaw/scheduler-daily-digest/test.yaml\n\n")
 
 
 def test_the_command_to_run_again_can_be_pasted() -> None:
     """A path that a shell would take apart is quoted."""
-    text = shown(lambda console: tell_test(console, digest(path="my evals/test.yaml"), None))
+    text = shown(lambda console: print_test(console, digest(path="my evals/test.yaml"), None))
     assert text.endswith("  agenteval run 'my evals/test.yaml'\n\n")
 
 
 def test_a_passing_test_is_one_line() -> None:
     """A pass needs no attention, but says when some of it judged nothing."""
-    text = shown(lambda console: tell_test(console, make_result("pass", judged()), "a"))
+    text = shown(lambda console: print_test(console, make_result("pass", judged()), "a"))
     assert text == "PASS nanoclaw.test.case.holds   12 ms · nanoclaw 0.1.0 · replay\n"
     vacuous = make_result("pass", judged(), judged(exercised=False))
-    assert shown(lambda console: tell_test(console, vacuous, "a")) == (
+    assert shown(lambda console: print_test(console, vacuous, "a")) == (
         "PASS nanoclaw.test.case.holds   12 ms · nanoclaw 0.1.0 · replay · 1 vacuous\n"
     )
     skipped = make_result("pass", judged(), judged("skip", "other"))
-    assert shown(lambda console: tell_test(console, skipped, "a")) == (
+    assert shown(lambda console: print_test(console, skipped, "a")) == (
         "PASS nanoclaw.test.case.holds   12 ms · nanoclaw 0.1.0 · replay · 1 skipped\n"
     )
     cut_off = make_result("pass", judged())
     cut_off.trace_summary.status = "partial"
-    assert shown(lambda console: tell_test(console, cut_off, "a")) == (
+    assert shown(lambda console: print_test(console, cut_off, "a")) == (
         "PASS nanoclaw.test.case.holds   12 ms · nanoclaw 0.1.0 · replay · trace partial\n"
     )
 
@@ -212,7 +211,7 @@ def test_a_passing_test_is_one_line() -> None:
 def test_a_pass_with_warnings_tells_of_them() -> None:
     """What only warns is shown, though the test passes."""
     warned = make_result("pass", judged("warn", "polite"), warnings=["fixture fx is not used"])
-    assert shown(lambda console: tell_test(console, warned, None)).split("\n")[1:] == [
+    assert shown(lambda console: print_test(console, warned, None)).split("\n")[1:] == [
         "  trace success · tools none · retries 0",
         "  ! polite  must_call_tool  warning",
         "      polite says warn",
@@ -226,7 +225,7 @@ def test_a_skipped_test_says_why() -> None:
     """A test of which nothing was judged is never mistaken for a pass."""
     skipped = make_result("skipped", judged("skip", "m", message="skipped: it needs x"))
     assert (
-        shown(lambda console: tell_test(console, skipped, None))
+        shown(lambda console: print_test(console, skipped, None))
         == """\
 SKIP nanoclaw.test.case.holds   12 ms · nanoclaw 0.1.0 · replay
   A test case
@@ -254,7 +253,7 @@ def error_result(message: str, details: str = "", **overrides: Any) -> TestResul
 def test_an_error_says_what_to_do() -> None:
     """An error shows its code, its message and the next step."""
     assert (
-        shown(lambda console: tell_test(console, error_result("no such file"), None))
+        shown(lambda console: print_test(console, error_result("no such file"), None))
         == """\
 ERROR nanoclaw.test.case.holds   12 ms · nanoclaw 0.1.0 · replay
   A test case
@@ -270,7 +269,7 @@ def test_a_located_error_is_not_said_twice() -> None:
     """The problems of a file bring their codes, their places and their next steps along."""
     message = "r.json:1:2: error[adapter.x]: bad\n   1 | {x\n     |  ^\n  next: record it again"
     assert (
-        shown(lambda console: tell_test(console, error_result(message), None))
+        shown(lambda console: print_test(console, error_result(message), None))
         == """\
 ERROR nanoclaw.test.case.holds   12 ms · nanoclaw 0.1.0 · replay
   A test case
@@ -287,9 +286,9 @@ ERROR nanoclaw.test.case.holds   12 ms · nanoclaw 0.1.0 · replay
 def test_a_crash_shows_its_traceback_when_asked() -> None:
     """`-v` tells where it happened; without it there is no traceback."""
     crashed = error_result("boom", "Traceback:\n  in boom")
-    assert "Traceback" not in shown(lambda console: tell_test(console, crashed, None))
+    assert "Traceback" not in shown(lambda console: print_test(console, crashed, None))
     assert "    Traceback:\n      in boom\n" in shown(
-        lambda console: tell_test(console, crashed, None), verbosity=1
+        lambda console: print_test(console, crashed, None), verbosity=1
     )
 
 
@@ -299,20 +298,20 @@ def test_a_crashed_check_is_told_once() -> None:
     result = make_result(
         "error", crashed, judged("pass"), error=ErrorInfo(reason_code="assertion.crashed", message="boom")
     )
-    assert shown(lambda console: tell_test(console, result, None)).count("boom") == 1
+    assert shown(lambda console: print_test(console, result, None)).count("boom") == 1
 
 
 def test_a_crash_is_told_with_the_line_of_the_check() -> None:
     """The error itself has no place in the test file, and the crashed assertion is not shown."""
     crashed = judged("skip", "a", message="reached no verdict: boom", line=12, column=5)
     result = make_result("error", crashed, error=ErrorInfo(reason_code="assertion.crashed", message="boom"))
-    text = shown(lambda console: tell_test(console, result, None))
+    text = shown(lambda console: print_test(console, result, None))
     assert "  suite/case/test.yaml:12:5: error[assertion.crashed]: boom\n" in text
 
 
 def test_verbose_shows_every_assertion() -> None:
     """`-v`: all assertions with their messages, and the notes of the trace."""
-    text = shown(lambda console: tell_test(console, digest(), None), verbosity=1)
+    text = shown(lambda console: print_test(console, digest(), None), verbosity=1)
     assert "  ✓ p0  must_call_tool  critical\n      p0 says pass\n" in text
     assert "  ○ idle  must_call_tool  critical  vacuous\n      idle says pass\n" in text
     assert "  - memory  must_call_tool  critical\n      skipped: it needs" in text
@@ -322,7 +321,7 @@ def test_verbose_shows_every_assertion() -> None:
 
 def test_quiet_shows_no_tests() -> None:
     """`-q`: only the summary."""
-    assert shown(lambda console: tell_test(console, digest(), "a"), verbosity=-1) == ""
+    assert shown(lambda console: print_test(console, digest(), "a"), verbosity=-1) == ""
 
 
 def row(test_id: str, status: Any, reason_code: str | None = None) -> TestRow:
@@ -451,9 +450,9 @@ def test_the_type_goes_below_an_id_that_leaves_no_room(monkeypatch: pytest.Monke
     name = "an-id-that-is-nearly-as-long-as-the-terminal"
     failed = make_result("fail", judged("fail", name, message="too many"))
     screen = Screen(terminal=True)
-    tell_test(Console(screen), failed, None)
+    print_test(Console(screen), failed, None)
     assert f"\n  ✗ {name}\n      must_call_tool  critical\n      too many\n" in screen.text()
-    told = shown(lambda console: tell_test(console, failed, None), width=60)
+    told = shown(lambda console: print_test(console, failed, None), width=60)
     assert f"\n  ✗ {name}  must_call_tool  critical\n      too many\n" in told
 
 
@@ -540,19 +539,19 @@ def test_quiet_leaves_out_warnings_about_specs() -> None:
 def test_colour_adds_nothing_but_colour() -> None:
     """Without its escape codes a coloured text is the plain one: colour carries no meaning alone."""
 
-    def tell(console: Console) -> None:
-        tell_test(console, digest(), "a")
+    def print_it(console: Console) -> None:
+        print_test(console, digest(), "a")
         console.summary(make_summary(), summary_path="s")
 
-    colored = shown(tell, color="always")
+    colored = shown(print_it, color="always")
     assert "\x1b[31;1mFAIL\x1b[0m" in colored
-    assert re.sub(r"\x1b\[[0-9;]*m", "", colored) == shown(tell)
+    assert re.sub(r"\x1b\[[0-9;]*m", "", colored) == shown(print_it)
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
 def test_a_stream_that_cannot_show_signs(encoding: str) -> None:
     """In a poor encoding the marks are plain, and what cannot be shown is spelled out; nothing crashes."""
-    text = shown(lambda c: tell_test(c, digest(title="日本 — ok"), "a"), encoding=encoding, width=80)
+    text = shown(lambda c: print_test(c, digest(title="日本 — ok"), "a"), encoding=encoding, width=80)
     assert "FAIL nanoclaw.scheduler.daily-digest.single-outbound\n  12 ms - nanoclaw 0.1.0 - replay" in text
     assert "  x single-send  scheduler_outbound_count  critical\n" in text
     assert "  ok 6 passed - o 1 of them vacuous - - 1 skipped\n" in text
@@ -601,8 +600,8 @@ def test_nothing_an_agent_wrote_reaches_the_terminal_raw() -> None:
         artifacts=Artifacts(result=nasty),
     )
 
-    def tell(console: Console) -> None:
-        tell_test(console, result, nasty)
+    def print_it(console: Console) -> None:
+        print_test(console, result, nasty)
         console.summary(
             make_summary(tests=[row(nasty, "error", nasty)], exit_reason=nasty),
             slowest=[(nasty, 1)],
@@ -611,7 +610,7 @@ def test_nothing_an_agent_wrote_reaches_the_terminal_raw() -> None:
         console.problem(Problem(reason_code="x", message=nasty, path=Path("x")))
 
     for verbosity in (-1, 0, 1):
-        text = shown(tell, verbosity=verbosity)
+        text = shown(print_it, verbosity=verbosity)
         assert [char for char in set(text) if not char.isprintable() and char != "\n"] == []
         assert "PASS fake" in text
         assert [line for line in text.split("\n") if line.startswith("PASS")] == []
@@ -687,19 +686,19 @@ def test_the_mutants_of_a_test(test: MutatedTest, quiet: str, usual: str, verbos
     )
     for verbosity, expected in ((-1, quiet), (0, usual), (1, usual if verbose is None else verbose)):
 
-        def tell(console: Console) -> None:
-            tell_mutants(console, test)
-            tell_mutants(console, skipped)
+        def print_it(console: Console) -> None:
+            print_mutants_of(console, test)
+            print_mutants_of(console, skipped)
 
         gap = "\n" * (expected.count("\n") > 1)
-        told = shown(tell, verbosity=verbosity)
+        told = shown(print_it, verbosity=verbosity)
         assert told == (expected + gap + last if verbosity >= 0 else "")
 
 
 def test_the_summary_of_mutants_counts_the_idle() -> None:
     """Beside mutants, tests and the score."""
     made = report(7, [mutation(KILLED, EQUIVALENT), mutation(SURVIVED, idle=True)])
-    assert shown(lambda console: tell_summary(console, made)) == (
+    assert shown(lambda console: print_summary(console, made)) == (
         "operators\n  ! op   50 %  1 killed · 1 survived · 1 equivalent\n\n"
         "categories\n  ! c   50 %  1 killed · 1 survived · 1 equivalent\n\n"
         "3 mutants of 2 tests: 1 killed, 1 survived, 1 equivalent\n"
@@ -736,12 +735,12 @@ def test_a_passing_test_says_why_some_of_it_was_not_judged() -> None:
     )
     lacking = judged("skip", "d", reason="no cost is recorded")
     result = make_result("pass", judged(), *gated, part, lacking)
-    assert shown(lambda console: tell_test(console, result, "a"), width=300) == (
+    assert shown(lambda console: print_test(console, result, "a"), width=300) == (
         "PASS nanoclaw.test.case.holds   12 ms · nanoclaw 0.1.0 · replay · "
         f"4 skipped: {flag} ({way}); not recorded: what subagent g1 did (record that part of the run, too); "
         "no cost is recorded\n"
     )
     many = make_result("pass", judged(), *(judged("skip", str(n), reason=f"no {n}") for n in range(5)))
-    assert shown(lambda console: tell_test(console, many, "a")).endswith(
+    assert shown(lambda console: print_test(console, many, "a")).endswith(
         "5 skipped: no 0; no 1; no 2; 2 more\n"
     )

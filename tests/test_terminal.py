@@ -65,7 +65,7 @@ def test_lines_are_made_before_they_are_written() -> None:
     lines = terminal.capture(lambda: terminal.emit(("one", "bold"), " two"))
     assert screen.text() == ""
     assert lines == ["\x1b[1mone\x1b[0m two"]
-    terminal.tell(lines)
+    terminal.replay(lines)
     terminal.emit("three")
     assert screen.text() == "\x1b[1mone\x1b[0m two\nthree\n"
 

@@ -87,13 +87,13 @@ def test_events_are_written_as_they_happen(project: Project, monkeypatch: pytest
     from agenteval.reporters.console import Console
 
     seen = []
-    tell = Console.tell
+    replay = Console.replay
 
-    def watching(self: Console, story: Iterable[str]) -> None:
+    def watching(self: Console, lines: Iterable[str]) -> None:
         seen.append(len(Path("events").read_bytes().splitlines()))
-        tell(self, story)
+        replay(self, lines)
 
-    monkeypatch.setattr(Console, "tell", watching)
+    monkeypatch.setattr(Console, "replay", watching)
     main(["run", "tests/pass", "tests/fail", "tests/warn", "--ndjson", "events"])
     assert seen == [1, 2, 3]
     events = [json.loads(line)["event"] for line in Path("events").read_text().splitlines()]
@@ -111,7 +111,7 @@ def test_a_run_that_is_interrupted_leaves_no_report_that_looks_whole(
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Console, "tell", interrupt)
+    monkeypatch.setattr(Console, "replay", interrupt)
     assert main(["run", "tests/pass", *asked("now")]) == 2
     left = files(project.root / "now")
     assert list(left) == ["ndjson"]

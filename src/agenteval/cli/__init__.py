@@ -1,6 +1,6 @@
 """The command line: `main(argv) -> int` maps every outcome to an exit code.
 
-`app` parses; each command is a function in one of the other modules, which take options and call what does the work.
+`app` parses; each command is a function in one of the other modules, which take options and call the rooms that do the work.
 """
 
 import sys
@@ -10,12 +10,12 @@ from agenteval import __version__
 
 
 def entry() -> None:
-    """The `agenteval` script. Leaves without the interpreter's clean-up, which takes longer than a test."""
+    """Run the `agenteval` script, and leave without the interpreter's clean-up, which takes longer than a test."""
     import gc
     import os
     import signal
 
-    # what is imported and recorded stays alive: looking for garbage in it costs a tenth of a run
+    # Modules and results stay alive until the end: looking for garbage among them costs a tenth of a run.
     gc.set_threshold(200_000, 10, 10)
     if sys.stdout is None or sys.stderr is None:  # started without them: `agenteval run tests >&-`
         nowhere = open(os.devnull, "w")  # noqa: PTH123, SIM115 - as long as the process

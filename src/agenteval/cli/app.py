@@ -19,7 +19,7 @@ from agenteval.text.lazy_regexes import lazy
 REPORT_ADDRESS = "https://github.com/agenteval/agenteval/issues"
 
 TYPER_INTERRUPTED = 130
-"""What typer makes of Ctrl-C."""
+"""The exit code with which typer ends at Ctrl-C."""
 
 COMMANDS = {
     "run": "run:command",
@@ -41,7 +41,7 @@ COMMANDS = {
     "doctor": "doctor:command",
     "serve": "serve:command",
 }
-"""The name of a command, and its function in a module of this package."""
+"""The commands by name, each with its module in this package and its function there."""
 
 
 def run_app(argv: Sequence[str]) -> int:
@@ -56,6 +56,7 @@ def run_app(argv: Sequence[str]) -> int:
 
 
 def _run(argv: Sequence[str]) -> int:
+    # `main` may be called several times in one process: nothing of the command before may stay in force.
     redact_with(Redactor())
     keep_inside(None)
     wanted = next((arg for arg in argv if not arg.startswith("-")), None)
@@ -79,7 +80,7 @@ def _run(argv: Sequence[str]) -> int:
 
 
 def _refuse_empty(argv: Sequence[str]) -> None:
-    """Refuse an empty value, which a shell makes of an unset variable: an option would silently do nothing, a path be this folder."""
+    """Refuse an empty value: a shell makes one of an unset variable, and the option would silently do nothing."""
     for place, value in enumerate(argv):
         is_option = value.startswith("--") and value.endswith("=")
         if not value or is_option:
@@ -88,7 +89,7 @@ def _refuse_empty(argv: Sequence[str]) -> None:
 
 
 def _with_how(argv: Sequence[str]) -> list[str]:
-    """The arguments, in which `--live` has a value: alone it means to play the model, whatever follows."""
+    """Give `--live` its default value where it has none: typer knows no option with an optional value."""
     return [
         "--live=play" if arg == "--live" and not _HOWS & {*argv[at + 1 : at + 2]} else arg
         for at, arg in enumerate(argv)
@@ -99,7 +100,7 @@ _HOWS = frozenset(("play", "record", "real"))
 
 
 def _app(names: Sequence[str]) -> typer.Typer:
-    """The application with the named commands; a run does not import what the others need."""
+    """Build the application with the named commands alone, so that a run does not import the modules of the others."""
     app = typer.Typer(
         name="agenteval",
         help="Regression tests for tool-using agents: replay a recorded run, judge its answer and how it got there.\n\n"
@@ -107,9 +108,7 @@ def _app(names: Sequence[str]) -> typer.Typer:
         no_args_is_help=True,
         add_completion=False,
         pretty_exceptions_enable=False,
-        rich_markup_mode="rich"
-        if sys.stdout.isatty()
-        else None,  # piped, help is plain lines, without what draws
+        rich_markup_mode="rich" if sys.stdout.isatty() else None,  # piped, help is plain lines without frames
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_options)
@@ -145,12 +144,12 @@ def _code(result: object) -> int:
 
 
 def _other(error: BaseException, argv: Sequence[str]) -> int:
-    """Report a mistake on the command line that typer found, or a stream that cannot be used; all else is our bug."""
+    """Report a mistake on the command line, or a stream that cannot be used; every other exception is a bug of ours."""
     show = getattr(error, "format_message", None)
     if callable(show):
         if not (text := show()):  # `agenteval` alone: the help was shown
             return int(ExitCode.ERROR)
-        if text.startswith("Usage: "):  # the same, where nothing is drawn
+        if text.startswith("Usage: "):  # the same without frames
             return _fail(text, ExitCode.ERROR)
         text = _of_number(error) or text
         context = getattr(error, "ctx", None)
@@ -182,7 +181,7 @@ _REFUSED_NUMBER = lazy(r"(?s)'?(.*?)'? is not (?:a valid (?:int|float)|in the ra
 
 
 def _of_number(error: BaseException) -> str:
-    """Which number an option expects, where typer tells of types and of `x`; empty when the error is another."""
+    """Describe the number that an option expects, in words that are clearer than typer's; "" for any other error."""
     option = getattr(error, "param", None)
     refused = _REFUSED_NUMBER.fullmatch(getattr(error, "message", ""))
     if option is None or refused is None:
@@ -194,7 +193,7 @@ def _of_number(error: BaseException) -> str:
 
 
 def _asks_for_details(argument: str) -> bool:
-    """`-v`, `--verbose`, or `-v` among other flags: `-xv`."""
+    """Return whether an argument is `-v`, `--verbose`, or has `-v` among other flags: `-xv`."""
     return argument == "--verbose" or (argument[:1] == "-" and argument[1:2] != "-" and "v" in argument)
 
 
@@ -219,11 +218,11 @@ def _flush() -> None:
 
 
 def _is_gone() -> bool:
-    """Whether somebody closed the standard output, or took it away, while the command ran."""
+    """Return whether the standard output was closed, or replaced by nothing, while the command ran."""
     return not sys.stdout or sys.stdout.closed
 
 
 def _closed_pipe() -> int:
-    """The reader of our output has gone: print nothing more, but do not exit 0."""
+    """End after the reader of our output has gone (`| head`): print nothing more, but do not exit 0."""
     silence(sys.stdout)
     return int(ExitCode.ERROR)

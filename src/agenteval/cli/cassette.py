@@ -1,4 +1,4 @@
-"""`agenteval cassette ACTION PATH...`: what is on cassettes, how two differ, and what a vendor changed."""
+"""`agenteval cassette ACTION PATH...`: shows a cassette, compares two, and lists the changes by an agent's vendor."""
 
 import json
 import sys
@@ -89,7 +89,7 @@ def _line(text: str) -> str:
 
 
 def _answer(exchange: "Exchange") -> Iterator[str]:
-    """What the model said and called, a line each."""
+    """Yield a line for each text and each tool call of an answer of the model."""
     from agenteval.live.cassette import tool_inputs
     from agenteval.text.parts import texts
 
@@ -103,8 +103,8 @@ def _answer(exchange: "Exchange") -> Iterator[str]:
         for name, given in called:
             yield f"{name} {given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)}"
         if not called:
-            said = block.get("text") if isinstance(block, dict) else None
-            yield _line(said if isinstance(said, str) else " ".join(texts(block)))
+            text = block.get("text") if isinstance(block, dict) else None
+            yield _line(text if isinstance(text, str) else " ".join(texts(block)))
 
 
 def _diff(before: "Cassette", after: "Cassette", terminal: "Terminal") -> None:
@@ -130,7 +130,7 @@ def _diff(before: "Cassette", after: "Cassette", terminal: "Terminal") -> None:
 
 
 def _drift(paths: Sequence[Path], terminal: "Terminal", *, allow_outside: bool) -> ExitCode:
-    """Run the agents of tests with the model played, and list what their vendor changed in each."""
+    """Run the agents of tests with the model played, and list the changes by the vendor of each."""
     from agenteval.contracts.adapters import runs_live
     from agenteval.judging.runner import RunOptions, run_test
     from agenteval.live.options import LiveOptions

@@ -1,4 +1,4 @@
-"""`agenteval doctor`: versions, adapters, and the configuration in force."""
+"""`agenteval doctor`: shows versions, adapters, and the configuration in force."""
 
 import sys
 from collections.abc import Iterator
@@ -59,7 +59,7 @@ def _versions() -> Iterator[_Line]:
 
 
 def _dependencies() -> list[str]:
-    """What the package's metadata says it needs, without what only extras need."""
+    """List the packages that agenteval requires, without those of extras."""
     import re
     from importlib.metadata import requires
 
@@ -102,13 +102,13 @@ def _adapters() -> Iterator[_Line]:
 
 
 def _plugins() -> Iterator[_Line]:
-    """The project's plugins, unless its configuration is invalid, and those of installed packages."""
+    """Yield the project's plugins, unless its configuration is invalid, and those of installed packages."""
     from agenteval.loading.project import project_registry
     from agenteval.plugins.registry import Registry
 
     try:
         plugins = project_registry().plugins()
-    except AgentEvalError:  # the section about the project says what is wrong
+    except AgentEvalError:  # the section about the project has the error
         plugins = Registry().plugins()
     if not plugins:
         yield _fine("plugins", "none")
@@ -120,7 +120,7 @@ def _plugins() -> Iterator[_Line]:
 
 
 def _sandboxes() -> Iterator[_Line]:
-    """Which sandboxes work here for live runs; none that does not is broken: replays need none."""
+    """Yield the state of each sandbox. One that does not work breaks nothing, since replays need none."""
     from agenteval.live.sandbox import RUNTIMES, probe
 
     for runtime in RUNTIMES:
@@ -150,7 +150,7 @@ def _project() -> Iterator[_Line]:
 
 
 def _sources(root: Path) -> str:
-    """Where the configuration comes from, lowest first."""
+    """Name the files and variables of the configuration; later ones win."""
     import os
 
     from agenteval.loading.config import PREFIX, config_files
@@ -161,7 +161,7 @@ def _sources(root: Path) -> str:
 
 
 def _settings(config: Any, prefix: str = "") -> Iterator[str]:
-    """Every setting with its value, nested ones dotted."""
+    """Yield every setting with its value, nested ones with dotted names."""
     import json
 
     for field in fields(config):

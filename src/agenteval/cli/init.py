@@ -1,4 +1,4 @@
-"""`agenteval init [DIR]`: a first test that passes, its recording, configuration, CI and editor support."""
+"""`agenteval init [DIR]`: writes a first test that passes, its recording, configuration, CI and editor support."""
 
 import json
 import os
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 _TEMPLATES = Path(__file__).parent.parent / "templates" / "init"
 
 _IGNORED = ("artifacts/", ".agenteval_cache/")
-"""What a run writes beside the tests."""
+"""The folders that a run writes beside the tests."""
 
 _WORKFLOW = ".github/workflows/agenteval.yml"
 
 _NANOCLAW = ("container/agent-runner/src/index.ts", "src/db/schema.ts")
-"""What a checkout of NanoClaw v2 has."""
+"""The files by which a checkout of NanoClaw v2 is recognised."""
 
 _HEADER = "# yaml-language-server: $schema=../../.agenteval/test-case.schema.json"
 """The line that tells editors the schema of a test in a folder of `evals/`."""
 
 
 class _File(NamedTuple):
-    """One file to make, by its path in the directory, and its content."""
+    """A file to write: its path in the directory, and its content."""
 
     path: str
     content: Callable[[], str]
@@ -71,8 +71,8 @@ def command(
         made[path] = done
         terminal.emit(f"{done:<7}  {path}")
     if made[workflow] == "created" and not installs:
-        told = f"{workflow} does not say yet what to install: set AGENTEVAL in it to a path or a URL"
-        Terminal(sys.stderr).paragraph(f"! {told} from which pip can install agenteval")
+        note = f"{workflow} does not say yet what to install: set AGENTEVAL in it to a path or a URL"
+        Terminal(sys.stderr).paragraph(f"! {note} from which pip can install agenteval")
     if draft and there:
         terminal.emit(
             "  ! that test was there before, and may be of another run; this one as a test of its own:"
@@ -90,7 +90,7 @@ def command(
 
 
 def _drafted(source: Path, turn: int | None, folder: Path) -> "Draft":
-    """The test of a recorded run. Raises `AgentEvalError`, before anything is written."""
+    """Draft the test of a recorded run. Raises `AgentEvalError`, before anything is written."""
     from agenteval.cli.record import OpenRecording
     from agenteval.recording.source import chosen_runs
 
@@ -102,10 +102,10 @@ def _drafted(source: Path, turn: int | None, folder: Path) -> "Draft":
 
 
 def _installable(folder: Path) -> str:
-    """What pip can install this agenteval from, wherever the project is checked out; empty when nobody knows.
+    """Return the address from which pip can install this agenteval on any machine; "" when there is none.
 
-    That is what pip noted: a repository with its commit, a file of the web, or a local checkout, which stands for the
-    repository it was cloned from unless it is inside the project.
+    Pip noted it at the installation: a repository with its commit, or a file of the web. A local checkout stands for the
+    repository that it was cloned from, unless it is inside the project.
     """
     from importlib.metadata import PackageNotFoundError, distribution
     from urllib.parse import unquote, urlsplit
@@ -129,9 +129,9 @@ def _installable(folder: Path) -> str:
 
 
 def _on_the_web(url: str, revision: str | None) -> str:
-    """The address as pip takes it, without anybody's password; empty for one that only this machine knows.
+    """Return an address as pip takes it, without a password; "" for one that only this machine knows.
 
-    `revision` is what pip needs behind the address of a git repository, None for that of a file.
+    `revision` is the suffix that pip needs for a git repository, and None for a file.
     """
     from urllib.parse import urlsplit
 
@@ -180,12 +180,12 @@ def _files(tests: Sequence[_File], installs: str, *, nanoclaw: bool) -> list[_Fi
 
 
 def _is_nanoclaw(folder: Path) -> bool:
-    """Whether a folder is a checkout of NanoClaw v2, whose agent can be run live."""
+    """Return whether a folder is a checkout of NanoClaw v2: its agent can be run live."""
     return all((folder / name).is_file() for name in _NANOCLAW)
 
 
 def _test_files(draft: "Draft | None", taken: Path | None) -> list[_File]:
-    """The files of the first test. Of a recorded one whose folder is `taken`, no file is added to those of another."""
+    """List the files of the first test. In a folder that is `taken`, nothing is added to the files of another test."""
     if draft is None:
         return _first_test()
     return [each for each in _recorded(draft) if taken is None or (taken / each.path).exists()]
@@ -205,7 +205,7 @@ def _recorded(draft: "Draft") -> list[_File]:
 
 
 def _workflow(installs: str, *, nanoclaw: bool) -> str:
-    """The CI file, which installs agenteval from there, and for a checkout of NanoClaw what its agent needs."""
+    """Write the CI file: it installs agenteval from an address and, for NanoClaw, the packages of its agent."""
     text = _template("workflow.yml")().replace('AGENTEVAL: ""', f"AGENTEVAL: {json.dumps(installs)}")
     running = "      - run: agenteval run"
     return text.replace(running, _template("nanoclaw-steps.yml")() + running) if nanoclaw else text

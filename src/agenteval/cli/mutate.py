@@ -1,4 +1,4 @@
-"""`agenteval mutate PATH...`: change recordings on purpose, and see which assertions notice."""
+"""`agenteval mutate PATH...`: changes recordings on purpose, to see which assertions notice."""
 
 import os
 import sys
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 class MutateRequest(Request):
-    """What an `agenteval mutate` command line asks for: its options, in the order of the help."""
+    """The options of `agenteval mutate`, in the order of the help."""
 
     paths: PathsArgument = FROM_CONFIGURATION
     expression: ExpressionOption = ""
@@ -71,7 +71,7 @@ class MutateRequest(Request):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The operators and categories that are picked; empty for all."""
+        """The chosen operators and categories; empty for all."""
         return tuple(name.strip() for name in self.operators.split(",") if name.strip())
 
 
@@ -109,7 +109,7 @@ def command(asked: MutateRequest) -> ExitCode:
         console.problem(problem)
     results = _mutated(tests, asked, project, console)
     total = report(asked.seed, results)
-    _tell(total, asked, project, console)
+    _print_report(total, asked, project, console)
     if collection.errors:
         invalid = bool(collection.invalid)
         code, why = (
@@ -129,10 +129,10 @@ def command(asked: MutateRequest) -> ExitCode:
 def _mutated(
     tests: "Sequence[LoadedTest]", asked: MutateRequest, project: "OpenProject", console: "Console"
 ) -> "list[TestMutation]":
-    """The results of each test's mutants, printed as they are known."""
+    """Mutate each test, print its results as they are known, and return them."""
     from agenteval.mutation.engine import MutationSettings, Mutator, parts_of
-    from agenteval.reporters.mutation import tell_test
-    from agenteval.running.workers import MutationJob, Workers, forks, told
+    from agenteval.reporters.mutation import print_mutants_of
+    from agenteval.running.workers import MutationJob, Workers, answer_in, forks
 
     settings = MutationSettings(
         root=project.root,
@@ -158,26 +158,28 @@ def _mutated(
             workers = cluster.each(job, parts) if cluster else Workers(parts, number, forks(job))
             stack.callback(workers.stop)
             answers: Iterator[TestMutation] = (
-                told(job, part, content) or mutator.mutate(test)
+                answer_in(job, part, content) or mutator.mutate(test)
                 for test, part, content in zip(tests, parts, workers, strict=True)
             )
         else:
             answers = map(mutator.mutate, tests)
         for each in answers:
             results.append(each)
-            tell_test(console, each)
+            print_mutants_of(console, each)
     return results
 
 
-def _tell(total: "MutationReport", asked: MutateRequest, project: "OpenProject", console: "Console") -> None:
+def _print_report(
+    total: "MutationReport", asked: MutateRequest, project: "OpenProject", console: "Console"
+) -> None:
     """Print the report as text and, when asked, as JSON; write it as HTML. Raises `ReportError`."""
     from agenteval.contracts.models import plain
     from agenteval.redaction.redactor import Redactor
-    from agenteval.reporters.mutation import tell_summary
+    from agenteval.reporters.mutation import print_summary
     from agenteval.reporters.terminal import write_json
 
     if total.tests:
-        tell_summary(console, total)
+        print_summary(console, total)
     if asked.json_output:
         write_json(sys.stdout, plain(total))
     if asked.html:
@@ -189,7 +191,7 @@ def _tell(total: "MutationReport", asked: MutateRequest, project: "OpenProject",
 def _judged(
     results: "Sequence[TestMutation]", score: float | None, *, picked: bool, least: float | None
 ) -> tuple[ExitCode, str]:
-    """The exit code and its reason. Only with `picked` operators may a test have nothing to change."""
+    """Decide the exit code and its reason. Only with `picked` operators may a test have nothing to change."""
     from agenteval.mutation.engine import NOTHING_TO_CHANGE
 
     without = [each for each in results if not each.mutants]
@@ -206,7 +208,7 @@ def _judged(
 
 
 def _listed(console: "Console", operators: "Sequence[type[Operator]]") -> ExitCode:
-    """The operators, each with what it changes and what it stands for."""
+    """Print the operators, each with its change and the regression that it stands for."""
     for each in operators:
         console.emit((each.name, "bold"), f"  {each.category}")
         console.paragraph(" ".join((each.__doc__ or "").split()), indent=2)

@@ -1,4 +1,4 @@
-"""The signatures that typer reads off commands: all options as one request, and an option for each report format."""
+"""The options that commands share, and the signatures that typer reads: all options of a command as one request."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -24,14 +24,14 @@ Command = Callable[..., ExitCode]
 
 
 def option(names: str, text: str, panel: str | None = None, **rest: Any) -> Any:
-    """An option with its help; `names` ends with the name of its value, if it takes one: `-n, --workers N`."""
+    """Make an option with its help; `names` ends with the name of its value, if it takes one: `-n, --workers N`."""
     words = names.replace(", ", " ").split()
     metavar = None if words[-1].startswith("-") else words.pop()
     return typer.Option(*words, metavar=metavar, help=text, rich_help_panel=panel, **rest)
 
 
 def argument(name: str, text: str, *, show_default: bool | str = False) -> Any:
-    """An argument with its help."""
+    """Make an argument with its help."""
     return typer.Argument(metavar=name, help=text, show_default=show_default)
 
 
@@ -46,7 +46,7 @@ Asked = TypeVar("Asked", bound=Request)
 
 
 def from_options(kind: type[Asked]) -> Callable[[Callable[[Asked], ExitCode]], Command]:
-    """Call a command with one request, whose fields typer takes to be its parameters."""
+    """Call a command with one request; typer sees the fields of the request as the command's parameters."""
 
     def of_fields(command: Callable[[Asked], ExitCode]) -> Command:
         @wraps(command)
@@ -85,10 +85,10 @@ def with_reports(command: Command) -> Command:
 
 
 def _with_parameters(command: Command, parameters: Sequence[Parameter]) -> Command:
-    """The command; typer takes its parameters to be these."""
-    told: Any = command
-    told.__signature__ = Signature(parameters)
-    told.__annotations__ = {each.name: each.annotation for each in parameters}
+    """Give a command the parameters that typer is to see."""
+    described: Any = command
+    described.__signature__ = Signature(parameters)
+    described.__annotations__ = {each.name: each.annotation for each in parameters}
     return command
 
 
@@ -102,11 +102,11 @@ def _parameter(name: str) -> str:
 
 JUDGING, FILES, SUITE, REPORTS, LIVE = "What fails a run", "Files", "AgentEvalSuite", "Reports", "Live"
 CLUSTER = "Cluster"
-"""Headings of the help, where one list would be too long."""
+"""The headings of the help of commands with many options."""
 
 
 FROM_CONFIGURATION: list[str] = []
-"""No paths: those of the configuration are meant."""
+"""The default for paths: those of the configuration."""
 PathsArgument = Annotated[
     list[str],
     argument(
@@ -169,7 +169,7 @@ def reject_combination(option: str, others: Mapping[str, object], *, reason_code
 def cluster_of(
     asked: Any, project: "OpenProject", *, without: Mapping[str, bool], sandbox: str = "", live: bool = False
 ) -> "Iterator[Cluster | None]":
-    """The cluster that a command line asks for, if it does; `without` are the options that do not go with one. Raises `UsageError`."""
+    """Open the cluster that the options name, if any; `without` are the options that do not go with one. Raises `UsageError`."""
     if not asked.cluster:
         if asked.shared_root:
             raise UsageError(
@@ -187,7 +187,7 @@ def cluster_of(
     from agenteval.running.cluster import Cluster
 
     with catch_warnings():
-        simplefilter("ignore")  # Dask warns of what matters to nobody here
+        simplefilter("ignore")  # warnings of Dask are about its own settings, which nobody has chosen here
         cluster = Cluster(
             asked.cluster, project, asked.paths, shared_root=asked.shared_root, sandbox=sandbox, live=live
         )
@@ -201,7 +201,7 @@ ShardOption = Annotated[str | None, option("--shard I/N", "Run part I of N; agen
 
 
 def shard_of(value: str | None) -> "Shard | None":
-    """The shard that `--shard I/N` means. Raises `UsageError` (`usage.shard`)."""
+    """Parse the value of `--shard I/N`. Raises `UsageError` (`usage.shard`)."""
     if value is None:
         return None
     from agenteval.running.shards import Shard
@@ -238,14 +238,14 @@ GithubOption = Annotated[
         show_default=False,
     ),
 ]
-"""Of `agenteval run`, which annotates by itself in GitHub Actions."""
-ToldGithubOption = Annotated[
+"""The option of `agenteval run`, which annotates by itself in GitHub Actions."""
+ExplicitGithubOption = Annotated[
     bool,
     option(
         "--github/--no-github", "Annotations and a summary for GitHub Actions.", REPORTS, show_default=False
     ),
 ]
-"""Of commands about finished runs, which annotate only when asked: in GitHub Actions the run itself has done so."""
+"""The option of commands about finished runs: they annotate only when asked, since the run itself has done so."""
 AdapterOption = Annotated[str, option("--adapter NAME", "The adapter to use, if several can read it.")]
 
 
@@ -257,7 +257,7 @@ def a_number(value: float | None) -> float | None:
 
 
 def one_of(name: str, *allowed: str) -> Callable[[str | None], str | None]:
-    """A callback that refuses other values of an option than these."""
+    """Make a callback that refuses other values of an option than these."""
 
     def checked(value: str | None) -> str | None:
         if value and value not in allowed:

@@ -14,7 +14,7 @@ from agenteval.cli.options import AdapterOption, Request, argument, from_options
 from agenteval.contracts.errors import AdapterError, ExitCode, UsageError
 from agenteval.contracts.models import plain
 from agenteval.redaction.redactor import redactor_in_force
-from agenteval.reporters.problems import remarks_of, tell
+from agenteval.reporters.problems import print_problems, remarks_of
 from agenteval.reporters.terminal import write_json
 from agenteval.text.fitting import clipped, counted, cut, plural
 
@@ -34,7 +34,7 @@ LONGEST_WORDS = 48
 
 
 def listed(source: "Source", terminal: "Terminal", *, as_json: bool) -> None:
-    """Print the runs, a line each, and how to choose one."""
+    """Print the runs, a line each, and the command that chooses one."""
     runs = source.recording.runs
     if as_json:
         write_json(sys.stdout, {"kind": source.recording.kind, "runs": [plain(run) for run in runs]})
@@ -46,7 +46,7 @@ def listed(source: "Source", terminal: "Terminal", *, as_json: bool) -> None:
 
 
 def inspected(source: "Source", terminal: "Terminal", *, as_json: bool) -> None:
-    """Print what the recording shows, what it cannot show, and what was skipped."""
+    """Print the contents of the recording, the facts that it lacks, and the lines that were skipped."""
     recording = source.recording
     if as_json:
         write_json(sys.stdout, plain(recording))
@@ -66,7 +66,7 @@ def inspected(source: "Source", terminal: "Terminal", *, as_json: bool) -> None:
 def drafted(
     drafts: "Sequence[Draft]", out: Path, terminal: "Terminal", *, as_json: bool, expecting: bool
 ) -> None:
-    """Print the tests that were written, and what a person has to look at. `expecting`: --xfail was given."""
+    """Print the tests that were written, and the points that a person has to decide. `expecting`: --xfail was given."""
     if as_json:
         write_json(sys.stdout, {"tests": [_draft_data(draft, out) for draft in drafts]})
         return
@@ -81,7 +81,7 @@ def drafted(
 
 
 def remarks_on(draft: "Draft", terminal: "Terminal", *, expecting: bool = False) -> None:
-    """Print how much a test checks, what was left out of it, and what a person has to decide."""
+    """Print the number of checks in a test, the suggestions left out of it, and the points that a person has to decide."""
     from agenteval.loading.discovery import TEST_FILE
     from agenteval.recording.draft import DECIDE
 
@@ -91,8 +91,8 @@ def remarks_on(draft: "Draft", terminal: "Terminal", *, expecting: bool = False)
         f"{draft.test_id}: {counted(len(draft.kept), 'assertion')}, {passing} as expected", indent=2
     )
     if draft.status != "success":
-        told = f"! the run did not succeed (status {draft.status}): the test expects what it did, no more"
-        terminal.line(told, indent=2)
+        note = f"! the run did not succeed (status {draft.status}): the test expects what it did, no more"
+        terminal.line(note, indent=2)
     if draft.left_out:
         number = counted(len(draft.left_out), "suggestion")
         terminal.line(f"{number} left out: the others already catch what they would", indent=2)
@@ -114,7 +114,7 @@ def remarks_on(draft: "Draft", terminal: "Terminal", *, expecting: bool = False)
 
 
 def updated(made: "Update", test: Path, terminal: "Terminal", *, as_json: bool) -> None:
-    """Print what the new recording changes."""
+    """Print the changes that a new recording brings."""
     if as_json:
         data = {
             "test": str(test),
@@ -167,7 +167,7 @@ def _draft_data(draft: "Draft", out: Path) -> dict[str, object]:
 
 
 DEFAULT_PORT = 4318
-"""Where exporters of OTLP over HTTP send to, if nobody tells them otherwise."""
+"""The port to which exporters of OTLP over HTTP send by default."""
 LOOPBACK = "127.0.0.1"
 
 
@@ -262,7 +262,7 @@ def command(asked: RecordRequest) -> ExitCode:
     asked.check()
     if asked.listening:
         return _listen(asked)
-    if asked.into and (code := _taken_over(asked, asked.into)) is not None:
+    if asked.into and (code := _merge_live_recording(asked, asked.into)) is not None:
         return code
     recording = OpenRecording.of(
         asked.path or Path(),
@@ -285,7 +285,7 @@ def command(asked: RecordRequest) -> ExitCode:
 
 
 def _listen(asked: RecordRequest) -> ExitCode:
-    """Take what running agents send until Ctrl-C, keep it, and list the runs. Raises `AgentEvalError`."""
+    """Receive spans from running agents until Ctrl-C, keep them, and list the runs. Raises `AgentEvalError`."""
     from agenteval.loading.project import open_project
     from agenteval.recording.source import receiving_adapter
     from agenteval.reporters.artifacts import new_run_id
@@ -305,7 +305,7 @@ def _listen(asked: RecordRequest) -> ExitCode:
         with adapter.receive(file, address, max_bytes=limit) as receiving, suppress(KeyboardInterrupt):
             terminal.emit(f"listening on {receiving.endpoint}; press Ctrl-C to stop")
             terminal.flush()
-            _tell_what_comes(receiving, terminal)
+            _print_arrivals(receiving, terminal)
     except OSError as error:
         raise UsageError(
             f"cannot listen on port {port}: {error.strerror or error}",
@@ -325,15 +325,15 @@ def _listen(asked: RecordRequest) -> ExitCode:
     return ExitCode.PASSED
 
 
-def _tell_what_comes(receiving: "Receiving", terminal: "Terminal") -> None:
-    """Print what has come each time that it is more, until somebody interrupts."""
-    told = None
+def _print_arrivals(receiving: "Receiving", terminal: "Terminal") -> None:
+    """Print the number of spans each time that it has grown, until somebody interrupts."""
+    printed = None
     while True:
         sleep(0.2)
         counts = receiving.received
-        if counts == told or not (counts.spans or counts.logs or counts.refused):
+        if counts == printed or not (counts.spans or counts.logs or counts.refused):
             continue
-        told = counts
+        printed = counts
         refused = f", {counted(counts.refused, 'request')} refused: {counts.reason}" if counts.refused else ""
         terminal.emit(
             f"received {counted(counts.spans, 'span')}, {counted(counts.logs, 'log record')}{refused}"
@@ -341,8 +341,8 @@ def _tell_what_comes(receiving: "Receiving", terminal: "Terminal") -> None:
         terminal.flush()
 
 
-def _taken_over(asked: RecordRequest, into: Path) -> ExitCode | None:
-    """Take over what a live run of the test left; None when the source is something else."""
+def _merge_live_recording(asked: RecordRequest, into: Path) -> ExitCode | None:
+    """Merge the recording that a live run of the test left; None when the source is something else."""
     from agenteval.loading.project import open_project
     from agenteval.recording.update import find_test, merge_recording
     from agenteval.reporters.terminal import Terminal
@@ -363,14 +363,14 @@ def _taken_over(asked: RecordRequest, into: Path) -> ExitCode | None:
 
 
 def _judging(config: "Config") -> "JudgingRules":
-    """What fails an assertion in this project, beside a failed check."""
+    """Return the project's rules for assertions that had nothing to judge, or could not be judged."""
     from agenteval.judging.verdicts import JudgingRules
 
     return JudgingRules(config.fail_on_vacuous, config.strict_capabilities)
 
 
 def _written(made: "Update", file: Path, terminal: "Terminal", *, ask: bool, as_json: bool) -> ExitCode:
-    """Show what an update changes, ask, and write it. Raises `UsageError` where there is nobody to ask."""
+    """Print the changes of an update, ask, and write it. Raises `UsageError` where there is nobody to ask."""
     from agenteval.recording.draft import write_files
 
     updated(made, file, terminal, as_json=as_json)
@@ -470,7 +470,7 @@ class OpenRecording:
         return ExitCode.PASSED
 
     def update(self, turns: list[int], path: Path, *, ask: bool) -> ExitCode:
-        """Record one run into an existing test, after showing what that changes."""
+        """Record one run into an existing test, after printing the changes."""
         from agenteval.recording.source import chosen_runs
         from agenteval.recording.update import find_test, update
 
@@ -487,11 +487,11 @@ class OpenRecording:
         """Print the warnings of the adapter on stderr."""
         source = self.drafting.source
         self.progress.clear()
-        tell(remarks_of(source.context.warnings, source.path))
+        print_problems(remarks_of(source.context.warnings, source.path))
 
 
 def _tests_beside(out: Path, root: Path) -> dict[Path, str]:
-    """The texts of all test files in the same top folder of the project as `out`: one run may include them all.
+    """Read all test files in the same top folder of the project as `out`: one run may include them all.
 
     Files that cannot be read are left out.
     """
@@ -509,7 +509,7 @@ def _tests_beside(out: Path, root: Path) -> dict[Path, str]:
 
 
 def _seal(data: Any) -> bytes:
-    """The bytes of a JSON file. Raises `LeakError`."""
+    """Seal the content of a JSON file. Raises `LeakError`."""
     from agenteval.redaction.redactor import Redactor, redactor_in_force
     from agenteval.redaction.sealing import sealed
 

@@ -1,4 +1,4 @@
-"""`agenteval explain` and `schema`: what may stand in files, from the classes."""
+"""`agenteval explain` and `schema`: show the assertion types and the JSON Schemas of files, both made from the classes."""
 
 import sys
 from contextlib import redirect_stdout
@@ -53,7 +53,7 @@ def explain_types(
 
 
 def _registry(name: str | None, *, built_in: bool) -> "Registry":
-    """Where to look the types up; the project's plugins are loaded only if they can be meant."""
+    """Return the registry of the types; the project's plugins are loaded only if they can be meant."""
     from agenteval.assertions import assertion_class
     from agenteval.loading.project import project_registry
     from agenteval.plugins.registry import BUILT_IN
@@ -66,9 +66,9 @@ def _registry(name: str | None, *, built_in: bool) -> "Registry":
 def _all(registry: "Registry", room: int, *, as_json: bool, markdown: bool, plugins: bool) -> str:
     from agenteval.plugins.registry import warnings_about
     from agenteval.reference.explanation import explain_all, reference_markdown
-    from agenteval.reporters.problems import tell
+    from agenteval.reporters.problems import print_problems
 
-    tell(warnings_about(registry.plugins()))
+    print_problems(warnings_about(registry.plugins()))
     everything = [item for item in explain_all(registry) if item.plugin or not plugins]
     if markdown:
         return reference_markdown(everything)
@@ -118,7 +118,7 @@ def _catalogue(explanations: "list[Explanation]", room: int) -> str:
 
 
 def _lines(explanation: "Explanation", room: int) -> list[str]:
-    """Everything there is to say about a type, line by line."""
+    """List all lines about a type."""
     width = min(room, _WIDTH)
     needs = ", ".join(explanation.implied_capabilities) or "nothing"
     lines = [explanation.type, ""]
@@ -210,12 +210,12 @@ def _print_schema(name: str) -> None:
     from agenteval.loading.project import project_registry
     from agenteval.plugins.registry import warnings_about
     from agenteval.reference.schemas import schema_text
-    from agenteval.reporters.problems import tell
+    from agenteval.reporters.problems import print_problems
     from agenteval.reporters.terminal import write_encoded
 
     with redirect_stdout(sys.stderr):  # a plugin may print
         registry = project_registry()
-        tell(warnings_about(registry.plugins()))
+        print_problems(warnings_about(registry.plugins()))
         text = schema_text(name, registry)
     write_encoded(sys.stdout, text)
 

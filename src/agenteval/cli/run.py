@@ -1,4 +1,4 @@
-"""The options of `agenteval run`: which contradict each other, and what they mean together."""
+"""`agenteval run PATH...`: its options, the combinations that it refuses, and the run that they describe."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -222,7 +222,7 @@ class RunRequest(Request):
             reject_combination(f"--live {self.live}", {"--stale mark": self.stale == "mark"})
 
     def live_options(self, config: "LiveConfig", root: Path, scratch: Path) -> "LiveOptions":
-        """How agents are run again, by the project's configuration and these options."""
+        """Return the options of live runs, by the project's configuration and the command line."""
         from agenteval.live.options import Budget, LiveOptions
 
         changes: dict[str, Any] = {}
@@ -244,7 +244,7 @@ class RunRequest(Request):
 
     @property
     def for_live(self) -> list[str]:
-        """The options that only tests which run live heed, as they were given on the command line."""
+        """The options that have an effect only on live tests, as they were given on the command line."""
         context = self.context
         given = []
         for known in context.command.params:
@@ -257,7 +257,7 @@ class RunRequest(Request):
 
     @property
     def annotates(self) -> bool:
-        """Whether the run prints annotations for GitHub Actions."""
+        """True if the run prints annotations for GitHub Actions."""
         return in_github_actions() if self.github is None else self.github
 
     @property
@@ -267,7 +267,7 @@ class RunRequest(Request):
 
     @property
     def selection(self) -> Selection:
-        """Which tests are wanted. Raises `UsageError`."""
+        """The selection of tests. Raises `UsageError`."""
         return Selection(self.expression, self.tags or (), self.exclude_tags or ())
 
     @property
@@ -281,13 +281,13 @@ class RunRequest(Request):
 
     @property
     def not_on_cluster(self) -> dict[str, bool]:
-        """The options that do not go with --cluster, and whether they are given."""
+        """The options that do not go with --cluster, each True if it is given."""
         alone = {
             "--collect-only": self.collect_only,
             "--keep": self.keep,
-            "--max-cost": self.max_cost is not None,  # what was spent is known to one machine
+            "--max-cost": self.max_cost is not None,  # each machine would count only its own spending
         }
-        if not self.shared_root:  # what is there is all that travels, and nothing comes back but results
+        if not self.shared_root:  # only the project travels to the workers, and only results come back
             alone |= {
                 "--allow-outside without --shared-root": self.allow_outside,
                 "--live record without --shared-root": self.live == "record",
@@ -301,7 +301,7 @@ class RunRequest(Request):
 
     @property
     def flow(self) -> Flow:
-        """How the tests are run. Raises `UsageError`."""
+        """The order and the processes of the tests. Raises `UsageError`."""
         return Flow(
             last_failed=self.last_failed,
             failed_first=self.failed_first,
@@ -326,7 +326,7 @@ class RunRequest(Request):
 
 
 def suite_among(paths: Sequence[str], request: SuiteRequest) -> Path | None:
-    """The suite that the paths name, or None for tests.
+    """Return the suite that the paths name, or None for tests.
 
     Raises `UsageError` for a suite beside other paths, and for options of suites without a suite.
     """
@@ -335,12 +335,7 @@ def suite_among(paths: Sequence[str], request: SuiteRequest) -> Path | None:
         from agenteval.openwop.suite import is_suite
 
         for path in candidates:
-            file, part, _ = path.partition("::")
-            if part and is_suite(Path(file)):
-                raise UsageError(
-                    f"{path}: {file} is a suite, whose tasks have one check each",
-                    next_step=f"choose tasks by their names: agenteval run {file} -k TASK",
-                )
+            _refuse_part(path)
             if request.replays is not None or is_suite(Path(path)):
                 if len(paths) > 1:
                     raise UsageError(
@@ -353,6 +348,18 @@ def suite_among(paths: Sequence[str], request: SuiteRequest) -> Path | None:
             next_step="name the suite's file: agenteval run suite.json",
         )
     return None
+
+
+def _refuse_part(path: str) -> None:
+    """Refuse `suite.json::task`: a task has no assertions that could be chosen. Raises `UsageError`."""
+    from agenteval.openwop.suite import is_suite
+
+    file, part, _ = path.partition("::")
+    if part and is_suite(Path(file)):
+        raise UsageError(
+            f"{path}: {file} is a suite, whose tasks have one check each",
+            next_step=f"choose tasks by their names: agenteval run {file} -k TASK",
+        )
 
 
 @with_reports
@@ -374,6 +381,7 @@ def command(asked: RunRequest) -> ExitCode:
     artifacts = asked.artifacts_dir or project.runs
     stream = sys.stderr if asked.json_output else sys.stdout
     console = Console(stream, verbosity=asked.verbose - asked.quiet, color=asked.color or config.color)
+    # Options for live tests alone are refused before anything runs, unless a selected test is live.
     parts, whole = None, None
     if asked.for_live:
         parts = _parts(asked, project)
@@ -419,7 +427,7 @@ def command(asked: RunRequest) -> ExitCode:
 
 
 def _refuse_without_live(given: Sequence[str], session: Session, paths: Sequence[str]) -> None:
-    """Refuse options that would do nothing: one judgement of a recording is not five trials. Raises `UsageError`."""
+    """Refuse options that would do nothing, such as `--trials 5` on recordings, which are judged once. Raises `UsageError`."""
     with redirect_stdout(sys.stderr):  # a plugin may print
         if session.has_live(paths):
             return
@@ -434,13 +442,13 @@ def _refuse_without_live(given: Sequence[str], session: Session, paths: Sequence
 
 
 def _parts(asked: RunRequest, project: OpenProject) -> Parts:
-    """The tasks of the suite if the paths name one, else the tests at the paths. Raises `UsageError`, `SpecError`."""
+    """Return the tasks of the suite if the paths name one, else no tasks: tests are found later. Raises `UsageError`, `SpecError`."""
     request = asked.of_suite
     suite = suite_among(asked.paths, request)
     if suite is None:
         return Parts(_suite(asked, project.config.suite))
     if asked.collect_only:
-        request.judge = request.judge or "recorded"  # tasks are shown, and nobody judges
+        request.judge = request.judge or "recorded"  # tasks are only listed, so no judge need be named
     parts = suite_parts(suite, request, project, allow_outside=asked.allow_outside)
     if asked.cluster:
         raise UsageError("a suite is run here: it does not go with --cluster", reason_code="usage.cluster")
@@ -514,7 +522,7 @@ def _recorder(
 def _baseline(
     asked: RunRequest, project: OpenProject, artifacts: Path, suite: Suite
 ) -> "tuple[Comparer, Baseline | None]":
-    """The comparison of the run with its baseline. Raises `UsageError`, `StoredRunError`, `FileError`."""
+    """Open the baseline that the options name. Raises `UsageError`, `StoredRunError`, `FileError`."""
     from agenteval.judging.stored import find_run
     from agenteval.running.baselines import check_whole, open_baseline, refuse_shard
 
@@ -553,14 +561,13 @@ def _reported(session: Session, asked: RunRequest, project: OpenProject, artifac
 
 
 def options_of(context: typer.Context, *, live: bool = True) -> list[str]:
-    """The options that a command line gave, but for --watch, and for those of live tests unless there are any (`live`).
+    """Return the options of the command line for a run of --watch; those of live tests only if `live`.
 
     Raises `UsageError` for one that does not go with --watch.
     """
     whole = {f"--{name.replace('_', '-')}": context.params[name] for name in ("baseline", "update_baseline")}
-    reject_combination(
-        "--watch", whole, reason_code="usage.baseline"
-    )  # which runs only part of the tests again
+    # A baseline is of all tests, and --watch runs only part of them again.
+    reject_combination("--watch", whole, reason_code="usage.baseline")
     reject_combination("--watch", {"--run-id": context.params["run_id"]}, reason_code="usage.watch_run_id")
     given: list[str] = []
     for known in context.command.params:
@@ -573,6 +580,12 @@ def options_of(context: typer.Context, *, live: bool = True) -> list[str]:
         if getattr(known, "is_flag", False):
             given += [name] if value else known.secondary_opts[:1]
         else:
-            for each in value or [] if known.multiple else [value]:
-                given += [f"{name}={each}"] if name.startswith("--") else [name, str(each)]
+            given += _spelled(name, (value or []) if known.multiple else [value])
     return given
+
+
+def _spelled(name: str, values: Sequence[Any]) -> list[str]:
+    """Spell an option with each of its values. `--name=value` also holds a value that begins with a dash."""
+    if name.startswith("--"):
+        return [f"{name}={each}" for each in values]
+    return [word for each in values for word in (name, str(each))]

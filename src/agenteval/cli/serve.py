@@ -1,4 +1,4 @@
-"""`agenteval serve`: answers the OpenWOP protocol (RFC 0081) over HTTP, until it is stopped."""
+"""`agenteval serve`: serves the OpenWOP protocol (RFC 0081) over HTTP, until it is stopped."""
 
 import sys
 from pathlib import Path
@@ -63,7 +63,7 @@ def command(
     answering = Host(kept, catalogue, conformance)
     app = create_app(answering, lambda: Workers(serve.limits.runs_at_once, kept, project.root))
     log_to(sys.stderr)
-    _tell(serve, catalogue, f"http://{host}:{port}/")
+    _print_start(serve, catalogue, f"http://{host}:{port}/")
     _read_anew_on_hangup(answering)
     uvicorn.run(
         app,
@@ -78,7 +78,7 @@ def command(
 
 
 def _read_anew_on_hangup(host: "Host") -> None:
-    """Read suites and settings anew at SIGHUP. What is wrong is logged, and the host goes on as it was."""
+    """Read suites and settings anew at SIGHUP. If a file is invalid, log the error and go on with the old ones."""
     import logging
     import signal
 
@@ -130,7 +130,7 @@ def _refuse_open(serve: "ServeConfig", host: str) -> None:
         )
 
 
-def _tell(serve: "ServeConfig", catalogue: "Catalogue", address: str) -> None:
+def _print_start(serve: "ServeConfig", catalogue: "Catalogue", address: str) -> None:
     from agenteval.reporters.terminal import Terminal
     from agenteval.text.fitting import counted
 

@@ -1,4 +1,4 @@
-"""`agenteval report`, `compare`, `gate` and `merge`: what stored runs say."""
+"""`agenteval report`, `compare`, `gate` and `merge`: the commands about stored runs."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -9,9 +9,9 @@ from agenteval.cli.options import (
     FILES,
     ArtifactsDirOption,
     ColorOption,
+    ExplicitGithubOption,
     JsonOption,
     QuietOption,
-    ToldGithubOption,
     VerboseOption,
     a_number,
     argument,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 @with_reports
 def report(
     run: Annotated[Path, argument("RUN", "The directory of a run, or its id.")],
-    github: ToldGithubOption = False,
+    github: ExplicitGithubOption = False,
     quiet: QuietOption = False,
     verbose: VerboseOption = False,
     color: ColorOption = None,
@@ -51,7 +51,7 @@ def report(
     stored = StoredRun(find_run(run, project.runs))
     console = Console(sys.stdout, verbosity=verbose - quiet, color=color or project.config.color)
     if not (reports or github):
-        _tell_run(stored, console)
+        _print_run(stored, console)
         return ExitCode.PASSED
     prepare(reports)
     reporting = Reporting(reports, github=github, redactor=Redactor(rules=project.rules), terminal=console)
@@ -62,19 +62,21 @@ def report(
     return ExitCode.PASSED
 
 
-def _tell_run(run: StoredRun, console: Console) -> None:
-    """Print all that the run itself printed, but for excerpts of files, which may have changed since."""
+def _print_run(run: StoredRun, console: Console) -> None:
+    """Print all that the run itself printed, except excerpts of files, which may have changed since."""
     console.strict = bool(run.summary.forbidden_warnings)
-    told: dict[str, list[str]] = {}
+    printed: dict[str, list[str]] = {}
     for problem in run.summary.problems:
         console.problem(stored_problem(problem))
-        told.setdefault(problem.path, []).append(problem.message)
+        printed.setdefault(problem.path, []).append(problem.message)
     for result in run.results():
-        console.tell(console.console_lines(result, str(run.path), told=told.get(result.path, ())))
+        console.replay(
+            console.console_lines(result, str(run.path), already_printed=printed.get(result.path, ()))
+        )
     if comparison := comparison_of(run):
-        from agenteval.reporters.comparison import tell
+        from agenteval.reporters.comparison import print_comparison
 
-        tell(console, comparison)
+        print_comparison(console, comparison)
     console.summary(run.summary, summary_path=f"{run.path}/{SUMMARY}")
     console.ending(run.summary.exit_code, run.summary.exit_reason)
     console.flush()
@@ -102,25 +104,25 @@ def compare_runs(
             reason_code="baseline.nothing_in_common",
             next_step="compare runs of the same tests",
         )
-    code, told = _verdict(comparison, other)
+    code, reason = _verdict(comparison, other)
     if as_json:
         from agenteval.redaction.sealing import sealed
         from agenteval.reporters.terminal import write_encoded
 
         write_encoded(sys.stdout, sealed(comparison, Redactor(rules=project.rules)).decode())
         return code
-    from agenteval.reporters.comparison import tell
+    from agenteval.reporters.comparison import print_comparison
     from agenteval.reporters.terminal import Terminal
 
     terminal = Terminal(sys.stdout, color=color or project.config.color)
-    tell(terminal, comparison)
-    terminal.ending(code, told)
+    print_comparison(terminal, comparison)
+    terminal.ending(code, reason)
     terminal.flush()
     return code
 
 
 def _verdict(comparison: "Comparison", after: "ComparedRun") -> tuple[ExitCode, str]:
-    """The exit code and its reason: of all that is to be said, the highest."""
+    """Decide the exit code and its reason; the highest code wins."""
     if after.broken:
         return (
             ExitCode.ERROR,
@@ -203,7 +205,7 @@ def _print_decision_as_json(
 
 
 IF_MERGED = "remove that run, or give the merged one another --run-id"
-"""What to do when a run of that name exists: most often the shards were merged before."""
+"""The advice when a run of that name exists: most often the shards were merged before."""
 
 
 @with_reports
@@ -217,7 +219,7 @@ def merge(
     quiet: QuietOption = False,
     verbose: VerboseOption = False,
     color: ColorOption = None,
-    github: ToldGithubOption = False,
+    github: ExplicitGithubOption = False,
     *,
     reports: Mapping[str, Path],
 ) -> ExitCode:
@@ -246,22 +248,22 @@ def merge(
     with reporting.during(run_id, parent):
         recorder.directory = RunDirectory(parent, run_id, redactor=recorder.redactor, if_taken=IF_MERGED)
         recorder.on_result = reporting.add
-        code = _retold(shards, recorder)
+        code = _enter_shards(shards, recorder)
     recorder.end(as_json=json_output)
     return code
 
 
-def _retold(shards: "Sequence[StoredShard]", recorder: "RunRecorder") -> ExitCode:
-    """Enter the results of the shards, and close the run: from the start of the first to the end of the last."""
+def _enter_shards(shards: "Sequence[StoredShard]", recorder: "RunRecorder") -> ExitCode:
+    """Enter the results of the shards, and close the run; it lasts from the first start to the last end."""
     from agenteval.loading.discovery import Selection
-    from agenteval.running.shards import Told, merged
+    from agenteval.running.shards import ReportedProblems, merged
 
     unread = sum(shard.record.unread for shard in shards)
     recorder.totals.deselected = shards[0].record.deselected + unread
     recorder.unnamed_tests = shards[0].record.unnamed_tests
     recorder.selection = shards[0].record.selection
     for part in merged(shards, recorder.options.run_id, recorder.redactor, recorder.runner(Selection())):
-        if not isinstance(part, Told):
+        if not isinstance(part, ReportedProblems):
             recorder.enter(part)
         elif part.invalid:
             recorder.invalid(part.problems)

@@ -1,4 +1,4 @@
-"""`agenteval list`, `validate` and `suite`: what test files hold, without a run."""
+"""`agenteval list`, `validate` and `suite`: the commands that read test files without a run."""
 
 import sys
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from agenteval.contracts.errors import ExitCode, UsageError
 from agenteval.loading.project import open_project
 from agenteval.loading.testfile import LoadedTest
 from agenteval.redaction.redactor import RedactionRules
-from agenteval.reporters.problems import problem_as_json, tell
+from agenteval.reporters.problems import print_problems, problem_as_json
 from agenteval.running.collection import Collection, check_inputs, collect
 from agenteval.text.fitting import counted
 
@@ -58,10 +58,10 @@ def list_tests(
 
 
 def _print_tests(tests: Sequence[LoadedTest], collection: Collection, rules: RedactionRules) -> None:
-    """Tests to stdout, in columns; problems to stderr, so that a pipe gets tests only."""
+    """Print tests to stdout, in columns, and problems to stderr, so that a pipe gets only tests."""
     from agenteval.reporters.terminal import Terminal
 
-    tell(collection.problems)
+    print_problems(collection.problems)
     terminal = Terminal(sys.stdout)
     terminal.rows([_row(test, rules) for test in tests])
     deselected = len(collection.tests) - len(tests)
@@ -190,7 +190,7 @@ def suite(
     tasks = [task for _, task, _ in carried if task]
     if tasks:
         write_json(sys.stdout, _suite_of(project.config, tasks, folder))
-    _tell_carried(console, carried)
+    _print_carried(console, carried)
     return ExitCode.PASSED if tasks and not collection.errors else ExitCode.INVALID
 
 
@@ -213,7 +213,7 @@ def _suite_of(config: "Config", tasks: list[dict[str, Any]], folder: Path | None
     }
 
 
-def _tell_carried(terminal: "Terminal", carried: Sequence[tuple[str, Any, list[str]]]) -> None:
+def _print_carried(terminal: "Terminal", carried: Sequence[tuple[str, Any, list[str]]]) -> None:
     made = sum(task is not None for _, task, _ in carried)
     terminal.emit(f"{made} of {counted(len(carried), 'test')} carried over")
     for test_id, task, lost in carried:

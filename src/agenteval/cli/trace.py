@@ -1,4 +1,4 @@
-"""`agenteval trace INPUT`: the normalized trace of a test, a replay or a recording, as JSON."""
+"""`agenteval trace INPUT`: prints the normalized trace of a test, a replay or a recording, as JSON."""
 
 import sys
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from agenteval.cli.options import AdapterOption, AllowOutsideOption, argument, option
 from agenteval.contracts.errors import AdapterError, AgentEvalError, ExitCode, Problem, UsageError
-from agenteval.reporters.problems import remarks_of, tell
+from agenteval.reporters.problems import print_problems, remarks_of
 
 if TYPE_CHECKING:
     from agenteval.contracts.results import ErrorInfo
@@ -52,7 +52,7 @@ def command(
 
 
 def _sealed(path: Path, turn: int | None, adapter: str, *, allow_outside: bool) -> Iterator[bytes]:
-    """The trace as it may be printed, piece by piece. Raises `AgentEvalError`."""
+    """Yield the redacted trace, piece by piece. Raises `AgentEvalError`."""
     from agenteval.contracts.models import plain
     from agenteval.loading.project import open_project
     from agenteval.redaction.sealing import sealed_trace
@@ -89,7 +89,7 @@ def _sealed(path: Path, turn: int | None, adapter: str, *, allow_outside: bool) 
 
 
 def _test(path: Path, project: "OpenProject") -> "LoadedTest | None":
-    """The test that the input is; None when it is none. Raises `SpecError`."""
+    """Load the input as a test; None when it is none. Raises `SpecError`."""
     from agenteval.loading.discovery import TEST_FILE
     from agenteval.loading.testfile import load_test
 
@@ -100,7 +100,7 @@ def _test(path: Path, project: "OpenProject") -> "LoadedTest | None":
 
 
 def _beside(path: Path, registry: "Registry") -> "LoadedTest | None":
-    """The test in the same folder that replays the file, and so has its fixtures; None without one."""
+    """Find the test in the same folder that replays the file, and so has its fixtures; None without one."""
     from agenteval.loading.discovery import is_test_file
     from agenteval.loading.testfile import load_test
 
@@ -120,7 +120,7 @@ def _beside(path: Path, registry: "Registry") -> "LoadedTest | None":
 def _recording(
     path: Path, project: "OpenProject", adapter: str, progress: "ReadingProgress"
 ) -> "Source | None":
-    """The recording that the input is; None for a replay bundle. Raises `AgentEvalError` for what is neither."""
+    """Open the input as a recording; None for a replay bundle. Raises `AgentEvalError` for any other file."""
     from agenteval.recording.source import NO_RECORDING, context_for, find_source, replay_reader
 
     limit = project.config.limits.max_file_bytes
@@ -140,7 +140,7 @@ def _recording(
 
 
 def _first_test(path: Path) -> "Path | None":
-    """The first test below a folder; None without one."""
+    """Find the first test below a folder; None without one."""
     from agenteval.loading.discovery import Selected, discover
 
     found = discover([str(path)]) if path.is_dir() else ()
@@ -148,7 +148,7 @@ def _first_test(path: Path) -> "Path | None":
 
 
 def _made_for(path: Path, registry: "Registry", adapter: str) -> "LoadedTest":
-    """A test that does nothing but name the replay bundle."""
+    """Make a test that only names the replay bundle."""
     from agenteval.contracts.testcase import Scenario, TestCase, Tools
     from agenteval.loading.testfile import LoadedTest
     from agenteval.recording.source import replay_reader
@@ -170,7 +170,7 @@ def _made_for(path: Path, registry: "Registry", adapter: str) -> "LoadedTest":
 
 
 def _of_test(test: "LoadedTest", project: "OpenProject", *, allow_outside: bool) -> "tuple[Trace, Redactor]":
-    """The trace that a run would judge. Raises `AdapterError`, redacted as the test asks for."""
+    """Make the trace that a run would judge. Raises `AdapterError`, redacted as the test asks for."""
     from agenteval.judging.runner import RunOptions, run_test
 
     options = RunOptions(
@@ -183,7 +183,7 @@ def _of_test(test: "LoadedTest", project: "OpenProject", *, allow_outside: bool)
     test.checks = []  # only the trace is asked for
     outcome = run_test(test, options)
     if test.case.assertions:  # a test that was made for a bundle describes no situation that could differ
-        tell(remarks_of(outcome.result.warnings, test.path))
+        print_problems(remarks_of(outcome.result.warnings, test.path))
     if outcome.trace is None:
         error = outcome.result.error
         assert error is not None, outcome.result.status
@@ -192,12 +192,17 @@ def _of_test(test: "LoadedTest", project: "OpenProject", *, allow_outside: bool)
 
 
 def _adapter_error(error: "ErrorInfo", next_step: str, path: str) -> AdapterError:
-    """The error of a result as an exception; a located one already contains its next step."""
-    told = Problem(reason_code=error.reason_code, message=error.message)
+    """Turn the error of a result into an exception; a located one already contains its next step."""
+    problem = Problem(reason_code=error.reason_code, message=error.message)
     if error.line is not None:
-        told.path, told.line, told.column, told.next_step = Path(path), error.line, error.column, next_step
-        return AdapterError.of([told])
-    problems = [told] if error.is_located else []
+        problem.path, problem.line, problem.column, problem.next_step = (
+            Path(path),
+            error.line,
+            error.column,
+            next_step,
+        )
+        return AdapterError.of([problem])
+    problems = [problem] if error.is_located else []
     return AdapterError(error.message, reason_code=error.reason_code, next_step=next_step, problems=problems)
 
 
@@ -212,5 +217,5 @@ def _of_recording(source: "Source", turn: int | None, rules: "RedactionRules") -
     check_trace(trace)
     redactor = Redactor(rules=rules)
     learn_trace(redactor, trace)
-    tell(remarks_of(source.context.warnings, source.path))
+    print_problems(remarks_of(source.context.warnings, source.path))
     return trace, redactor

@@ -28,12 +28,12 @@ _UNSAFE = lazy(r"[^A-Za-z0-9._-]+")
 _RESERVED = {"con", "prn", "aux", "nul"} | {
     f"{port}{digit}" for port in ("com", "lpt") for digit in range(10)
 }
-"""What Windows takes for a device, whatever stands behind a dot."""
+"""The names that Windows takes for a device, with any ending."""
 
 
 @dataclass(slots=True, eq=False, repr=False)
 class Filed:
-    """The files of one test by name, and a problem for each that is left out because something sensitive would show."""
+    """The files of one test by name, and a problem for each that is left out because it would show something sensitive."""
 
     stem: str
     files: list[tuple[str, bytes]] = field(default_factory=list)
@@ -41,7 +41,7 @@ class Filed:
 
 
 def packed(outcome: Outcome, stem: str, max_bytes: int, *, save_trace: bool) -> Filed:
-    """A test's result, and its trace when asked; notes their names in the result.
+    """Seal a test's result, and its trace when asked, and note the names of the files in the result.
 
     `max_bytes` bounds a file: a longer trace is left out, a result is cut; both become a warning of the result.
     """
@@ -49,7 +49,7 @@ def packed(outcome: Outcome, stem: str, max_bytes: int, *, save_trace: bool) -> 
     filed = Filed(stem)
 
     def kept(ending: str, seal: Callable[[], bytes | None]) -> str | None:
-        """The name of a file, once its bytes are there; None when they are not to be written."""
+        """Seal a file, and return its name; None when it is not to be written."""
         name = f"{stem}{ending}"
         try:
             content = seal()
@@ -77,7 +77,7 @@ def packed(outcome: Outcome, stem: str, max_bytes: int, *, save_trace: bool) -> 
 
 
 def unfiled(outcome: Outcome) -> Filed:
-    """No files, but the leaks that the result would have had."""
+    """Make no files, but report the leaks that the result would have."""
     filed = Filed("")
     try:
         sealed_result(outcome.result, outcome.redactor)
@@ -87,9 +87,9 @@ def unfiled(outcome: Outcome) -> Filed:
 
 
 def safe_stem(test_id: str, redactor: Redactor, taken: AbstractSet[str] = frozenset()) -> str:
-    """The stem of a test's files: safe on every system, and in lower case none of those taken.
+    """Return the stem of a test's file names: safe on every system, and in lower case none of those taken.
 
-    Nor would it be redacted where it is told: what it names would not be found.
+    Nor is it a name that redaction would change: a printed path that is redacted leads nowhere.
     """
     stem = (test_id if _is_plain(test_id) else _UNSAFE.sub("_", test_id))[:LONGEST_STEM]
     is_reserved = stem.partition(".")[0].lower() in _RESERVED
@@ -128,7 +128,7 @@ def _too_large(what: str, content: bytes, max_bytes: int, outcome: str) -> str:
 
 
 def _is_plain(name: str) -> bool:
-    """Whether a name has letters, digits, dots, dashes and underscores of ASCII alone."""
+    """Return whether a name has only letters, digits, dots, dashes and underscores of ASCII."""
     return name.isascii() and name.translate(_SIGNS).isalnum()
 
 
@@ -139,11 +139,11 @@ class ArtifactError(AgentEvalError):
 
 
 class RunDirectory:
-    """Where one run's files go. Raises `ArtifactError` whenever a file cannot be written.
+    """The directory of one run's files. Raises `ArtifactError` whenever a file cannot be written.
 
-    `max_bytes` bounds a file about one test; `packed` keeps to it. `redactor` is for what belongs to no test.
-    With `again` a run that was begun goes on; else `if_taken` says what to do when a run of that name exists. What would still show something sensitive after redaction
-    is not written, and becomes one of `leaks`.
+    `max_bytes` bounds a file about one test; `packed` keeps to it. `redactor` is for files that belong to no test.
+    With `again` a run that was begun goes on; else `if_taken` is the advice when a run of that name exists.
+    A file that would show something sensitive even after redaction is not written, and becomes one of `leaks`.
     """
 
     def __init__(
@@ -187,7 +187,7 @@ class RunDirectory:
                 ) from error
         except OSError as error:
             raise _unwritable(self.path, error.strerror) from error
-        admit(self.path)  # what is in it, the run itself has written
+        admit(self.path)  # its files may be read later: the run itself has written them
 
     def keep(self, filed: Filed) -> None:
         """Write the sealed files of a test."""
@@ -243,7 +243,7 @@ class RunDirectory:
             raise _unwritable(self.path / SUMMARY, error.strerror) from error
 
     def stem(self, test_id: str, redactor: Redactor) -> str:
-        """The stem of a test's files: safe on every system, and taken from now on."""
+        """Return the stem of a test's file names, and take it."""
         stem = safe_stem(test_id, redactor, self._taken)
         self.take(stem)
         return stem
@@ -278,5 +278,5 @@ def _unwritable(path: Path, why: str | None) -> ArtifactError:
 
 
 def new_run_id() -> str:
-    """A run id that sorts by time, and differs even for runs that start at the same time."""
+    """Make a run id that sorts by time, and differs even for runs that start at the same time."""
     return f"run-{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{os.urandom(4).hex()}"

@@ -8,11 +8,11 @@ from agenteval.reporters.terminal import Terminal
 from agenteval.text.fitting import counted
 
 MOST_CHANGES = 40
-"""Changes of one kind that are shown."""
+"""The most changes of one kind that are shown."""
 MOST_EXPECTED = 10
-"""Changes shown of a kind that is no news."""
+"""The most changes shown of a kind that is no news."""
 MOST_TESTS = 20
-"""Tests whose trajectories are shown."""
+"""The most tests that are shown with the calls that changed."""
 
 _TITLES: dict[ChangeKind, tuple[str, str, str]] = {
     "newly_failing": ("newly failing", "fail", "red bold"),
@@ -40,7 +40,7 @@ _VERDICTS: dict[Verdict, tuple[str, str]] = {
 """The sign and style of each verdict, in the order in which tests are listed."""
 
 
-def tell(terminal: Terminal, comparison: Comparison) -> None:
+def print_comparison(terminal: Terminal, comparison: Comparison) -> None:
     """Print a comparison."""
     arrow = terminal.signs["arrow"]
     before, after = comparison.before, comparison.after
@@ -59,18 +59,18 @@ def tell(terminal: Terminal, comparison: Comparison) -> None:
             terminal.emit(f"    and {len(changes) - most} more")
     _rates(terminal, comparison.rates)
     if comparison.differences:
-        told = counted(len(comparison.differences), "test")
-        terminal.emit("  ", ("what the agent did differently", "bold"), f" ({told})")
+        tests = counted(len(comparison.differences), "test")
+        terminal.emit("  ", ("what the agent did differently", "bold"), f" ({tests})")
     for difference in comparison.differences[:MOST_TESTS]:
         _difference(terminal, difference)
     if len(comparison.differences) > MOST_TESTS:
         terminal.emit(f"    and {len(comparison.differences) - MOST_TESTS} more tests")
     if comparison.without_traces:
-        told = (
+        note = (
             f"for {counted(comparison.without_traces, 'test')}, what the agent did differently is not known: "
             "run with --save-traces to keep the traces that show it"
         )
-        terminal.paragraph(told, indent=2, style="dim")
+        terminal.paragraph(note, indent=2, style="dim")
     if comparison.not_selected:
         terminal.paragraph(
             f"{counted(comparison.not_selected, 'test')} not in this run", indent=2, style="dim"
@@ -80,7 +80,7 @@ def tell(terminal: Terminal, comparison: Comparison) -> None:
 
 
 def _rates(terminal: Terminal, rates: Sequence[RateChange]) -> None:
-    """Print how often tests passed before and after, and what is known of the change: what is worse comes first."""
+    """Print the pass rates of tests before and after, each with its verdict: worse ones come first."""
     if rates:
         terminal.emit("  ", ("pass rates", "bold"), f" ({len(rates)})")
     for verdict, (sign, style) in _VERDICTS.items():
@@ -95,7 +95,7 @@ def _rates(terminal: Terminal, rates: Sequence[RateChange]) -> None:
 
 
 def totals(comparison: Comparison) -> str:
-    """Count the changes by kind, and the rates of which no change is known; `no change` if there are none."""
+    """Count the changes by kind, and the rates without a known change; `no change` if there are none."""
     counts = [(comparison.counts[kind], _word(kind)) for kind in KINDS]
     verdicts = [rate.verdict for rate in comparison.rates]
     counts += [(verdicts.count(verdict), verdict) for verdict in ("unclear", "held")]

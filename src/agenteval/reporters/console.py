@@ -1,4 +1,4 @@
-"""A run on a terminal: each test with its evidence, the scorecard, and the last line, which says what came of it."""
+"""A run on a terminal: each test with its evidence, the scorecard, and the last line with the exit code and its reason."""
 
 from collections.abc import Collection, Iterable, Sequence
 from shlex import quote
@@ -24,12 +24,12 @@ from agenteval.text.fitting import counted, plural
 
 
 def located(path: str, line: int | None, column: int | None) -> str:
-    """`path:line:column`, as far as they are known; they count from 1."""
+    """Return `path:line:column`, as far as they are known; they count from 1."""
     return ":".join([path, *(str(number) for number in (line, column) if number is not None)])
 
 
 def place_of_error(result: TestResult) -> str:
-    """The place of what kept a test from being judged; empty when it is none in the test file, or the message tells it."""
+    """Return the place in the test file of an error or a crashed assertion; "" if there is none, or the message has it."""
     if result.error is None or result.error.is_located:
         return ""
     found: list[ErrorInfo | AssertionResult] = [result.error]
@@ -38,28 +38,28 @@ def place_of_error(result: TestResult) -> str:
 
 
 def place_of_expectation(result: TestResult) -> str:
-    """The place where the test file expects a failure that did not come; empty when there is none."""
+    """Return the place where the test file expects a failure that did not come; "" when there is none."""
     return located(result.path, result.line, result.column) if result.line is not None else ""
 
 
 def next_step_of(result: TestResult) -> str:
-    """What to do, unless the evidence or the error says it already."""
+    """Return the advice for a test; "" if the evidence or the error message has it already."""
     step = result.next_step or ""
-    said = result.error is not None and f"next: {step}" in result.error.message
-    return "" if said or result.reason_code == "assertion.failed" else step
+    in_message = result.error is not None and f"next: {step}" in result.error.message
+    return "" if in_message or result.reason_code == "assertion.failed" else step
 
 
 TOO_LARGE = "it is not written"
-"""How the warning ends that says that a trace is too large to be kept."""
+"""The end of the warning about a trace that is too large to be kept."""
 
 
 def is_trace_too_large(result: TestResult) -> bool:
-    """Whether the trace of a test was left out for its size: a run that is asked to keep it does not keep it either."""
+    """Return whether the trace of a test was left out for its size, so that even `--save-traces` would not keep it."""
     return any(each.startswith("the trace has ") and each.endswith(TOO_LARGE) for each in result.warnings)
 
 
 def other_events(evidence: Evidence) -> str:
-    """How many events decide a verdict beside those that are shown; empty if there are no others, or none is shown."""
+    """Count the deciding events that are not shown; "" if there are no others, or none is shown."""
     others = len(evidence.event_refs) - len(evidence.excerpts)
     return f"… and {counted(others, 'more event')}" if evidence.excerpts and others > 0 else ""
 
@@ -82,7 +82,7 @@ _MARK_STYLE = {
 
 MOST_INVALID_LINES = 200
 MOST_REASONS = 3
-"""Reasons why assertions of a test were skipped that its line tells."""
+"""The most reasons for skipped assertions on the line of a test."""
 MANY_TESTS = 10
 """A run of more tests lists the failed and invalid ones again at its end: their output has scrolled away."""
 MOST_DIFFERENCES = 6
@@ -100,10 +100,10 @@ class Console(Terminal):
         self.suite_options: str | None = None
         """The options of a suite's run, each after a blank; None where they are unknown."""
         self.strict = False
-        """Whether warnings fail the run, so that they are told even when only the summary is."""
+        """True if warnings fail the run, so that they are printed even when only the summary is."""
 
     def problem(self, problem: Problem) -> None:
-        """A spec error or warning, with its excerpt. Quiet, only a warning about what is not run, unless strict."""
+        """Print a spec error or warning, with its excerpt. With `--quiet`, warnings about a file are left out unless strict."""
         is_about_file = problem.severity == "warning" and not problem.reason_code.startswith("select.")
         if self.verbosity < 0 and is_about_file and not self.strict:
             return
@@ -114,29 +114,32 @@ class Console(Terminal):
         self.gap()
 
     def console_lines(
-        self, result: TestResult, run_dir: str | None, *, told: Collection[str] = ()
+        self, result: TestResult, run_dir: str | None, *, already_printed: Collection[str] = ()
     ) -> list[str]:
-        """The lines about a test, to be printed by `tell`, without the warnings that were told as problems of its file."""
+        """Make the lines about a test, for `replay`, without the warnings that were printed as problems of its file."""
         if self.verbosity >= 0:
-            return self.capture(lambda: self._test(result, run_dir, told))
-        return self.capture(lambda: self._warnings(result, told)) if self.strict else []
+            return self.capture(lambda: self._test(result, run_dir, already_printed))
+        return self.capture(lambda: self._warnings(result, already_printed)) if self.strict else []
 
-    def _warnings(self, result: TestResult, told: Collection[str]) -> None:
-        """What fails a strict run, each on a line that can do without the others."""
+    def _warnings(self, result: TestResult, already_printed: Collection[str]) -> None:
+        """Print the warnings that fail a strict run, each on a line that can be read alone."""
         for warning in result.warnings:
-            if warning not in told:
+            if warning not in already_printed:
                 self.paragraph(f"{result.path}: warning: {warning}")
 
-    def _test(self, result: TestResult, run_dir: str | None, told: Collection[str]) -> None:
+    def _test(self, result: TestResult, run_dir: str | None, already_printed: Collection[str]) -> None:
         self._headline(result)
-        warns = result.summary.assertions_warned or any(warning not in told for warning in result.warnings)
+        warns = result.summary.assertions_warned or any(
+            warning not in already_printed for warning in result.warnings
+        )
         if self.verbosity > 0 or result.status != "pass" or warns:
-            self.evidence(result, run_dir, told=told)
+            self.evidence(result, run_dir, already_printed=already_printed)
             self.gap()
 
     def _headline(self, result: TestResult) -> None:
         word, style = _XFAIL if result.xfail else _STATUS[result.status]
         version = "" if result.adapter.version == "unknown" else f" {result.adapter.version}"
+        # A pass shows on its own line what makes it worth less: a vacuous or skipped assertion, an incomplete trace.
         facts = [f"{result.duration_ms:.0f} ms", f"{result.adapter.name}{version}", result.mode]
         facts += result.conditions
         if result.summary.vacuous:
@@ -156,9 +159,14 @@ class Console(Terminal):
             self.paragraph(text, indent=2, style="dim")
 
     def evidence(
-        self, result: TestResult, run_dir: str | None, *, reason: str = "", told: Collection[str] = ()
+        self,
+        result: TestResult,
+        run_dir: str | None,
+        *,
+        reason: str = "",
+        already_printed: Collection[str] = (),
     ) -> None:
-        """All that is shown of a test after its headline, or after `reason` in its place."""
+        """Print everything about a test after its headline, or after `reason` in its place."""
         if reason and result.error:
             self._error(result, indent=0)
         elif reason:
@@ -168,26 +176,14 @@ class Console(Terminal):
         self._trace_line(result)
         if result.error and not reason:
             self._error(result, indent=2)
-        rest = []
-        for each in result.assertions:
-            if self.verbosity > 0 or each.status in ("fail", "warn"):
-                self._assertion(each)
-            else:
-                rest.append(each)
-        if rest:
+        for each in filter(self._is_in_full, result.assertions):
+            self._assertion(each)
+        if rest := [each for each in result.assertions if not self._is_in_full(each)]:
             self._tally_line(rest, result.error)
         for warning in result.warnings:
-            if warning not in told:
+            if warning not in already_printed:
                 self.paragraph(f"warning: {warning}", indent=2)
-        if result.failure_categories:
-            self.paragraph(f"failure categories: {', '.join(result.failure_categories)}", indent=2)
-        if result.expected_failure_categories and result.status == "fail":
-            self.paragraph(
-                f"the test guards against: {', '.join(result.expected_failure_categories)}", indent=2
-            )
-        if (step := next_step_of(result)) and step not in reason:
-            code = "" if result.error else f"{result.reason_code}: "
-            self.paragraph(f"{code}next: {step}", indent=2)
+        self._causes(result, reason)
         if result.live:
             self._live(result.live)
         if result.trials:
@@ -198,8 +194,22 @@ class Console(Terminal):
         if result.status in ("fail", "error"):
             self._again(result.path)
 
+    def _is_in_full(self, assertion: AssertionResult) -> bool:
+        return self.verbosity > 0 or assertion.status in ("fail", "warn")
+
+    def _causes(self, result: TestResult, reason: str) -> None:
+        if result.failure_categories:
+            self.paragraph(f"failure categories: {', '.join(result.failure_categories)}", indent=2)
+        if result.expected_failure_categories and result.status == "fail":
+            self.paragraph(
+                f"the test guards against: {', '.join(result.expected_failure_categories)}", indent=2
+            )
+        if (step := next_step_of(result)) and step not in reason:
+            code = "" if result.error else f"{result.reason_code}: "
+            self.paragraph(f"{code}next: {step}", indent=2)
+
     def _live(self, live: LiveResult) -> None:
-        """What ran, and how it behaved otherwise than the recording; what only the vendor changed, when asked."""
+        """Print what ran, and the differences from the recording; with `-v`, also the changes by the agent's vendor."""
         ran = ", ".join(f"{name} {value}" for name, value in live.provenance.items() if value)
         cost = "" if live.cost_usd is None else f", {live.cost_usd:.4f} US dollars"
         self.paragraph(f"ran: {ran}; {counted(live.requests, 'model request')}{cost}", indent=2, style="dim")
@@ -214,7 +224,7 @@ class Console(Terminal):
             self.clipped(f"  note: the agent's vendor changed {line}")
 
     def _trials(self, trials: TrialsResult) -> None:
-        """Which trials failed and by what, how often each assertion passed, and where the agent went other ways."""
+        """Print the failed trials, the pass rate of each assertion, and the calls of trials that went another way."""
         for line in trials.lines():
             self.clipped(f"  {line}")
         for way in trials.trajectories[1:]:
@@ -224,7 +234,7 @@ class Console(Terminal):
                 self.clipped(f"    {line}")
 
     def _again(self, path: str) -> None:
-        """The command that runs a test again; none for a suite (a JSON file) whose options are unknown."""
+        """Print the command that runs a test again; none for a suite (a JSON file) if its options are unknown."""
         options = self.suite_options if path.endswith(".json") else ""
         if options is not None:
             self.emit((f"  agenteval run {quote(path)}{options}", "dim"))
@@ -283,13 +293,14 @@ class Console(Terminal):
         counted = (f"{self.signs[sign]} {number} {word}" for sign, number, word in parts if number)
         self.emit("  " + self.dotted(counted))
         for each in skipped:
+            # An error of the whole run is the reason for each skipped assertion; it is printed once, above.
             if not (error and error.message in each.message):
                 self.paragraph(f"{self.signs['skip']} {each.id}: {each.message}", indent=4, style="dim")
 
     def summary(
         self, summary: RunSummary, *, slowest: Iterable[tuple[str, float]] = (), summary_path: str | None
     ) -> None:
-        """Totals, scorecard and slowest tests; `ending` has the last word."""
+        """Print totals, scorecard and slowest tests; `ending` prints the last line."""
         counts = summary.counts
         if summary.scorecard and self.verbosity >= 0:
             self.gap()
@@ -312,7 +323,7 @@ class Console(Terminal):
             self.emit((summary_path, "dim"))
 
     def so_far(self, counts: RunCounts, rows: Sequence[TestRow]) -> None:
-        """The totals of a run that was broken off."""
+        """Print the totals of a run that was broken off."""
         self.gap()
         if self.verbosity < 0 or counts.total > MANY_TESTS:
             self._not_passed(rows)
@@ -329,7 +340,7 @@ class Console(Terminal):
             self.columns([(word, style), f" {row.test_case_id}{why}"], (row.path, "dim"))
 
     def _invalid(self, problems: Sequence[InvalidSpec]) -> None:
-        """Each file that could not be loaded, at its first problem."""
+        """List the files that could not be loaded, each with its first problem."""
         files: dict[str, InvalidSpec] = {}
         for each in problems:
             if each.severity == "error":
@@ -358,7 +369,7 @@ class Console(Terminal):
             self.emit("  ", (self.mark(kind), _MARK_STYLE[kind]), line)
 
     def _coverage(self, coverage: Coverage, *, tests: int) -> None:
-        """What no assertion looks at; a single test need not look at everything."""
+        """Print what no assertion looks at; nothing for a single test, which need not look at everything."""
         unseen = [
             f"{what} {', '.join(names)}"
             for what, names in (
@@ -373,18 +384,18 @@ class Console(Terminal):
 
 
 def _why_not_judged(result: TestResult) -> str:
-    """What the assertions that were skipped lack, and how a recording gets it, as the end of a phrase."""
+    """Return the reasons for skipped assertions, each with the way to record what they need, as the end of a phrase."""
     lacks = dict.fromkeys(
         f"{each.reason} ({each.next_step})" if each.next_step else each.reason
         for each in result.assertions
         if each.status == "skip" and each.reason
     )
-    told, more = [*lacks][:MOST_REASONS], len(lacks) - MOST_REASONS
-    return f"{': ' if told else ''}{'; '.join(told)}{f'; {more} more' if more > 0 else ''}"
+    reasons, more = [*lacks][:MOST_REASONS], len(lacks) - MOST_REASONS
+    return f"{': ' if reasons else ''}{'; '.join(reasons)}{f'; {more} more' if more > 0 else ''}"
 
 
 def counted_outcomes(counts: RunCounts, *, not_judged: int = 0, known: int = 0) -> list[tuple[int, str, str]]:
-    """The counts that are not 0, each with its word and style; `known` of the failures are accepted."""
+    """List the counts that are not 0, each with its word and style; `known` of the failures are accepted."""
     parts = [
         (counts.passed, "passed", "green"),
         (counts.xfailed, "xfailed", "yellow"),
@@ -406,6 +417,6 @@ def counted_outcomes(counts: RunCounts, *, not_judged: int = 0, known: int = 0) 
 
 
 def _outcomes(counts: RunCounts, *, not_judged: int = 0) -> list[Part]:
-    """`3 passed`, `1 failed`."""
+    """List the counts as text: `3 passed`, `1 failed`."""
     parts = counted_outcomes(counts, not_judged=not_judged)
     return [(f"{number} {word}", style) for number, word, style in parts]

@@ -1,4 +1,4 @@
-"""The entries of a report for machines: the tests of a run, and all else that must not be overlooked.
+"""The entries of a report for machines: the tests of a run, and the other reasons for its exit code.
 
 A file that could not be loaded has no result, and a run may fail though each of its tests passed: a list of results
 alone would show neither.
@@ -24,7 +24,7 @@ from agenteval.text.fitting import ends
 Kind = Literal["pass", "fail", "error", "skip", "xfail", "known"]
 """`known` is a failure that the run's baseline accepts."""
 LONGEST_LINE = 600
-"""Characters of a message on one line; the text below it has all of it."""
+"""The most characters of a message on one line; the text below it is complete."""
 RUN = "agenteval"
 """The name of the entry about the run as a whole."""
 
@@ -33,8 +33,8 @@ RUN = "agenteval"
 class Entry:
     """A test, a file that could not be loaded, or the run. `line` and `column` count from 1.
 
-    `message` says on one line why it is no pass, `text` in full; for a pass they hold its warnings, if any. `result` is
-    that of a test.
+    `message` is the reason why it did not pass, on one line, `text` the same in full. For a pass they hold its
+    warnings, if any. Only a test has a `result`.
     """
 
     kind: Kind
@@ -49,9 +49,9 @@ class Entry:
 
 
 def entries(run: StoredRun) -> Iterator[Entry]:
-    """All entries: tests in the order of the run, then what could not be loaded or written, then the run.
+    """Yield all entries: tests in the order of the run, then files that could not be loaded or written, then the run.
 
-    The run itself is an entry only when it failed and the others do not say why, or not everything.
+    The run itself is an entry only when it failed and the others do not show every reason.
     """
     summary = run.summary
     bad, known = False, known_failures(run)
@@ -66,8 +66,13 @@ def entries(run: StoredRun) -> Iterator[Entry]:
         bad = True
         yield _invalid(list(each))
     unseen = unseen_regressions(run)
-    if not summary.exit_code or (bad and not unseen):
-        return
+    if summary.exit_code and (unseen or not bad):
+        yield _run_entry(run, warnings)
+
+
+def _run_entry(run: StoredRun, warnings: Sequence[tuple[str, str]]) -> Entry:
+    """Make the entry of the run, with regressions that no failed test shows, and warnings that fail a strict run."""
+    summary, unseen = run.summary, unseen_regressions(run)
     lines = [
         f"{change.kind.replace('_', ' ')}: {change.test_case_id} {change.assertion or '(the test)'}"
         # A rate has no state that would say it.
@@ -78,10 +83,10 @@ def entries(run: StoredRun) -> Iterator[Entry]:
         lines.append("next: bring back what the baseline has, or accept the change with --update-baseline")
     if summary.forbidden_warnings:
         remarks = [problem for problem in summary.problems if problem.severity == "warning"]
-        told = {(problem.path, problem.message) for problem in remarks}
+        listed = {(problem.path, problem.message) for problem in remarks}
         lines += map(_located_problem, remarks)
-        lines += [f"{path}: warning: {text}" for path, text in warnings if (path, text) not in told]
-    yield Entry(
+        lines += [f"{path}: warning: {text}" for path, text in warnings if (path, text) not in listed]
+    return Entry(
         kind="fail" if summary.exit_code == 1 else "error",
         name=RUN,
         reason_code=f"exit {summary.exit_code}",
@@ -91,12 +96,12 @@ def entries(run: StoredRun) -> Iterator[Entry]:
 
 
 def reason_of(result: TestResult) -> str:
-    """Why a test is no pass, on one line; for a pass its warnings, if any."""
+    """Explain on one line why a test did not pass; for a pass, return its warnings, if any."""
     return _test(result).message
 
 
 def evidence_of(each: AssertionResult) -> Iterator[str]:
-    """Why an assertion is made, and the events that decide its verdict, line by line."""
+    """Yield the lines of an assertion's evidence: the reason for the check, then the events that decide its verdict."""
     if each.description:
         yield f"why it is checked: {each.description.strip()}"
     for excerpt in each.evidence.excerpts:
@@ -108,18 +113,18 @@ def evidence_of(each: AssertionResult) -> Iterator[str]:
 
 
 def conditions_of(result: TestResult) -> list[str]:
-    """How a live test was run and how often it passed, then what went otherwise in its trials, line by line."""
-    told = [", ".join(result.conditions)] if result.conditions else []
-    return told + [f"  {line}" for line in (result.trials.lines() if result.trials else ())]
+    """List the conditions of a live test, its pass rate, and the differences between its trials."""
+    conditions = [", ".join(result.conditions)] if result.conditions else []
+    return conditions + [f"  {line}" for line in (result.trials.lines() if result.trials else ())]
 
 
 def problem_text(problem: InvalidSpec) -> str:
-    """What is wrong with a file, and what to do about it."""
+    """Return the message of a problem with its advice."""
     return problem.message + (f"\nnext: {problem.next_step}" if problem.next_step else "")
 
 
 def _test(result: TestResult, known: str = "", *, is_kept: bool = True) -> Entry:
-    """The entry of a test; `known` says why its failure is accepted, `is_kept` whether its files stay."""
+    """Make the entry of a test; `known` is the reason why its failure is accepted, `is_kept` true if its files stay."""
     kind: Kind = "xfail" if result.xfail else "skip" if result.status == "skipped" else result.status
     found = [each for each in result.assertions if each.status in ("fail", "warn") and not each.xfail]
     found.sort(key=lambda each: each.status)
@@ -129,15 +134,11 @@ def _test(result: TestResult, known: str = "", *, is_kept: bool = True) -> Entry
         lines[0] = f"{place}: {lines[0]}"
     if known:
         kind, reasons, lines = "known", [known], [known, *lines]
-    for each in found:
-        word = "failed" if each.status == "fail" else "warns"
-        lines.append(f"{located(result.path, each.line, each.column)}: {each.id} ({each.type}) {word}")
-        lines += [f"  {line}" for line in (*each.message.split("\n"), *evidence_of(each))]
+    lines += [line for each in found for line in _lines_of(each, result.path)]
     remarks = [f"warning: {warning}" for warning in result.warnings]
     lines += remarks
-    if kind != "pass" or (
-        result.trials and any(result.trials.lines())
-    ):  # one that passes sometimes is to be seen
+    # A live test that passes only sometimes shows its trials even when it passed.
+    if kind != "pass" or (result.trials and any(result.trials.lines())):
         lines += conditions_of(result)
     if kind == "pass":
         reasons = [*reasons, *remarks]
@@ -160,8 +161,16 @@ def _test(result: TestResult, known: str = "", *, is_kept: bool = True) -> Entry
     )
 
 
+def _lines_of(assertion: AssertionResult, path: str) -> Iterator[str]:
+    word = "failed" if assertion.status == "fail" else "warns"
+    place = located(path, assertion.line, assertion.column)
+    yield f"{place}: {assertion.id} ({assertion.type}) {word}"
+    for line in (*assertion.message.split("\n"), *evidence_of(assertion)):
+        yield f"  {line}"
+
+
 def _whole_trace(result: TestResult, *, is_kept: bool) -> str:
-    """Where all of the trace is, or how to get it, when evidence is to be read."""
+    """Name the file of the whole trace, or the option that writes it, when evidence is to be read."""
     if result.reason_code not in ("assertion.failed", "assertion.warning_strict"):
         return ""
     if name := result.artifacts.trace:
@@ -170,7 +179,7 @@ def _whole_trace(result: TestResult, *, is_kept: bool) -> str:
 
 
 def _reasons(result: TestResult, kind: Kind, found: Sequence[AssertionResult]) -> list[str]:
-    """Why the test is no pass, the most telling reason first."""
+    """List the reasons why a test did not pass, the most useful first."""
     if kind == "xfail":
         ids = ", ".join(each.id for each in result.assertions if each.xfail)
         return [result.xfail_reason or f"fails as expected: {ids}"]
@@ -179,21 +188,19 @@ def _reasons(result: TestResult, kind: Kind, found: Sequence[AssertionResult]) -
         return [text if result.error.is_located else f"{result.error.reason_code}: {text}"]
     if kind == "skip":
         return [f"{each.id}: {each.message}" for each in result.assertions if each.status == "skip"]
-    said = [f"{each.id}: {each.message}" for each in found]
-    if kind == "fail" and (not said or (result.reason_code or "").startswith("xfail.")):
-        said.insert(0, f"{result.reason_code}: {result.next_step}")
-    return said
+    reasons = [f"{each.id}: {each.message}" for each in found]
+    if kind == "fail" and (not reasons or (result.reason_code or "").startswith("xfail.")):
+        reasons.insert(0, f"{result.reason_code}: {result.next_step}")
+    return reasons
 
 
 def _on_one_line(reasons: Sequence[str], *, first_line: bool) -> str:
-    """The first reason, and how many more there are. Of an error the first line that says
-    something is enough: an excerpt follows.
-    """
+    """Return the first reason on one line, with the count of the others. Of an error, an excerpt may follow: it is left out."""
     if not reasons:
         return ""
     first, *lines = [" ".join(line.split()) for line in reasons[0].split("\n")]
     for line in filter(None, lines):
-        if first_line and not first.endswith(":"):
+        if first_line and not first.endswith(":"):  # "cannot be read:" needs its next line
             break
         first += f" {line}" if first.endswith((":", ";", ",")) else f"; {line}"
     first = ends(first, LONGEST_LINE)
@@ -206,7 +213,7 @@ def _located_problem(problem: InvalidSpec) -> str:
 
 
 def _invalid(problems: Sequence[InvalidSpec]) -> Entry:
-    """The entry of a file with all its problems, or of a problem that is about no file."""
+    """Make the entry of a file with all its problems, or of a problem that is about no file."""
     first = problems[0]
     lines = [f"{problem.reason_code}: {problem_text(problem)}" for problem in problems]
     return Entry(

@@ -35,7 +35,7 @@ class Format(NamedTuple):
     of_traces: bool = False
 
     def check(self) -> None:
-        """Raises `MissingExtraError` when the package that it needs is not there."""
+        """Check that the package it needs is there. Raises `MissingExtraError`."""
         if self.needs and find_spec(self.needs) is None:
             raise MissingExtraError(
                 f"--{self.name} needs the package {self.needs}, which is not installed",
@@ -43,7 +43,7 @@ class Format(NamedTuple):
             )
 
     def render(self, run: "StoredRun", redactor: "Redactor") -> bytes:
-        """The report. Raises `LeakError`, `StoredRunError`, `FileError`."""
+        """Render the report. Raises `LeakError`, `StoredRunError`, `FileError`."""
         content: bytes = import_module(f"agenteval.reporters.{self.module}").render(run, redactor)
         return content
 
@@ -55,4 +55,4 @@ FORMATS = (
     Format("ndjson", "ndjson", "events, one JSON object per line; a run writes them as they happen"),
     Format("html", "html", "one self-contained HTML file", needs="jinja2", of_traces=True),
 )
-"""In the order in which the options are shown."""
+"""All formats, in the order in which the options are shown."""

@@ -1,6 +1,6 @@
 """A run as one HTML file that needs nothing else: no network, no server, no framework.
 
-This says what the report holds, cut to a length that a browser lays out at once; the templates beside it say how it looks.
+This module gathers the content, cut to a length that a browser lays out at once; the templates beside it give it its look.
 """
 
 import json
@@ -27,17 +27,17 @@ from agenteval.reporters.console import is_trace_too_large, next_step_of, place_
 from agenteval.text.fitting import ends, grouped, head
 
 ON_THE_LINE = 240
-"""Characters of a text that show on the line of a test."""
+"""The most characters of a text on the line of a test."""
 AT_ONCE = 1_200
-"""Characters of a text that show without being asked for."""
+"""The most characters of a text that are shown without a click."""
 LONGEST = 20_000
-"""Characters of a text that the report holds; the files of the run hold the rest."""
+"""The most characters of a text in the report; the files of the run hold the rest."""
 LONGEST_ON_A_LINE = 80
-"""Characters of a JSON value that stays on one line."""
+"""The most characters of a JSON value that stays on one line."""
 MOST_EVENTS = 1_000
-"""Events of a test that are shown; of the others only those that an assertion names."""
+"""The events of a test that are shown; of later ones only those that an assertion names."""
 SHOWN_REMARKS = 3
-"""Warnings about files at most that are shown at once, above the tests."""
+"""The most warnings about files that are shown at once, above the tests."""
 KINDS = {
     "fail": "Failed",
     "error": "Error",
@@ -46,7 +46,7 @@ KINDS = {
     "xfail": "Expected failure",
     "pass": "Passed",
 }
-"""How a test ended, in the order of the report."""
+"""The word for each outcome of a test, in the order of the report."""
 CHECK_WORDS = {
     "fail": "Failed",
     "warn": "Warning",
@@ -55,7 +55,7 @@ CHECK_WORDS = {
     "vacuous": "Nothing to judge",
     "pass": "Passed",
 }
-"""What an assertion result is shown as, the most urgent first."""
+"""The word for each state of an assertion result, the most urgent first."""
 
 _WORDS = {
     "message_received": "Message",
@@ -74,10 +74,10 @@ _NAMES = {
     "memory_read": ("group_id",),
     "memory_write": ("group_id",),
 }
-"""Where the name of an event is found; messages have a role."""
+"""The keys that hold the name of an event, by its type; messages have a role."""
 _CONTENT = {"tool_call": "args", "tool_result": "result", "error": "message"}
 _WHOLES = ("args", "result")
-"""The content of an event, in which the place of a difference may be; an argument may be called like another part of it."""
+"""The parts of an event in which a difference may be; an argument may have the name of another part, such as `path`."""
 _ANCHOR = re.compile(r"[A-Za-z0-9._-]{1,200}")
 _REASONS_IN_A_ROW = 4
 _FILES = files("agenteval.reporters") / "templates"
@@ -92,7 +92,7 @@ class Text(NamedTuple):
 
 
 def text(value: str) -> Text:
-    """A text, cut."""
+    """Cut a text into the part that is shown, the part for a click, and the rest."""
     if len(value) <= AT_ONCE:
         return Text(value)
     first, held = head(value, AT_ONCE), head(value, LONGEST)
@@ -100,7 +100,7 @@ def text(value: str) -> Text:
 
 
 def shown(value: Any) -> str:
-    """A JSON value for a reader: a text as it is, all else as JSON, indented when it is long."""
+    """Format a JSON value for a reader: a text as it is, all else as JSON, indented when it is long."""
     if isinstance(value, str):
         return value
     line = json.dumps(value, ensure_ascii=False, default=str)
@@ -110,18 +110,18 @@ def shown(value: Any) -> str:
 
 
 def _named_values(values: Mapping[str, Any]) -> list[tuple[str, Text]]:
-    return [(str(name), text(shown(value))) for name, value in _told(values).items()]
+    return [(str(name), text(shown(value))) for name, value in _filled(values).items()]
 
 
-def _told(value: Any) -> Any:
-    """Data without what is null or empty."""
+def _filled(value: Any) -> Any:
+    """Return data without null and empty values."""
     if isinstance(value, Mapping):
-        return {name: told for name, each in value.items() if (told := _told(each)) not in (None, [], {})}
+        return {name: part for name, each in value.items() if (part := _filled(each)) not in (None, [], {})}
     return value
 
 
 def checks(results: Sequence[AssertionResult], anchor: str) -> list[SimpleNamespace]:
-    """The assertion results of a test, the most urgent first; `differences` are by the id of their event."""
+    """List the assertion results of a test, the most urgent first; `differences` are by the id of their event."""
     made = [
         SimpleNamespace(
             result=result,
@@ -143,15 +143,17 @@ def checks(results: Sequence[AssertionResult], anchor: str) -> list[SimpleNamesp
 
 
 def timeline(trace: Mapping[str, Any], checks: Sequence[SimpleNamespace], anchor: str) -> SimpleNamespace:
-    """The `events` of a stored trace that are shown, and how many are not; what has not the form of an event is passed over.
+    """Make the timeline of a stored trace: the `events` that are shown, and the number that is `left_out`.
 
-    Assertions, and the differences they find, stand where they belong: at an argument, else at the event.
+    Each event gets the assertions that name it (`pins`), and the differences that they found, at the argument or event.
     """
     pins: dict[str, list[SimpleNamespace]] = {}
     for check in checks:
         for event_id in dict.fromkeys([*check.result.evidence.event_refs, *check.differences]):
             pins.setdefault(event_id, []).append(check)
-    given = trace.get("events")
+    given = trace.get(
+        "events"
+    )  # the file may have been edited: only parts with the form of an event are shown
     records = [each for each in given if isinstance(each, dict)] if isinstance(given, list) else []
     kept = [
         (number, each)
@@ -163,18 +165,24 @@ def timeline(trace: Mapping[str, Any], checks: Sequence[SimpleNamespace], anchor
     events = [_event(number, each, anchor, start) for number, each in kept]
     for event in events:
         event.pins = pins.get(event.event_id, ())
-        named = {each.name: each for each in event.fields if each.name}
-        for check in event.pins:
-            for one in check.differences.get(event.event_id, ()):
-                whole, _, inside = one.place.partition(".")
-                at = named.get(inside) or named.get(inside.split(".")[0]) if whole in _WHOLES else None
-                told = replace(one, place=inside) if at else one
-                (at or event).differences.append((check, told))
+        _place_differences(event)
     return SimpleNamespace(events=events, left_out=len(records) - len(kept))
 
 
+def _place_differences(event: SimpleNamespace) -> None:
+    """Put each difference of an event's assertions at the argument that it is about, else at the event."""
+    named = {each.name: each for each in event.fields if each.name}
+    for check in event.pins:
+        for one in check.differences.get(event.event_id, ()):
+            whole, _, inside = one.place.partition(".")
+            # An argument may have a dot in its name (`user.id`), so the whole rest is tried before its first part.
+            at = named.get(inside) or named.get(inside.split(".")[0]) if whole in _WHOLES else None
+            shown_difference = replace(one, place=inside) if at else one
+            (at or event).differences.append((check, shown_difference))
+
+
 def _event(number: int, record: Mapping[str, Any], anchor: str, start: datetime | None) -> SimpleNamespace:
-    """One event: `look` is its kind, or `send`; `when` the time since the first one; `of` the id of what it answers."""
+    """Make one event: `look` is its kind, or `send`; `when` the time since the first event; `of` the id of its call."""
     kind = str(record.get("type", ""))
     given = record.get("data")
     data: Mapping[str, Any] = given if isinstance(given, dict) else {}
@@ -209,7 +217,7 @@ def _facts(kind: str, data: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _fields(kind: str, data: Mapping[str, Any]) -> Iterator[SimpleNamespace]:
-    """The named parts of an event; its content has no name."""
+    """Yield the named parts of an event; its content has no name."""
     values = data.get(_CONTENT.get(kind, "content"))
     if kind.startswith("memory_"):
         values = {**{name: data.get(name) for name in ("path", "source", "change_summary")}, "": values}
@@ -228,9 +236,9 @@ def _time(record: Mapping[str, Any]) -> datetime | None:
 
 
 def render(run: StoredRun, redactor: Redactor) -> bytes:
-    """The report of a run, in UTF-8.
+    """Render the report of a run, in UTF-8.
 
-    Without traces it shows the excerpts of the evidence, and says that traces are missing.
+    Without traces it shows the excerpts of the evidence, and a note that traces are missing.
     Raises `LeakError`, `StoredRunError`, `FileError`.
     """
     known = known_failures(run)
@@ -253,12 +261,12 @@ def render(run: StoredRun, redactor: Redactor) -> bytes:
 
 
 def _kind(row: TestRow, known: Mapping[str, str]) -> str:
-    """One of `KINDS`."""
+    """Return the outcome of a test: one of `KINDS`."""
     return "known" if row.test_case_id in known else "xfail" if row.xfail else row.status
 
 
 def _headline(summary: RunSummary, known: int) -> str:
-    """The outcome of the run in one line: how much of each kind went wrong."""
+    """Sum up the run in one line: the count of each kind of failure, else the reason of the exit code."""
     counts = summary.counts
     wrong = [
         f"{grouped(number, noun)}{end}"
@@ -269,17 +277,17 @@ def _headline(summary: RunSummary, known: int) -> str:
         )
         if number
     ]
-    told = ", ".join(wrong) if summary.exit_code and counts.total else ""
-    told = told or summary.exit_reason
-    return told[:1].upper() + told[1:]
+    line = ", ".join(wrong) if summary.exit_code and counts.total else ""
+    line = line or summary.exit_reason
+    return line[:1].upper() + line[1:]
 
 
 def _test(
     run: StoredRun, known: Mapping[str, str], places: Mapping[int, int], row: TestRow
 ) -> dict[str, Any]:
-    """All that `test.html.jinja` shows of a test. Raises `StoredRunError`, `FileError`.
+    """Gather the values for `test.html.jinja`. Raises `StoredRunError`, `FileError`.
 
-    `known` says why its failure is accepted; `anchors` tells where each event stands in the report.
+    `known` is the reason why a failure is accepted; `anchors` maps the id of an event to its place in the report.
     """
     result, name = run.result(row), row.test_case_id
     anchor = f"test-{name}" if _ANCHOR.fullmatch(name) else f"test-number-{places[id(row)]}"
@@ -305,7 +313,7 @@ def _test(
 
 
 def render_mutants(report: MutationReport, redactor: Redactor) -> bytes:
-    """The report of mutation testing, in UTF-8: survivors first, each with what to add. It has no script.
+    """Render the report of mutation testing, in UTF-8: survivors first, each with an assertion to add. It has no script.
 
     Raises `LeakError`.
     """
@@ -313,7 +321,7 @@ def render_mutants(report: MutationReport, redactor: Redactor) -> bytes:
 
 
 def _page(redactor: Redactor, template: str, *, script: str = "", **values: Any) -> bytes:
-    """A page. Its Content-Security-Policy allows our style sheet and our script, by their digests, and nothing else."""
+    """Render a page. Its Content-Security-Policy allows our style sheet and our script, by digest, and nothing else."""
     import jinja2
 
     @lru_cache(4096)  # names, ids and words of our own come by thousands of times
@@ -321,7 +329,7 @@ def _page(redactor: Redactor, template: str, *, script: str = "", **values: Any)
         return sealed_text(text, redactor).decode()
 
     def put(value: Any) -> Any:
-        """What replaces a value in the page: every text passes through here before it is escaped."""
+        """Redact a value of the page: every text passes through here before it is escaped."""
         return written(value) if type(value) is str else value
 
     environment = jinja2.Environment(

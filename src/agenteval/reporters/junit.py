@@ -19,9 +19,9 @@ _SUFFIX = re.compile(r"(?:(?:^|/)test|\.test)?\.ya?ml$")
 
 
 def render(run: StoredRun, redactor: Redactor) -> bytes:
-    """The report.
+    """Render the report.
 
-    Failures that are expected or known are skipped, with the type `xfail` or `known_failure`; what could not be loaded
+    An expected or known failure is `skipped`, with the type `xfail` or `known_failure`; a file that could not be loaded
     is an error.
     """
     listed = list(entries(run))
@@ -64,7 +64,7 @@ def _suite(entry: Entry, run: StoredRun) -> ET.Element:
 
 
 def _properties(entry: Entry, run: StoredRun) -> dict[str, str]:
-    """What CI servers show beside a suite; the line is that of what decided: an assertion, or a mistake in the test file."""
+    """Return the properties of a suite. `line` is the line of the deciding assertion, or of the mistake in the test file."""
     found = {"test_run_id": run.summary.test_run_id, "agenteval_version": run.summary.agenteval_version}
     if entry.line is not None:
         found["line"] = str(entry.line)
@@ -96,7 +96,7 @@ def _properties(entry: Entry, run: StoredRun) -> dict[str, str]:
 
 
 def _classname(entry: Entry) -> str:
-    """The path with dots, by which CI servers group: `evals/news/test.yaml` is `evals.news`."""
+    """Return the path with dots, by which CI servers group: `evals/news/test.yaml` is `evals.news`."""
     parts = _SUFFIX.sub("", entry.path).split("/")
     return _shown(".".join(part for part in parts if part not in ("", ".", ".."))) or "agenteval"
 
@@ -106,5 +106,5 @@ def _seconds(milliseconds: float) -> str:
 
 
 def _shown(text: str) -> str:
-    """The text with escapes for what XML cannot hold, and for what a terminal or a page would obey."""
+    """Escape characters that XML cannot hold, or that a terminal or a page would obey."""
     return "\n".join(map(printable, text.split("\n")))

@@ -16,11 +16,11 @@ from agenteval.reporters.entries import Entry, entries, problem_text
 from agenteval.text.fitting import abridged, clipped, ends, plural, printable
 
 LONGEST_COMMENT = 65_536
-"""Characters that GitHub accepts as a comment; bytes are counted here, which are never fewer."""
+"""The most characters that GitHub accepts as a comment; bytes are counted here, which are never fewer."""
 LONGEST_EVIDENCE = 4_000
 LONGEST_HEADLINE = 300
 _RESERVE = 500
-"""Bytes reserved for the line about what is left out, and for tokens longer than what they hide."""
+"""The bytes reserved for the line about omitted entries, and for redaction tokens that are longer than the secret."""
 
 _WORDS = {
     "fail": "FAIL",
@@ -34,12 +34,12 @@ _SIGNS = {0: "✅", 1: "❌"}
 
 
 def render(run: StoredRun, redactor: Redactor) -> bytes:
-    """The report, no longer than a comment may be; what does not fit is counted."""
+    """Render the report, no longer than a comment may be; entries that do not fit are counted."""
     return sealed_text(within(run, LONGEST_COMMENT), redactor)
 
 
 def within(run: StoredRun, longest: int) -> str:
-    """The report in at most `longest` bytes of UTF-8: what could not be loaded, then failures, as long as they fit."""
+    """Write the report in at most `longest` bytes of UTF-8: invalid files first, then failures, as many as fit."""
     summary = run.summary
     head = [f"## {_SIGNS.get(summary.exit_code, '⛔')} agenteval: {_code(summary.exit_reason, '')}", ""]
     head += [*_counts(summary, len(known_failures(run))), "", _facts(run), ""]
@@ -61,14 +61,14 @@ def within(run: StoredRun, longest: int) -> str:
 
 
 def _urgent_first(run: StoredRun) -> list[Entry]:
-    """Where room is short, what is about no test says most about the exit code, then failures and errors."""
+    """Sort entries for a short report: those about no test, which explain the exit code best, then failures and errors."""
     return sorted(
         entries(run), key=lambda each: (each.result is not None, each.kind not in ("fail", "error"))
     )
 
 
 def _section(entry: Entry) -> list[str]:
-    """A fold with the evidence. Nothing of it is Markdown or HTML, and nobody named in it is notified."""
+    """Write a fold with the evidence. Its text is never read as Markdown or HTML, and notifies nobody who is named in it."""
     message = ends(entry.message, LONGEST_HEADLINE)
     result, facts = entry.result, ""
     word = _WORDS[entry.kind]
@@ -93,7 +93,7 @@ def _fenced(text: str) -> list[str]:
 
 
 def _code(text: str, tag: str = "code") -> str:
-    """A text on one line that is shown literally, as HTML in a block of HTML, where Markdown does not apply."""
+    """Write a text literally, on one line of an HTML block, where Markdown does not apply."""
     shown = escape(printable(" ".join(text.split())), quote=False)
     return f"<{tag}>{shown}</{tag}>" if tag else shown
 
@@ -133,28 +133,30 @@ def _size(lines: Iterable[str]) -> int:
 
 
 MOST_ANNOTATIONS = 10
-"""Annotations of one kind that GitHub keeps for a step."""
+"""The most annotations of one kind that GitHub keeps for a step."""
 LONGEST_SUMMARY = 2**20
-"""Bytes that GitHub accepts as the summary of a step."""
+"""The most bytes that GitHub accepts as the summary of a step."""
 LONGEST_MESSAGE = 4_000
 
 
 def annotations(run: StoredRun) -> Iterator[str]:
-    """A command for each test that failed or warns; beyond what GitHub keeps, the last one counts the rest."""
+    """Yield a command for each test that failed or warns; beyond the number GitHub keeps, the last one counts the rest."""
     listed = _urgent_first(run)
     errors = [
         _command("error", each, each.name, each.text) for each in listed if each.kind in ("fail", "error")
     ]
     remarks = [problem for problem in run.summary.problems if problem.severity == "warning"]
-    told = {(each.path, each.message) for each in remarks}
-    warnings = [_command("warning", each, each.name, each.text) for each in listed if _warns(each, told)]
+    in_problems = {(each.path, each.message) for each in remarks}
+    warnings = [
+        _command("warning", each, each.name, each.text) for each in listed if _warns(each, in_problems)
+    ]
     warnings += [_command("warning", each, each.reason_code, problem_text(each)) for each in remarks]
     yield from _kept(errors, "error", "tests did not pass")
     yield from _kept(warnings, "warning", "warnings")
 
 
 def write_summary(run: StoredRun, path: Path, redactor: Redactor) -> None:
-    """Append the run to the summary of the step; GitHub would show nothing of one that is too long.
+    """Append the run to the summary of the step, if it fits: GitHub shows nothing of a summary that is too long.
 
     Raises `LeakError`, `OSError`.
     """
@@ -165,13 +167,13 @@ def write_summary(run: StoredRun, path: Path, redactor: Redactor) -> None:
             file.write(content)
 
 
-def _warns(entry: Entry, told: set[tuple[str, str]]) -> bool:
-    """Whether a test that passed warns of anything that is not told as a problem of its file."""
+def _warns(entry: Entry, in_problems: set[tuple[str, str]]) -> bool:
+    """Return whether a test that passed has a warning that is not listed as a problem of its file."""
     result = entry.result
     if entry.kind != "pass" or result is None:
         return False
     return bool(result.summary.assertions_warned) or any(
-        (result.path, each) not in told for each in result.warnings
+        (result.path, each) not in in_problems for each in result.warnings
     )
 
 
@@ -184,7 +186,7 @@ def _kept(commands: list[str], kind: str, noun: str) -> list[str]:
 
 
 def _command(kind: str, at: Entry | InvalidSpec | None, title: str, text: str) -> str:
-    """One workflow command. A property may hold neither `:` nor `,`, and no value a line break or a bare `%`."""
+    """Write a workflow command. A property may hold neither `:` nor `,`, and no value a line break or a bare `%`."""
     properties: dict[str, str | int | None] = {}
     if at and at.path:
         properties = {"file": _in_workspace(at.path), "line": at.line or 1, "col": at.column}
@@ -194,7 +196,7 @@ def _command(kind: str, at: Entry | InvalidSpec | None, title: str, text: str) -
 
 
 def _in_workspace(path: str) -> str:
-    """The path from the top of the repository, where GitHub looks for the file."""
+    """Return the path from the top of the repository, where GitHub looks for the file."""
     top = os.environ.get("GITHUB_WORKSPACE")
     if not top:
         return path

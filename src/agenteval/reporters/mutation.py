@@ -1,4 +1,4 @@
-"""Mutation testing on the console: every mutant that no assertion noticed, with what to add; then the scores."""
+"""Mutation testing on the console: every mutant that no assertion noticed, with an assertion to add; then the scores."""
 
 from agenteval.mutation.results import MutantResult, MutationReport, Score, TestMutation, percent
 from agenteval.reporters.console import Console
@@ -6,7 +6,7 @@ from agenteval.reporters.terminal import Part
 from agenteval.text.fitting import counted
 
 
-def tell_test(console: Console, test: TestMutation) -> None:
+def print_mutants_of(console: Console, test: TestMutation) -> None:
     """Print one test, once its mutants are judged: survivors in full; with `-v` the others on a line each."""
     if console.verbosity < 0:
         return
@@ -37,7 +37,7 @@ def tell_test(console: Console, test: TestMutation) -> None:
 
 
 def _survivor(console: Console, mutant: MutantResult, suggested: set[str]) -> None:
-    _told(console, ("  survived", "red"), mutant, "")
+    _print_mutant(console, ("  survived", "red"), mutant, "")
     for line in mutant.difference:
         console.line(line, indent=6, style={"-": "red", "+": "green"}.get(line[:1], "dim"))
     if mutant.suggestion is None:
@@ -54,16 +54,16 @@ def _survivor(console: Console, mutant: MutantResult, suggested: set[str]) -> No
 
 def _noticed(console: Console, mutant: MutantResult) -> None:
     if mutant.status == "killed":
-        _told(console, ("  killed", "green"), mutant, f" ({', '.join(mutant.killed_by)})")
+        _print_mutant(console, ("  killed", "green"), mutant, f" ({', '.join(mutant.killed_by)})")
     else:
-        _told(console, ("  equivalent", "dim"), mutant, f" ({mutant.rule})")
+        _print_mutant(console, ("  equivalent", "dim"), mutant, f" ({mutant.rule})")
 
 
-def _told(console: Console, word: Part, mutant: MutantResult, why: str) -> None:
+def _print_mutant(console: Console, word: Part, mutant: MutantResult, why: str) -> None:
     console.columns([word, f" {mutant.operator}:"], f"{mutant.what}{why}", indent=6, gap=" ")
 
 
-def tell_summary(console: Console, report: MutationReport) -> None:
+def print_summary(console: Console, report: MutationReport) -> None:
     """Print the scores by operator and by category, and the totals on a line."""
     console.gap()
     for title, scores in (("operators", report.operators), ("categories", report.categories)):
@@ -90,7 +90,7 @@ def _table(console: Console, scores: list[Score]) -> None:
 
 
 def _look(one: Score | TestMutation) -> tuple[str, str]:
-    """Sign and style of a score. Equivalent mutants alone prove nothing, and are not green."""
+    """Return sign and style of a score. Equivalent mutants alone prove nothing, and are not green."""
     if one.survived:
         return "warn", "yellow"
     return ("pass", "green") if one.killed else ("skip", "dim")

@@ -13,7 +13,7 @@ from agenteval.redaction.sealing import sealed_lines
 
 
 def render(run: StoredRun, redactor: Redactor) -> bytes:
-    """All events of a finished run, the same as `Stream` writes."""
+    """Render all events of a finished run, the same as `Stream` writes."""
     events = [
         _started(run.summary.test_run_id, run.summary.agenteval_version),
         *(_tested(result) for result in run.results()),
@@ -31,11 +31,11 @@ class Stream:
         self._write(_started(run_id, __version__))
 
     def test(self, result: TestResult) -> None:
-        """One test, as its result has been written. Raises `LeakError`, `OSError`."""
+        """Write the event of a test, with its result as written. Raises `LeakError`, `OSError`."""
         self._write(_tested(result))
 
     def finish(self, summary: RunSummary) -> None:
-        """The end of the run, as its summary has been written. Raises `LeakError`, `OSError`."""
+        """Write the event of the end, with the summary as written. Raises `LeakError`, `OSError`."""
         self._write(_finished(summary))
 
     def _write(self, event: dict[str, Any]) -> None:

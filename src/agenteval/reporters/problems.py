@@ -1,4 +1,4 @@
-"""Problems of files as they may be shown: redacted as the files themselves ask."""
+"""Redacts the problems of files, also by the rules of the files themselves (`redact_fields`), and prints them."""
 
 import sys
 from collections.abc import Iterable, Sequence
@@ -13,7 +13,7 @@ from agenteval.redaction.redactor import RedactionRules, Redactor
 
 
 def redacted_problems(problems: Sequence[Problem], rules: RedactionRules) -> list[Problem]:
-    """The problems, redacted by these rules, and by the `redact_fields` of the test files that they are about.
+    """Redact problems by these rules, and by the `redact_fields` of the test files that they are about.
 
     A file may be wrong in any other way, as long as it is YAML. Of a file that is not, and yet mentions
     `redact_fields`, no line is shown: nobody knows which of its words are the values of these fields.
@@ -29,7 +29,7 @@ def redacted_problems(problems: Sequence[Problem], rules: RedactionRules) -> lis
 
 
 def redacted(problem: Problem, redactor: Redactor) -> Problem:
-    """A problem, redacted. The caret stays under what it points at, as far as that is still shown."""
+    """Redact a problem. The caret stays under the part that it points at, as far as that is still shown."""
     excerpt = [(number, redactor.redacted(text)) for number, text in problem.excerpt]
     made = replace(
         problem,
@@ -49,7 +49,7 @@ def redacted(problem: Problem, redactor: Redactor) -> Problem:
 
 
 def _redactor_of(path: Path, rules: RedactionRules, problems: Sequence[Problem]) -> tuple[Redactor, bool]:
-    """The redactor of a file that some problems quote, and whether lines of it may be shown.
+    """Return the redactor of a file that some problems quote, and whether lines of it may be shown.
 
     It learns the values of `reporting.redact_fields` twice, as they are meant and as they are written: an excerpt shows
     `010`, which means 8.
@@ -78,15 +78,15 @@ def _redactor_of(path: Path, rules: RedactionRules, problems: Sequence[Problem])
 
 
 def remarks_of(warnings: Iterable[str], path: Path) -> list[Problem]:
-    """The warnings of an adapter about a file, as problems."""
+    """Turn the warnings of an adapter about a file into problems."""
     return [
         Problem(reason_code="adapter.remark", message=warning, path=path, severity="warning")
         for warning in warnings
     ]
 
 
-def tell(problems: Iterable[Problem]) -> None:
-    """Print problems on stderr: stdout is for what the command was asked for."""
+def print_problems(problems: Iterable[Problem]) -> None:
+    """Print problems on stderr: stdout is for the output of the command."""
     from agenteval.reporters.console import Console
 
     console = Console(sys.stderr)
@@ -96,7 +96,7 @@ def tell(problems: Iterable[Problem]) -> None:
 
 
 def problem_as_json(problem: Problem) -> dict[str, object]:
-    """A problem as plain data."""
+    """Return a problem as plain data."""
     return {
         "path": str(problem.path) if problem.path else None,
         "line": problem.line,

@@ -1,4 +1,4 @@
-"""One line at the bottom of a terminal, which is gone before anything else is written, and at the end."""
+"""Shows progress on one line at the bottom of a terminal; it is removed before anything else is written, and at the end."""
 
 import math
 import sys
@@ -12,15 +12,15 @@ from agenteval.text.fitting import cut, printable
 CLEAR = "\r\x1b[2K"
 LONGEST = 78
 FIRST_LOOK = 0.3
-"""Seconds before the rest of a run is first estimated."""
+"""The seconds before the rest of a run is first estimated."""
 WORTH_SHOWING = 1.0
-"""Seconds of work that must be left when the line first appears."""
+"""The seconds of work that must be left when the line first appears."""
 INTERVAL = 0.1
-"""Seconds between two drawings."""
+"""The seconds between two drawings."""
 
 
 class StatusLine:
-    """A line that can be taken back: on a stream, or on stderr if that is a terminal."""
+    """A line that can be removed again: on a stream, or on stderr if that is a terminal."""
 
     def __init__(self, stream: TextIO | None = None) -> None:
         self.stream = stream or sys.stderr
@@ -44,7 +44,7 @@ class StatusLine:
 
 
 class Progress(StatusLine):
-    """How far a run of `total` files is, while it has more than a second of work left."""
+    """The progress of a run of `total` files, shown while more than a second of work is left."""
 
     def __init__(self, terminal: Terminal, total: int) -> None:
         super().__init__(terminal.stream)
@@ -57,7 +57,7 @@ class Progress(StatusLine):
         terminal.before_line = self.clear
 
     def step(self, failures: int) -> None:
-        """One more file is done; `failures` tests have failed so far."""
+        """Count one more file as done; `failures` tests have failed so far."""
         self.done += 1
         now = time.monotonic()
         if now >= self._due:
@@ -83,7 +83,7 @@ class Progress(StatusLine):
 
 
 class LiveProgress(StatusLine):
-    """Says what an agent is doing (`LiveOptions.tell`)."""
+    """Shows the current step of an agent (`LiveOptions.tell`)."""
 
     def __call__(self, doing: str) -> None:
         """Show it; the line goes away once the agent is done."""
@@ -94,7 +94,7 @@ class LiveProgress(StatusLine):
 
 
 class ReadingProgress(StatusLine):
-    """An adapter calls it as it reads (`AdapterContext.progress`)."""
+    """Shows how far an adapter has read a file (`AdapterContext.progress`)."""
 
     def __call__(self, path: Path, done: int, total: int) -> None:
         """Show that `done` of `total` bytes are read. The line goes away once all are."""

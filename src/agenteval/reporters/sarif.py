@@ -15,15 +15,15 @@ from agenteval.text.fitting import visible
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 ROOT = "%SRCROOT%"
-"""Stands for the directory that the paths of a run are relative to."""
+"""The placeholder for the directory that the paths of a run are relative to."""
 
 Json = dict[str, Any]
 
 
 def render(run: StoredRun, redactor: Redactor) -> bytes:
-    """The report. A rule is a type of assertion, or the reason code of what kept a test from being judged.
+    """Render the report. A rule is a type of assertion, or the reason code of an error.
 
-    An expected or a known failure is a result that is suppressed, with its reason.
+    An expected or known failure is a suppressed result, with its reason.
     """
     results = [result for entry in entries(run) for result in _of_entry(entry)]
     results += map(_of_problem, run.summary.problems)
@@ -57,7 +57,7 @@ def render(run: StoredRun, redactor: Redactor) -> bytes:
 
 
 def _shown(data: Any) -> Any:
-    """Plain data whose texts hide nothing: what reads SARIF prints them as they are, or puts them into XML."""
+    """Escape invisible characters in all texts: readers of SARIF print them as they are, or put them into XML."""
     if isinstance(data, str):
         return visible(data)
     if isinstance(data, dict):
@@ -66,7 +66,7 @@ def _shown(data: Any) -> Any:
 
 
 def _rule(name: str) -> Json:
-    """A rule with all that GitHub demands of one: what a type of assertion asks for, or a reason code."""
+    """Describe a rule, a type of assertion or a reason code, with all the fields that GitHub requires."""
     from inspect import cleandoc
 
     from agenteval.assertions import assertion_class
@@ -87,7 +87,7 @@ def _rule(name: str) -> Json:
 
 
 def _of_entry(entry: Entry) -> Iterator[Json]:
-    """The results of a test, or of the run; those of files that could not be loaded come from problems."""
+    """Yield the results of a test, or of the run; those of files that could not be loaded come from problems."""
     if result := entry.result:
         failing = [each for each in result.assertions if each.status in ("fail", "warn")]
         yield from (_suppressed(_of_assertion(result, each), entry) for each in failing)
@@ -101,7 +101,7 @@ def _of_entry(entry: Entry) -> Iterator[Json]:
 
 
 def _suppressed(made: Json, entry: Entry) -> Json:
-    """A result; that of a known failure with the reason why it is accepted, which is not in the test file."""
+    """Add to the result of a known failure the reason why it is accepted, which is not in the test file."""
     if entry.kind == "known":
         made.setdefault("suppressions", []).append({"kind": "external", "justification": entry.message})
     return made
@@ -137,7 +137,7 @@ def _result(rule: str, level: str, text: str, place: Json, *, test: str = "") ->
 
 def _place(path: str, line: int | None, column: int | None) -> Json:
     region = {"startLine": line or 1} | ({"startColumn": column} if column else {})
-    file = path or SETTINGS_FILE  # code scanning takes no report in which a result has no place
+    file = path or SETTINGS_FILE  # code scanning refuses a report in which a result has no place
     return {"artifactLocation": _artifact(file), "region": region}
 
 

@@ -1,4 +1,4 @@
-"""Lines on a stream whose reader may have gone, or that has few characters or colours; nothing harmful is written.
+"""Prints lines on a stream: its reader may have gone, and it may lack characters or colours. Nothing harmful is written.
 
 All that a command prints goes through `write`, which applies the redactor in force: no caller has to.
 """
@@ -26,14 +26,14 @@ def write_json(stream: TextIO, data: Any) -> None:
 
 
 def write_encoded(stream: TextIO, text: str) -> None:
-    """Write JSON, with escapes for what a terminal would obey or hide."""
+    """Write JSON, with escapes for characters that a terminal would obey or hide."""
     write(stream, visible_in_json(text))
 
 
 def write(stream: TextIO, text: str) -> None:
     """Write to a stream; if its reader has gone (`| head`), nothing more is written, and the run goes on.
 
-    What is sensitive is redacted, and characters that the stream's encoding lacks are escaped.
+    Sensitive values are redacted, and characters that the stream's encoding lacks are escaped.
     """
     try:
         stream.write(redactor_in_force().redacted(text))
@@ -60,12 +60,12 @@ def silence(stream: TextIO) -> None:
 
 
 def in_github_actions() -> bool:
-    """Whether GitHub Actions runs this."""
+    """Return whether this runs in GitHub Actions."""
     return os.environ.get("GITHUB_ACTIONS") == "true"
 
 
 class NoCommands:
-    """A stream in a log of GitHub Actions: no line of it is a workflow command, whoever writes it, and in whatever pieces.
+    """A stream in a log of GitHub Actions on which no line is a workflow command, in whatever pieces a line is written.
 
     The runner takes a line for a command that begins, after blanks, with `::`, or has `##[` anywhere. The sign that
     makes it one is written as an escape, which JSON reads as that sign. What is invisible counts as a blank, since the
@@ -116,7 +116,7 @@ def no_commands() -> Iterator[None]:
 
 
 def without_commands(text: str) -> str:
-    """A text that somebody else prints: in GitHub Actions no line of it is a workflow command."""
+    """Return a text for others to print: in GitHub Actions no line of it is a workflow command."""
     if not in_github_actions():
         return text
     stream = StringIO()
@@ -142,11 +142,11 @@ _SIGNS = {
     "bar": ("━", "="),
     "track": ("─", "-"),
 }
-"""Signs, and what stands for them where the encoding has none."""
+"""Signs, each with its substitute for an encoding that lacks it."""
 _EXCERPT_LINE = lazy(r" *[0-9]* \| ")
 
 PLAIN_WIDTH = 140
-"""Width when the output is not a terminal."""
+"""The width when the output is not a terminal."""
 
 
 class Terminal:
@@ -159,7 +159,7 @@ class Terminal:
         self.stream = stream
         terminal = stream.isatty()
         self.is_terminal = terminal and os.environ.get("TERM") != "dumb"
-        """Whether there is a terminal that understands escape sequences."""
+        """True on a terminal that understands escape sequences."""
         auto = self.is_terminal and not os.environ.get("NO_COLOR")
         self.colored = color == "always" or (color == "auto" and auto)
         self.width = max(40, shutil.get_terminal_size().columns) if terminal else PLAIN_WIDTH
@@ -171,7 +171,7 @@ class Terminal:
         self.before_line: Callable[[], None] | None = None
         """Called before each line, to remove a line of progress."""
         self._kept: list[str] | None = None
-        """Gets the lines instead of the stream, while it is set."""
+        """The captured lines while `capture` works, in place of lines on the stream."""
 
     def emit(self, *parts: Part) -> None:
         """Write one line of texts, with or without a style, each made harmless for a terminal."""
@@ -253,15 +253,15 @@ class Terminal:
                 self.line(rest, indent=2)
 
     def dotted(self, facts: Iterable[str]) -> str:
-        """The facts on one line, separated by dots."""
+        """Join facts on one line, separated by dots."""
         return f" {self.signs['dot']} ".join(facts)
 
     def mark(self, sign: str) -> str:
-        """A sign padded to the width of all signs, so that what follows is aligned."""
+        """Return a sign padded to the width of all signs, so that the words after it are aligned."""
         return f"{self.signs[sign]:<{len(self.signs['pass'])}}"
 
     def ending(self, code: int, why: str) -> None:
-        """The last line of a command: its exit code, and why."""
+        """Print the last line of a command: its exit code, and the reason."""
         self.emit((f"exit {code:d}: {why}", "red" if code else "green"))
 
     def command(self, line: str) -> None:
@@ -271,16 +271,16 @@ class Terminal:
         stream = self.stream
         write(stream.stream if isinstance(stream, NoCommands) else stream, printable(line) + "\n")
 
-    def capture(self, telling: Callable[[], None]) -> list[str]:
-        """The lines that `telling` would write; `tell` writes them later, maybe in another process."""
+    def capture(self, print_lines: Callable[[], None]) -> list[str]:
+        """Return the lines that a function would write; `replay` writes them later, maybe in another process."""
         lines = self._kept = []
         try:
-            telling()
+            print_lines()
         finally:
             self._kept = None
         return lines
 
-    def tell(self, lines: Iterable[str]) -> None:
+    def replay(self, lines: Iterable[str]) -> None:
         """Write lines that `capture` has made."""
         for line in lines:
             self._line(line)
@@ -306,7 +306,7 @@ class Terminal:
 
 
 def _widened(text: str) -> str:
-    """The printable text with a NUL before each sign of two cells, so that its length is its width."""
+    """Put a NUL before each sign of two cells, so that the length of the text is its width."""
     if text.isascii():
         return text
     return "".join(f"\0{sign}" if cells(sign) > 1 else sign for sign in text)

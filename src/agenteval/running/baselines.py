@@ -1,4 +1,4 @@
-"""What `agenteval run --baseline` and `--update-baseline` do around a run."""
+"""The baseline of a run: opened before it, compared with it at its end, and updated (`--baseline`, `--update-baseline`)."""
 
 import time
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ def today() -> str:
 def open_baseline(
     given: Path | None, *, update: bool, default: Path, suite: Suite
 ) -> tuple[Comparer, Baseline | None]:
-    """Open the baseline of a run of a suite: what compares its tests with it, and its score, if there is one.
+    """Open the baseline of a run of a suite: return a comparer for its tests, and the baseline's score, if there is one.
 
     `given` is the run or file to compare with; None stands for the file `default`, if it is there. An update goes
     to the given file, or to `default`, but never over the baseline of another suite. Raises `UsageError`,
@@ -84,7 +84,7 @@ def refuse_shard() -> None:
 
 
 def apply_baseline(recorder: "RunRecorder", watch: Comparer) -> None:
-    """Compare what was watched, let the tally judge by it, and write the new baseline. Raises `BaselineError`."""
+    """Compare the tests with the baseline, add the regressions to the totals, and write the update. Raises `BaselineError`."""
     options, suite, totals = recorder.options, recorder.suite, recorder.totals
     after = ComparedSide(
         label=recorder.folder or options.run_id,
@@ -95,7 +95,7 @@ def apply_baseline(recorder: "RunRecorder", watch: Comparer) -> None:
     )
     counts, target = count(recorder.records, totals), watch.target
     comparison = watch.close(after, complete=not recorder.partial and not counts.invalid)
-    if comparison:
+    if comparison:  # None where --update-baseline writes the first baseline: there is nothing to compare with
         label = comparison.before.label
         totals.compare(label, regressions=comparison.regressions, known_failures=watch.known_failures)
         recorder.compared(comparison)
@@ -111,6 +111,7 @@ def apply_baseline(recorder: "RunRecorder", watch: Comparer) -> None:
             recorder.warn([warning])
     if target is None:
         return
+    # A test in error has no verdict to write down: the new baseline would forget what the old one knows of it.
     if counts.invalid or counts.errors or not counts.total:
         warning = Problem(
             reason_code="baseline.not_written",

@@ -38,20 +38,20 @@ from agenteval.text.lazy_regexes import lazy
 from agenteval.text.parts import texts
 
 MOST_BYTES = 200 * 10**6
-"""The most that a project may have in its files to travel."""
+"""The most bytes of files with which a project still travels."""
 LARGEST_SHARE = 64
-"""Most items in one share; the first shares have one, and grow while items take little time."""
+"""The most items in one share; the first shares have one, and grow while items take little time."""
 SHARE_SECONDS = 0.2
-"""How long a share should take: a shorter one is mostly sent to and fro, a longer one keeps others waiting."""
+"""The seconds that a share should take: a shorter one is mostly sent to and fro, a longer one keeps others waiting."""
 CONNECT_SECONDS = 8
 LOOK_SECONDS = 1.0
 """Seconds between two looks at which workers there are."""
 GATHER_SECONDS = 10.0
-"""How long results may take to arrive, before it is looked whether there still are workers."""
+"""The seconds that results may take to arrive before the workers are counted again."""
 NO_WORKER_SECONDS = 60
-"""How long a run waits for a worker when there is none any more."""
+"""The seconds that a run waits for a worker when none is left."""
 LOST = "was lost with several workers of the cluster"
-"""How an item ended that Dask runs on no other worker (`distributed.scheduler.allowed-failures`)."""
+"""The end of an item that Dask runs on no other worker any more (`distributed.scheduler.allowed-failures`)."""
 _LEFT_OUT = frozenset(
     (
         ".agenteval_cache", ".git", ".hypothesis", ".mypy_cache", ".nox", ".pytest_cache", ".ruff_cache", ".tox",
@@ -73,8 +73,8 @@ class Cluster:
 
     `address` is a scheduler's, or `local:N`. `shared_root` is where each worker finds the project, which else travels.
 
-    Raises `UsageError` when there is no such scheduler or worker, when what a worker has installed is not what is installed
-    here, and when tests run live (`live`: all) and a worker has no `sandbox` (a runtime, or auto).
+    Raises `UsageError` without a scheduler or worker, when a worker has other packages installed than this machine,
+    and when tests run live (`live`: all) and a worker has no `sandbox` (a runtime, or auto).
     """
 
     def __init__(
@@ -124,7 +124,7 @@ class Cluster:
             ) from None
 
     def _started(self) -> Any:
-        """A cluster in this process. It listens nowhere: through a port of loopback, any user of the machine could run code in it."""
+        """Start a cluster in this process. It listens nowhere: through a local port, any user of the machine could run code."""
         from distributed import Scheduler, SpecCluster, Worker
 
         def quiet(kind: Any) -> Any:  # each would serve pages about itself
@@ -162,7 +162,7 @@ class Cluster:
 
 
 def _silence_dask() -> None:
-    """Keep what Dask logs out of our output: what matters to a person is said by us."""
+    """Keep the log of Dask out of our output: errors that matter to a person are reported by us."""
     import logging
 
     names = ("distributed", "tornado", "asyncio", "bokeh")
@@ -174,11 +174,11 @@ class _Share(NamedTuple):
     indexes: list[int]
     asked: list[Asked]
     worker: str = ""
-    """The one that it is meant for."""
+    """The worker that the share is meant for."""
 
 
 class ClusterRun:
-    """The pickled answers of a job for each item, in order; to a run what `Workers` is. Raises `ClusterError` when the cluster is gone."""
+    """Pickled answers for items from a cluster, in order, with the interface of `Workers`. Raises `ClusterError` when it is gone."""
 
     def __init__(self, cluster: Cluster, job: Job, items: Sequence[Any]) -> None:
         self.cluster, self.job, self.items = cluster, job, items
@@ -187,9 +187,9 @@ class ClusterRun:
         self._next = self._bytes = 0
         self._size = 1
         self._threads: dict[str, int] = {}
-        """Of each worker."""
+        """The number of threads of each worker."""
         self._shares: dict[Any, _Share] = {}
-        """What each future stands for."""
+        """The share of each future."""
         self._looked = self._seen = 0.0
         self._name = f"agenteval-{os.urandom(6).hex()}"
         self._copy: Any = None
@@ -206,7 +206,7 @@ class ClusterRun:
             yield self._taken(self._next)
 
     def leftover(self) -> Iterator[tuple[Any, bytes]]:
-        """Whatever else has come back, each with its item, in order, when a run is interrupted."""
+        """Yield all other answers that have arrived, each with its item, in order, when a run is interrupted."""
         for index in sorted(self._done):
             yield self.items[index], self._taken(index)
 
@@ -216,6 +216,7 @@ class ClusterRun:
             return
         self._copy = None
         client = self.cluster.client
+        # Whatever fails here, the run has ended: workers that are still busy drop their results.
         with suppress(Exception):
             client.cancel(list(self._shares), force=True)
             if self._shares:
@@ -229,7 +230,7 @@ class ClusterRun:
         return content
 
     def _look(self) -> None:
-        """See how many workers there are, and that there is a scheduler."""
+        """Count the workers, from time to time. Raises `ClusterError` if the scheduler, or the last worker, is gone."""
         now = time.monotonic()
         if now - self._looked < LOOK_SECONDS:
             return
@@ -250,9 +251,9 @@ class ClusterRun:
             )
 
     def _hand_out(self) -> None:
-        """A share ahead for each worker: it never waits for the next.
+        """Give out shares, one ahead for each worker, so that none waits for its next.
 
-        Each is meant for the worker that has the fewest: left to itself, Dask would give all to the one that had the project first.
+        Each is meant for the worker with the fewest: left to itself, Dask would give all to the first that had the project.
         """
         ahead, every = 2 if self._size > 1 else 1, sum(self._threads.values())
         while self._waiting:
@@ -262,10 +263,12 @@ class ClusterRun:
                 return
             _, worker = min(free)
             share = self._waiting.popleft()
+            # Answers behind a slow item fill memory; only the item that all wait for is still handed out.
             if self._bytes > MOST_WAITING and share.indexes[0] != self._next:
                 self._waiting.appendleft(share)
                 return
             most = max(1, min(self._size, len(self._waiting) // (2 * every)))
+            # An item that was lost with a machine goes alone: if it ends the next machine too, it takes nothing with it.
             while len(share.indexes) < most and not share.asked[0][2] and not self._waiting[0].asked[0][2]:
                 more = self._waiting.popleft()
                 share = _Share(share.indexes + more.indexes, share.asked + more.asked)
@@ -283,7 +286,7 @@ class ClusterRun:
             self._shares[future] = share._replace(worker=worker)
 
     def _receive(self) -> None:
-        """Take what has come back, when there is something within a moment."""
+        """Take the answers that arrive within a moment; queue lost shares again."""
         from concurrent.futures import CancelledError
 
         from distributed import KilledWorker, wait
@@ -317,7 +320,7 @@ class ClusterRun:
                 self._waiting.appendleft(share)
 
     def _split(self, share: _Share) -> None:
-        """Give the items of a share that ended all its workers to others, each alone; one that was alone is to be blamed."""
+        """Queue the items of a share that ended all its workers, each alone; an item that was alone is to blame."""
         if len(share.indexes) == 1:
             ((item, blame, lost),) = share.asked
             if blame:  # even to report it, without running it, ended a worker
@@ -333,7 +336,7 @@ class ClusterRun:
             self._bytes += len(content)
         if seconds < SHARE_SECONDS and len(share.indexes) >= self._size:
             self._size = min(LARGEST_SHARE, self._size * 2)
-        elif seconds > 2 * SHARE_SECONDS:
+        elif seconds > 2 * SHARE_SECONDS:  # twice, so that the size does not swing to and fro
             self._size = max(1, self._size // 2)
 
 
@@ -341,9 +344,9 @@ class ClusterRun:
 
 
 class Home(NamedTuple):
-    """Where on a worker the project is: `shared`, or below a folder made for it. All else is relative.
+    """The place of the project on a worker: `shared`, or below a folder made for it. All else is relative.
 
-    `files` is where what travels goes in that folder, `root` the project's root, `current` the current directory.
+    The files that travel go to `files` in that folder; `root` is the project's root, `current` the current directory.
     """
 
     shared: str
@@ -355,7 +358,7 @@ class Home(NamedTuple):
 def _home(
     project: OpenProject, paths: Sequence[str], shared_root: Path | None, *, with_git: bool
 ) -> tuple[Home, bytes]:
-    """Where a project is on a worker, and its files. Raises `UsageError`."""
+    """Decide the place of a project on a worker, and pack its files if they travel. Raises `UsageError`."""
     current, root = Path.cwd(), project.root
     files = root if shared_root else checkout_of(root)  # which is as far as a test may name files
     for path in paths:
@@ -384,7 +387,7 @@ def _home(
 
 
 def _runs_live(found: Found) -> bool:
-    """Whether a test file asks for an agent that runs again: then its machine needs a sandbox, and what git knows."""
+    """Return whether a test file looks like one that runs an agent: its machine then needs a sandbox and the git checkout."""
     with suppress(OSError, ValueError, AgentEvalError):
         return isinstance(found, Selected) and bool(_LIVE.search(read_bytes(found.path).decode()))
     return False
@@ -452,45 +455,15 @@ def _packed(
     ignored: frozenset[Path] = frozenset(),
     named: Sequence[Path] = (),
 ) -> bytes:
-    """The files of a folder, without ignored ones that are not named, as a tar archive. Raises `UsageError` when they are too large to travel."""
+    """Pack a folder into a tar archive, without ignored files that nothing names. Raises `UsageError` when it is too large."""
     made, total = io.BytesIO(), 0
+    git = folder / ".git"
+    goes = with_git and git.is_dir()  # an agent is shown what git tracks
+    stays = _Stays(runs, git_travels=goes)
     with tarfile.open(fileobj=made, mode="w:gz", compresslevel=1) as archive:
-        git = folder / ".git"
-        goes = with_git and git.is_dir()  # an agent is shown what git tracks
         if os.path.lexists(git) and not goes:
             archive.addfile(tarfile.TarInfo(git.name))  # marks how far a test may reach
-
-        def never(path: Path) -> bool:
-            if path == git:
-                return not goes
-            left_out = path.name in _LEFT_OUT or path == runs or _ENVIRONMENT.fullmatch(path.name)
-            return bool(left_out) or (path / "pyvenv.cfg").exists()
-
-        def travelling() -> Iterator[Path]:
-            for base, folders, names in os.walk(folder):
-                hidden = ignored
-                if (
-                    Path(base) != folder and ignored and ".git" in (*folders, *names)
-                ):  # a repository in the repository
-                    hidden = ignored_by_git(Path(base))
-                folders[:] = sorted(
-                    name for name in folders if not never(Path(base, name)) and Path(base, name) not in hidden
-                )
-                yield from (
-                    Path(base, name) for name in sorted((*names, *folders)) if Path(base, name) not in hidden
-                )
-            for path in named:
-                if path.is_relative_to(folder) and not any(
-                    never(each)
-                    for each in (path, *path.parents)
-                    if each.is_relative_to(folder) and each != folder
-                ):
-                    yield path
-                    for base, folders, names in os.walk(path):
-                        folders[:] = sorted(name for name in folders if not never(Path(base, name)))
-                        yield from (Path(base, name) for name in sorted((*names, *folders)))
-
-        for path in dict.fromkeys(travelling()):
+        for path in dict.fromkeys(_travelling(folder, stays, ignored, named)):
             if path == git or _ENVIRONMENT.fullmatch(path.name):
                 continue
             total += path.lstat().st_size
@@ -504,11 +477,52 @@ def _packed(
     return made.getvalue()
 
 
+class _Stays(NamedTuple):
+    """Decides which files and folders never travel, even if the project names them."""
+
+    runs: Path
+    git_travels: bool
+    """True if the `.git` of the project travels; other folders of that name never do."""
+
+    def never(self, path: Path, top: Path) -> bool:
+        """Return whether a path below `top` stays on this machine."""
+        if path == top / ".git":
+            return not self.git_travels
+        if path.name in _LEFT_OUT or path == self.runs or _ENVIRONMENT.fullmatch(path.name):
+            return True
+        return (path / "pyvenv.cfg").exists()  # a virtual environment, whatever its name
+
+
+def _travelling(top: Path, stays: _Stays, ignored: frozenset[Path], named: Sequence[Path]) -> Iterator[Path]:
+    """Yield the files and folders below `top` that travel; a path may come twice."""
+    for base, folders, names in os.walk(top):
+        hidden = ignored
+        # A repository inside the repository has its own ignored files, which the outer git does not list.
+        if Path(base) != top and ignored and ".git" in (*folders, *names):
+            hidden = ignored_by_git(Path(base))
+        folders[:] = sorted(
+            name
+            for name in folders
+            if not stays.never(Path(base, name), top) and Path(base, name) not in hidden
+        )
+        yield from (Path(base, name) for name in sorted((*names, *folders)) if Path(base, name) not in hidden)
+    for path in named:
+        if not path.is_relative_to(top):
+            continue
+        inside = [each for each in (path, *path.parents) if each.is_relative_to(top) and each != top]
+        if any(stays.never(each, top) for each in inside):
+            continue
+        yield path
+        for base, folders, names in os.walk(path):
+            folders[:] = sorted(name for name in folders if not stays.never(Path(base, name), top))
+            yield from (Path(base, name) for name in sorted((*names, *folders)))
+
+
 # What a worker does
 
 
 class ProjectCopy:
-    """The project on a worker, and the processes there that work in it. Gone with its last reference, or with the worker."""
+    """The project on a worker, with the processes that work in it. It is removed with its last reference, or with the worker."""
 
     def __init__(self, name: str, home: Home, archive: bytes, job: bytes) -> None:
         self.made_of = name, home, archive, job
@@ -523,7 +537,7 @@ class ProjectCopy:
         return ProjectCopy, self.made_of
 
     def workers(self) -> Workers:
-        """A process that has nothing to do, or a new one."""
+        """Return an idle process, or start one."""
         with self.lock:
             if self.idle:
                 return self.idle.pop()
@@ -555,14 +569,14 @@ def _remove(all_workers: list[Workers], folders: list[str]) -> None:
 
 
 def _abandon(name: str) -> None:
-    """End, on a worker, what works for a run that was interrupted."""
+    """End the processes on a worker that work for an interrupted run."""
     if made := _copies.get(name):
         for workers in list(made.all):
             workers.end()
 
 
 def _work(made: ProjectCopy, share: Sequence[Asked], key: str) -> tuple[float, list[bytes]]:
-    """The seconds that a share took, and its pickled answers. The scheduler keeps how often it was begun, if there is a key."""
+    """Do a share; return the seconds that it took and its pickled answers. With a `key`, the scheduler counts its beginnings."""
     from distributed import get_client
 
     clock, begun = time.monotonic(), 0
@@ -579,7 +593,7 @@ def _work(made: ProjectCopy, share: Sequence[Asked], key: str) -> tuple[float, l
 
 
 def _process(root: str, current: str, job: bytes) -> Worker:
-    """A process of its own that does a job in the copy of the project: no fork, since a worker of Dask has threads."""
+    """Start a process that does a job in the copy of the project. It is no fork, since a worker of Dask has threads."""
     ours, theirs = Pipe()
     with tempfile.TemporaryFile() as shared:
         shared.truncate(8)
@@ -611,15 +625,15 @@ def _process(root: str, current: str, job: bytes) -> Worker:
 
 
 def serve_job() -> None:
-    """The life of such a process: answers until it is terminated, or the worker that started it has gone."""
+    """Answer until this process is terminated, or the worker that started it is gone."""
     import signal
     from select import poll
 
     root, *files = sys.argv[1:]
-    conduit = Connection(int(files[0]))
+    pipe = Connection(int(files[0]))
     mark = mmap(int(files[1]), 8)
     os.dup2(2, 1)  # what a plugin prints is for the worker's log
-    job = _Started(conduit.recv_bytes(), Path(root))
+    job = _Started(pipe.recv_bytes(), Path(root))
 
     def leave(*_: object) -> None:
         job.ended = True
@@ -627,8 +641,9 @@ def serve_job() -> None:
 
     def watch() -> None:
         gone = poll()
-        gone.register(conduit.fileno(), 0)
+        gone.register(pipe.fileno(), 0)
         gone.poll()
+        # The main thread may be in the middle of a test: the signal lets it end the agent that it runs.
         signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
         time.sleep(4)
         os._exit(0)
@@ -637,12 +652,12 @@ def serve_job() -> None:
     signal.signal(signal.SIGTERM, leave)
     threading.Thread(target=watch, daemon=True).start()
     with suppress(KeyboardInterrupt):
-        work(conduit, mark, job.answer)
+        work(pipe, mark, job.answer)
     os._exit(0)
 
 
 class _Started:
-    """A job that is started with the first item, for which its error is reported."""
+    """A job that starts with its first item, so that an error at the start is reported for that item."""
 
     def __init__(self, content: bytes, root: Path) -> None:
         self.content, self.root = content, root
@@ -650,7 +665,7 @@ class _Started:
         self.ended = False
 
     def answer(self, item: Any, blame: str, lost: int) -> Any:
-        """What the job answers."""
+        """Return the job's answer, after starting the job if this is the first item."""
         if self.ended:  # what is interrupted may have gone on
             raise KeyboardInterrupt
         if self.job is None:
@@ -671,7 +686,7 @@ class _Started:
 
 
 def _check(client: Any, plugins: Sequence[str], sandbox: str) -> None:
-    """Refuse a cluster on which tests might end otherwise than here. Raises `UsageError` (`cluster.no_workers`, `cluster.differs`)."""
+    """Refuse a cluster on which verdicts might differ from here. Raises `UsageError` (`cluster.no_workers`, `cluster.differs`)."""
     modules = [name for name in plugins if not name.endswith(".py")]  # files travel
     inspect = _inspection()
     ours = inspect(modules, "")
@@ -692,6 +707,7 @@ def _check(client: Any, plugins: Sequence[str], sandbox: str) -> None:
         told = client.get_versions()
         found = client.run(inspect, modules, sandbox, on_error="return")
         there = client.sync(client.scheduler.ncores)
+        # A worker that left while it was asked gives an OSError: it is no longer part of the cluster.
         found = {
             each: answer for each, answer in found.items() if each in there or not isinstance(answer, OSError)
         }
@@ -725,8 +741,9 @@ def _refuse(
 
 
 def _inspection() -> Callable[..., dict[str, str]]:
-    """What tells the versions of all that verdicts depend on; sent by value, since a worker may have no agenteval."""
+    """Return a function that lists the versions that verdicts depend on; sent by value: a worker may have no agenteval."""
 
+    # All imports stand inside: pickle sends a nested function by value, with nothing of the module around it.
     def inspect(modules: list[str], sandbox: str) -> dict[str, str]:
         import re
         from importlib.metadata import PackageNotFoundError, entry_points, requires, version
@@ -737,6 +754,7 @@ def _inspection() -> Callable[..., dict[str, str]]:
             told["agenteval"] = version("agenteval")
         except PackageNotFoundError:
             return told
+        # The libraries agenteval requires decide verdicts too: another YAML or regex engine may read a file differently.
         for line in requires("agenteval") or ():
             name = re.split(r"[^A-Za-z0-9._-]", line)[0]
             if "extra" not in line.partition(";")[2]:

@@ -1,4 +1,4 @@
-"""Loads every test that paths mean, for the commands that run none."""
+"""Loads all tests under some paths, for the commands that run none (`validate`, `doctor`, `list`)."""
 
 import sys
 from collections.abc import Sequence
@@ -39,19 +39,19 @@ class Collection:
 
     @property
     def files(self) -> int:
-        """How many test files there are, valid or not."""
+        """The number of test files, valid or not."""
         return len(self.tests) + len(self.suites) + len(self.invalid)
 
     @property
     def errors(self) -> int:
-        """How many of the problems are errors."""
+        """The number of problems that are errors."""
         return sum(problem.severity == "error" for problem in self.problems)
 
 
 def collect(paths: Sequence[str], project: OpenProject, *, suites: bool = False) -> Collection:
     """Load all tests under the paths; an AgentEvalSuite among them is a problem, unless the command handles `suites`.
 
-    What plugins print meanwhile goes to stderr.
+    Output of plugins goes to stderr, since stdout may hold a JSON document.
     """
     with redirect_stdout(sys.stderr):
         return _collected(paths, project, suites=suites)
@@ -86,7 +86,7 @@ def _collected(paths: Sequence[str], project: OpenProject, *, suites: bool) -> C
 
 
 def _is_suite(collection: Collection, path: Path, project: OpenProject, *, suites: bool) -> bool:
-    """Whether a file is an AgentEvalSuite, which is then loaded, or a problem where the command handles none."""
+    """Return whether a file is an AgentEvalSuite; load it then, or note a problem where the command handles no suites."""
     from agenteval.openwop.suite import is_suite, load_suite
 
     if not is_suite(path):
@@ -109,15 +109,15 @@ def _is_suite(collection: Collection, path: Path, project: OpenProject, *, suite
 
 
 _MISSING = ("adapter.replay_missing", "adapter.fixture_missing")
-"""The reason codes of a file that is not there: its name may be misspelt."""
+"""The reason codes of a missing file: its name may be misspelt, so a similar one is suggested."""
 
 HIDDEN = "the recording that adapter_input names cannot be used; details are left out, since the test redacts fields"
 
 
 def check_inputs(collection: Collection, project: OpenProject, *, allow_outside: bool) -> None:
-    """Have its adapter check every test of the collection; a test that it refuses becomes invalid.
+    """Let adapters check the recordings of all tests; a test that its adapter refuses becomes invalid.
 
-    Of a test that runs live there is nothing to read yet; adapters without `check_input` are passed over.
+    A live test has no recording yet, and an adapter without `check_input` checks nothing: both stay valid.
     """
     valid = []
     for test in collection.tests:
@@ -136,7 +136,7 @@ def check_inputs(collection: Collection, project: OpenProject, *, allow_outside:
 
 
 def _slip(test: LoadedTest) -> str:
-    """A hint at the file beside the test that a missing one may be; empty when none has a similar name."""
+    """Suggest a file beside the test with a name similar to the missing one; "" if there is none."""
     folder = test.path.parent
     named = [value for value in test.case.adapter_input.values() if isinstance(value, str)]
     named += [fixture.file for fixture in test.case.tools.fixtures if fixture.file]
@@ -185,8 +185,9 @@ def _problems(test: LoadedTest, context: AdapterContext, registry: Registry) -> 
 
 
 def _located(error: AgentEvalError, test: LoadedTest, *, suggestion: str | None = None) -> Problem:
-    """An adapter's error as a problem, located at the part of the test that it is about."""
+    """Turn an adapter's error into a problem at the part of the test that it is about."""
     path, at_key = part_at_fault(error, test.case)
+    # The message may quote the recording, and the test wants fields of it redacted: then nothing of it is printed.
     hidden = test.case.reporting.redact_fields and path[:1] == ("adapter_input",)
     if hidden:
         path, at_key = path[:1], False

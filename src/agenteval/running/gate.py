@@ -1,4 +1,4 @@
-"""Whether a stored EvalSummary can be trusted (valid, of its run, what the results say), and opens the gate."""
+"""The gate: checks that a stored EvalSummary can be trusted (valid, of its run, in line with the results), then decides by it."""
 
 import json
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from agenteval.records.record import is_suite_task, record_of, results_of
 from agenteval.records.summary import RunSettings, RunTotals, summarise
 
 CLOSE = 1e-9
-"""How far two equal scores may be apart."""
+"""The most that two equal scores may differ, since sums of floats depend on their order."""
 
 
 class VerificationError(AgentEvalError):
@@ -25,7 +25,7 @@ class VerificationError(AgentEvalError):
 
 
 def verified_summary(run: StoredRun) -> EvalSummary:
-    """The EvalSummary of a stored run, checked against the run.
+    """Return the EvalSummary of a stored run, checked against the run.
 
     Raises `FileError` when it is not valid; `VerificationError` when the run is a shard (`gate.shard`), the summary is
     not the one that the run wrote (`gate.digest`), the run kept no digest of it (`gate.no_digest`), or it contradicts
@@ -62,18 +62,17 @@ def verified_summary(run: StoredRun) -> EvalSummary:
 
 
 def inconsistencies(run: StoredRun, summary: EvalSummary) -> Iterator[str]:
-    """List the places where the summary differs from that which the results give when they are summed up again."""
-    records = []
+    """List the differences between the stored summary and a new one that is made of the results."""
     for row in run.summary.tests:
         if row.result is None:
             run.result(row)  # which raises
-    for row, result in zip(run.summary.tests, results_of(run), strict=True):
-        record = record_of(result)
+    results = list(results_of(run))
+    for row, result in zip(run.summary.tests, results, strict=True):
         if result.status != row.status:
             yield f"{row.test_case_id} is {result.status}, and {SUMMARY} says {row.status}"
-        elif (wrong := inconsistency(facts_of(record))) or (wrong := _wrong_score(result)):
+        elif (wrong := inconsistency(facts_of(record_of(result)))) or (wrong := _wrong_score(result)):
             yield f"{row.test_case_id} contradicts itself: {wrong}"
-        records.append(record)
+    records = list(map(record_of, results))
     suite = Suite(id=summary.suiteId, version=summary.suiteVersion, pass_score=run.summary.pass_score)
     counts = run.summary.counts
     totals = RunTotals(invalid=counts.invalid, stopped_after=run.summary.stopped_after)
@@ -111,7 +110,7 @@ _OF_COUNTS = ("total", "passed", "xfailed", "failed", "errors", "skipped")
 def _wrong_score(result: TestResult) -> str:
     """Explain why the score of a result does not follow from its assertions; "" if it does.
 
-    The score of a rubric is known to its judge alone.
+    Only its judge knows the score of a rubric.
     """
     follows, found = score_of(result), result.score
     if follows is None or found is None or is_suite_task(result):
@@ -121,58 +120,61 @@ def _wrong_score(result: TestResult) -> str:
     return f"its score is {found.reached} of {found.of}, and its assertions give {follows.reached} of {follows.of}"
 
 
-def _differences(whose: str, *facts: tuple[str, Any, Any]) -> Iterator[str]:
-    """What the summary says, where it is not what follows from the results; numbers may be rounded differently."""
-    for name, said, follows in facts:
-        numbers = isinstance(said, float) and isinstance(follows, int | float)
-        if abs(said - follows) > CLOSE if numbers else said != follows:
-            yield f"{whose}{name} is {json.dumps(said)}, and its results give {json.dumps(follows)}"
+def _differences(prefix: str, *facts: tuple[str, Any, Any]) -> Iterator[str]:
+    """List facts (name, stored value, value by the results) of which the two values differ by more than rounding."""
+    for name, stored, follows in facts:
+        numbers = isinstance(stored, float) and isinstance(follows, int | float)
+        if abs(stored - follows) > CLOSE if numbers else stored != follows:
+            yield f"{prefix}{name} is {json.dumps(stored)}, and its results give {json.dumps(follows)}"
 
 
 def objection(
     run: StoredRun, summary: EvalSummary, required: float | None, *, allow_partial: bool = False
 ) -> str:
-    """Why the gate stays shut; empty when it opens.
+    """Explain why the gate stays shut; "" if it opens.
 
-    What was left out of a run may be what fails: its score says nothing of the whole, and counts only when that is
-    allowed.
-
-    A test that passed without anything to judge is no reason to deploy, and a threshold of 0 excuses no
-    failure.
-
-    Without a required score the summary's `passed` decides, and neither may a test have failed with a full score, nor
-    the run for a warning, as under `--strict`. With one, the aggregate score decides, unrounded.
+    With a `required` score, the aggregate score decides, unrounded. Without one, the summary's `passed` decides.
     """
     if run.summary.exit_code >= ExitCode.ERROR:
         return f"the run ended with exit {run.summary.exit_code}: {run.summary.exit_reason}"
     if not summary.tasks:
         return "no task was scored"
+    # The tests that were left out may be the ones that fail, so part of a run counts only when that is allowed.
     if (left_out := run.summary.left_out) and not allow_partial:
         return f"the run is not whole: {left_out}; --allow-partial decides by what was run"
+    # A test that passed with nothing to judge is no reason to deploy, whatever the score.
     if idle := [each.test_case_id for each in run.results() if _judged_nothing(each)]:
         more = f" and {len(idle) - 1} more" * (len(idle) > 1)
         return f"a test passed with nothing to judge: {idle[0]}{more}; see why with agenteval report {run.path} -v"
     least = run.summary.pass_score if required is None else required
     failed = [task.taskId for task in summary.tasks if not task.passed]
-    if least == 0 and failed:
+    if least == 0 and failed:  # a threshold of 0 would excuse every failure
         return f"any run reaches a required score of 0, and {failed[0]} did not pass; --required-pass-score X decides by another"
     if required is None:
-        why = f"the score is {summary.aggregateScore:.4g}; {run.summary.exit_reason}"
-        if not summary.passed:
-            return f"the run missed a threshold: {why}"
-        failed = [task.taskId for task in summary.tasks if is_unscored(task.score, passed=task.passed)]
-        if failed and run.summary.exit_code != ExitCode.PASSED:  # it has passed when a baseline knows them
-            return f"a test failed for a reason that no score counts, such as a warning: {failed[0]}"
-        if run.summary.forbidden_warnings:
-            return f"the run failed for its warnings: {run.summary.exit_reason}"
-        return ""
+        return _own_objection(run, summary)
     if summary.aggregateScore < required:
         return f"the score {summary.aggregateScore!r} is below {required!r}"
     return ""
 
 
+def _own_objection(run: StoredRun, summary: EvalSummary) -> str:
+    """Explain why the run's own thresholds keep the gate shut; "" if they do not.
+
+    Under `--strict` a warning, or a test that failed with a full score, counts too: no score shows either.
+    """
+    if not summary.passed:
+        why = f"the score is {summary.aggregateScore:.4g}; {run.summary.exit_reason}"
+        return f"the run missed a threshold: {why}"
+    failed = [task.taskId for task in summary.tasks if is_unscored(task.score, passed=task.passed)]
+    if failed and run.summary.exit_code != ExitCode.PASSED:  # it has passed when a baseline knows them
+        return f"a test failed for a reason that no score counts, such as a warning: {failed[0]}"
+    if run.summary.forbidden_warnings:
+        return f"the run failed for its warnings: {run.summary.exit_reason}"
+    return ""
+
+
 def _judged_nothing(result: TestResult) -> bool:
-    """Whether a test, or any of its trials, passed without an assertion that had something to judge."""
+    """Return whether a test, or any of its trials, passed although no assertion had anything to judge."""
     if result.trials:
         passed = [each for each in result.trials.trials if each.status == "pass"]
         return any(len(each.vacuous) + len(each.skipped) >= len(result.assertions) for each in passed)

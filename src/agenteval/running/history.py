@@ -31,7 +31,7 @@ class LastRun:
 
 
 def keys(root: Path) -> Callable[[str], str]:
-    """A function that maps a path to its key in the cache: the path from the project's root, with `/`."""
+    """Return a function that maps a path to its key in the cache: the path from the project's root, with `/`."""
     current, top = os.getcwd(), os.path.join(root, "")  # noqa: PTH109, PTH118 - once per test
 
     def key(path: str) -> str:
@@ -79,10 +79,9 @@ def remember(
     """Update the cache with the results of a run. Tests that were not run are remembered as before.
 
     `parts` are files of which only some assertions were judged: a pass of these does not mean that the test passes, and
-    their durations say nothing. `timed` says whether durations are kept. That the cache cannot be written is no error;
-    nor that it is a link out of the project, which nobody follows.
+    their durations are too short. Durations are kept if `timed`. A cache that cannot be written is no error.
     """
-    if not is_inside(root / FOLDER, root):
+    if not is_inside(root / FOLDER, root):  # a link out of the project, which would write elsewhere
         return
     last, key = load_last_run(root), keys(root)
     known = len(last.duration_ms)
@@ -91,7 +90,7 @@ def remember(
         path = key(row.path)
         if row.status in ("fail", "error"):
             last.failed.add(path)
-        elif path not in part:
+        elif path not in part:  # a pass of some assertions does not mend the test
             last.failed.discard(path)
         if timed and path not in part:
             last.duration_ms[path] = row.duration_ms
@@ -120,6 +119,7 @@ def _write(folder: Path, content: bytes) -> None:
         folder.mkdir()
         _fill(folder / ".gitignore", b"*\n")
     part = folder / f"{_FILE}-{os.getpid()}"
+    # Written beside and renamed: two runs at once never leave half a file.
     part.unlink(missing_ok=True)  # left by a run that was broken off: in containers ids of processes recur
     _fill(part, content)
     os.replace(part, folder / _FILE)  # noqa: PTH105

@@ -67,9 +67,10 @@ class Reporting:
                     self.write(run)
                     self.annotate(run)
                 except AgentEvalError as error:
-                    told = f"{reason}; " * (code >= error.exit_code) + error.reason_code
+                    # The run may have failed worse than its report: the higher code stays, and both reasons are named.
+                    reasons = f"{reason}; " * (code >= error.exit_code) + error.reason_code
                     error.exit_code = max(error.exit_code, code)
-                    self.terminal.ending(error.exit_code, told)
+                    self.terminal.ending(error.exit_code, reasons)
                     self.terminal.flush()
                     raise
 
@@ -104,7 +105,7 @@ class Reporting:
                     write_report(path, form.render(run, self.redactor))
 
     def annotate(self, run: "StoredRun") -> None:
-        """Annotate a finished run, and append the step summary; failing to write that is only mentioned."""
+        """Annotate a finished run, and append the step summary; one that cannot be written is mentioned, and no error."""
         if not self.github:
             return
         from agenteval.reporters.markdown import annotations, write_summary
@@ -120,7 +121,7 @@ class Reporting:
 
 
 def shows_traces(reports: Mapping[str, Path]) -> bool:
-    """Whether one of the reports shows traces, which the run then has to keep."""
+    """Return whether one of the reports shows traces: the run then has to keep them."""
     return any(form.of_traces and form.name in reports for form in FORMATS)
 
 
@@ -149,28 +150,39 @@ def prepare(reports: Mapping[str, Path]) -> None:
                 f"--{other} and --{name} name the same file: {path}",
                 next_step="give each report its own file",
             )
-        if str(path).endswith(_TESTS) or os.path.realpath(path).endswith(_TESTS):
-            raise UsageError(
-                f"--{name} {path}: a report never overwrites a YAML file, which may be a test",
-                next_step=f"name the file to write: --{name} FILE",
-            )
-        if _is_stdout(path):
-            raise UsageError(
-                f"--{name} {path}: a report cannot be written to stdout, which holds other output",
-                next_step=f"name the file to write: --{name} FILE",
-            )
+        _refuse_place(name, path)
     for path in reports.values():
         with _writing(path):
-            try:
-                path.parent.mkdir(parents=True, exist_ok=True)
-            except FileExistsError as error:
-                raise NotADirectoryError(20, f"{path.parent} is not a directory") from error
-            if path.is_dir():
-                raise IsADirectoryError(21, "it is a directory")
-            if path.is_symlink():  # it stays: the report is written where it leads
-                path.write_bytes(b"")
-            elif path.is_file():
-                path.unlink()
+            _make_room(path)
+
+
+def _refuse_place(name: str, path: Path) -> None:
+    """Refuse a report over a test or into stdout. Raises `UsageError`."""
+    # `agenteval run a --html b/test.yaml` is a slip, for instance of completion: the author's test would be lost.
+    if str(path).endswith(_TESTS) or os.path.realpath(path).endswith(_TESTS):
+        raise UsageError(
+            f"--{name} {path}: a report never overwrites a YAML file, which may be a test",
+            next_step=f"name the file to write: --{name} FILE",
+        )
+    if _is_stdout(path):
+        raise UsageError(
+            f"--{name} {path}: a report cannot be written to stdout, which holds other output",
+            next_step=f"name the file to write: --{name} FILE",
+        )
+
+
+def _make_room(path: Path) -> None:
+    """Make the directory of a report, and remove an earlier report. Raises `OSError`."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except FileExistsError as error:
+        raise NotADirectoryError(20, f"{path.parent} is not a directory") from error
+    if path.is_dir():
+        raise IsADirectoryError(21, "it is a directory")
+    if path.is_symlink():  # it stays: the report is written where it leads
+        path.write_bytes(b"")
+    elif path.is_file():
+        path.unlink()
 
 
 def keep_out(reports: Mapping[str, Path], run: Path) -> None:
@@ -189,7 +201,7 @@ def keep_out(reports: Mapping[str, Path], run: Path) -> None:
 
 
 def _is_stdout(path: Path) -> bool:
-    """Whether a path is `-`, or leads to the file or terminal that stdout is."""
+    """Return whether a path is `-`, or a link to the file or terminal that stdout is."""
     try:
         return str(path) == "-" or (path.is_symlink() and os.path.samestat(path.stat(), os.fstat(1)))
     except OSError:  # a link that leads nowhere, a stdout that is closed

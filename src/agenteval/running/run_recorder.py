@@ -1,4 +1,4 @@
-"""The books of a run: each test is written, counted and printed as it ends; then the run is summed up and closed."""
+"""The recorder of a run: each test is written, counted and printed as it ends; then the run is summed up and closed."""
 
 import heapq
 import sys
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 class RunRecorder:
     """The results of one run so far. Writes their files and prints their lines.
 
-    `shows_files` is false for a directory that is removed after the run; `on_result` gets the file of each result
-    once it is written; `remembers` says whether `.agenteval_cache/` is kept up to date.
+    `shows_files` is false for a directory that is removed after the run. `on_result` gets the file of each result
+    once it is written. With `remembers`, `.agenteval_cache/` is kept up to date.
     """
 
     options: RunOptions
@@ -48,7 +48,7 @@ class RunRecorder:
     on_result: Callable[[Path], None] | None = None
     remembers: bool = False
     partial: bool = False
-    """Whether tests are missing from the run that are not counted as deselected."""
+    """True if tests are missing from the run beyond those that are counted as deselected."""
     parts: set[str] = field(default_factory=set)
     """Test files of which only some assertions are judged."""
     baseline: Baseline | None = None
@@ -81,17 +81,17 @@ class RunRecorder:
 
     @property
     def scores(self) -> Scores:
-        """The tasks so far."""
+        """The scores of the tasks so far."""
         return scores_of(self.records, self.totals, self.settings)
 
     @cached_property
     def redactor(self) -> Redactor:
-        """For what belongs to the run as a whole."""
+        """The redactor for texts of the run as a whole; each test has its own."""
         return Redactor(rules=self.options.redaction)
 
     @property
     def folder(self) -> str | None:
-        """Where a person finds the run's files; None when there are none to find."""
+        """The path at which a person finds the run's files; None if they are not kept."""
         return str(self.directory.path) if self.directory and self.shows_files else None
 
     @property
@@ -101,7 +101,7 @@ class RunRecorder:
         return self.unsuccessful - known
 
     def runner(self, selection: Selection, *, save_traces: bool = False) -> TestRunner:
-        """What makes the results that are entered here."""
+        """Make the runner of the run's tests, with the limits of the run's directory."""
         return TestRunner(
             options=self.options,
             selection=selection,
@@ -124,14 +124,16 @@ class RunRecorder:
         if self.log:
             self.log.test(row.result, judged.filed.files)
         if judged.filed.leaks:
-            self._leaked(judged.filed.leaks)
+            self._leaked(
+                judged.filed.leaks
+            )  # and no lines of the test: they would show what its files must not
         else:
-            self.console.tell(judged.console_lines)
+            self.console.replay(judged.console_lines)
             if self.on_result and self.directory and row.result:
                 self.on_result(self.directory.path / row.result)
 
     def invalid(self, problems: Sequence[Problem]) -> None:
-        """Enter what makes the run invalid: most often a file that could not be loaded."""
+        """Enter problems that make the run invalid: most often a file that could not be loaded."""
         problems = redacted_problems(problems, self.options.redaction)
         self.totals.add_invalid(problems)
         self._note(problems, invalid=True)
@@ -152,14 +154,14 @@ class RunRecorder:
                 self.watch.leave_out(name)
 
     def compared(self, comparison: "Comparison") -> None:
-        """File and print how the run compares with its baseline."""
-        from agenteval.reporters.comparison import tell
+        """File and print the comparison of the run with its baseline."""
+        from agenteval.reporters.comparison import print_comparison
 
         if self.directory:
             before = len(self.directory.leaks)
             self.directory.add_file(COMPARISON, comparison)
             self._leaked(self.directory.leaks[before:])
-        tell(self.console, comparison)
+        print_comparison(self.console, comparison)
 
     def close(self, started: float, duration_ms: float, *, durations: int = 0) -> ExitCode:
         """Write and print the totals, with the `durations` slowest tests. `started` is seconds since 1970."""
@@ -193,7 +195,7 @@ class RunRecorder:
         return ExitCode(summary.exit_code)
 
     def interrupted(self, started: float) -> ExitCode:
-        """Close a run that Ctrl-C or SIGTERM ended: its events are written, what was finished is counted and printed."""
+        """Close a run that Ctrl-C or SIGTERM ended: write its events, count and print the tests that finished."""
         if self.directory:
             self.directory.log(eval_events(self.scores, timestamp(started), None))
         self.broken_off("interrupted")
@@ -202,7 +204,7 @@ class RunRecorder:
         return ExitCode.ERROR
 
     def broken_off(self, how: str) -> None:
-        """Print the totals of a run that will have no summary; `how` says what ended it."""
+        """Print the totals of a run that will have no summary; `how` is the word for its end, such as "interrupted"."""
         self._remember()
         self.console.so_far(count(self.records, self.totals), self.rows)
         done = counted(len(self.records), "test")
@@ -211,7 +213,7 @@ class RunRecorder:
         self.console.flush()
 
     def end(self, *, as_json: bool) -> None:
-        """The last line of a run that was closed, once all its files are written; before it, the summary on stdout."""
+        """Print the last line of a closed run, once all its files are written; before it, with `--json`, the summary."""
         if self.summary:
             if as_json:
                 write_encoded(sys.stdout, sealed(self.summary, self.redactor).decode())
@@ -246,10 +248,12 @@ class RunRecorder:
         self._leaked(directory.leaks[before:])
 
     def _remember(self) -> None:
-        """Keep which tests failed and how long each took, for --lf, --ff and --shard of later runs."""
+        """Remember the failed tests and each duration, for --lf, --ff and --shard of later runs."""
         if self.remembers:
             from agenteval.running.history import remember
 
-            timed = self.log is None  # or the other shards would be divided otherwise
+            timed = (
+                self.log is None
+            )  # shards must divide the tests by the same durations, also those that run later
             root, problems = self.options.root, self.totals.problems
             remember(root, self.rows, problems, parts=self.parts, timed=timed, redactor=self.redactor)

@@ -1,4 +1,4 @@
-"""One run: its tests chosen, ordered, spread over processes, judged and told, one file after the other."""
+"""One run: chooses and orders its tests, spreads them over processes, judges and reports them one after the other."""
 
 import os
 import time
@@ -20,7 +20,7 @@ from agenteval.text.fitting import counted
 if TYPE_CHECKING:
     from agenteval.reporters.progress import Progress
     from agenteval.running.cluster import Cluster, ClusterRun
-    from agenteval.running.shards import Shard
+    from agenteval.running.shards import Plan, Shard
     from agenteval.running.workers import Job, Workers
 
 
@@ -89,7 +89,7 @@ class Session:
     progress: "Progress | None" = None
     unique: TaskIds = field(default_factory=TaskIds)
     discovery_warnings: list[Problem] = field(default_factory=list)
-    """Warnings about files that hold a test but are not named as one."""
+    """Warnings about files that no run finds: tests with a misspelt file name, links that lead nowhere."""
 
     @cached_property
     def runner(self) -> TestRunner:
@@ -145,7 +145,9 @@ class Session:
             return self.recorder.close(started, duration_ms, durations=durations)
         except KeyboardInterrupt:
             self._end_progress()
-            self._run_all(self._leftover(), 0)
+            self._run_all(
+                self._leftover(), 0
+            )  # tests that workers have finished are reported, not thrown away
             return self.recorder.interrupted(started)
         except (ArtifactError, ClusterError) as error:
             self._end_progress()
@@ -164,7 +166,7 @@ class Session:
         self.progress = None
 
     def _load_candidates(self, paths: list[str]) -> Iterator[LoadedFile | SpecError]:
-        """The files found at the paths, each as the runner or a worker has seen it."""
+        """Find the files at the paths, and yield each as the runner, or a worker, has loaded it."""
         console = self.recorder.console
         self.recorder.warn(self.recorder.options.registry.problems())
         if self.tests:
@@ -184,33 +186,28 @@ class Session:
             yield each if isinstance(each, SpecError) else self.runner.load(each)
 
     def _spread(self, found: Iterable[Found]) -> Generator[LoadedFile | SpecError, None, Iterable[Found]]:
-        """The files as workers have seen them; returns those that are left to this process."""
+        """Yield files that workers have judged; return the files that are left to this process."""
         cluster, options = self.flow.cluster, self.recorder.options
         if not (cluster or self.flow.parallel):
             return found
         found = list(found)
+        # Tests that play back a model start a sandbox each, so processes pay from two tests on.
         every = bool(options.live and options.live.every)
         plays = bool(options.live and every and options.live.how == "play")
         number = 0 if cluster else self.flow.processes(len(found), slow=plays)
         if number == 1:
             return found
-        from agenteval.running.workers import RunJob, Workers, forks, told
+        from agenteval.running.workers import RunJob, Workers, answer_in, forks
 
         job = RunJob(runner=self.runner)
         if not cluster:
-            # the first is judged here: what it imports and compiles, each worker has from the start; but a plugin
-            # could end the process, and a live test takes long
-            head = found[0] if found else None
-            if isinstance(head, Selected) and not (options.registry.modules or every):
-                first = self.runner.load(head)
-                if not (first.test and first.test.case.mode == "live"):
-                    yield first
-                    del found[0]
+            if first := self._warm_up(found):
+                yield first
             if options.live:
                 options.live.tell = None  # the agents of several workers would share a line
             self.recorder.console.flush()  # or each worker would have what is not written yet
         self.job, items = job, [each for each in found if isinstance(each, Selected)]
-        if cluster:
+        if cluster:  # a registry and a stream cannot be sent to another machine
             self.workers = cluster.each(job.travelling(), items)
         else:
             self.workers = Workers(items, number, forks(job))
@@ -219,23 +216,38 @@ class Session:
             if isinstance(each, SpecError):
                 yield each
             else:
-                yield told(job, each, next(answers)) or self.runner.load(each)
+                yield answer_in(job, each, next(answers)) or self.runner.load(each)
         return ()
+
+    def _warm_up(self, found: list[Found]) -> LoadedFile | None:
+        """Load the first file here, and take it from the list, so that forked workers start with all that is imported.
+
+        None for a file that had better run in a worker: a plugin could end this process, and a live test takes long.
+        """
+        live, registry = self.recorder.options.live, self.recorder.options.registry
+        head = found[0] if found else None
+        if not isinstance(head, Selected) or registry.modules or (live and live.every):
+            return None
+        first = self.runner.load(head)
+        if first.test and first.test.case.mode == "live":
+            return None
+        del found[0]
+        return first
 
     def _leftover(self) -> Iterator[LoadedFile]:
         """Yield the files that workers have finished beside, when a run is interrupted."""
         if self.workers and self.job:
-            from agenteval.running.workers import told
+            from agenteval.running.workers import answer_in
 
             for item, content in self.workers.leftover():
-                if candidate := told(self.job, item, content):
+                if candidate := answer_in(self.job, item, content):
                     yield candidate
 
     def _arranged(self, found: Iterable[Found]) -> list[Found]:
-        """The files that are this run's, in the order asked for.
+        """Return the files of this run, in the order asked for.
 
-        What failed is asked for within a shard: the shards that run first change what is on record, and never how the
-        tests are divided.
+        `--lf` and `--ff` apply within a shard. Otherwise a shard that ran first, and so changed the record of failed
+        tests, would change the division of the tests for the others.
         """
         recorder, flow = self.recorder, self.flow
         files = list(found)
@@ -253,7 +265,7 @@ class Session:
         return [files[index] for index in kept]
 
     def _failed(self, files: Sequence[Found], kept: Sequence[int]) -> list[int]:
-        """Only, or first, the tests that failed last time. The cache knows them by their redacted paths."""
+        """Return only, or first, the tests that failed last time. The cache knows them by their redacted paths."""
         options, only = self.recorder.options, self.flow.last_failed
         key, failed = keys(options.root), load_last_run(options.root).failed
         redactor = self.recorder.redactor
@@ -280,8 +292,8 @@ class Session:
         return first
 
     def _of_shard(self, shard: "Shard", files: Sequence[Found]) -> list[int]:
-        """The tests of one shard. Only selected tests are divided, so that no shard is empty without need."""
-        from agenteval.running.shards import Plan, divided
+        """Return the tests of one shard. Only selected tests are divided, so that no shard is empty without need."""
+        from agenteval.running.shards import divided
 
         key = keys(self.recorder.options.root)
         if self.selection.everything:
@@ -295,16 +307,7 @@ class Session:
         if self.recorder.log:
             record = self.recorder.log.record
             record.deselected = self.recorder.totals.deselected
-            plan = Plan(
-                self.recorder.options,
-                self.recorder.redactor,
-                self.recorder.suite,
-                self.recorder.selection,
-                [self.flow.last_failed, self.flow.failed_first],
-            )
-            for index in kept:
-                if isinstance(each := files[index], Selected):
-                    plan.test(each.path, each.only)
+            plan = self._plan([each for index in kept if isinstance(each := files[index], Selected)])
             named = (names.get(index, "") for index in kept)
             plan.divide(list(zip(kept, named, shards, strict=True)))
             record.plan = plan.digests
@@ -318,6 +321,17 @@ class Session:
             )
             self.recorder.warn([empty])
         return mine
+
+    def _plan(self, files: Sequence[Selected]) -> "Plan":
+        """Digest all that decides the verdicts of these files, so that `merge` refuses shards of different runs."""
+        from agenteval.running.shards import Plan
+
+        recorder, flow = self.recorder, self.flow
+        order = [flow.last_failed, flow.failed_first]
+        plan = Plan(recorder.options, recorder.redactor, recorder.suite, recorder.selection, order)
+        for each in files:
+            plan.test(each.path, each.only)
+        return plan
 
     def _is_wanted(self, found: Found) -> bool:
         """Return whether a test is selected; a file with errors counts as one."""
@@ -342,6 +356,7 @@ class Session:
             recorder.enter(self._judged(candidate))
             if candidate.found.only is not None:
                 recorder.parts.add(str(candidate.found.path))
+            # Failures that the baseline knows do not count: -x is to stop at the first new one.
             if maxfail and recorder.failures >= maxfail:
                 recorder.partial = True
                 recorder.totals.stopped_after = recorder.failures
@@ -349,10 +364,10 @@ class Session:
         return False
 
     def _tests(self, found: Iterable[LoadedFile | SpecError]) -> Iterator[LoadedFile]:
-        """The tests to run, in order; what cannot be loaded is reported on the way."""
+        """Yield the tests to run, in order; report the files that cannot be loaded on the way."""
         recorder = self.recorder
         for index, candidate in enumerate(found):
-            if self.progress and index:
+            if self.progress and index:  # the step to this test: the one before it has ended
                 self.progress.step(recorder.unsuccessful)
             if recorder.log:
                 recorder.log.position = recorder.log.positions[index]
@@ -380,7 +395,7 @@ class Session:
         return True
 
     def _judged(self, candidate: LoadedFile) -> FinishedTest:
-        """The test as a worker has judged it, unless its file name is taken by now; else judged here."""
+        """Return the test as a worker has judged it, unless its file name is taken by now; else judge it here."""
         judged, directory = candidate.judged, self.recorder.directory
         if judged:
             if directory is None or directory.take(judged.filed.stem):
@@ -396,6 +411,6 @@ class Session:
             recorder.log.position = recorder.log.record.total
         recorder.warn(self.discovery_warnings)
         recorder.warn(self.selection.unknown_tags() if not self.unread else ())
-        elsewhere = self.flow.shard and self.wanted
+        elsewhere = self.flow.shard and self.wanted  # an empty shard of a selection that is not empty
         if not number and not elsewhere and recorder.totals.deselected:
             recorder.warn([self.selection.nothing_selected(recorder.totals.deselected, unread=self.unread)])

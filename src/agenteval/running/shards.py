@@ -67,15 +67,15 @@ class Shard(NamedTuple):
 
 
 def divided(durations: Sequence[float | None], of: int) -> list[int]:
-    """For each test the number of its shard, so that all take about as long.
+    """Return the number of the shard for each test, so that all shards take about as long.
 
-    The longest test goes first, always to the shard with the least to do; a test whose duration is not known counts as
-    the mean of the others. The same durations give the same shards, on any machine; when none is known, they are dealt
-    out in turn.
+    The longest test goes first, always to the shard with the least to do. A test of unknown duration counts as the mean
+    of the others. The same durations give the same shards on any machine; without any, tests are dealt out in turn.
     """
     known = [ms for ms in durations if ms is not None]
     mean = sum(known) / len(known) if known else 1.0
     weights = [round(1000 * (mean if ms is None else ms)) for ms in durations]
+    # By load, then by number of tests: tests that take no measurable time are dealt out evenly too.
     loads = [(0, 0, number) for number in range(1, of + 1)]
     shards = [0] * len(weights)
     for index in sorted(range(len(weights)), key=lambda index: -weights[index]):
@@ -86,7 +86,7 @@ def divided(durations: Sequence[float | None], of: int) -> list[int]:
 
 
 class Plan:
-    """Digests of all that decides the verdicts of a run: settings, code and files, each under what it is called.
+    """Digests of all that decides the verdicts of a run: settings, code and files, each under its name.
 
     A file belongs to it when a test names it anywhere, so that a new key of test files is no gap; of a run of agents so
     does each that git tracks, or that the configuration of live runs names. A folder stands for everything in it.
@@ -112,7 +112,7 @@ class Plan:
 
         try:
             content = read_data(test, a_test=True)
-        except FileError:  # the run says what is wrong with it
+        except FileError:  # the run reports the error itself
             content = b""
         place = os.path.relpath(os.path.realpath(test), self._top)
         self._add(place, [sha256(content), sorted(only or ())])
@@ -129,7 +129,7 @@ class Plan:
         for name in names_in(given):
             for beside in ("", "-wal", "-journal"):  # a database is more than one file
                 self._file(folder / f"{name}{beside}")
-        with suppress(Exception):  # the run tells what is wrong with it
+        with suppress(Exception):  # the run reports a wrong adapter itself
             adapter = self._options.registry.find_adapter(str(data.get("adapter")))
             reads = getattr(adapter, "reads_with", None)
             for path in reads(given, folder) if reads and isinstance(given, Mapping) else ():
@@ -139,7 +139,7 @@ class Plan:
             self._agent()
 
     def _agent(self) -> None:
-        """Add what agents are run from, once."""
+        """Add the files that agents are run from, once: those that git tracks, and those that the configuration names."""
         from agenteval.live.command import git
         from agenteval.live.sandbox import is_of_system
 
@@ -156,7 +156,7 @@ class Plan:
                 self._file(path)
 
     def _file(self, path: Path, *, folders: bool = True) -> None:
-        """Add a file, or all files in a folder, each once; nothing for what is not there, or out of reach."""
+        """Add a file, or all files in a folder, each once; add nothing for a path that is missing or out of reach."""
         try:
             real, status = looked_up(*os.path.split(path))
             if real in self._met or not os.path.join(real, "").startswith(self._reach):  # noqa: PTH118
@@ -169,23 +169,26 @@ class Plan:
             elif stat.S_ISREG(mode):
                 self._met.add(real)
                 self._add(os.path.relpath(real, self._top), digest_of(real))
-        except (OSError, ValueError):  # no file can have this name, or it cannot be read: the run tells
+        except (
+            OSError,
+            ValueError,
+        ):  # no file can have this name, or it cannot be read: the run reports that
             return
 
     def _add(self, name: str, fact: Any) -> None:
         name = self._redactor.redacted(name)  # as it will stand in the file, where two may have become one
-        told = [self.digests.get(name), fact]
-        self.digests[name] = sha256(json.dumps(told, sort_keys=True, default=_plainly).encode())
+        combined = [self.digests.get(name), fact]
+        self.digests[name] = sha256(json.dumps(combined, sort_keys=True, default=_plainly).encode())
 
 
 def _settings(options: Any) -> dict[str, Any]:
-    """All fields of options, so that no new one is forgotten, but for those that decide nothing."""
-    told = {each.name: getattr(options, each.name) for each in fields(options)}
-    return {name: value for name, value in told.items() if name not in _NOT_JUDGED_BY}
+    """Return all fields of options, so that no new one is forgotten, except those that decide nothing."""
+    values = {each.name: getattr(options, each.name) for each in fields(options)}
+    return {name: value for name, value in values.items() if name not in _NOT_JUDGED_BY}
 
 
 def _plainly(value: Any) -> Any:
-    """A value of the settings for JSON."""
+    """Turn a value of the settings into JSON."""
     if isinstance(value, RedactionRules):
         return sorted(value.kinds)
     if isinstance(value, Budget):
@@ -194,9 +197,9 @@ def _plainly(value: Any) -> Any:
 
 
 def _in_folder(folder: Path) -> list[str]:
-    """The names in a folder that count. What a machine adds by itself to the same files does not.
+    """List the names in a folder that count; caches that a machine adds by itself do not.
 
-    Of installed packages of JavaScript the versions count: what else is there differs from one installation to the next.
+    Of installed JavaScript packages only the versions count, since other files differ from one installation to the next.
     """
     if folder.name == "node_modules":
         found = (*folder.glob("*/package.json"), *folder.glob("@*/*/package.json"))
@@ -215,15 +218,15 @@ def code_of(root: Path, registry: Registry) -> list[Any]:
         for point in entry_points(group=group)
     ]
     files = sorted({path for folder in set(_own_code(root)) for path in folder})
-    told: list[Any] = [list(registry.modules), sorted(installed)]
+    code: list[Any] = [list(registry.modules), sorted(installed)]
     for path in files:
         with suppress(OSError), opened(path) as file:
-            told.append([os.path.relpath(path, root), sha256_of(file)])
-    return told
+            code.append([os.path.relpath(path, root), sha256_of(file)])
+    return code
 
 
 def _own_code(root: Path) -> Iterator[tuple[Path, ...]]:
-    """The Python files beside, or in the package of, each module that was loaded from the project."""
+    """Yield the Python files beside, or in the package of, each module that was loaded from the project."""
     for name, module in list(sys.modules.items()):
         file = getattr(module, "__file__", None)
         ours = name.partition(".")[0].startswith("agenteval") and not name.startswith("agenteval_plugin_")
@@ -258,7 +261,7 @@ class ShardNote(Model):
 
 @model
 class ShardRecord(Model):
-    """`shard.json`: what a shard writes beside its results.
+    """`shard.json`, which a shard writes beside its results.
 
     `plan` is the same for all shards of a run: digests of everything that decides its verdicts. `run_id` is
     the one that the user gave; `total` counts the files found, `files` those of the shard; `deselected` those that no
@@ -302,7 +305,7 @@ class ShardLog:
 
     @classmethod
     def of(cls, shard: Shard, run_id: str, *, strict: bool, suite: Suite) -> "ShardLog":
-        """The record of a shard that has not looked at anything yet."""
+        """Begin the record of a shard, before its first file."""
         return cls(
             ShardRecord(
                 agenteval_version=__version__,
@@ -331,7 +334,7 @@ class ShardLog:
 
 
 AGAIN = "run that shard again"
-"""The advice for a shard whose files are not as they were written."""
+"""The advice for a shard with files that have changed since they were written."""
 
 
 class MergeError(AgentEvalError):
@@ -340,7 +343,7 @@ class MergeError(AgentEvalError):
     default_reason = "merge.damaged"
 
 
-class Told(NamedTuple):
+class ReportedProblems(NamedTuple):
     """Problems that a shard reported beside its results: of an invalid file, or warnings, of a test or of the run."""
 
     problems: list[Problem]
@@ -369,7 +372,7 @@ class StoredShard:
 
 
 def read_shards(folders: Sequence[Path]) -> list[StoredShard]:
-    """All the shards of one run, in order of number.
+    """Read all the shards of one run, in order of number.
 
     Raises `MergeError` (`merge.not_a_shard`, `merge.unfinished`, `merge.different_runs`, `merge.doubled_shard`,
     `merge.missing_shard`, `merge.stopped_shard`, `merge.leak`, `merge.foreign_file`), and `FileError` for a file that is damaged.
@@ -476,7 +479,7 @@ def _check_complete(shard: StoredShard) -> None:
 
 
 def _own(shard: StoredShard) -> None:
-    """Refuse files that are not those which the shard has written."""
+    """Refuse files that the shard has not written, or that have changed since."""
     written, summary = shard.record.written, shard.run.summary
     names = {test.result for test in shard.record.tests}
     own = summary.test_run_id.endswith(f"-shard-{shard.record.shard}-of-{shard.record.of}")
@@ -490,6 +493,7 @@ def _own(shard: StoredShard) -> None:
             raise _foreign_file(
                 shard, name, f"its SHA-256 is {found[:12]}…, and {SHARD} says {expected[:12]}…"
             )
+    # A result that was copied in would otherwise look like one of the shard's tests.
     for path in sorted(shard.folder.iterdir()):
         if path.name.endswith((RESULT_ENDING, TRACE_ENDING, REPLAY_ENDING)) and path.name not in written:
             raise _foreign_file(shard, path.name, f"{SHARD} does not name it")
@@ -505,8 +509,8 @@ def _foreign_file(shard: StoredShard, name: str, why: str) -> MergeError:
 
 def merged(
     shards: Sequence[StoredShard], run_id: str, redactor: Redactor, runner: TestRunner
-) -> Iterator[FinishedTest | Told]:
-    """Results and problems in the order of the whole run, under the id of the merged run.
+) -> Iterator[FinishedTest | ReportedProblems]:
+    """Yield results and problems in the order of the whole run, under the id of the merged run.
 
     No shard knows the ids of the others: of two tests with one id, the second is a problem, as in the whole run. Raises
     `FileError` for a result that is damaged.
@@ -517,37 +521,39 @@ def merged(
     for shard in shards:
         tests |= {test.position: (shard, test) for test in shard.record.tests}
         for note in shard.record.notes:
-            if (
-                0 <= note.position < total or shard is shards[0]
-            ):  # those of no file were reported by each shard
+            # Every shard reports the problems of no file in particular; once is enough.
+            if 0 <= note.position < total or shard is shards[0]:
                 notes.setdefault(note.position, []).append(note)
     ids = TaskIds()
     taken: set[str] = set()
     for position in sorted({*tests, *notes}):
-        told = [
-            Told(list(map(stored_problem, note.problems)), note.invalid, of_test=position in tests)
+        reported = [
+            ReportedProblems(
+                list(map(stored_problem, note.problems)), note.invalid, of_test=position in tests
+            )
             for note in notes.get(position, ())
         ]
         if position not in tests:
-            yield from told
+            yield from reported
             continue
         shard, test = tests[position]
         result = shard.run.stored_result(test.result)
         path = Path(result.path)
+        # Two shards may hold tests with one id, which neither could notice alone.
         if fault := ids.clash(result.test_case_id, path):
-            yield Told([problem_at(None, fault, path)], invalid=True)
+            yield ReportedProblems([problem_at(None, fault, path)], invalid=True)
             continue
-        yield from told
+        yield from reported
         stem = safe_stem(result.test_case_id, redactor, taken)
         taken.add(stem.lower())
         filed = _refiled(result, shard.run, stem, run_id, redactor)
-        yield runner.account(result, filed, told=sum(len(each.problems) for each in told))
+        yield runner.account(result, filed, already_printed=sum(len(each.problems) for each in reported))
 
 
 def _refiled(result: TestResult, run: StoredRun, stem: str, run_id: str, redactor: Redactor) -> Filed:
-    """The files of a stored result as if it had just been judged in the merged run."""
+    """Make the files of a stored result anew, as if it had just been judged in the merged run."""
     filed = Filed(stem)
-    result.test_run_id = run_id
+    result.test_run_id = run_id  # a shard's own run id ends with its number
     result.result_id = f"{run_id}/{result.test_case_id}"
     if trace := run.trace(result):
         result.artifacts.trace = f"{stem}{TRACE_ENDING}"

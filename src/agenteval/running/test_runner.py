@@ -1,4 +1,4 @@
-"""Test files loaded and judged, one by one, and what a run keeps of each; no id twice."""
+"""Loads test files and judges their tests, one by one; also refuses an id that another file has."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -130,15 +130,19 @@ class TestRunner:
         return self.loaded(found, test)
 
     def loaded(self, found: Selected, test: LoadedTest) -> LoadedFile:
-        """A test that is loaded already."""
+        """Wrap a test that is loaded already, such as a task of a suite."""
         choice = self.selection.choose(test)
         return LoadedFile(found=found, warnings=test.warnings, test_id=test.case.id, choice=choice, test=test)
 
     def judge(
         self, test: LoadedTest, stem: Stem, *, failure: Failure | None = None, again: bool = False
     ) -> FinishedTest:
-        """Run a test; with a `failure`, only report what kept it from being run. A live run made `again` says so."""
+        """Run a test; with a `failure`, only report the reason why it was not run.
+
+        A live run made `again`, after the first was lost with its machine, notes that in its provenance.
+        """
         outcome = not_run(test, self.options, failure) if failure else self._run(test)
+        # The order matters: what a live run changed belongs to the result, and `complete` adds up all of it before it is sealed.
         if outcome.result.live:
             if again:
                 outcome.result.live.provenance["attempt"] = (
@@ -158,7 +162,7 @@ class TestRunner:
             filed = packed(outcome, name, self.max_bytes, save_trace=save_trace)
         else:
             filed = unfiled(outcome)
-        judged = self.account(outcome.result, filed, told=len(test.warnings))
+        judged = self.account(outcome.result, filed, already_printed=len(test.warnings))
         judged.account = outcome.account
         if self.compares and outcome.trace:
             from agenteval.comparing.behaviour import recorded
@@ -174,10 +178,12 @@ class TestRunner:
 
         return run_trials(test, self.options, today())
 
-    def account(self, result: TestResult, filed: Filed, *, told: int) -> FinishedTest:
-        """Report a result that is filed as `filed`; the first warnings were printed before, as problems of the file."""
+    def account(self, result: TestResult, filed: Filed, *, already_printed: int) -> FinishedTest:
+        """Make the lines and the record of a result. The first warnings were printed before, as problems of the file."""
         return FinishedTest(
             filed=filed,
-            console_lines=self.console.console_lines(result, self.folder, told=result.warnings[:told]),
+            console_lines=self.console.console_lines(
+                result, self.folder, already_printed=result.warnings[:already_printed]
+            ),
             record=record_of(result),
         )

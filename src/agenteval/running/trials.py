@@ -1,4 +1,4 @@
-"""A live test run several times: one result, with every trial in it, and a verdict by the test's own bar."""
+"""Runs a live test several times: one result, with every trial in it, and a verdict by the pass rate that the test asks for."""
 
 import math
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ from agenteval.judging.runner import Outcome, RunOptions, counts_of, run_test
 from agenteval.loading.testfile import LoadedTest
 
 OUTAGES = ("live.api_error",)
-"""The reason codes of trials that a service kept from being judged: they say nothing of the agent."""
+"""The reason codes of trials that failed with the model's service: they show nothing of the agent."""
 TOO_MANY_INVALID = "live.too_many_invalid"
 
 
@@ -32,7 +32,7 @@ def trials_of(test: LoadedTest, options: RunOptions) -> int:
 
 
 def run_trials(test: LoadedTest, options: RunOptions, today: str) -> Outcome:
-    """Run a test as often as is asked for, and forgive what does not block yet. A single run has a result without trials.
+    """Run a test as often as asked, and forgive a failure that does not block yet. A single run has a result without trials.
 
     `today` is YYYY-MM-DD.
     """
@@ -44,7 +44,7 @@ def run_trials(test: LoadedTest, options: RunOptions, today: str) -> Outcome:
 
 
 def forgive(outcome: Outcome, test: LoadedTest, today: str) -> None:
-    """A failure of a test that does not block is told like one that is expected, until its day is over."""
+    """Turn a failure of a test that does not block into an expected one, until the day that the test names is over."""
     live, result = test.case.live, outcome.result
     if live is None or live.blocking or (live.until or "") < today or result.status != "fail":
         return
@@ -132,7 +132,7 @@ def _variant(test: LoadedTest, number: int) -> str | None:
 
 
 def _phrased(test: LoadedTest, variant: str | None) -> LoadedTest:
-    """The test with the last message of the user in other words."""
+    """Return the test with the last message of the user in the words of a variant."""
     if variant is None:
         return test
     scenario = test.case.scenario
@@ -143,7 +143,7 @@ def _phrased(test: LoadedTest, variant: str | None) -> LoadedTest:
 
 
 def _summed_up(series: TrialSeries, *, stopped: bool) -> Outcome:
-    """One outcome for all: that of the first trial which went as the verdict says."""
+    """Make one outcome of all trials: the first trial that agrees with the verdict, with the figures of all."""
     valid, invalid, number = series.valid, series.invalid, series.number
     passed, count, unjudged = series.passed, len(valid), series.unjudged
     whole = count == number or stopped
@@ -204,7 +204,7 @@ def _summed_up(series: TrialSeries, *, stopped: bool) -> Outcome:
 
 
 def _weakest(shown: AssertionResult, outcomes: Sequence[Outcome]) -> AssertionResult:
-    """An assertion's result, or that of a trial in which it was skipped or had nothing to judge.
+    """Return an assertion's result, or its result in a trial that skipped it or gave it nothing to judge.
 
     An answer may be empty in two of six trials. The four others must not hide that nothing was checked there.
     """
@@ -242,7 +242,7 @@ def _trial(number: int, outcome: Outcome, variant: str | None, chosen: Outcome) 
 
 
 def _assertions(outcomes: Sequence[Outcome]) -> list[AssertionTrials]:
-    """Of each assertion how many trials passed, of how many that judged it, and how many judged nothing."""
+    """Count for each assertion the trials that passed it, judged it, skipped it, or gave it nothing to judge."""
     states: dict[str, list[AssertionResult]] = {}
     for outcome in outcomes:
         for each in outcome.result.assertions:
@@ -262,7 +262,7 @@ def _assertions(outcomes: Sequence[Outcome]) -> list[AssertionTrials]:
 def ways_of(outcomes: Sequence[Outcome]) -> list[tuple[Trajectory, list[int]]]:
     """Group trials by the calls that the agent made, each way with its trials from 1, the most frequent way first.
 
-    The words of an answer are no part of it: they differ every time.
+    The words of an answer are left out, since they differ every time.
     """
     ways: list[tuple[Trajectory, list[int]]] = []
     for number, outcome in enumerate(outcomes, 1):
@@ -293,7 +293,7 @@ def change_lines_of(before: Trajectory, after: Trajectory) -> list[str]:
 
 
 def _add_up(whole: LiveResult, parts: Sequence[LiveResult]) -> None:
-    """All requests, tokens, costs and remarks of the trials."""
+    """Add up the requests, tokens, costs and remarks of all trials in one result."""
     tokens: dict[str, int] = {}
     for part in parts:
         for kind, count in part.tokens.items():

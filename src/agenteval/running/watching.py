@@ -1,4 +1,4 @@
-"""`run --watch`: which tests a changed file affects, and running those again."""
+"""`run --watch`: finds the tests that a changed file affects, and runs them again."""
 
 import os
 import subprocess
@@ -19,7 +19,7 @@ from agenteval.running.history import FOLDER
 
 
 class Dependencies:
-    """The tests at some paths, and what each depends on: its directory, the files it names, the project's settings.
+    """The tests at some paths, with the files that each depends on: its directory, the files it names, the settings.
 
     `options` gives those for the paths of a run. `replays` is the folder of a suite's recordings when it was named.
     """
@@ -35,8 +35,9 @@ class Dependencies:
         self._named: dict[tuple[str, int], set[str]] = {}
 
     def affected(self, changed: Iterable[str]) -> list[str]:
-        """The arguments of a run of what the changed files affect; all paths if one of them affects all tests."""
+        """Return the arguments for a run of the tests that changed files affect; all paths if one of them affects all tests."""
         files = {os.path.realpath(path) for path in changed}
+        # Settings and plugins change every verdict; so may a new recording, which no test names before it is there.
         if files & self.of_all or any(self._is_recording(file) for file in files):
             return list(self.paths)
         tests = self._tests()
@@ -50,7 +51,7 @@ class Dependencies:
         ]
 
     def watched(self) -> list[str]:
-        """Directories and files to watch."""
+        """List the directories and files to watch; a directory below another one is watched with it."""
         given = [Path(path.partition("::")[0]) for path in self.paths]
         folders = {_real(path if path.is_dir() else path.parent) for path in given}
         if self.replays and os.path.isdir(self.replays):  # noqa: PTH112
@@ -67,7 +68,7 @@ class Dependencies:
         return [each for each in discover(self.paths) if isinstance(each, Selected)]
 
     def _names(self, path: Path) -> set[str]:
-        """The files that a test names."""
+        """Return the files that a test names, remembered until the test itself changes."""
         try:
             key = str(path), path.stat().st_mtime_ns
             if key not in self._named:
@@ -84,12 +85,12 @@ def _named_files(path: Path) -> Iterator[str]:
 
 
 def _named_in(case: TestCase) -> Iterator[str]:
-    """The texts of a test that may name a file or directory, relative to its own: a recording, a fixture."""
+    """List the texts of a test that may name a file or directory, relative to the test's own: a recording, a fixture."""
     return names_in([case.adapter_input, [fixture.file for fixture in case.tools.fixtures if fixture.file]])
 
 
 def _nearest(file: str, folders: set[str]) -> str:
-    """The nearest directory with tests that a file is in or below; empty when there is none."""
+    """Return the nearest directory with tests that a file is in or below; "" when there is none."""
     return next((str(folder) for folder in Path(file).parents if str(folder) in folders), "")
 
 
@@ -106,7 +107,7 @@ def _is_below(path: str, other: str) -> bool:
 
 
 MOST_NAMES = 5
-"""How many tests or files are named in a line."""
+"""The most tests or files that a line names."""
 PULSE_MS = 200
 """Milliseconds between two looks for changes."""
 
@@ -120,9 +121,10 @@ def watch(
     written: Iterable[Path],
     terminal: Terminal,
 ) -> ExitCode:
-    """Run, and run again what each change affects, until Ctrl-C; the exit code of the last run.
+    """Run, then run again the tests that each change affects, until Ctrl-C; return the exit code of the last run.
 
-    `options` gives those for the paths of a run. `replays` is the folder of a suite's recordings when it was named. `written` are the files and directories that the runs themselves write: they are no changes.
+    `options` maps the paths of a run to its options. `replays` is the folder of a suite's recordings, if it was named.
+    `written` are the files and directories that the runs themselves write: they are no changes.
 
     Raises `UsageError` (`usage.watch_missing`) without the package watchfiles.
     """
@@ -153,6 +155,7 @@ def watch(
                 terminal.gap()
                 terminal.flush()  # before another process writes to the same place
                 code, seen, failed = _run(again, options(again))
+                # Tests that failed before and were not run again still fail: a green round must not hide them.
                 rest = sorted(failing - seen)
                 failing = failed.union(rest)
                 if ran:
@@ -169,24 +172,24 @@ def watch(
 
 
 def _few(names: Sequence[str]) -> str:
-    """The first of the names, and how many more there are."""
+    """Join the first names, and count the others."""
     more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
     return ", ".join(names[:MOST_NAMES]) + more
 
 
 def _run(paths: Sequence[str], options: Sequence[str]) -> tuple[ExitCode, set[str], set[str]]:
-    """A run in a process of its own, so that plugins are loaded anew: its exit code, the files it ran, those that failed."""
+    """Run tests in a new process, so that plugins are loaded anew; return its exit code, its files, and the failed ones."""
     from tempfile import TemporaryDirectory
 
     given = next((each for each in options if each.startswith(_LOG)), "")
     with TemporaryDirectory(prefix="agenteval-") as folder:
         log = given.removeprefix(_LOG) or f"{folder}/log.ndjson"
-        told = [] if given else [f"{_LOG}{log}"]
-        command = [sys.executable, "-m", "agenteval", "run", *options, *told, "--", *paths]
+        own_log = [] if given else [f"{_LOG}{log}"]
+        command = [sys.executable, "-m", "agenteval", "run", *options, *own_log, "--", *paths]
         process = subprocess.Popen(command)  # noqa: S603 - ourselves
         try:
             code = process.wait()
-        except KeyboardInterrupt:  # the run has had it too, and says what was done
+        except KeyboardInterrupt:  # the run got the signal too, and prints its own totals
             process.wait()
             raise
         seen, failed = _outcomes(Path(log))
@@ -195,11 +198,11 @@ def _run(paths: Sequence[str], options: Sequence[str]) -> tuple[ExitCode, set[st
 
 
 _LOG = "--ndjson="
-"""The report that a run is followed by."""
+"""The option of the report from which the outcomes of a run are read."""
 
 
 def _outcomes(log: Path) -> tuple[set[str], set[str]]:
-    """The files that a run was about, and those that failed; none of a run that did not come to its end."""
+    """Return the files of a run, and the failed ones; both empty for a run that did not come to its end."""
     import orjson
 
     try:

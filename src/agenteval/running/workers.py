@@ -31,17 +31,17 @@ if TYPE_CHECKING:
     from agenteval.mutation.engine import MutationSettings, Mutator
     from agenteval.mutation.results import TestMutation
 
-Conduit = connection.Connection
+Connection = connection.Connection
 
 LARGEST_SHARE = 8
-"""Most items in one share: few, so that no worker has all the slow ones. The next share comes before one is done."""
+"""The most items in one share: few, so that no worker has all the slow ones. The next share comes before one is done."""
 MOST_WAITING = 64 * 2**20
-"""Bytes of answers that may wait for a slow item before them; then no more work is given out."""
+"""The bytes of answers that may wait for a slow item before them; beyond, no more work is given out."""
 MOMENT = 0.05
-"""Seconds after which a worker hands back what is done of its share."""
+"""The seconds after which a worker hands back the finished part of its share."""
 
 Asked = tuple[Any, str, int]
-"""An item, how it ended a process before, and with how many machines of a cluster it was lost."""
+"""An item, the end of a process that worked on it before ("" for none), and the number of machines that were lost with it."""
 
 
 class Job(Protocol):
@@ -51,10 +51,10 @@ class Job(Protocol):
         """Make the process ready, in the project's folder."""
 
     def answer(self, item: Any, blame: str, lost: int) -> Any:
-        """The answer for an item. With a `blame`, only what is known of it without doing it again."""
+        """Return the answer for an item. With a `blame`, do not do the work again: it has ended a process before."""
 
     def given_up(self, item: Any, how: str) -> Any:
-        """The answer for an item that ends every process; may raise."""
+        """Return the answer for an item that ends every process; may raise."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -71,7 +71,7 @@ class RunJob:
         options, console = self.runner.options, copy(self.runner.console)
         live = options.live and replace(options.live, tell=None)
         sent: Any = None
-        console.stream, console.before_line = sent, None
+        console.stream, console.before_line = sent, None  # neither can be pickled; lines come back as text
         runner = replace(
             self.runner,
             options=replace(options, registry=BUILT_IN, progress=None, live=live),
@@ -100,7 +100,7 @@ class RunJob:
         """
         try:
             candidate = self.runner.load(item)
-            test, candidate.test = candidate.test, None
+            test, candidate.test = candidate.test, None  # the test stays here: only its record travels
             if test and candidate.choice.wanted:
                 if lost > 1 and is_live(test, self.runner.options):
                     blame = blame or f"was lost {lost} times with its machine"
@@ -111,7 +111,7 @@ class RunJob:
         return candidate
 
     def given_up(self, item: Selected, how: str) -> LoadedFile:
-        """An invalid file."""
+        """Report the file as invalid."""
         problem = Problem(
             reason_code="worker.died",
             message=f"the worker process that loaded this file {how}",
@@ -145,14 +145,14 @@ class MutationJob:
         self.mutator = Mutator(replace(self.settings, root=root))
 
     def answer(self, item: tuple[Path, frozenset[str]], blame: str, _: int) -> "TestMutation":
-        """The mutants of a test. Raises `AgentEvalError`."""
+        """Mutate a test. Raises `AgentEvalError`."""
         if blame:
             self.given_up(item, blame)
         assert self.mutator
         return self.mutator.mutate_file(item)
 
     def given_up(self, item: tuple[Path, frozenset[str]], how: str) -> NoReturn:
-        """No report of mutants leaves out a test. Raises `ClusterError`."""
+        """Raise `ClusterError`: a report that leaves out a test would show too good a score."""
         raise ClusterError(
             f"the process that mutated {item[0]} {how}",
             reason_code="worker.died",
@@ -167,8 +167,8 @@ class WorkerCrash:
     how: str
 
 
-def told(job: Job, item: Any, content: bytes) -> Any:
-    """The answer that was handed back for an item. Raises what it raised."""
+def answer_in(job: Job, item: Any, content: bytes) -> Any:
+    """Unpickle the answer that a worker handed back for an item. Raises the exception that the job raised there."""
     value = pickle.loads(content)  # noqa: S301 - from a process of ours
     if isinstance(value, WorkerCrash):
         return job.given_up(item, value.how)
@@ -179,11 +179,11 @@ def told(job: Job, item: Any, content: bytes) -> Any:
 
 @dataclass(slots=True, eq=False)
 class Worker:
-    """A process that works for us. `wait` waits for its end, and gives its exit code."""
+    """A worker process. `wait` waits for its end, and returns its exit code."""
 
     kill: Callable[[], None]
     wait: Callable[[], int | None]
-    conduit: Conduit
+    pipe: Connection
     mark: mmap
     """Shared memory with the index that it works on: known even when it dies."""
     given: deque[int] = field(default_factory=deque)
@@ -234,17 +234,17 @@ class Workers:
                 while len(self._workers) < self._number and self._waiting and not self.ended:
                     self._workers.append(self._start(self._workers))
                 self._hand_out()
-                self._receive(connection.wait([worker.conduit for worker in self._workers]))
+                self._receive(connection.wait([worker.pipe for worker in self._workers]))
                 if self.ended and not self._workers:
                     return
             yield self._taken(self._next)
 
     def leftover(self) -> Iterator[tuple[Any, bytes]]:
-        """Whatever else is finished, each with its item, in order, when a run is interrupted."""
+        """Yield all other finished answers, each with its item, in order, when a run is interrupted."""
         self.ended = True
         for worker in list(self._workers):
-            while worker.given and not worker.receiving and worker.conduit.poll():
-                self._receive([worker.conduit])
+            while worker.given and not worker.receiving and worker.pipe.poll():
+                self._receive([worker.pipe])
         self.stop()
         for index in sorted(self._done):
             yield self._asked[index][0], self._taken(index)
@@ -254,7 +254,7 @@ class Workers:
         self.end()
         for worker in self._workers:
             worker.wait()
-            worker.conduit.close()
+            worker.pipe.close()
         self._workers.clear()
 
     def end(self) -> None:
@@ -274,18 +274,19 @@ class Workers:
         for worker in self._workers:
             if not self._waiting or len(worker.given) > share:  # a share ahead: it never waits for the next
                 continue
+            # Answers behind a slow item fill memory; only the item that all wait for is still handed out.
             if self._bytes > MOST_WAITING and self._waiting[0] != self._next:
                 continue
             more = [self._waiting.popleft() for _ in range(min(share, len(self._waiting)))]
             worker.given += more
             with suppress(OSError):  # a worker that has died is noticed when it is listened to
-                worker.conduit.send([(index, self._asked[index]) for index in more])
+                worker.pipe.send([(index, self._asked[index]) for index in more])
 
     def _receive(self, ready: Sequence[object]) -> None:
-        for worker in [worker for worker in self._workers if worker.conduit in ready]:
+        for worker in [worker for worker in self._workers if worker.pipe in ready]:
             try:
                 worker.receiving = True
-                contents: list[bytes] = worker.conduit.recv()
+                contents: list[bytes] = worker.pipe.recv()
                 worker.receiving = False
             except (EOFError, OSError):
                 self._died(worker)
@@ -300,7 +301,7 @@ class Workers:
     def _died(self, worker: Worker) -> None:
         """Blame the item that a worker was at, and have another worker go on."""
         how = signal_or_code(worker.wait())
-        worker.conduit.close()
+        worker.pipe.close()
         self._workers.remove(worker)
         if worker.given and not self.ended:
             index = worker.at
@@ -308,6 +309,7 @@ class Workers:
             if blame:  # the second worker was only to load it, and died too
                 worker.given.remove(index)
                 self._enter(index, pickle.dumps(WorkerCrash(how)))
+            # The second worker gets the item with the blame, and only loads it, to report the crash with its test.
             self._asked[index] = item, how, lost
             self._waiting.extendleft(reversed(worker.given))
 
@@ -322,12 +324,12 @@ def signal_or_code(exitcode: int | None) -> str:
 
 
 def forks(job: Job) -> Callable[[Sequence[Worker]], Worker]:
-    """Starts workers that are forks of this process."""
+    """Return a function that starts workers as forks of this process."""
     context = get_context("fork")
 
     def start(workers: Sequence[Worker]) -> Worker:
         ours, theirs = context.Pipe()
-        others = [ours, *(worker.conduit for worker in workers)]
+        others = [ours, *(worker.pipe for worker in workers)]
         mark = mmap(-1, 8)
         process = context.Process(target=_forked, args=(theirs, others, mark, job), daemon=True)
         process.start()
@@ -342,40 +344,40 @@ def forks(job: Job) -> Callable[[Sequence[Worker]], Worker]:
     return start
 
 
-def _forked(conduit: Conduit, others: Sequence[Conduit], mark: mmap, job: Job) -> None:
+def _forked(pipe: Connection, others: Sequence[Connection], mark: mmap, job: Job) -> None:
     for ending in (signal.SIGINT, signal.SIGTERM):  # they are for the process that reports
         signal.signal(ending, lambda *_: None)  # not SIG_IGN: an agent that is run would inherit that
-    for other in others:  # else these copies would keep conduits open after that process has gone
+    for other in others:  # else these copies would keep connections open after that process has gone
         other.close()
-    work(conduit, mark, job.answer)
+    work(pipe, mark, job.answer)
     os._exit(0)
 
 
-def work(conduit: Conduit, mark: mmap, answer: Callable[[Any, str, int], Any]) -> None:
-    """The life of a worker: answer what it is given until its conduit closes."""
+def work(pipe: Connection, mark: mmap, answer: Callable[[Any, str, int], Any]) -> None:
+    """Answer shares of items until the connection closes; this is the whole life of a worker."""
     with suppress(EOFError, OSError):
         while True:
             done: list[bytes] = []
             clock = time.monotonic()
-            for index, asked in conduit.recv():
+            for index, asked in pipe.recv():
                 mark[:] = index.to_bytes(8, "big")
                 done.append(_answered(answer, asked))
                 if time.monotonic() - clock > MOMENT:
-                    conduit.send(done)
+                    pipe.send(done)
                     done, clock = [], time.monotonic()
             if done:
-                conduit.send(done)
+                pipe.send(done)
 
 
 def _answered(answer: Callable[[Any, str, int], Any], asked: Asked) -> bytes:
-    """The pickled answer; that of None where there is none that could be sent: it is made again where the command is."""
+    """Pickle the answer, or None if it cannot be sent: the process of the command then makes it again."""
     value: Any
     try:
         value = answer(*asked)
     except AgentEvalError as error:
         value = AgentEvalError(error.message, reason_code=error.reason_code, next_step=error.next_step)
         value.exit_code, value.problems = error.exit_code, error.problems
-    except Exception:  # noqa: BLE001 - a bug, which is told where the command is
+    except Exception:  # noqa: BLE001 - a bug, which the process of the command then reports with a traceback
         value = None
     with suppress(OSError, ValueError):  # what a plugin has printed
         sys.stdout.flush()
