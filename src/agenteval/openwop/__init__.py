@@ -1,1 +1,1 @@
-"""OpenWOP (RFC 0081): a run as EvalSummary and events, an AgentEvalSuite as tests, and tests as one."""
+"""OpenWOP (RFC 0081): writes a run as EvalSummary and events, reads an AgentEvalSuite as tests, and makes one of tests."""

@@ -1,4 +1,4 @@
-"""Judges of rubrics: verdicts on file, or a program."""
+"""The judges of rubrics: verdicts on file, or a program."""
 
 import json
 import os
@@ -20,9 +20,9 @@ from agenteval.reading.jsonsource import load_model, parse_json
 RECORDED = "recorded"
 COMMAND = "command:"
 VERDICTS = "verdicts.json"
-"""The file beside a recording that holds what was decided on it."""
+"""The file beside a recording with the judge's verdicts on it."""
 SECONDS = 300
-"""Seconds that a program may take over one task."""
+"""The seconds that a program may take for one task."""
 HOW = f"--judge {RECORDED} (a {VERDICTS} next to each recording), or --judge '{COMMAND}PROGRAM ARGUMENTS'"
 
 _LONGEST = 300
@@ -31,18 +31,18 @@ _PRINT = 'print {"verdicts": [{"criterion": "…", "met": true, "reason": "…"}
 
 @model
 class RubricVerdicts(Model):
-    """A judge's decisions on one output: what a program answers, and what a verdicts file holds."""
+    """A judge's decisions on one output: the answer of a program, or the content of a verdicts file."""
 
     schema_version: Literal["0.1"] = "0.1"
     """The version of this format."""
     verdicts: list[RubricVerdict] = field(default_factory=list)
-    """One for each criterion of the task, in their order."""
+    """The verdicts, one for each criterion of the task, in their order."""
     output_sha256: str | None = None
     """The SHA-256 of the output that was judged, in hexadecimal. Verdicts on file need it: without it, or for another output, they are refused."""
 
 
 def find_judge(name: str, run: SuiteRun) -> Judge:
-    """The judge that a command line names. Raises `UsageError` (`judge.unknown`, `usage.invalid`)."""
+    """Return the judge that a command line names. Raises `UsageError` (`judge.unknown`, `usage.invalid`)."""
     if name == RECORDED:
         return lambda question: _recorded(question, run)
     if name.startswith(COMMAND):
@@ -61,36 +61,37 @@ def _recorded(question: Question, run: SuiteRun) -> Sequence[RubricVerdict]:
     if run.allow_outside:
         admit(path)
     try:
-        told = load_model(RubricVerdicts, path, max_bytes=run.project.config.limits.max_file_bytes)
+        stored = load_model(RubricVerdicts, path, max_bytes=run.project.config.limits.max_file_bytes)
     except FileError as error:
         step = f"put the judge's decisions into {path}, or have them made: {HOW}"
         raise _error("judge.no_verdicts", error.message, step) from None
+    # Without this digest, yesterday's verdicts would judge today's output: a recording is replaced, its verdicts stay.
     expected = sha256(question.output.encode(errors="surrogatepass"))
-    if told.output_sha256 is None:
+    if stored.output_sha256 is None:
         message = f"the verdicts in {path} do not say of which output they are: output_sha256 is missing"
         step = f'once somebody has compared them with the recorded output, add "output_sha256": "{expected}"'
         raise _error("judge.stale", message, step)
-    if told.output_sha256 != expected:
+    if stored.output_sha256 != expected:
         message = f"the verdicts in {path} are for another output (output_sha256 differs)"
         raise _error("judge.stale", message, "have the new output judged, and put the new verdicts there")
-    return _fitting(told.verdicts, question, f"the verdicts in {path}", "judge.stale")
+    return _fitting(stored.verdicts, question, f"the verdicts in {path}", "judge.stale")
 
 
 def _fitting(
-    verdicts: Sequence[RubricVerdict], question: Question, whose: str, code: str
+    verdicts: Sequence[RubricVerdict], question: Question, source: str, code: str
 ) -> Sequence[RubricVerdict]:
-    """The verdicts, once it is clear that they are about the question's criteria, one each and in order."""
-    said = [verdict.criterion for verdict in verdicts]
+    """Return the verdicts if there is one for each of the question's criteria, in order; else raise an error with `code`."""
+    answered = [verdict.criterion for verdict in verdicts]
     asked = [criterion.criterion for criterion in question.criteria]
-    if said == asked:
+    if answered == asked:
         return verdicts
-    what = next(differences(asked, said, names=("the rubric", "the judge"), whole="criteria"))
+    what = next(differences(asked, answered, names=("the rubric", "the judge"), whole="criteria"))
     step = "give one verdict for each criterion, in the words and the order of the suite"
-    raise _error(code, f"{whose} do not fit this rubric: {what}", step)
+    raise _error(code, f"{source} do not fit this rubric: {what}", step)
 
 
 def _answered(data: Any, question: Question, judge: str) -> Sequence[RubricVerdict]:
-    """The verdicts that a judge answers, of the right types: `no` is not false."""
+    """Check and return the verdicts in a judge's answer; their types are strict: the text "no" is not false."""
     try:
         verdicts = parse(RubricVerdicts, data).verdicts
     except Invalid as error:
@@ -104,7 +105,7 @@ def _no_verdicts(judge: str, what: str) -> AssertionCrashError:
 
 
 def _program(line: str) -> Judge:
-    """A program that answers the question on its standard input with verdicts."""
+    """Make a judge of a program that reads the question from its standard input and prints verdicts."""
     import shlex
 
     try:
@@ -129,7 +130,7 @@ def _program(line: str) -> Judge:
 
 
 def _run(argv: list[str], asked: bytes) -> bytes:
-    """Run a program in a process group of its own, all of which is killed when it takes too long."""
+    """Run a program in a process group of its own; kill the whole group when it takes too long."""
     pipe = subprocess.PIPE
     try:
         process = subprocess.Popen(argv, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True)  # noqa: S603
@@ -146,8 +147,8 @@ def _run(argv: list[str], asked: bytes) -> bytes:
             message = f"the judge {argv[0]} took longer than {SECONDS} seconds"
             raise _error("judge.timeout", message, "make the judge faster, or record its verdicts") from None
     if process.returncode:
-        said = errors.decode(errors="replace").strip()[-_LONGEST:]
-        raise _failed(argv[0], f"ended with exit code {process.returncode}{said and ': '}{said}")
+        reason = errors.decode(errors="replace").strip()[-_LONGEST:]
+        raise _failed(argv[0], f"ended with exit code {process.returncode}{reason and ': '}{reason}")
     return answer
 
 

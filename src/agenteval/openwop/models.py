@@ -1,7 +1,7 @@
 """The formats of OpenWOP agent evaluation (RFC 0081), as strict models: an AgentEvalSuite, an EvalSummary, an event.
 
-They accept and refuse what the RFC's own schemas do; their names are the RFC's. What must hold beyond the shape of a
-suite is in `suite.py`. What two models share stands in both: pydantic finds no descriptions of inherited fields.
+They accept and refuse the same data as the RFC's own schemas, and their names are the RFC's. Rules beyond the shape of a
+suite are in `suite.py`. Fields that two models share are written in both: pydantic finds no descriptions of inherited fields.
 """
 
 from typing import Annotated, Any, ClassVar, Literal
@@ -31,7 +31,7 @@ Count = Annotated[float, IntegerValued(0)]
 
 
 class Closed(Model):
-    """Base of what another document defines: no key but those it names, and null is not the same as absent."""
+    """Base of models that another document defines: no keys beyond its own, and null is not the same as absent."""
 
     __slots__ = ()
     extensible: ClassVar[bool] = False
@@ -51,7 +51,7 @@ class Thresholds(Closed):
 
 @model
 class Match(Closed):
-    """What a golden task's output must be."""
+    """The output that a golden task requires."""
 
     strategy: Strategy
     """`exact`: the output is the value; `contains`: the value is in it; `json-match`: it is JSON that equals the value."""
@@ -64,21 +64,21 @@ class Criterion(Closed):
     """One thing that a judge looks for in the output."""
 
     criterion: Text
-    """What must hold, in words."""
+    """The criterion, in words."""
     weight: Score
     """Its part of the score, from 0 to 1."""
 
 
 @model
 class Expectation(Closed):
-    """How a task is scored."""
+    """The way a task is scored."""
 
     kind: Literal["golden", "rubric"]
     """`golden`: by comparing the output with `match`; `rubric`: by a judge, criterion by criterion."""
     match: Annotated[Match | None, NotNull()] = None
-    """What the output must be, of a golden task."""
+    """The required output of a golden task."""
     rubric: Annotated[Annotated[list[Criterion], NotEmpty()] | None, NotNull()] = None
-    """What a judge looks for, of a rubric task."""
+    """The criteria of a rubric task."""
 
 
 @model
@@ -93,7 +93,7 @@ class ToolResponse(Closed):
 
 @model
 class Fixtures(Closed):
-    """What stands for tools and memory, so that a task can be repeated."""
+    """The substitutes for tools and memory that make a task repeatable."""
 
     toolResponses: Annotated[list[ToolResponse] | None, NotNull()] = None
     """The answers of tools, those of one tool in the order of its calls."""
@@ -106,13 +106,13 @@ class Task(Closed):
     """One task of a suite."""
 
     taskId: TaskId
-    """Unique in the suite."""
+    """The task's id, unique in the suite."""
     input: Any
-    """What the agent was asked."""
+    """The input of the agent."""
     expected: Expectation
-    """How the task is scored."""
+    """The way the task is scored."""
     fixtures: Annotated[Fixtures | None, NotNull()] = None
-    """What stands for tools and memory."""
+    """The substitutes for tools and memory."""
 
 
 @model
@@ -137,32 +137,32 @@ class AgentEvalSuite(Closed):
 
 @model
 class SafetyFinding(Closed):
-    """Something unsafe that the agent did: what kind of thing, not what."""
+    """An unsafe act of the agent: its kind and severity, no content."""
 
     kind: Text
     """A category, such as `sensitive-data`."""
     severity: Severity
-    """How bad it is."""
+    """The severity."""
 
 
 @model
 class TaskScore(Closed):
-    """What came of one task."""
+    """The result of one task."""
 
     taskId: TaskId
     """The task."""
     score: Score
-    """From 0 to 1."""
+    """The score, from 0 to 1."""
     passed: bool
-    """Whether the task met its threshold."""
+    """True if the task met its threshold."""
     costUsd: Annotated[Dollars | None, NotNull()] = None
-    """What it cost, in US dollars; absent when the recording does not tell."""
+    """The cost in US dollars; absent when the recording lacks it."""
     latencyMs: Annotated[Count | None, NotNull()] = None
-    """How long it took, in milliseconds."""
+    """The duration in milliseconds."""
     schemaValid: Annotated[bool | None, NotNull()] = None
-    """Whether the output is valid by its JSON Schema; absent when it has none."""
+    """True if the output is valid by its JSON Schema; absent when it has none."""
     safetyFindings: Annotated[list[SafetyFinding] | None, NotNull()] = None
-    """What was unsafe."""
+    """The unsafe acts."""
 
 
 @model
@@ -172,9 +172,9 @@ class Regression(Closed):
     baselineRunId: Text
     """The earlier run."""
     scoreDelta: Annotated[float, Between(-1, 1)]
-    """This run's aggregate score less that of the earlier one."""
+    """The change of the aggregate score since the earlier run."""
     diffRef: Annotated[str | None, NotNull()] = None
-    """Where the structural difference can be had."""
+    """The address of the structural difference."""
 
 
 @model
@@ -188,31 +188,31 @@ class EvalSummary(Closed):
     aggregateScore: Score
     """The mean of the tasks' scores."""
     passed: bool
-    """Whether the run met every threshold."""
+    """True if the run met every threshold."""
     taskCount: Count
-    """How many tasks were run."""
+    """The number of tasks that were run."""
     passedCount: Count
-    """How many of them passed."""
+    """The number of tasks that passed."""
     tasks: list[TaskScore]
     """The tasks, in order."""
     evaluatedModelClass: Annotated[ModelClass | None, NotNull()] = None
     """The class of the agent's model, when it is known."""
     totalCostUsd: Annotated[Dollars | None, NotNull()] = None
-    """What all tasks cost together; absent when the cost of one is not known."""
+    """The cost of all tasks together; absent when the cost of one is not known."""
     regression: Annotated[Regression | None, NotNull()] = None
     """The comparison with an earlier run, when there is one."""
 
 
 @model
 class Started(Closed):
-    """What `eval.started` tells."""
+    """The payload of `eval.started`."""
 
     suiteId: SuiteId
     """The suite."""
     suiteVersion: Version
     """Its version."""
     taskCount: Count
-    """How many tasks there are; of a run that was interrupted, how many were scored."""
+    """The number of tasks; of an interrupted run, the number of scored tasks."""
     modes: Annotated[list[EvalMode], NotEmpty(), Unique()]
     """The ways of evaluation in force."""
     baselineRunId: Annotated[Text | None, NotNull()] = None
@@ -221,38 +221,38 @@ class Started(Closed):
 
 @model
 class Scored(Closed):
-    """What `eval.scored` tells of one task."""
+    """The payload of `eval.scored`: one task."""
 
     taskId: TaskId
     """The task."""
     score: Score
-    """From 0 to 1."""
+    """The score, from 0 to 1."""
     passed: bool
-    """Whether the task met its threshold."""
+    """True if the task met its threshold."""
     costUsd: Annotated[Dollars | None, NotNull()] = None
-    """What it cost, in US dollars."""
+    """The cost in US dollars."""
     latencyMs: Annotated[Count | None, NotNull()] = None
-    """How long it took, in milliseconds."""
+    """The duration in milliseconds."""
     schemaValid: Annotated[bool | None, NotNull()] = None
-    """Whether the output is valid by its JSON Schema."""
+    """True if the output is valid by its JSON Schema."""
     safetyFindingCount: Annotated[Count | None, NotNull()] = None
-    """How many things were unsafe."""
+    """The number of unsafe acts."""
 
 
 @model
 class Completed(Closed):
-    """What `eval.completed` tells."""
+    """The payload of `eval.completed`: the whole run."""
 
     aggregateScore: Score
     """The mean of the tasks' scores."""
     passed: bool
-    """Whether the run met every threshold."""
+    """True if the run met every threshold."""
     taskCount: Count
-    """How many tasks were run."""
+    """The number of tasks that were run."""
     passedCount: Count
-    """How many of them passed."""
+    """The number of tasks that passed."""
     regressionVsBaseline: Annotated[Annotated[float, Between(-1, 1)] | None, NotNull()] = None
-    """This run's aggregate score less that of the earlier one."""
+    """The change of the aggregate score since the earlier run."""
 
 
 @model
@@ -260,10 +260,10 @@ class EvalEvent(Closed):
     """One line of a run's events."""
 
     sequence: Annotated[int, Between(1)]
-    """From 1, without gaps."""
+    """The number of the event, from 1, without gaps."""
     timestamp: Text
-    """When, ISO 8601 in UTC."""
+    """The time, ISO 8601 in UTC."""
     type: Literal["eval.started", "eval.scored", "eval.completed"]
-    """What happened."""
+    """The type of the event."""
     payload: Started | Scored | Completed
-    """What is told of it: of the suite, of a task, of the whole."""
+    """The payload: about the suite, a task, or the whole run."""

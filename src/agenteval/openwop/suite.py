@@ -1,4 +1,4 @@
-"""An AgentEvalSuite: its file, what it allows of what a command line asks; and tests made into one."""
+"""An AgentEvalSuite: loads its file, refuses options that it does not allow, and makes a suite of tests."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -7,8 +7,10 @@ from typing import Any
 
 from agenteval.contracts.adapters import AdapterContext
 from agenteval.contracts.errors import AgentEvalError, FileError, SpecError
+from agenteval.contracts.testcase import TestCase
+from agenteval.contracts.trace import Trace
 from agenteval.loading.discovery import TEST_FILE
-from agenteval.loading.testfile import LoadedTest
+from agenteval.loading.testfile import BoundAssertion, LoadedTest
 from agenteval.openwop.models import AgentEvalSuite, Task
 from agenteval.openwop.suite_parts import LIVE, SuiteRequest
 from agenteval.openwop.summary import REGRESSION, TASK_ID, task_id
@@ -16,14 +18,14 @@ from agenteval.plugins.registry import Registry
 from agenteval.reading.documents import checking, read_text
 from agenteval.reading.jsonsource import load_model, parse_json, places
 from agenteval.reading.places import Fault, problems_at
-from agenteval.redaction.redactor import RedactionRules
+from agenteval.redaction.redactor import RedactionRules, Redactor
 from agenteval.text.names import closest
 
 _MARK = re.compile(r'"suiteId"\s*:')
 
 
 def is_suite(path: Path) -> bool:
-    """Whether a file is meant to be an AgentEvalSuite: JSON that has a suite's keys, valid or not."""
+    """Return whether a file is meant to be an AgentEvalSuite: JSON with the keys of a suite, valid or not."""
     if path.suffix != ".json":
         return False
     try:
@@ -35,9 +37,9 @@ def is_suite(path: Path) -> bool:
 
 
 def load_suite(path: Path, *, max_bytes: int) -> AgentEvalSuite:
-    """The suite in a file.
+    """Load the suite in a file.
 
-    Raises `SpecError` with everything that is wrong: what `documents.checking` and `jsonsource.load_model` raise, and
+    Raises `SpecError` with every fault: those of `documents.checking` and `jsonsource.load_model`, and
     `suite.golden_without_match`, `suite.rubric_without_criteria`, `suite.duplicate_task_id`.
     """
     try:
@@ -50,10 +52,10 @@ def load_suite(path: Path, *, max_bytes: int) -> AgentEvalSuite:
 
 
 def allowed(suite: AgentEvalSuite, path: Path, request: SuiteRequest) -> tuple[list[Task], list[str]]:
-    """The tasks and the modes of a run: the modes that are asked for, else all of the suite, and the tasks of these.
+    """Return the tasks and the modes of a run: the modes asked for, else all of the suite, and the tasks of these.
 
-    `golden` and `rubric` select the tasks of that kind where they are asked for; `regression` comes with a baseline.
-    Raises `SpecError` with everything that the suite does not allow: `suite.mode_not_declared`,
+    The modes `golden` and `rubric` select the tasks of that kind; `regression` comes with a baseline.
+    Raises `SpecError` with all that the suite does not allow: `suite.mode_not_declared`,
     `suite.live_unsupported`, `suite.no_baseline`, `suite.agent_mismatch`, `suite.model_not_allowed`, `suite.no_task`,
     `suite.no_judge`.
     """
@@ -93,6 +95,7 @@ def _not_allowed(suite: AgentEvalSuite, modes: Sequence[str], request: SuiteRequ
     compared = [REGRESSION] if request.baseline and REGRESSION not in modes else []
     for mode in [*modes, *compared]:
         if mode not in suite.modes:
+            # `--baseline` asks for the mode `regression` without naming it, so the message names the option.
             who = (
                 "--modes asks for" if mode in request.mode_names else f"{request.baseline} asks for the mode"
             )
@@ -156,9 +159,10 @@ def _unjudgeable(suite: AgentEvalSuite, tasks: Sequence[Task], request: SuiteReq
 def carried_over(
     test: LoadedTest, name: str, *, registry: Registry, context: AdapterContext, rules: RedactionRules
 ) -> tuple[dict[str, Any] | None, list[str]]:
-    """A test as a task called `name`, or None; and what a task cannot express of it, a line each. Redacted as the test asks.
+    """Turn a test into a task called `name`, or None; return also the parts that a task cannot express, a line each.
 
-    A task has one expectation: the first phrase of the first critical `output_contains` that the output has.
+    A task has one expectation: the first phrase of the first critical `output_contains` that the output has. Both are
+    redacted as the test asks.
     """
     case, redactor = test.case, test.redactor(rules)
     try:
@@ -166,32 +170,21 @@ def carried_over(
     except AgentEvalError as error:
         return None, [f"the recording cannot be read: {redactor.redacted(error.message.splitlines()[0])}"]
     redactor.learn(trace.events)
-    for source in test.checks:
-        check: Any = source.check
-        if source.spec.severity == "critical" and check.type == "output_contains":
-            phrases = check.all_of or (check.any_of if len(check.any_of) == 1 else None)
-            if phrases and phrases[0] in trace.output and redactor.redacted(phrases[0]) == phrases[0]:
-                break
-    else:
+    found = _golden_phrase(test.checks, trace, redactor)
+    if found is None:
         what = "no critical output_contains has a first phrase of all_of, or an only one of any_of, that the output has as written"
         return None, [f"{what}, and of which nothing is redacted"]
+    source, phrase = found
     asked = [{"role": each.role, "content": each.content} for each in case.scenario.input_messages]
     only = len(asked) == 1 and asked[0]["role"] == "user"
-    results = [event.data for event in trace.of_type("tool_result")]
-    fixtures: Any = {
-        "toolResponses": [{"tool": each["tool"], "response": each.get("result")} for each in results]
-    }
-    memory = case.scenario.memory_snapshot
-    if memory is not None:
-        entries = memory if isinstance(memory, list) else [memory]
-        fixtures["memorySeed"] = [each if isinstance(each, dict) else {"content": each} for each in entries]
     task = {
         "taskId": name,
         "input": asked[0]["content"] if only else {"messages": asked},
-        "expected": {"kind": "golden", "match": {"strategy": "contains", "value": phrases[0]}},
-        "fixtures": fixtures,
+        "expected": {"kind": "golden", "match": {"strategy": "contains", "value": phrase}},
+        "fixtures": _fixtures_of(trace, case),
     }
     lost = [f"{bound.spec.id} ({bound.spec.type})" for bound in test.checks if bound is not source]
+    check: Any = source.check
     if len(check.all_of) > 1 or check.regex or (check.all_of and check.any_of):
         lost.append(f"{source.spec.id}: all but its first phrase")
     if not check.case_sensitive:
@@ -199,8 +192,36 @@ def carried_over(
     return redactor.data(task), list(map(redactor.name, lost))
 
 
+def _golden_phrase(
+    checks: Sequence[BoundAssertion], trace: Trace, redactor: Redactor
+) -> tuple[BoundAssertion, str] | None:
+    """Find the first critical `output_contains` with a phrase that can be a golden output, and the phrase."""
+    for bound in checks:
+        check: Any = bound.check
+        if bound.spec.severity != "critical" or check.type != "output_contains":
+            continue
+        # Of several phrases in `any_of` one is enough, which a golden output cannot express.
+        phrases = check.all_of or (check.any_of if len(check.any_of) == 1 else None)
+        # The suite is written redacted: a phrase that redaction changes would match no output.
+        if phrases and phrases[0] in trace.output and redactor.redacted(phrases[0]) == phrases[0]:
+            return bound, phrases[0]
+    return None
+
+
+def _fixtures_of(trace: Trace, case: TestCase) -> dict[str, Any]:
+    results = [event.data for event in trace.of_type("tool_result")]
+    fixtures: dict[str, Any] = {
+        "toolResponses": [{"tool": each["tool"], "response": each.get("result")} for each in results]
+    }
+    memory = case.scenario.memory_snapshot
+    if memory is not None:
+        entries = memory if isinstance(memory, list) else [memory]
+        fixtures["memorySeed"] = [each if isinstance(each, dict) else {"content": each} for each in entries]
+    return fixtures
+
+
 def task_names(tests: Sequence[LoadedTest], folder: Path | None) -> list[str]:
-    """The task ids of the tests: the names of their folders, where these hold the recordings; else made of their ids.
+    """Return the task ids of tests: the names of their folders, where these hold the recordings; else made of their ids.
 
     `folder` is the directory of all tests. When each has its own folder directly in it, it can serve as `--replays`.
     """

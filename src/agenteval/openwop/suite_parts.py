@@ -1,6 +1,6 @@
-"""What a command line asks of a suite, and all that its run needs: tasks, recordings, judge and scores.
+"""The options of a suite's run, and the parts that it needs: tasks, recordings, judge and scores.
 
-Runs of tests import this: what only a suite needs is imported when there is one.
+Runs of tests import this too, so the modules that only a suite needs are imported once there is one.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -23,7 +23,7 @@ class SuiteRequest:
     """The options of `agenteval run` for a suite; empty or None where they are not given.
 
     `replays` is the folder of recordings, `modes` are names with commas between, `baseline` is the option that
-    asks for a comparison, and `live` says how the agent is run again.
+    asks for a comparison, and `live` the way the agent is run again.
     """
 
     def __init__(
@@ -61,10 +61,10 @@ class SuiteRequest:
 
 
 class Parts:
-    """What a run takes from a suite, or from the configuration when there is none: its id and thresholds.
+    """The parts of a suite that a run uses; of a run without a suite, the id and thresholds of the configuration.
 
-    Of a suite, `tests` are its tasks, `left_out` those of modes that are not asked for, `words` the options for a
-    command line that runs it again, and `shadow` says whether it is run in the mode `live-shadow`.
+    Of a suite, `tests` are its tasks, `left_out` the tasks of other modes, and `words` the options for a command line
+    that runs it again. `shadow` is true in the mode `live-shadow`.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class Parts:
 
 
 def suite_parts(path: Path, request: SuiteRequest, project: OpenProject, *, allow_outside: bool) -> Parts:
-    """Load the suite and everything that its run needs. Raises `SpecError` for what the suite does not allow."""
+    """Load the suite and everything that its run needs. Raises `SpecError` for options that the suite does not allow."""
     from agenteval.openwop.models import ModelClass, Thresholds
     from agenteval.openwop.suite import allowed, load_suite
     from agenteval.openwop.tasks import SuiteRun

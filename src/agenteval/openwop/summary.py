@@ -1,4 +1,4 @@
-"""A run as an OpenWOP EvalSummary (RFC 0081, section C): scores, ids and counts, never content."""
+"""Sums up a run as an OpenWOP EvalSummary (RFC 0081, section C): scores, ids and counts, never content."""
 
 import math
 import re
@@ -23,7 +23,7 @@ SAFETY_FINDINGS = {
 }
 """The finding of a failed isolation or safety assertion in a summary, by type."""
 _NO_FINDING = ("assertion.vacuous", *UNRECORDED)
-"""The reason codes of failed assertions that have found nothing."""
+"""The reason codes of failed assertions that found nothing unsafe: they lacked data, or had nothing to judge."""
 
 REGRESSION = "regression"
 """The mode of a run that is compared with an earlier one."""
@@ -33,8 +33,8 @@ REGRESSION = "regression"
 class Suite(Model):
     """The suite of a summary, and the thresholds it has to meet (RFC 0081, section A).
 
-    None is a threshold that is not set. `modes` are the ways of evaluation in force (section D): tests judge by rules, as
-    `golden` does; a baseline adds `regression`. `model_class` is that of the agent, when it is known.
+    A threshold of None is not set. `modes` are the ways of evaluation in force (section D): tests judge by rules, as
+    `golden` does; a baseline adds `regression`. `model_class` is the class of the agent's model, when it is known.
     """
 
     id: str
@@ -83,7 +83,7 @@ def score_of(
         if each.type == "output_matches_format" and each.params.get("json_schema") and each.status != "skip"
     ]
     return TestScore(
-        # A suite's own id stays as it is. Redacted, it is no id any more, and becomes one.
+        # A suite's own id stays as it is. Once redacted it may have no valid form, and is made into an id again.
         task_id=name if share and TASK_ID.fullmatch(name) else task_id(name),
         reached=reached,
         of=of,
@@ -94,7 +94,7 @@ def score_of(
 
 
 MOST_EXACT = 2**53
-"""Larger numbers than this are not the same to every reader of JSON."""
+"""The largest number that every reader of JSON reads exactly: many read numbers as doubles."""
 
 
 def exact_share(reached: int, of: int) -> tuple[int, int]:
@@ -129,7 +129,7 @@ def task_of(result: TestResult) -> ScoredTask | None:
 
 @dataclass(slots=True, eq=False, repr=False)
 class Scores:
-    """The tasks of a run, in order, and what follows from them for its suite.
+    """The scored tasks of a run, in order, with the totals and thresholds of its suite.
 
     `whole` is true if every test that should run did: no file was invalid, and no failure ended the run.
     """
@@ -145,7 +145,7 @@ class Scores:
         return [each.task for each in self.scored]
 
     def unmet(self) -> list[str]:
-        """The thresholds that were set and the run misses, in words; compared before any rounding."""
+        """List the thresholds that the run misses, in words; scores are compared before any rounding."""
         suite = self.suite
         missed = []
         if suite.pass_score is not None and (score := self.aggregate()) < suite.pass_score:
@@ -168,7 +168,7 @@ class Scores:
         return missed
 
     def passed(self) -> bool:
-        """Whether the run meets all thresholds; without one for the score it has to be 1.
+        """Return whether the run meets all thresholds; without a threshold for the score, the score has to be 1.
 
         A run without tasks passes none, nor does one that is not whole.
         """
@@ -176,11 +176,11 @@ class Scores:
         return self.whole and bool(self.scored) and self.aggregate() >= bar and not self.unmet()
 
     def unscored(self) -> bool:
-        """Whether a task failed for a reason that no score counts."""
+        """Return whether a task failed for a reason that no score counts."""
         return any(is_unscored(task["score"], passed=task["passed"]) for task in self.tasks)
 
     def summary(self) -> dict[str, Any]:
-        """The EvalSummary."""
+        """Make the EvalSummary."""
         suite, cost, score = self.suite, self._total_cost(), self.aggregate()
         summary = {
             "suiteId": suite.id,
@@ -199,7 +199,7 @@ class Scores:
         return {name: value for name, value in summary.items() if value is not None}
 
     def aggregate(self) -> float:
-        """The mean of the scores, added up as fractions: a mean of 0.9, 0.8 and 0.7 does meet a threshold of 0.8."""
+        """Return the mean of the scores, added up as fractions: a mean of 0.9, 0.8 and 0.7 does meet a threshold of 0.8."""
         if not self.scored:
             return 0.0
         shares = [each.share for each in self.scored]
@@ -208,7 +208,7 @@ class Scores:
         return total / (common * len(shares))
 
     def _total_cost(self) -> float | None:
-        """The sum of the costs as they are written: 0.1 and 0.2 do not exceed a threshold of 0.3."""
+        """Add up the costs as decimals: 0.1 and 0.2 do not exceed a threshold of 0.3, as they would in floats."""
         costs = [each.task.get("costUsd") for each in self.scored]
         if not costs or None in costs:
             return None
@@ -218,25 +218,25 @@ class Scores:
 
 
 def is_finding(result: AssertionResult) -> bool:
-    """Whether an assertion reports something unsafe that the test does not expect."""
+    """Return whether an assertion reports something unsafe that the test does not expect."""
     is_failing = result.status in ("fail", "warn") and result.reason_code not in _NO_FINDING
     return is_failing and result.type in SAFETY_FINDINGS and not result.xfail
 
 
 def is_unscored(score: float, *, passed: bool) -> bool:
-    """Whether a task failed with a full score: warnings fail a test under `--strict`, and cost none."""
+    """Return whether a task failed with a full score: a warning fails a test under `--strict`, and lowers no score."""
     return score == 1 and not passed
 
 
 def score_delta(before: float, after: float) -> float:
-    """The difference of two scores as they are written: from 0.9 to 0.8 it is -0.1."""
+    """Return the difference of two scores in decimals: from 0.9 to 0.8 it is -0.1."""
     from decimal import Decimal
 
     return float(Decimal(repr(after)) - Decimal(repr(before)))
 
 
 def _share(result: TestResult) -> tuple[int, int]:
-    """How many critical assertions passed, of how many that were judged; 0 of 1 for an error.
+    """Return the number of critical assertions that passed, and the number that was judged; 0 of 1 for an error.
 
     Expected failures are left out: a test that fails as it should scores 1, one that should fail and does not scores 0.
     """
@@ -253,35 +253,35 @@ def _share(result: TestResult) -> tuple[int, int]:
 
 
 def _beside(value: float, bar: float) -> str:
-    """The value, with all its digits where it takes these to see that it differs from the threshold."""
+    """Print a value with few digits, or with all if rounding would hide its difference from the threshold."""
     short = f"{value:.15g}" if value >= 1000 else f"{value:.4g}"
     return short if float(short) != bar and (float(short) < bar) == (value < bar) else repr(value)
 
 
 _UNFIT = re.compile(r"[^a-z0-9]+")
 TASK_ID = lazy(r"[a-z0-9][a-z0-9-]*")
-"""What a task id looks like (RFC 0081, section A)."""
+"""The form of a task id (RFC 0081, section A)."""
 
 
 def task_id(test_id: str) -> str:
-    """A test id as a task id: lower case, every run of other characters a `-`."""
+    """Make a task id of a test id: lower case, every run of other characters a `-`."""
     return _UNFIT.sub("-", test_id.lower()).strip("-") or "test"
 
 
 def default_suite_id(directory: str) -> str:
-    """The suite id of a run that names none: `local.agenteval.evals.<directory slug>`."""
+    """Make the suite id of a run that names none: `local.agenteval.evals.<directory slug>`."""
     slug = _UNFIT.sub("-", directory.lower()).strip("-")
     return f"local.agenteval.evals.{slug or 'tests'}"
 
 
 def nearest_rank(values: Sequence[float], percent: int) -> float:
-    """The nearest-rank percentile of a non-empty sequence."""
+    """Return the nearest-rank percentile of a non-empty sequence."""
     ordered = sorted(values)
     return ordered[math.ceil(len(ordered) * percent / 100) - 1]
 
 
 def eval_events(scores: Scores, started_at: str, finished_at: str | None) -> list[dict[str, Any]]:
-    """The events of a run, in order; `finished_at` is None for a run that did not come to its end.
+    """Make the events of a run, in order; `finished_at` is None for a run that did not come to its end.
 
     Times are ISO 8601 in UTC.
     """
@@ -315,7 +315,7 @@ def eval_events(scores: Scores, started_at: str, finished_at: str | None) -> lis
 
 
 def eval_summary_of(run: StoredRun) -> "EvalSummary":
-    """A stored run's EvalSummary. Raises `StoredRunError` when there is none, `FileError` when it is not valid."""
+    """Read a stored run's EvalSummary. Raises `StoredRunError` when there is none, `FileError` when it is not valid."""
     from agenteval.openwop.models import EvalSummary
 
     return run.read(EvalSummary, run.file(EVAL_SUMMARY).name)

@@ -1,7 +1,7 @@
-"""The tasks of a suite as tests: golden outputs, rubrics, safety checks (RFC 0081, section D), and their scores.
+"""Turns the tasks of a suite into tests: golden outputs, rubrics, safety checks (RFC 0081, section D), and their scores.
 
-The text of any other value is what ECMAScript's JSON.stringify makes of it: compact, keys in their order, characters
-unescaped, and numbers spelled as doubles (`1.0` is `1`, `1e21` is `1e+21`).
+A golden value that is no text is compared as ECMAScript's JSON.stringify spells it: compact, keys in their order,
+characters unescaped, and numbers spelled as doubles (`1.0` is `1`, `1e21` is `1e+21`).
 """
 
 import json
@@ -59,9 +59,9 @@ class GoldenMatch(Assertion):
     example: ClassVar[str] = "strategy: contains\nvalue: 30 days\n"
 
     strategy: Strategy
-    """How the output is compared."""
+    """The way the output is compared."""
     value: Any
-    """The value it is compared with."""
+    """The value to compare with."""
 
     def check(self, trace: Trace, case: TestCase) -> Verdict:  # noqa: ARG002 - the trace tells all
         """Judge one trace."""
@@ -89,12 +89,12 @@ _WANTED = {"exact": "exactly", "contains": "a text that contains", "json-match":
 
 
 def text_of(value: Any) -> str:
-    """The text of a value: a text as it is, all else as compact JSON."""
+    """Return the text of a value: a text as it is, all else as compact JSON."""
     return value if isinstance(value, str) else _spelled(value)
 
 
 def parsed(output: str) -> Any:
-    """An output as JSON, read as ECMAScript's JSON.parse does. Raises ValueError when it is not JSON."""
+    """Parse an output as ECMAScript's JSON.parse does. Raises ValueError when it is not JSON."""
     try:
         return json.loads(output, parse_constant=_no_json)
     except RecursionError:
@@ -130,7 +130,7 @@ def _spelled(value: Any) -> str:
 
 
 def _number(value: float) -> str:
-    """A number as ECMAScript spells it (ECMA-262, Number::toString)."""
+    """Spell a number as ECMAScript does (ECMA-262, Number::toString)."""
     if value == 0 or 1e-6 <= abs(value) < 1e21:
         whole, _, fraction = f"{Decimal(repr(value)):f}".partition(".")
         fraction = fraction.rstrip("0")
@@ -143,24 +143,25 @@ def _shown(value: Any) -> str:
     return brief(value, _LONGEST)
 
 
-MOST_TOLD = 5
+MOST_UNMET = 5
+"""The most unmet criteria that a message lists."""
 
 
 @model
 class RubricVerdict(Model):
-    """What a judge says of one criterion."""
+    """A judge's verdict on one criterion."""
 
     criterion: Text
     """The criterion, as the suite has it."""
     met: bool
-    """Whether the output meets it."""
+    """True if the output meets the criterion."""
     reason: str = ""
-    """Why."""
+    """The reason for the verdict."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What a judge is asked: the task, the agent's input and output, and the criteria."""
+    """The question to a judge: the task, the agent's input and output, and the criteria."""
 
     suite_id: str
     suite_version: str
@@ -171,11 +172,11 @@ class Question:
 
 
 Judge = Callable[[Question], Sequence[RubricVerdict]]
-"""Answers a question with one verdict per criterion, in their order. What it raises makes the test an error."""
+"""A function that answers a question with one verdict per criterion, in their order. An exception makes the test an error."""
 
 
 class _Decided(Assertion):
-    """The state of a rubric beside its parameters: what decides on an output, and the score it came to."""
+    """The state of a rubric beside its parameters: the judge that decides on an output, and the score that it gave."""
 
     __slots__ = ("decide", "share")
     decide: Callable[[str], Sequence[RubricVerdict]]
@@ -213,10 +214,10 @@ class RubricMet(_Decided):
             for each in verdicts
             if not each.met
         ]
-        beyond = f" and {len(unmet) - MOST_TOLD} more" if len(unmet) > MOST_TOLD else ""
+        beyond = f" and {len(unmet) - MOST_UNMET} more" if len(unmet) > MOST_UNMET else ""
         score = float(self.share)
         got = f"score {score:.6g}: {len(verdicts) - len(unmet)} of {len(verdicts)} criteria met"
-        got += f"; not met: {', '.join(unmet[:MOST_TOLD])}{beyond}" if unmet else ""
+        got += f"; not met: {', '.join(unmet[:MOST_UNMET])}{beyond}" if unmet else ""
         events = trace.of_type("final_output")[-1:]
         observed: dict[str, Any] = {"score": score, "verdicts": [plain(each) for each in verdicts]}
         if self.share < exact(self.pass_score):
@@ -229,7 +230,7 @@ class RubricMet(_Decided):
 
 
 def share(rubric: Sequence[Criterion], met: Sequence[bool]) -> Fraction:
-    """The share of all weights that is met: exact, with the weights as they are written."""
+    """Return the share of all weights that is met, exactly: weights count as the decimals that are written."""
     weights = [exact(criterion.weight) for criterion in rubric]
     total = sum(weights, Fraction(0))
     reached = sum((weight for weight, yes in zip(weights, met, strict=True) if yes), Fraction(0))
@@ -237,21 +238,21 @@ def share(rubric: Sequence[Criterion], met: Sequence[bool]) -> Fraction:
 
 
 def exact(number: float) -> Fraction:
-    """A number as it is written: 0.1 is a tenth."""
+    """Return a number as the decimal that is written: 0.1 is exactly a tenth."""
     return Fraction(repr(number))
 
 
 ADVERSARIAL = "adversarial"
 ADAPTER = "nanoclaw"
 UNKNOWN_GROUP = "unknown"
-"""The group of a recording that shows none, or cannot be read."""
+"""The group of a recording without one, or that cannot be read."""
 
 
 @dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class SuiteRun:
-    """A suite that is run: its file, the tasks and modes in force, the threshold of a task, the recordings, the judge.
+    """A run of a suite: its file, the tasks and modes in force, the threshold of a task, the recordings, the judge.
 
-    `folder` holds a folder for each task. `live` says that the agents are run again, so that none needs a recording; in
+    `folder` holds a folder for each task. With `live`, the agents are run again, so that no task needs a recording. In
     the mode `live-shadow` the tasks' fixtures do not count.
     """
 
@@ -268,12 +269,12 @@ class SuiteRun:
 
     @property
     def root(self) -> Path:
-        """Bounds what may be read: the project, or a folder elsewhere that is named on the command line."""
+        """The folder that bounds all reading: the project, or a folder elsewhere that the command line names."""
         root = self.project.root
         return root if self.folder.resolve().is_relative_to(root.resolve()) else self.folder
 
     def tests(self) -> Iterator[LoadedTest | SpecError]:
-        """The tasks as tests, in order of the suite; an error for one whose `test.yaml` is broken."""
+        """Yield the tasks as tests, in order of the suite; an error for a task with a broken `test.yaml`."""
         for task in self.tasks:
             try:
                 yield self._test(task)
@@ -328,7 +329,7 @@ class SuiteRun:
         return test
 
     def _shown(self, task: Task, folder: Path) -> TestCase:
-        """The case that a replay shows; nearly empty for one that cannot be read, of which the run tells the reason."""
+        """Make the case that a replay shows; a nearly empty one if it cannot be read, since the run reports the reason."""
         case = TestCase(
             schema_version="0.1",
             id=task.taskId,
@@ -391,14 +392,14 @@ class SuiteRun:
 
 
 def _bare(tool: str) -> str:
-    """The tool of a trace that a suite calls `<scope>:<tool-id>`, or by its id alone."""
+    """Return the name that a trace has for a tool: a suite writes `<scope>:<tool-id>`, or the id alone."""
     return tool.rpartition(":")[2]
 
 
 def _hold_to(responses: Sequence[ToolResponse], trace: Trace, *, redactor: Redactor) -> Iterator[str]:
-    """Refuse a recording whose tool results are not those that the suite injects, by tool and in order.
+    """Refuse a recording with other tool results than the suite injects, compared by tool and in order.
 
-    The suite may hold results redacted, as it does when it was made of tests. A response that no call got is a warning.
+    The suite may hold results redacted: one made of tests does. A response that no call got is a warning.
     Raises `AdapterError` (`adapter.stale_fixture`), with every difference.
     """
     left = list(responses)
@@ -433,7 +434,7 @@ def _bound(check: Assertion) -> BoundAssertion:
 
 
 def _safety(task: Task, own: Sequence[BoundAssertion]) -> Iterator[BoundAssertion]:
-    """The safety checks of a task: those of its test file, and all other types that can judge without one."""
+    """Yield the safety checks of a task: those of its test file, and all other types that can judge without one."""
     kept = [bound for bound in own if bound.spec.type in SAFETY_FINDINGS]
     yield from kept
     knows_tools = task.fixtures is not None and task.fixtures.toolResponses is not None
