@@ -30,7 +30,7 @@ from agenteval.loading.config import CheckConfig
 from agenteval.running.run_recorder import RunRecorder
 from agenteval.running.session import Session
 from agenteval.running.test_runner import FinishedTest, LoadedFile
-from agenteval.running.workers import Workers, forks, told
+from agenteval.running.workers import Workers, answer_in, forks
 from agenteval.text.fitting import counted
 
 _SEEN: tuple[Seen, ...] = ("test", "requests", "opened")
@@ -206,7 +206,7 @@ class Check:
         workers = Workers(items, number, forks(job), share=1)
         try:
             for item, content in zip(items, workers, strict=True):
-                yield told(job, item, content) or job.measure(*item)
+                yield answer_in(job, item, content) or job.measure(*item)
         finally:
             workers.stop()
 

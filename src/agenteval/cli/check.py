@@ -287,7 +287,7 @@ def _reported(asked: CheckRequest, project: OpenProject, check: "Check") -> Exit
             for test, each in zip(report.tests, finished, strict=True):
                 told_by_report = test.needs_model or test.measurement
                 if console.verbosity > 0 or (test.status in ("fail", "error") and not told_by_report):
-                    console.tell(each.console_lines)
+                    console.replay(each.console_lines)
             tell(console, report, recorder.folder)
     if asked.json_output:
         write_encoded(sys.stdout, sealed(report, recorder.redactor).decode())
