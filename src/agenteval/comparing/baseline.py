@@ -22,7 +22,7 @@ WRITE_AGAIN = "restore it from version control, or delete it and write it again 
 class TestFacts(Model):
     """One test of a baseline.
 
-    An entry of a test that fails says that the failure is known: until `expires`, it fails no run.
+    An entry of a failing test makes the failure known: until `expires`, it fails no run.
     """
 
     __test__ = False  # not a pytest class
@@ -30,11 +30,11 @@ class TestFacts(Model):
     test_case_id: str
     """The test's id."""
     status: TestStatus
-    """What became of it."""
+    """The outcome of the test."""
     score: Annotated[float, Between(0, 1)] | None = None
     """Its score, from 0 to 1; a skipped test has none."""
     assertions: dict[str, AssertionState]
-    """What became of each assertion, by its id."""
+    """The state of each assertion, by its id."""
     calls: list[str] | None = None
     """The tool calls in order, each as the tool's name, a colon, and a digest of the arguments."""
     output: str | None = None
@@ -42,11 +42,11 @@ class TestFacts(Model):
     trials: list[Annotated[int, Between(0)]] | None = None
     """The trials that passed, those that were judged, and, if they ended early, those asked for; of a test that was run several times."""
     conditions: dict[str, str] | None = None
-    """Under which its trials ran: `model`, `tools`, `sandbox`."""
+    """The conditions of its trials: `model`, `tools`, `sandbox`."""
     owner: str | None = None
-    """Who looks after the known failure."""
+    """The person who looks after the known failure."""
     reason: str | None = None
-    """Why it is known and not fixed."""
+    """The reason why it is known and not fixed."""
     expires: Annotated[str, Matching("[0-9]{4}-[0-9]{2}-[0-9]{2}")] | None = None
     """The last day on which it may fail, as YYYY-MM-DD, in UTC."""
 
@@ -67,7 +67,7 @@ class TestFacts(Model):
 
     @property
     def failing(self) -> bool:
-        """Whether the test failed, or could not be judged."""
+        """True if the test failed, or could not be judged."""
         return self.status in FAILING
 
 
@@ -84,7 +84,7 @@ def facts_of(record: TestRecord) -> TestFacts:
 
 
 def inconsistency(facts: TestFacts) -> str:
-    """How the facts of a test contradict each other, so that no run can have found them; empty when they do not."""
+    """Explain how the facts of a test contradict each other, so that no run can have found them; "" if they do not."""
     status, states = facts.status, facts.assertions
     failed = next((name for name, state in states.items() if state == "fail"), "")
     judged = next((name for name, state in states.items() if state != "skip"), "")
@@ -107,12 +107,12 @@ class BaselineError(AgentEvalError):
 
 @model
 class BaselineFile(Model):
-    """What became of the tests of a suite when the baseline was written."""
+    """The outcomes of the tests of a suite when the baseline was written."""
 
     schema_version: Literal["0.1"]
     """The version of this format."""
     suite_id: str
-    """The suite's id, as `suite.id` of the configuration says."""
+    """The suite's id: `suite.id` of the configuration."""
     suite_version: str
     """The suite's version: a baseline of another one is refused."""
     score: Annotated[float, Between(0, 1)]
@@ -128,33 +128,33 @@ class BaselineFile(Model):
             seen.add(test.test_case_id)
 
     def data(self) -> dict[str, Any]:
-        """The file as plain data: in a fixed order, without unknown values."""
+        """Return the file as plain data: in a fixed order, without unknown values."""
         data: dict[str, Any] = plain(self)
         tests = sorted(data["tests"], key=lambda test: test["test_case_id"])
         known = [{name: value for name, value in test.items() if value is not None} for test in tests]
         return {**data, "tests": known}
 
     def encoded(self) -> bytes:
-        """The file as bytes, equal for equal content."""
+        """Return the file as bytes, equal for equal content."""
         import json
 
         return json.dumps(self.data()).encode()
 
 
 def load_baseline(path: Path) -> BaselineFile:
-    """A baseline from its file.
+    """Load a baseline from its file.
 
-    Raises `FileError`: that of `load_model`, or `baseline.invalid` for what no run can have found: somebody has made it
-    known by hand, or a merge has mixed it.
+    Raises `FileError`: one of `load_model`, or `baseline.invalid` for facts that no run can have found. A merge of two
+    branches can mix entries, and an edit by hand can excuse a failure that never was.
     """
     try:
         baseline = load_model(BaselineFile, path)
     except FileError as error:
         raise error.advising(WRITE_AGAIN) from None
     faults = [
-        Fault("baseline.invalid", f"{test.test_case_id}: {told}", ("tests", index, "status"))
+        Fault("baseline.invalid", f"{test.test_case_id}: {fault}", ("tests", index, "status"))
         for index, test in enumerate(baseline.tests)
-        if (told := inconsistency(test))
+        if (fault := inconsistency(test))
     ]
     if faults:
         problems = problems_at(faults, text=read_text(path), places=places, path=path)
@@ -163,7 +163,7 @@ def load_baseline(path: Path) -> BaselineFile:
 
 
 def updated_baseline(new: BaselineFile, old: BaselineFile | None, kept: frozenset[str]) -> BaselineFile:
-    """The new baseline, with what people wrote about tests that still fail.
+    """Complete a new baseline with the owners, reasons and expiry dates of tests that still fail.
 
     `kept` are tests that the run did not select: they stay as they were.
     """

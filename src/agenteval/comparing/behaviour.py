@@ -1,4 +1,4 @@
-"""What an agent did differently: its calls, its output, and what else two recordings show, in a few short lines."""
+"""The differences between two runs of an agent, in a few short lines: its calls, its output, its memory."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from agenteval.loading.testfile import LoadedTest
 
 MOST_CALLS = 1000
-"""Calls of a trace that are compared one by one; the rest are compared as one."""
+"""The calls of a trace that are compared one by one; the rest are compared as one."""
 MOST_WITH_ARGUMENTS = 40
-"""Changes of one test that come with their arguments: comparing large ones takes long."""
+"""The changes of one test that come with their arguments: comparing large ones takes long."""
 MOST_LINES = 12
 LARGEST = 50_000
 """The most characters of JSON that are compared part by part: more would take seconds."""
@@ -65,7 +65,7 @@ class Trajectory:
 class CallChange(Model):
     """One call that changed; `before` and `after` are its places among the calls, from 1.
 
-    `lines` have the arguments of a call that was added or removed, or how they differ.
+    `lines` have the arguments of a call that was added or removed, or their differences.
     """
 
     change: Literal["added", "removed", "moved", "arguments"]
@@ -83,7 +83,7 @@ class CallChange(Model):
 
 
 def recorded(trace: Trace, redactor: Redactor) -> Trajectory:
-    """The trajectory of a trace, redacted as the file of the trace is."""
+    """Make the trajectory of a trace, redacted like the file of the trace."""
     data = _trajectory_data(trace)
     return stored(redactor.redact_values(redactor.data(data)) if redactor.may_show_in(data) else data)
 
@@ -96,7 +96,7 @@ def _trajectory_data(trace: Trace) -> Any:
 
 
 def stored(trace: Any) -> Trajectory:
-    """The trajectory of a stored trace. Raises `ValueError` when the data is no trace."""
+    """Make the trajectory of a stored trace. Raises `ValueError` when the data is no trace."""
     try:
         datas = [event["data"] for event in trace["events"] if event["type"] == "tool_call"]
         calls = [_call(str(data["tool"]), data.get("args")) for data in datas]
@@ -112,7 +112,7 @@ def stored(trace: Any) -> Trajectory:
 
 
 def digested(calls: Sequence[str], output: str | None) -> Trajectory:
-    """The trajectory of which only digests are kept."""
+    """Make a trajectory of digests, which is all that a baseline keeps."""
     return Trajectory(calls=[Call(key) for key in calls], output=None, output_digest=output)
 
 
@@ -125,7 +125,7 @@ def _digest(text: str) -> str:
 
 
 def call_changes(before: Trajectory, after: Trajectory) -> list[CallChange]:
-    """How the calls differ, in the order of the later run.
+    """List the changes of calls, in the order of the later run.
 
     Equal calls are matched first, as far as possible in order; then the others with calls of the same tool.
     """
@@ -166,7 +166,7 @@ def _arguments(call: Call) -> list[str]:
 
 
 def output_lines(before: Trajectory, after: Trajectory) -> list[str]:
-    """How the outputs differ."""
+    """List the lines in which the outputs differ."""
     if before.output_digest == after.output_digest:
         return []
     if before.output_digest is None:
@@ -179,7 +179,7 @@ def output_lines(before: Trajectory, after: Trajectory) -> list[str]:
 
 
 def change_lines(before: Any, after: Any) -> list[str]:
-    """How two JSON values differ, a line for each part: `place: before → after`; for very large ones only their sizes."""
+    """List the differences of two JSON values: `place: before → after`; for very large values only their sizes."""
     sizes = [len(show(value)) for value in (before, after)]
     if max(sizes) > LARGEST:
         return [f"too large to compare: {sizes[0]:,} → {sizes[1]:,} characters of JSON"]
@@ -187,12 +187,12 @@ def change_lines(before: Any, after: Any) -> list[str]:
 
 
 def text_lines(before: str, after: str) -> list[str]:
-    """How two texts differ: as JSON when both are, else line by line.
+    """List the differences of two texts: as JSON when both are, else line by line.
 
     `- ` stands before a line that is gone, `+ ` before a new one.
     """
     one, other = json_in(before), json_in(after)
-    with suppress(RecursionError):  # what is nested too deeply for that is compared as a text
+    with suppress(RecursionError):  # values that are nested too deeply are compared as texts
         if one is not None and other is not None and not equal(one, other):
             return change_lines(one, other)
     if "\n" not in before and "\n" not in after:
@@ -203,10 +203,11 @@ def text_lines(before: str, after: str) -> list[str]:
 
 
 def list_lines(before: Sequence[str], after: Sequence[str]) -> list[str]:
-    """The lines that are gone, and those that are new; none when the lists are equal."""
+    """List the lines that are gone, and those that are new; none when the lists are equal."""
     from difflib import unified_diff
 
     start, ones, others = 0, len(before), len(after)
+    # Equal lines at both ends are cut off first: difflib takes quadratic time on long texts.
     while start < min(ones, others) and before[start] == after[start]:
         start += 1
     while min(ones, others) > start and before[ones - 1] == after[others - 1]:
@@ -224,9 +225,9 @@ def _few(lines: list[str]) -> list[str]:
 
 
 def changes(before: "Outcome", after: "Outcome") -> list[str]:
-    """What a person should know before the new recording takes the place of the old one; empty when nothing changed.
+    """List the changes that a person should see before a new recording replaces the old one; empty when nothing changed.
 
-    It is redacted before it is compared and cut, by what is known of both.
+    Values are redacted by the rules of both before they are compared and cut: half a secret would not be recognised.
     """
 
     def hidden(data: Any) -> Any:
@@ -238,9 +239,8 @@ def changes(before: "Outcome", after: "Outcome") -> list[str]:
     for name, was, now in (("group", one.group_id, other.group_id), ("task", *tasks)):
         if was and now and was != now:  # a recording of the wrong run may pass as well
             lines.append(f"{name}: {hidden(was)} → {hidden(now)}, so this is a test of another {name}")
-    if lost := sorted(
-        set(other_groups(one)).difference(other_groups(other))
-    ):  # nothing of it would be a leak
+    # Memory of other groups that is no longer known can leak unnoticed.
+    if lost := sorted(set(other_groups(one)).difference(other_groups(other))):
         lines.append(f"memory of other groups that is no longer known: {', '.join(map(hidden, lost))}")
     if before.trace and after.trace:
         lines += _trace_changes(before.trace, after.trace, hidden)
@@ -260,7 +260,7 @@ def changes(before: "Outcome", after: "Outcome") -> list[str]:
 
 
 def live_changes(test: "LoadedTest", outcome: "Outcome", options: "RunOptions") -> list[str]:
-    """What a live run does differently from the recording of its test; empty where the test has none."""
+    """List the differences of a live run from the recording of its test; empty for a test without one."""
     from agenteval.judging.runner import run_test
 
     if all(key.startswith(EXTENSION_PREFIX) for key in test.case.adapter_input):

@@ -1,4 +1,4 @@
-"""Two runs of one suite, or a baseline and a run, compared: the changes of every assertion, and what the agent did differently."""
+"""Compares two runs of one suite, or a baseline and a run: the changes of every assertion, and of the agent's calls."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -51,7 +51,7 @@ ChangeKind = Literal[
     "higher_score",
     "new",
 ]
-"""How an assertion, or a test as a whole, changed from the first run to the second (docs/comparing.md)."""
+"""The kind of change of an assertion, or of a test as a whole, from the first run to the second (docs/comparing.md)."""
 KINDS: tuple[ChangeKind, ...] = get_args(ChangeKind)
 
 
@@ -79,7 +79,7 @@ class Change(Model):
 
 @model
 class TestDifference(Model):
-    """What the agent did otherwise in one test."""
+    """The differences of the agent's calls and output in one test."""
 
     __test__ = False
 
@@ -90,7 +90,7 @@ class TestDifference(Model):
 
 @model
 class ComparedSide(Model):
-    """One side: how it is called, its run id (of a baseline a digest), its suite and score."""
+    """One side of a comparison: its label, its run id (a digest for a baseline), its suite and score."""
 
     label: str
     run_id: str
@@ -131,8 +131,8 @@ class RateChange(Model):
 class Comparison(Model):
     """Two runs of one suite, or a baseline and a run. `changes` come in the order of their kinds, regressions first.
 
-    `counts` has every kind. `not_selected` are tests of the first that the second left out on purpose. `without_traces`
-    counts the tests of which a side keeps no trace: what the agent did is not known.
+    `counts` has every kind. `not_selected` counts tests of the first run that the second left out on purpose.
+    `without_traces` counts tests without a trace on one side: the calls of the agent are not known there.
     """
 
     schema_version: str = COMPARISON_SCHEMA_VERSION
@@ -146,7 +146,7 @@ class Comparison(Model):
     not_selected: int
     without_traces: int
     unused: list[str]
-    """Tests whose failure the baseline explains (owner, reason, expiry), and that no longer fail, or are gone."""
+    """The tests with a known failure in the baseline (owner, reason, expiry) that no longer fail, or are gone."""
     rates: list[RateChange] = field(default_factory=list)
     """Tests with trials on both sides, which are compared by their rates alone. One that is `worse` is a change of kind `lower_rate`."""
     margin: float = MARGIN
@@ -157,17 +157,17 @@ class Comparison(Model):
             raise ValueError(f"counts: {missing[0]} is missing")
 
     def of_kind(self, kind: ChangeKind) -> list[Change]:
-        """The changes of a kind, in order."""
+        """List the changes of a kind, in order."""
         return [change for change in self.changes if change.kind == kind]
 
 
 def comparison_of(run: StoredRun) -> Comparison | None:
-    """What changed from its baseline, when the run was compared with one. Raises `FileError`."""
+    """Read the comparison of a run with its baseline; None when it was compared with none. Raises `FileError`."""
     return run.read(Comparison, COMPARISON) if (run.path / COMPARISON).is_file() else None
 
 
 def known_failures(run: StoredRun) -> dict[str, str]:
-    """Why failures do not count, by the id of the test, as `comparison.json` says.
+    """Return the failures that the baseline accepts, by the id of the test, each with its reason.
 
     Tests with a regression, and expired failures, are not among them. Raises `FileError`.
     """
@@ -180,8 +180,8 @@ def known_failures(run: StoredRun) -> dict[str, str]:
         if change.test_case_id not in worse:
             until = f"until {change.expires}" if change.expires else None
             noted = " · ".join(each for each in (change.owner, change.reason, until) if each)
-            told = f"known failure of {comparison.before.label}{f': {noted}' if noted else ''}"
-            known.setdefault(change.test_case_id, told)
+            accepted = f"known failure of {comparison.before.label}{f': {noted}' if noted else ''}"
+            known.setdefault(change.test_case_id, accepted)
     return {
         row.test_case_id: known[row.test_case_id]
         for row in run.summary.tests
@@ -190,7 +190,7 @@ def known_failures(run: StoredRun) -> dict[str, str]:
 
 
 def unseen_regressions(run: StoredRun) -> list[Change]:
-    """The regressions of tests that did not fail: they are missing, or judge less than before. Raises `FileError`."""
+    """List the regressions of tests that did not fail: they are missing, or judge less than before. Raises `FileError`."""
     failed = {row.test_case_id for row in run.summary.tests if row.status in ("fail", "error")}
     comparison = comparison_of(run)
     changes = comparison.changes if comparison else ()
@@ -203,9 +203,9 @@ OF_THE_TEST = ""
 
 @dataclass(slots=True, kw_only=True)
 class ComparedTest:
-    """A test on one side; `messages` say why assertions, and the test, did not pass.
+    """A test on one side; `messages` are the reasons why assertions, or the test, did not pass.
 
-    `trajectory` returns None when nothing of it was kept. `left_out` are assertions that were not selected.
+    `trajectory` returns None when the calls were not kept. `left_out` are assertions that were not selected.
     """
 
     facts: TestFacts
@@ -216,9 +216,9 @@ class ComparedTest:
 
 @dataclass(slots=True, kw_only=True)
 class ComparedRun:
-    """A run or a baseline. `head` is what a comparison says of it; `partial`: some tests were not selected.
+    """A run or a baseline as one side. `head` is its part of the comparison; `partial`: some tests were not selected.
 
-    `broken` is how a run ended that could not judge everything; it has no result of an invalid test file.
+    `broken` is the reason why a run could not judge everything, such as an invalid test file, which leaves no result.
     """
 
     head: ComparedSide
@@ -248,7 +248,7 @@ class ComparedRun:
 
 
 def load_compared_run(path: Path) -> ComparedRun:
-    """The run in a directory, or the baseline in a file.
+    """Load the run in a directory, or the baseline in a file.
 
     Raises `UsageError` (`baseline.missing`), `StoredRunError`, `FileError`.
     """
@@ -264,7 +264,7 @@ def load_compared_run(path: Path) -> ComparedRun:
 
 
 def of_baseline(baseline: BaselineFile, path: Path) -> ComparedRun:
-    """A baseline as a side; its id is a digest of its content."""
+    """Make a side of a baseline; its run id is a digest of its content."""
     head = ComparedSide(
         label=str(path),
         run_id=f"baseline-{sha256(baseline.encoded())[:16]}",
@@ -290,8 +290,8 @@ def _of_run(run: StoredRun) -> ComparedRun:
     for result in results_of(run):
         name = result.test_case_id
         tests[name] = compared_test(record_of(result), partial(_stored_trajectory, run, result))
-        if told := inconsistency(tests[name].facts):
-            raise _damaged(run, f"{name} contradicts itself: {told}")
+        if contradiction := inconsistency(tests[name].facts):
+            raise _damaged(run, f"{name} contradicts itself: {contradiction}")
     head = ComparedSide(
         label=str(run.path),
         run_id=ended.test_run_id,
@@ -334,7 +334,7 @@ def _damaged(run: StoredRun, what: str) -> StoredRunError:
 
 
 def changes_of(before: ComparedTest | None, after: ComparedTest, today: str) -> list[Change]:
-    """The changes of one test of the second run. `today` is YYYY-MM-DD; known failures expire after their day."""
+    """List the changes of one test of the second run. `today` is YYYY-MM-DD; known failures expire after their day."""
     facts, known = after.facts, before.facts if before else None
     name, was = facts.test_case_id, known.status if known else None
     judged_before = was not in (None, "error")
@@ -394,7 +394,7 @@ def _assertion_kind(was: str | None, now: str, *, known_test: bool) -> ChangeKin
 
 
 def _test_kind(before: TestFacts | None, side: ComparedTest, changes: Sequence[Change]) -> ChangeKind | None:
-    """The change of a test as a whole, if the changes of its assertions do not imply it.
+    """Return the change of a test as a whole, if the changes of its assertions do not imply it.
 
     A test may fail for a warning under `--strict`, or because an expected failure did not happen: either, when new, is
     another failure than the one before.
@@ -429,7 +429,7 @@ def _change(kind: ChangeKind, test: str, assertion: str | None, was: str | None,
 class Comparer:
     """Compares the tests of a run with those of `before`, one by one, and collects what a new baseline needs.
 
-    `before` is None where there is nothing to compare with. `today` is YYYY-MM-DD, in UTC. `target` is the file for a new
+    `before` is None when there is nothing to compare with. `today` is YYYY-MM-DD, in UTC. `target` is the file for a new
     baseline, `old` its present content. `margin` is the fall of a rate that counts as none.
     """
 
@@ -445,7 +445,7 @@ class Comparer:
         self.target = target
         self._margin = margin
         self.known_failures = 0
-        """Failed tests whose failures the first side all knows, and accepts today."""
+        """The number of failed tests of which the first side knows every failure, and accepts it today."""
         self._before = before
         self._today = today
         self._old = old
@@ -501,9 +501,9 @@ class Comparer:
             yield TestDifference(test_case_id=after.facts.test_case_id, calls=calls, output=output)
 
     def close(self, after: ComparedSide, *, complete: bool) -> Comparison | None:
-        """The comparison, once all tests were added; None when there is nothing to compare with.
+        """Return the comparison, once all tests were added; None when there is nothing to compare with.
 
-        `complete`: every selected test was judged, and those that were not selected are known; else no test is missing.
+        Unless it is `complete`, no test counts as missing: it may only not have been judged.
         """
         if (before := self._before) is None:
             return None
@@ -539,7 +539,7 @@ class Comparer:
         )
 
     def baseline(self, after: ComparedSide) -> BaselineFile:
-        """The baseline that this run makes."""
+        """Make the baseline of this run."""
         new = BaselineFile(
             schema_version="0.1",
             suite_id=after.suite_id,
@@ -551,7 +551,7 @@ class Comparer:
 
 
 def _same_conditions(before: TestFacts, after: TestFacts) -> None:
-    """Refuse to compare rates of other agents. Raises `UsageError` (`baseline.other_conditions`)."""
+    """Refuse to compare rates under other conditions. Raises `UsageError` (`baseline.other_conditions`)."""
     then, now = before.conditions or {}, after.conditions or {}
     if names := [name for name in now if now[name] != then.get(name)]:
         raise UsageError(
@@ -591,7 +591,7 @@ def _changes_of_rate(rate: RateChange) -> Iterator[Change]:
 
 
 def compare(before: ComparedRun, after: ComparedRun, today: str) -> Comparison:
-    """Two sides compared. Raises `UsageError` when they are not of one suite and version."""
+    """Compare two sides. Raises `UsageError` when they are not of one suite and version."""
     head = after.head
     before.must_be_of(head.suite_id, head.suite_version, head.label)
     comparer = Comparer(before, today)

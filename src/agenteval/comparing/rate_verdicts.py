@@ -1,4 +1,4 @@
-"""Whether tests pass less often than before: `worse`, `held`, `better` or `unclear`, for all tests of a comparison together."""
+"""Decides whether tests pass less often than before: `worse`, `held`, `better` or `unclear`, for all tests together."""
 
 import math
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from agenteval.comparing.rates import LEVEL, MOST_EXACT, Rate, difference, holm,
 from agenteval.text.fitting import counted
 
 Verdict = Literal["worse", "held", "better", "unclear"]
-"""How the rate of a test changed.
+"""The change of a test's rate.
 
 - `worse`: it fell beyond chance.
 - `held`: a fall of more than the margin is ruled out.
@@ -30,7 +30,7 @@ _MOST_NEEDED = math.isqrt(MOST_EXACT)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RateVerdict:
-    """What is known of one test. Differences are after minus before, from -1 to 1; each end of the interval errs in 5 % at most.
+    """The verdict on one test. Differences are after minus before, from -1 to 1; each end of the interval errs in at most 5 %.
 
     If trials ended early, all figures hold however the missing ones would have ended.
     """
@@ -41,7 +41,7 @@ class RateVerdict:
     p: float
     """The one-sided p: of a rise if the verdict is `better`, else of a fall."""
     adjusted_p: float
-    """It after Holm's correction over all tests; at most 0.05 where the verdict is `worse` or `better`."""
+    """The p after Holm's correction over all tests; at most 0.05 if the verdict is `worse` or `better`."""
     low: float
     """The lower end of the interval of the difference."""
     high: float
