@@ -488,3 +488,19 @@ def test_a_rule_says_nothing_of_null() -> None:
     assert parse(Bounded, {"value": None}) == Bounded()
     with pytest.raises(Invalid, match="expected at most 1, got the number 2"):
         parse(Bounded, {"value": 2})
+
+
+@pytest.mark.parametrize("values", [{}, {"name": "a", "nmae": "b"}])
+def test_an_instance_has_all_fields_and_no_other(values: dict[str, Any]) -> None:
+    """In code too, where nothing is parsed; the error names the fields."""
+
+    @model
+    class Named(Model):
+        name: str
+        tags: list[str] = field(default_factory=list)
+
+    with pytest.raises(TypeError, match="Named: fields that are missing or unknown: n"):
+        Named(**values)
+    one, other = Named(name="a"), Named(name="b")
+    one.tags.append("x")
+    assert other.tags == []

@@ -101,6 +101,24 @@ class Model:
         "use_attribute_docstrings": True,
     }
 
+    def __init__(self, /, **values: Any) -> None:
+        """Set the fields. One function for all models: to compile one for each took a tenth of a run's start."""
+        cls: Any = type(self)
+        names, defaults, factories = _plan_of(cls)
+        given = {**defaults, **values}
+        for name, make in factories:
+            if name not in values:
+                given[name] = make()
+        if given.keys() != names:
+            wrong = ", ".join(sorted(given.keys() ^ names))
+            raise TypeError(f"{cls.__name__}: fields that are missing or unknown: {wrong}")
+        for name, value in given.items():
+            setattr(self, name, value)
+        self.__post_init__()
+
+    def __post_init__(self) -> None:
+        """Check rules that span several fields. Raises `ValueError`."""
+
     def __eq__(self, other: object) -> bool:
         if type(self) is not type(other):
             return NotImplemented
@@ -115,8 +133,21 @@ class Model:
 
 @dataclass_transform(kw_only_default=True)
 def model(cls: type[M]) -> type[M]:
-    """Make a slotted, keyword-only dataclass; equality and repr come from `Model`, made once for all."""
-    return dataclass(slots=True, kw_only=True, eq=False, repr=False)(cls)
+    """Make a slotted, keyword-only dataclass; the rest comes from `Model`, made once for all."""
+    return dataclass(init=False, slots=True, kw_only=True, eq=False, repr=False)(cls)
+
+
+@cache
+def _plan_of(
+    cls: Any,
+) -> tuple[frozenset[str], Mapping[str, Any], Sequence[tuple[str, Callable[[], Any]]]]:
+    """The names of a model's fields, their default values, and the functions that make those."""
+    declared = fields(cls)
+    return (
+        frozenset(each.name for each in declared),
+        {each.name: each.default for each in declared if each.default is not MISSING},
+        [(each.name, each.default_factory) for each in declared if each.default_factory is not MISSING],
+    )
 
 
 class Rule:
