@@ -42,7 +42,7 @@ class Exchange:
 
 @dataclass(slots=True)
 class Difference:
-    """How a part of a request differs from the recorded one: its text before and after; None where there is none."""
+    """The difference of a part of a request from the recorded one: its text before and after, None if there was none."""
 
     name: str
     kind: PartKind
@@ -142,12 +142,12 @@ class Cassette:
 
     @property
     def unplayed(self) -> int:
-        """How many recorded exchanges nobody asked for."""
+        """The number of recorded exchanges that no request has used."""
         return sum(not each.played for each in self.exchanges)
 
 
 def differences(cassette: Cassette, exchange: Exchange, parts: Sequence[Part]) -> list[Difference]:
-    """How parts differ from those of an exchange: first the author's, then the vendor's, then the conversation."""
+    """List the parts that differ from those of an exchange: first the author's, then the vendor's, then the conversation."""
     found = []
     now = {part.name: part for part in parts}
     for name, (recorded, digest) in exchange.parts.items():
@@ -233,7 +233,7 @@ def _around_change(before: str, after: str) -> tuple[str, str]:
 
 
 def _alike(one: str, other: str) -> int:
-    """How many signs two texts have in common from their beginnings."""
+    """Count the signs that two texts have in common from their beginnings."""
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 

@@ -29,10 +29,10 @@ NAME = "command"
 VERSION = "0.1.0"
 REPLAY_FILE = "replay_file"
 FOLDER, HOME, OUT = "/workspace", "/agent", "/out"
-"""Where the agent finds the project's files, its home, and the folder for what it wants to tell."""
+"""The agent's folders in the sandbox: the project's files, its home, and the folder for its own recording."""
 CONFIG_FOLDER = ".claude"
 BUNDLE = "replay.json"
-"""How an agent's own recording is called there."""
+"""The name of an agent's own recording in that folder."""
 FROM_WIRE = "wire"
 """The source of a trace that was made of the requests to the model."""
 _SPANS = "resourceSpans"
@@ -43,14 +43,14 @@ _SPAN_FILES = "*.otlp.json*"
 
 @model
 class CommandInput(Model):
-    """What is replayed, where the test is not run live."""
+    """The recording that is replayed when the test does not run live."""
 
     replay_file: Annotated[str, NotEmpty()] | None = None
     """A replay bundle or spans in OTLP JSON, relative to the test; a live run leaves one."""
 
 
 class CommandAdapter:
-    """Runs `live.command.run` of the project's configuration; replays what such a run left."""
+    """Runs `live.command.run` of the project's configuration; replays the recording of such a run."""
 
     name = NAME
     version = VERSION
@@ -225,7 +225,7 @@ def _shown_files(setup: LiveSetup, source: Path) -> list[str]:
 
 
 def git(folder: Path, *words: str) -> str | None:
-    """What git says of a folder; None where it fails, or is not there."""
+    """Return the output of git in a folder; None if git fails, or is not installed."""
     line = ["git", "--no-optional-locks", "-C", str(folder), *words]
     try:
         done = subprocess.run(line, capture_output=True, check=False, timeout=60)  # noqa: S603
@@ -356,7 +356,7 @@ class CommandAgent(LiveAgent):
         return replay
 
     def _transcripts(self, proxy: Proxy) -> list[Path]:
-        """What the Claude CLI wrote, with the answers of fixtures."""
+        """Copy the transcripts of the Claude CLI, with the answers of fixtures in place of denials."""
         transcripts = sorted(self.scratch.glob(f"home/{CONFIG_FOLDER}/projects/*/*.jsonl"))
         for file in transcripts:
             for each in (file, *file.with_suffix("").rglob("*.jsonl")):
@@ -364,7 +364,7 @@ class CommandAgent(LiveAgent):
         return transcripts
 
     def _received(self, proxy: Proxy, context: AdapterContext) -> list[Path]:
-        """What the agent sent, taken in by the adapter that receives spans of running agents."""
+        """Write the spans that the agent sent, through the adapter that receives spans of running agents."""
         if not proxy.spans:
             return []
         file, address = self.scratch / "received.otlp.jsonl", self.scratch / "otlp.sock"
@@ -388,7 +388,7 @@ class CommandAgent(LiveAgent):
         return [file]
 
     def _of_stdout(self, proxy: Proxy, context: AdapterContext) -> dict[str, Any]:
-        """What the agent printed, after the calls and results that went through the proxy.
+        """Make a replay bundle of the agent's output, after the calls and results that went through the proxy.
 
         An agent that offered its model no tools has no calls there: it may call them by what the model writes.
         """

@@ -1,4 +1,4 @@
-"""What a tool call gets in a live run: it is denied before it runs, and the denial becomes a fixture's answer.
+"""Answers tool calls in a live run: a call is denied before it runs, and the denial becomes a fixture's answer.
 
 The agent's harness asks a hook before every call (PreToolUse). A call that must not really run is denied there, with a
 nonce that only this run knows; in the next request to the model, the result of that call is replaced by the fixture's
@@ -41,12 +41,12 @@ _HARNESS = (
 """All tools of the harness. A tool of the author's can have the same name, on a server of its own."""
 _SHORTEST_ID = 7
 _REFUSED = ("<tool_use_error>", "Error: No such tool available", "No such tool available")
-"""How the harness's own refusals begin: the tool did not run."""
+"""The beginnings of the harness's own refusals: the tool did not run."""
 
 
 @dataclass(slots=True, kw_only=True)
 class ToolAnswer:
-    """What a tool answers: a fixture of the test, or a result that the test's recording has.
+    """An answer for a tool: a fixture of the test, or a result in the test's recording.
 
     `tool` is a name or glob, `recorded_tool` what the agent called it when it was recorded; `matches` says whether the
     arguments of a call are this answer's; `fixture_id` is the test's fixture that a recorded result is. One that is
@@ -91,16 +91,16 @@ class Fixtures:
     match: Literal["exact", "nearest"] = "exact"
     names: Callable[[str], Sequence[str]] = lambda tool: (tool,)
     lets: Callable[[str, Mapping[str, Any]], bool] = lambda tool, args: False  # noqa: ARG005
-    """Whether one call of a tool runs though the tool does not."""
+    """Decides whether one call of a tool runs although the tool does not."""
     nonce: str = field(default_factory=lambda: f"agenteval-{secrets.token_hex(8)}")
     denied: dict[str, DeniedCall] = field(default_factory=dict)
     trouble: list[AdapterError] = field(default_factory=list)
-    """What makes the run worth no verdict; the first is the cause of the others."""
+    """The errors for which the run gets no verdict; the first is the cause of the others."""
     asked: set[str] = field(default_factory=set)
     let: set[str] = field(default_factory=set)
     """The calls that were asked about, and run."""
     has_harness: bool = False
-    """Whether an agent with a harness asks: in any other, a tool called `Task` is the author's like all others."""
+    """True if the agent has a harness; without one, a tool called `Task` is the author's like all others."""
     ran: set[str] = field(default_factory=set)
     """The tools that really ran, but for the harness's own."""
     ids: dict[str, str] = field(default_factory=dict)
@@ -109,7 +109,7 @@ class Fixtures:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def really_runs(self, tool: str, *, has_harness: bool) -> bool:
-        """Whether calls of a tool run: of the harness's own, and of those that the test or the adapter lets run."""
+        """Return whether calls of a tool run: the harness's own tools do, and those that the test or the adapter lets run."""
         own = has_harness and _is_any(HARNESS_TOOLS, tool) and not self._is_injected(tool)
         return own or self.is_let_run(tool)
 
@@ -117,7 +117,7 @@ class Fixtures:
         return any(_is_any(self.injected, name) for name in self._names(tool))
 
     def is_let_run(self, tool: str) -> bool:
-        """Whether the test or the adapter lets a tool run; one that waits for a person never does."""
+        """Return whether the test or the adapter lets a tool run; a tool that waits for a person never runs."""
         if _is_any(INTERACTIVE_TOOLS, tool):
             return False
         if self._is_injected(tool):
@@ -125,7 +125,7 @@ class Fixtures:
         return _is_any(self.harness_runs, tool) or any(_is_any(self.runs, name) for name in self._names(tool))
 
     def runs_own_code(self, tool: str) -> bool:
-        """Whether code of the author's answers: what it gives is judged when it changes, and is no other conversation."""
+        """Return whether the author's own code answers: a changed result is then judged, and makes no other conversation."""
         return self.is_let_run(tool) and not (self.has_harness and tool in FILE_TOOLS)
 
     def _names(self, tool: str) -> Sequence[str]:
@@ -306,7 +306,7 @@ def _is_any(globs: Sequence[str], tool: str) -> bool:
 def own_answers(
     case: TestCase, context: AdapterContext, recorded: Sequence[ToolAnswer] = ()
 ) -> list[ToolAnswer]:
-    """What a test's fixtures say that tools answer. Raises `AdapterError` or `FileError` for a file that cannot be read.
+    """Load the answers of a test's fixtures. Raises `AdapterError` or `FileError` for a file that cannot be read.
 
     A fixture that is a recorded result, and says of no arguments that it is theirs, is that result and nothing else:
     two pages that were fetched, or an error and what came after it, have the same tool.
@@ -350,7 +350,7 @@ def _content(fixture: Fixture, context: AdapterContext) -> Any:
 
 
 def suite_answers(responses: Sequence[tuple[str, Any]]) -> list[ToolAnswer]:
-    """What a suite says that tools answer: by tool and in order, each once."""
+    """Make the answers of a suite's tool responses: by tool and in order, each once."""
     return [
         ToolAnswer(
             tool=tool, text=_as_text(response), source=f"toolResponses[{index}] of the suite", once=True
@@ -360,7 +360,7 @@ def suite_answers(responses: Sequence[tuple[str, Any]]) -> list[ToolAnswer]:
 
 
 def recorded_answers(adapter: Adapter, case: TestCase, context: AdapterContext) -> list[ToolAnswer]:
-    """What the tools answered in a test's recording; none where the test has none. Raises `AdapterError`."""
+    """Read the answers of tools in a test's recording; none for a test without one. Raises `AdapterError`."""
     if not any(not key.startswith(EXTENSION_PREFIX) for key in case.adapter_input):
         return []
     trace = adapter.trace(case, replace(context, warnings=[]))

@@ -22,10 +22,10 @@ from agenteval.reading.documents import MAX_FILE_BYTES
 ALL = ("**/*",)
 """The patterns of all files but hidden ones."""
 MOST_BYTES = 512 * 2**20
-"""How many bytes are taken over of one folder, in all of its files together."""
+"""The most bytes that are copied from one folder, in all of its files together."""
 MOST_FILES = 10_000
 MOST_ENTRIES = 200_000
-"""How many names are looked at, in all folders that may have what is wanted."""
+"""The most names that are looked at, in all folders that may hold a wanted file."""
 MOST_DEPTH = 32
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
@@ -167,7 +167,7 @@ def _leads_to_folder(link: "os.DirEntry[str]") -> bool:
 
 
 def _rests(patterns: Sequence[Sequence[str]], name: str) -> Iterator[Sequence[str]]:
-    """What is left of the patterns for what is under a name; nothing is left of one that the name itself fulfils."""
+    """Yield the rests of the patterns for the entries of a folder `name`; a pattern that the name fulfils has none."""
     for first, *rest in patterns:
         if first == "**":
             yield from _rests([rest], name)

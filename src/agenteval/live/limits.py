@@ -17,18 +17,18 @@ from pathlib import Path
 from agenteval.reading.documents import read_bytes
 
 PROCESSES = 512
-"""Processes and threads at once."""
+"""The most processes and threads at once."""
 MEMORY_BYTES = 4 * 2**30
 FILE_BYTES = DISK_BYTES = 2 * 2**30
 FILES = 200_000
-"""New files in the folders that an agent may write."""
+"""The most new files in the folders that an agent may write."""
 _LOOK_SECONDS = 0.05
 _SLOW_SECONDS = 0.5
-"""How often is looked for what takes longer to find out."""
+"""The seconds between two looks at figures that take longer to find out."""
 _ASK_SECONDS = 5.0
-"""How often a runtime is asked for what it has to count itself."""
+"""The seconds between two questions to a runtime for figures that it has to count itself."""
 _STEP_BYTES, _STEP_FILES = 2**28, 20_000
-"""What a disk has to lose before the folders are counted again."""
+"""The bytes and files that a disk has to lose before the folders are counted again."""
 _MEMORY = re.compile(rb"^(?:RssAnon|RssShmem|VmSwap):\s+(\d+)", re.MULTILINE)
 _SHARE = re.compile(rb"^(?:Pss_Anon|Pss_Shmem|SwapPss):\s+(\d+)", re.MULTILINE)
 _THREADS = re.compile(rb"^Threads:\s+(\d+)", re.MULTILINE)

@@ -1,4 +1,4 @@
-"""Who answers the agent's requests to its model: a cassette, hand-written turns, or the real service."""
+"""Answers the agent's requests to its model: from a cassette, from hand-written turns, or by the real service."""
 
 import json
 import os
@@ -66,7 +66,7 @@ class ModelAnswer:
 
     @property
     def retry(self) -> bool:
-        """Whether it makes sense to ask again: else the client is told not to."""
+        """True if another try may succeed; otherwise the answer asks the client not to try again."""
         return not self.unreachable and (self.status in (408, 409, 429) or self.status >= 500)
 
 
@@ -155,7 +155,7 @@ def _known_keys(base_url: str) -> Sequence[str]:
 
 
 def is_loopback(base_url: str) -> bool:
-    """Whether a service is on this machine, as one that runs a local model is."""
+    """Return whether a service is on this machine: one that runs a local model needs no key."""
     host = _host(base_url)
     try:
         address = ip_address(host)
@@ -344,7 +344,7 @@ _OF_INPUT = {
     "cache_read_input_tokens": 0.1,
     "prompt_tokens": 1.0,
 }
-"""What kinds of tokens that go in cost, in parts of the price of a plain one."""
+"""The price of each kind of input token, in parts of the price of a plain one."""
 _OF_OUTPUT = ("output_tokens", "completion_tokens")
 
 
@@ -354,7 +354,7 @@ def tokens_of(counts: Mapping[str, int]) -> int:
 
 
 def price_of(prices: Mapping[str, Sequence[float]], model: str, tokens: Mapping[str, int]) -> float | None:
-    """What tokens cost in US dollars, by the configured prices, then by known ones; None for an unknown model."""
+    """Compute the cost of tokens in US dollars, by the configured prices, then by known ones; None for an unknown model."""
     from agenteval.text.names import name_matches
 
     for glob, price in (*prices.items(), *_PRICES.items()):

@@ -110,7 +110,7 @@ class OpenedFiles:
 
 
 def _was_read(kinds: int) -> bool:
-    """Whether a file was read, by what happened to it.
+    """Return whether a file was read, by the events of the kernel about it.
 
     A file that is mapped into memory is closed with the last process that has it, maybe later than we look.
     """

@@ -1,4 +1,4 @@
-"""How tests are run live: what a command line and a configuration ask for."""
+"""The options of live runs, from the command line and the configuration."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -18,22 +18,22 @@ RECORD_AGAIN = "record again with --live record"
 
 
 def live_error(reason_code: str, message: str, next_step: str, *where: str) -> AdapterError:
-    """What makes a run worth no verdict: a reason code of `live.*`, what happened, what to do, and where a test says it."""
+    """Make the error of a run without a verdict: a reason code of `live.*`, the message, the advice, the place in the test."""
     return AdapterError(message, reason_code=reason_code, next_step=next_step, where=where)
 
 
 class Budget:
-    """What all live runs of one command may cost together, in US dollars, in whatever forked process they are made."""
+    """The most that all live runs of one command may cost together, in US dollars; forked processes share it."""
 
     def __init__(self, most: float) -> None:
         from multiprocessing import Array
 
         self.most = most
         self._spent: Any = Array("d", 2)
-        """What was spent, and what the most expensive run cost."""
+        """The amount spent, and the cost of the most expensive run."""
 
     def take(self) -> float:
-        """What the next run may cost. Raises `AdapterError` (`live.over_budget`) when one like those before it would be too much."""
+        """Return the amount left for the next run. Raises `AdapterError` (`live.over_budget`) if one like the dearest would exceed it."""
         with self._spent.get_lock():
             spent, largest = float(self._spent[0]), float(self._spent[1])
         if spent + largest > self.most or spent >= self.most:
@@ -52,13 +52,13 @@ class Budget:
 
     @property
     def spent(self) -> float:
-        """What was spent so far."""
+        """The amount spent so far."""
         return float(self._spent[0])
 
 
 @dataclass(slots=True, kw_only=True)
 class LiveOptions:
-    """How tests are run live. `every` is true for all selected tests that can be, false for `mode: live` tests alone.
+    """The options of live runs. `every` is true for all selected tests that can be, false for `mode: live` tests alone.
 
     `shadow` has all tools really run, and the sandbox open to the network (the mode `live-shadow` of suites).
 
@@ -77,7 +77,7 @@ class LiveOptions:
     root: Path = Path()
     """The project, to which paths in the configuration are relative."""
     budget: Budget | None = None
-    """What all runs together may cost."""
+    """The most that all runs together may cost."""
     source: Path | None = None
     """The project as another commit has it: the agent gets its tracked files, and packages from where they are now."""
     cassette: "Cassette | None" = None

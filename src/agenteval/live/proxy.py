@@ -42,22 +42,22 @@ HOOK_PATH = "/agenteval/hook"
 MOST_BODY_BYTES = 64 * 2**20
 _LINES_LOOKED_FOR = 3
 MOST_HELD_BYTES = 192 * 2**20
-"""How many bytes of bodies are held at once, on all connections together."""
+"""The most bytes of bodies that are held at once, on all connections together."""
 MOST_KEPT_BYTES = 64 * 2**20
 MOST_KEPT = 20_000
-"""How much is kept of one kind of message over a whole run: of exports of spans, and of calls of the hook."""
+"""The most messages of one kind that are kept over a whole run: exports of spans, calls of the hook."""
 MOST_CONNECTIONS = 128
 MOST_REFUSED = 20
-"""How many refused paths are remembered."""
+"""The most refused paths that are remembered."""
 BODY_SECONDS = 60.0
-"""How long a body may take to arrive."""
+"""The seconds that a body may take to arrive."""
 DISCARDED_BYTES = 512 * 2**20
 _DISCARD_SECONDS = 10.0
-"""How much is thrown away of what a refused agent goes on to send, so that it gets to read why."""
+"""The seconds in which the rest of a refused body is read and dropped, so that the agent gets to read the reason."""
 _LINE = 1024
 _PIECE = 2**16
 _DIGITS = 12
-"""How many digits the size of a body or chunk may have; any number with more is too large as well."""
+"""The most digits in the size of a body or chunk; any number with more is too large as well."""
 _MOST_TRAILERS = 32
 _ENDS = (b"\r\n", b"\n")
 _EXPORTS = ("/v1/traces", "/v1/logs")
@@ -67,7 +67,7 @@ _BACKGROUND = (
     "/api/features/*", "/api/organizations/*", "/api/model_selector/*", "/mcp-registry/*", "/v1/mcp_servers*",
     "/v1/privacy-consents*",
 )  # fmt: skip
-"""What the Claude CLI asks in the background, and does without: usage, features, accounts, other servers of tools."""
+"""The paths of the Claude CLI's background requests, which it can do without: usage, features, accounts, tool servers."""
 _JSON = "application/json"
 _STREAM = "text/event-stream; charset=utf-8"
 _NO_RETRY = {"x-should-retry": "false"}
@@ -79,7 +79,7 @@ _MOST_OFFERED = 1000
 
 @dataclass(slots=True)
 class Accounts:
-    """What a run asked of its model. Tokens by kind, as the API counts them; `offered` are the tools it was shown."""
+    """The requests of a run to its model. Tokens by kind, as the API counts them; `offered` are the tools it was shown."""
 
     requests: int = 0
     tokens: dict[str, int] = field(default_factory=dict)
@@ -89,7 +89,7 @@ class Accounts:
     model: str = ""
     offered: list[str] = field(default_factory=list)
     refused: dict[str, str] = field(default_factory=dict)
-    """What else it asked for and did not get, by method and path, with the reason."""
+    """The other requests, which were refused, by method and path, with the reason."""
     last_error: str = ""
     """The last answer, if it was an error that the model's service gave."""
 
@@ -121,9 +121,9 @@ class Proxy:
     hosted_tools: bool = False
     accounts: Accounts = field(default_factory=Accounts)
     differences: list[Difference] = field(default_factory=list)
-    """How requests differ from the recorded ones that were answered."""
+    """The differences of answered requests from the recorded ones."""
     missed: list[Difference] = field(default_factory=list)
-    """How requests without an answer differ from the closest recorded one."""
+    """The differences of unanswered requests from the closest recorded one."""
     heard: dict[str, None] = field(default_factory=dict)
     """All that the model was given, piece by piece and each once, as the agent sent it."""
     spans: list[tuple[str, Mapping[str, str], bytes]] = field(default_factory=list)
@@ -151,12 +151,12 @@ class Proxy:
 
     @property
     def idle_seconds(self) -> float:
-        """How long nothing was asked; 0 while something is being answered."""
+        """The seconds since the last answer; 0 while a request is being answered."""
         with self._lock:
             return 0.0 if self._busy else time.monotonic() - self._last
 
     def has_heard(self, text: str) -> bool:
-        """Whether the model was given something of a text: one of its longest lines, whatever is left out of it."""
+        """Return whether the model was given part of a text: one of its longest lines is enough, since the rest may be cut."""
         lines = sorted({line.strip() for line in text.splitlines() if line.strip()}, key=len, reverse=True)
         return not lines or any(line in each for line in lines[:_LINES_LOOKED_FOR] for each in self.heard)
 
@@ -371,7 +371,7 @@ class Proxy:
 
 
 def _day_and_machine() -> dict[str, str]:
-    """What an agent's harness tells of this day and this machine, in its own words, with what stands for it."""
+    """Return the harness's words for this day and this machine, each with its placeholder in the cassette."""
     known = {f"OS Version: {platform.system()} {platform.release()}": "OS Version: <this>"}
     known[f"/tmp/claude-{agent_user()[0]}/"] = "/tmp/claude-<user>/"  # noqa: S108
     for now in (time.localtime(), time.gmtime()):
@@ -456,7 +456,7 @@ class _RefusedError(Exception):
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     timeout = 600
-    """How many seconds nothing may be sent on a connection that stays open."""
+    """The seconds that an open connection may be idle."""
     server: _Server
     held = 0
 

@@ -41,7 +41,7 @@ from agenteval.redaction.redactor import RedactionRules
 from agenteval.text.names import name_matches
 
 KEY = "sk-ant-agenteval-stands-in-for-the-key"
-"""What agents get for a key: the real one never enters the sandbox."""
+"""The key that agents get: the real one never enters the sandbox."""
 LOG_LINES = 12
 """The last lines of an agent's log that an error shows."""
 _LOG_BYTES = 64 * 2**10
@@ -53,7 +53,7 @@ _MANAGED = "/etc/claude-code"
 
 @dataclass(slots=True, kw_only=True)
 class LiveSetup:
-    """What an adapter needs to prepare its agent for one run.
+    """The material with which an adapter prepares its agent for one run.
 
     `root` is the project, to which paths in `config` are relative; `scratch` is an empty folder that is gone after the run; `env` and `read_only` belong into every sandbox: they lead
     the agent to the proxy, and have its harness ask it before each tool call. `real` says that a real model will answer.
@@ -77,7 +77,7 @@ class LiveSetup:
         return self.source / real.relative_to(root) if self.source and real.is_relative_to(root) else folder
 
     def runtime(self, image: str = "") -> str:
-        """The sandbox to use: `bwrap`, `docker` or `podman`. Raises `AdapterError` (`live.no_sandbox`)."""
+        """Choose the sandbox: `bwrap`, `docker` or `podman`. Raises `AdapterError` (`live.no_sandbox`)."""
         return chosen(self.config.runtime, image=image)
 
 
@@ -101,7 +101,7 @@ class LiveAgent:
     copies: Mapping[Path, Path] = field(default_factory=dict)
 
     def names(self, tool: str) -> Sequence[str]:
-        """All names of a tool: as the agent calls it, and those that tests and recordings have for it.
+        """Return all names of a tool: the agent's, and those of tests and recordings.
 
         By default also without its MCP server, and in small letters: `mcp__shop__lookup`, `WebSearch` are `lookup`,
         `web_search`.
@@ -110,24 +110,24 @@ class LiveAgent:
         return (tool, bare, re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", bare).lower())
 
     def missing(self, wanted: Iterable[str], offered: Collection[str]) -> Iterator[str]:
-        """The tools of a test that are none of those that the model was offered, by any name."""
+        """List the tools of a test that the model was not offered, by any of their names."""
         known = {name for tool in offered for name in self.names(tool)}
         return (each for each in wanted if not any(name_matches(each, name) for name in known))
 
     def lets(self, tool: str, args: Mapping[str, Any]) -> bool:  # noqa: ARG002 - for agents with a command of their own
-        """Whether one call of a tool really runs though the tool does not."""
+        """Return whether one call of a tool really runs although the tool does not."""
         return False
 
     def known(self) -> Mapping[str, str]:
-        """Values of this run that another run has not, each with what stands for it in the cassette."""
+        """Return the values that only this run has, such as ids, each with its placeholder in the cassette."""
         return {}
 
     def finished(self, proxy: Proxy) -> bool:  # noqa: ARG002 - for agents that never exit
-        """Whether the run is over though the process goes on; asked every few milliseconds."""
+        """Return whether the run is over although the process goes on; called every few milliseconds."""
         return False
 
     def replay(self, proxy: Proxy, context: AdapterContext) -> dict[str, Any]:
-        """What the run left behind, as a file that the adapter reads from `adapter_input.replay_file`.
+        """Make the recording of the run: the content of a file that the adapter reads as `adapter_input.replay_file`.
 
         `proxy.fixtures` corrects transcripts, which hold denials. Raises `AdapterError`.
         """
@@ -136,12 +136,12 @@ class LiveAgent:
 
 @dataclass(slots=True)
 class LiveAccount:
-    """What the agent's runs for one test saw of the project. It is there for a run that ends in an error as well."""
+    """The account of a test's runs: the files they opened, their requests. It is filled also by a run that ends in an error."""
 
     runs: list[frozenset[str] | None] = field(default_factory=list)
-    """The files that each run opened; None for one of which nobody can know."""
+    """The files that each run opened; None for a run of which the kernel did not show all."""
     differences: list[Difference] = field(default_factory=list)
-    """How the requests differ from the recorded ones; those of a miss from the closest one."""
+    """The differences of the requests from the recorded ones; at a miss, from the closest one."""
     heard: dict[str, None] = field(default_factory=dict)
     """All that the model was given, piece by piece, where a run is asked to keep it (`LiveOptions.detailed`)."""
     cassette: Cassette | None = None
@@ -167,7 +167,7 @@ class LiveAccount:
 
 @dataclass(slots=True, kw_only=True)
 class LiveRun:
-    """What became of a live run: the trace, the file that replays it, and how it was made."""
+    """The result of a live run: the trace, the file that replays it, and the conditions of the run."""
 
     trace: Trace
     replay: dict[str, Any]

@@ -1,4 +1,4 @@
-"""Where the agent runs: bubblewrap, docker or podman, without a network, with only what it is given.
+"""The sandbox of an agent: bubblewrap, docker or podman, without a network, with only the given files.
 
 One description serves all of them. The only way out is the proxy's socket, to which a bridge inside the sandbox leads
 the port that agents can speak to.
@@ -30,31 +30,31 @@ from agenteval.reading.documents import read_bytes
 Runtime = Literal["auto", "bwrap", "docker", "podman"]
 SOCKET = "/run/agenteval/proxy.sock"
 PORT = 8089
-"""Where the agent finds the proxy; in a sandbox that shares the network of this machine it is another."""
+"""The port of the proxy in the sandbox; a sandbox that shares the network of this machine gets another one."""
 _PROBE_SECONDS = 20
 _GRACE_SECONDS = 2
-"""How long an agent may take to end when it is asked to."""
+"""The seconds that an agent may take to end when it is asked to."""
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/opt")
-"""What of the system is visible: programs and libraries, no homes and no data."""
+"""The visible folders of the system: programs and libraries, no homes and no data."""
 _ETC = (
     "alternatives", "ca-certificates", "fonts", "group", "host.conf", "hosts", "java", "ld.so.cache", "ld.so.conf",
     "ld.so.conf.d", "locale.conf", "localtime", "magic", "mime.types", "nsswitch.conf", "os-release", "passwd",
     "pki/ca-trust", "pki/tls/cert.pem", "pki/tls/certs", "pki/tls/openssl.cnf", "profile", "protocols", "python3",
     "services", "ssl/cert.pem", "ssl/certs", "ssl/openssl.cnf", "timezone",
 )  # fmt: skip
-"""What of /etc is visible: programs need it, and it holds no secrets."""
+"""The visible files of /etc: programs need them, and they hold no secrets."""
 _HIDDEN = [
     f"/proc/{name}"
     for name in ("kcore", "key-users", "keys", "kmsg", "latency_stats", "sched_debug", "timer_list")
 ]
-"""What of the kernel names keys of the user, or shows what others do."""
+"""The files of the kernel that name keys of the user, or show the work of other users: they are hidden."""
 _PATH = "/usr/local/bin:/usr/bin:/bin"
 _PROXIES = [
     each
     for name in ("HTTP", "HTTPS", "FTP", "ALL", "NO")
     for each in (f"{name}_PROXY", f"{name.lower()}_proxy")
 ]
-"""Where docker's own settings name proxies, with their passwords, it puts them into every container."""
+"""The variables that docker puts into every container if its own settings name proxies, passwords included."""
 
 _BRIDGE = """\
 import os, signal, socket, sys, threading
@@ -122,7 +122,7 @@ def agent_user() -> tuple[int, int]:
 
 
 def _is_mapped(name: str) -> bool:
-    """Whether `nobody` is somebody in this user namespace: in one of a single user, root is not root outside."""
+    """Return whether `nobody` exists in this user namespace: in a namespace of a single user, root is not root outside."""
     with suppress(OSError):
         for line in read_bytes(Path("/proc/self", name)).splitlines():
             first, _, count = map(int, line.split())
@@ -133,7 +133,7 @@ def _is_mapped(name: str) -> bool:
 
 @dataclass(kw_only=True)
 class Sandbox:
-    """What a run sees and may use. Paths inside are absolute; `read_only` and `writable` map paths inside to ours.
+    """The view and the rights of a run. Paths inside are absolute; `read_only` and `writable` map paths inside to ours.
 
     `command` is what runs there. `bridge` are words to which a socket, a port and the command are added: in a
     container it listens at the port, leads it to the socket, and becomes the command; None for one in Python. `image`
@@ -218,7 +218,7 @@ def _bound(ours: str, inside: str, how: str = "--ro-bind") -> list[str]:
 
 
 def is_of_system(path: str) -> bool:
-    """Whether a path is visible in every sandbox."""
+    """Return whether a path is visible in every sandbox."""
     return f"{path}/".startswith(tuple(f"{each}/" for each in _SYSTEM))
 
 
@@ -259,7 +259,7 @@ def free_port() -> int:
 
 @dataclass(slots=True)
 class Probe:
-    """Whether a runtime works here: found by running it once. `why` says why not, `advice` what to do."""
+    """The result of running a runtime once: whether it works here, else the reason (`why`) and the `advice`."""
 
     runtime: str
     works: bool

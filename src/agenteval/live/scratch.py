@@ -14,7 +14,7 @@ _SCRATCH = "agenteval-live-"
 _LONGEST = 40
 """A socket's name may have 107 bytes, and ours lie two folders deeper."""
 _PATIENCE = 100
-"""How often removing may be refused before it is given up."""
+"""The number of refused attempts to remove a folder before it is given up."""
 
 
 def scratch_name() -> Path:

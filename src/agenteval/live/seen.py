@@ -57,7 +57,7 @@ class SeenCalls:
     raised: int = 0
     """The number of calls that raised, by the messages of a framework that names no ids there."""
     unclear: dict[str, None] = field(default_factory=dict)
-    """What the requests do not show, in words."""
+    """The facts that the requests do not show, in words."""
 
     @property
     def made(self) -> list[Block]:
@@ -165,7 +165,7 @@ class SeenCalls:
         has_results: bool = True,
         has_harness: bool = False,
     ) -> list[str]:
-        """What the trace lacks, in words. `begun` are ids of calls that the harness is known to have begun;
+        """List the facts that the trace lacks, in words. `begun` are ids of calls that the harness is known to have begun;
         `has_results` is false for a recording that need not show results, as spans are; `has_harness` is true for an
         agent whose harness has tools of its own, which its recording need not show.
         """

@@ -39,7 +39,7 @@ class FailedServer:
     lines: Sequence[str]
 
     def has(self, tool: str) -> bool:
-        """Whether a tool, as the agent calls it, is one of this server."""
+        """Return whether a tool, by the agent's name for it, is one of this server."""
         server, mark, _ = tool.removeprefix("mcp__").partition("__")
         return tool.startswith("mcp__") and bool(mark) and _plain(server) == _plain(self.name)
 

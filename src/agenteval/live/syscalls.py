@@ -45,7 +45,7 @@ _EPERM, _ENOSYS, _EAFNOSUPPORT = 1, 38, 97
 _LOAD, _EQUAL, _AT_LEAST, _ABOVE, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x25, 0x45, 0x06
 _ALLOW, _FAIL = 0x7FFF0000, 0x00050000
 _NUMBER, _MACHINE, _ARGUMENTS = 0, 4, 16
-"""Where the filter finds what it looks at."""
+"""The offsets of the values that the filter looks at."""
 
 
 def refused_calls() -> bytes | None:

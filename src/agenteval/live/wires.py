@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 PartKind = Literal["conversation", "author", "vendor", "tool"]
-"""Whose a part of a request is: the run's own, the author's, the agent's vendor's; or what a tool that really ran gave."""
+"""The owner of a part of a request: the run, the author, or the agent's vendor; or a tool that really ran."""
 NAMED_ONLY = "named only"
 """The text of a tool whose definition the CLI keeps back until it is asked for."""
 _TOOL, _NAMED_TOOLS = "tool ", "tools that are named only"
@@ -22,26 +22,26 @@ _COUNTED_APART = ("model", "messages", "system", "tools", "input", "instructions
 _OF_NO_WEIGHT = (
     "metadata", "stream", "stream_options", "user", "store", "safety_identifier", "prompt_cache_key",
 )  # fmt: skip
-"""What has no influence on the answer."""
+"""The fields of a request without influence on the answer."""
 _INSTRUCTING = ("system", "developer")
 
 _BILLING = "x-anthropic-billing-header"
 _AGENT_OF_OTHERS = "You are a Claude agent"
-"""How the prompt of the vendor's CLI begins that stands before an author's own."""
+"""The beginning of the vendor's prompt that stands before an author's own."""
 _REMINDER = "<system-reminder>"
 _CONTENTS = r"Contents of (/[^\s:]+)"
 _MEMORY_FILES = ("CLAUDE.local.md", "MEMORY.md")
 _SKILLS = "skills are available"
 _DATE = "\n# currentDate\n"
-"""What comes, in the same reminder, after the files of an author."""
+"""The heading that follows the files of an author in the same reminder."""
 _HOOKED = re.compile(r"^SessionStart[\w:]* hook (?:success|additional context):", re.MULTILINE)
 _AFTER_HOOKS = re.compile(r"^(?:Available agent types for|The following )", re.MULTILINE)
-"""How what a hook of the author's gave for the beginning of a session begins in a reminder, and what comes after it."""
+"""The lines of a reminder that begin (`_HOOKED`) and end the output of an author's hook for the start of a session."""
 _DEFERRED = "deferred tools are now available"
 _SESSION = r"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\W*$"
 _SUBAGENT_TOOLS = ("Agent", "Task")
 _DURATION = r"\bduration_ms: \d+(?=</usage>)"
-"""What the harness adds to what a subagent said."""
+"""The duration that the harness adds to a subagent's answer."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -71,7 +71,7 @@ class Block:
 
 
 Turn = tuple[str, list[Block]]
-"""Who speaks, and what is said."""
+"""The role of a speaker, and the blocks of the message."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -112,7 +112,7 @@ def request_parts(
     here: Mapping[str, str] = MappingProxyType({}),
     runs: Callable[[str], bool] = lambda tool: False,  # noqa: ARG005
 ) -> list[Part]:
-    """What of a request counts. `by_cli`: the Claude CLI made it, whose own prompt and tools are the vendor's.
+    """List the parts of a request that decide the answer. `by_cli`: the Claude CLI made it, whose own prompt and tools are the vendor's.
 
     `skills` are the author's. `here` is what the CLI tells of this day and machine, with what stands for it: it is
     replaced in the CLI's own words alone. `runs` says which tools really run. Calls and their results are named by the
