@@ -45,7 +45,7 @@ class NanoClawAdapter:
         return NanoClawInput
 
     def reads(self, path: Path) -> bool:
-        """Whether a file looks like a replay bundle; what is wrong with it is told when it is read."""
+        """Return whether a file looks like a replay bundle; its errors are reported when it is read."""
         from agenteval.reading.documents import opened
 
         if path.suffix != ".json":
@@ -67,7 +67,7 @@ class NanoClawAdapter:
         return SessionRecorder(INFO)
 
     def reads_with(self, given: Mapping[str, Any], folder: Path) -> list[Path]:
-        """What belongs to the recording of a session, and is not named itself."""
+        """List the files that belong to the recording of a session without being named."""
         from agenteval_nanoclaw.session.source import belonging
 
         named = given.get("session")

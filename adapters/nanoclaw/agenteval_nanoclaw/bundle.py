@@ -48,18 +48,18 @@ class RecordedMessage(Model):
     """One message that the agent had to answer."""
 
     role: Name
-    """Who speaks: user, assistant, system, tool, or what else the chat knows."""
+    """The role of the speaker: user, assistant, system, tool, or any other role that the chat knows."""
     content: str
-    """What is said."""
+    """The text of the message."""
     sender: str | None = None
     """The sender's display name, where the chat has one."""
     ts: Timestamp | None = None
-    """When it was sent, ISO 8601."""
+    """The time at which it was sent, ISO 8601."""
 
 
 @model
 class FinalOutput(Model):
-    """What the agent answered in the end."""
+    """The agent's last answer."""
 
     content: str
     """The text."""
@@ -72,7 +72,7 @@ class RecordedScenario(Model):
     """The situation the agent was in. Ids that are not given are the test's."""
 
     trigger: Literal["user_message", "scheduler"]
-    """What woke the agent: a message of a user, or the scheduler."""
+    """The cause that woke the agent: a message of a user, or the scheduler."""
     group_id: str | None = None
     """The chat group that the agent acted for."""
     session_id: str | None = None
@@ -80,7 +80,7 @@ class RecordedScenario(Model):
     task_id: str | None = None
     """The scheduled task; by default the `task_id` of `scheduler_context`."""
     scheduler_context: dict[str, Any] | None = None
-    """What the scheduler knew: task_id, scheduled_for, timezone … Required when the trigger is `scheduler`."""
+    """The facts that the scheduler knew: task_id, scheduled_for, timezone … Required when the trigger is `scheduler`."""
 
     def __post_init__(self) -> None:
         check_schedule(self.scheduler_context)
@@ -88,14 +88,14 @@ class RecordedScenario(Model):
 
 @model
 class RecordedCapabilities(Model):
-    """What the recording can show (SPEC 12). An assertion that needs a flag which is false is not judged."""
+    """The facts that the recording can show (SPEC 12). An assertion that needs a flag which is false is not judged."""
 
     supports_tool_trace: bool = True
     """Tool calls and results are recorded."""
     supports_memory_events: Annotated[bool | None, NotNull()] = None
     """Reads and writes of memory are recorded. By default, whether the script has any."""
     supports_scheduler_context: Annotated[bool | None, NotNull()] = None
-    """What the scheduler knew is recorded. By default, whether the scenario has a `scheduler_context`."""
+    """The facts that the scheduler knew are recorded. By default true if the scenario has a `scheduler_context`."""
     supports_container_metadata: bool = False
     """Containers and mounts are recorded."""
     supports_live_run: bool = False
@@ -109,7 +109,7 @@ class RecordedMetrics(Model):
     """Measures of the recorded run."""
 
     timing_ms_total: Annotated[float, Between(0)] | None = None
-    """How long the run took, in milliseconds."""
+    """The duration of the run in milliseconds."""
     retry_count: Annotated[int, Between(0)] | None = None
     """Retries by the recorder's count. The trace's own count is taken from its events."""
     tool_call_count: Annotated[int, Between(0)] | None = None
@@ -117,7 +117,7 @@ class RecordedMetrics(Model):
     token_usage: dict[str, Any] | None = None
     """Tokens by kind: input_tokens, output_tokens, total_tokens …"""
     cost_usd: Annotated[float, Between(0)] | None = None
-    """What the run cost, in US dollars."""
+    """The cost of the run in US dollars."""
 
 
 class Said:
@@ -132,7 +132,7 @@ class Said:
 
 @model
 class Step(Model):
-    """What any step may carry. Ids that are not given are the scenario's."""
+    """The fields that any step may have. Ids that are not given are the scenario's."""
 
     ts: Annotated[
         Timestamp | None,
@@ -155,7 +155,7 @@ class MessageReceivedStep(Step):
     role: Name = "user"
     """Who speaks."""
     content: str | None = None
-    """What is said. By default the n-th such step is the n-th of `input_messages`."""
+    """The text. By default the n-th such step has the text of the n-th of `input_messages`."""
     sender: str | None = None
     """The sender's display name, where the chat has one."""
 
@@ -173,11 +173,11 @@ class ToolCallStep(Step):
     args: dict[str, Any] = field(default_factory=dict)
     """The arguments."""
     recorded_tool: str | None = None
-    """What the recording calls the tool, where that is another name: `mcp__web__web_search`."""
+    """The tool's name in the recording, if it is another one: `mcp__web__web_search`."""
     parent_call_id: str | None = None
     """The call that makes this call: it started the subagent that does, or is of a shell whose command does."""
     said: str | None = None
-    """What the agent wrote, where the arguments have what went out instead."""
+    """The agent's own text, if the arguments have another one that was sent in its place."""
 
 
 @model
@@ -191,7 +191,7 @@ class ToolResultStep(Step):
     tool: Name | None = None
     """The tool's name. By default that of the call."""
     success: bool | None = None
-    """Whether the tool did what it was asked. By default true; false when the fixture is an error, or the result says so at its top: `success: false`, `ok: false`, `isError: true`."""
+    """True if the tool did its work. By default true; false when the fixture is an error, or the result says so at its top: `success: false`, `ok: false`, `isError: true`."""
     result: Any = None
     """The answer, any JSON. Left out (or null), it is taken from the fixture, when there is one."""
     fixture_id: Name | None = None
@@ -209,15 +209,15 @@ class MemoryStep(Step):
     path: str | None = None
     """The file."""
     content: Any = None
-    """What was read or written, any JSON."""
+    """The content that was read or written, any JSON."""
     change_summary: str | None = None
-    """What changed, in words."""
+    """The change in words."""
     call_id: Name | None = None
     """The tool call that did it, which is earlier in the script."""
     names_only: bool | None = None
-    """Whether only the file's name was shown, not what is in it."""
+    """True if only the file's name was shown, not its content."""
     implicit: bool | None = None
-    """Whether it was loaded into the prompt, without a call."""
+    """True if it was loaded into the prompt, without a call."""
 
 
 @model
@@ -229,11 +229,11 @@ class ErrorStep(Step):
     error_type: Name
     """The kind of error, for instance `timeout`."""
     message: str | None = None
-    """What was said about it."""
+    """The error message."""
     retryable: bool | None = None
-    """Whether trying again could help. By default false."""
+    """True if trying again could help. By default false."""
     scope: Name | None = None
-    """What it happened to. By default `tool` when `tool` or `call_id` is given, else `runtime`."""
+    """The part of the run that failed. By default `tool` when `tool` or `call_id` is given, else `runtime`."""
     tool: Name | None = None
     """The tool. By default that of the call."""
     call_id: Name | None = None
@@ -255,7 +255,7 @@ class FinalOutputStep(Step):
     sent_by: list[str] | None = None
     """The calls that sent the text: it goes out by them alone, and is no message besides."""
     said: str | None = None
-    """What the agent wrote, where `content` is what went out instead."""
+    """The agent's own text, if `content` is another one that was sent in its place."""
 
 
 AnyStep = MessageReceivedStep | ToolCallStep | ToolResultStep | MemoryStep | ErrorStep | FinalOutputStep
@@ -272,23 +272,23 @@ class ReplayBundle(Model):
     input_messages: list[RecordedMessage]
     """The messages that the agent had to answer."""
     script: list[Annotated[AnyStep, Tagged("type")]]
-    """What happened, in order."""
+    """The steps of the run, in order."""
     status: Literal["success", "partial", "failed", "blocked"]
-    """How the run ended. A run that ended in success has an output."""
+    """The outcome of the run. A run that ended in success has an output."""
     metrics: RecordedMetrics = field(default_factory=RecordedMetrics)
     """Measures of the run."""
     adapter: Literal["nanoclaw-replay"] | None = None
     """The format's name."""
     capabilities: RecordedCapabilities = field(default_factory=RecordedCapabilities)
-    """What the recording can show."""
+    """The facts that the recording can show."""
     final_output: FinalOutput | None = None
-    """What the agent answered in the end. By default the last `final_output` step."""
+    """The agent's last answer. By default the last `final_output` step."""
     unseen: list[Name] = field(default_factory=list)
     """Parts of the run that the recording does not show, in words: `what subagent g1 did`."""
 
 
 _SPANS = "resourceSpans"
-"""What a file of OpenTelemetry begins with."""
+"""The key at the beginning of a file of OpenTelemetry spans."""
 
 
 def load_bundle(path: Path, *, max_bytes: int) -> ReplayBundle:
@@ -328,7 +328,7 @@ REFERRING = ("tool_result", "error", "memory_read", "memory_write")
 
 
 def broken_rules(bundle: Any) -> Iterator[Fault]:
-    """What breaks a rule, in a `ReplayBundle` or in the raw JSON of one."""
+    """List the broken rules in a `ReplayBundle`, or in the raw JSON of one."""
     scenario = _get(bundle, "scenario")
     if _get(scenario, "trigger") == "scheduler" and _get(scenario, "scheduler_context") is None:
         message = "the trigger is scheduler, but the scenario has no scheduler_context"

@@ -29,7 +29,7 @@ REFRESH = "record the run again, or update the fixture; a step may leave out wha
 
 @dataclass(slots=True, eq=False, repr=False)
 class Answer:
-    """What a fixture says of one `tool_result` step; `error` is given when the script lacks the event.
+    """The answer of a fixture for one `tool_result` step; `error` is given when the script lacks the event.
 
     `success` is None where neither says it: the result itself tells.
     """
@@ -42,7 +42,7 @@ class Answer:
 def answers_of(
     bundle: ReplayBundle, path: Path, case: TestCase, context: AdapterContext
 ) -> dict[int, Answer]:
-    """What the fixtures say, by index of the step in the script. `path` is the bundle's file.
+    """Return the answers of fixtures, by index of the step in the script. `path` is the bundle's file.
 
     Fixtures that no step uses become warnings. Raises `AdapterError` with every step that does not fit.
     """
@@ -182,7 +182,7 @@ def _unsuitable(fixture: Fixture, call: ToolCallStep) -> Iterator[Fault]:
 def _differences(
     fixture: Fixture, answer: Answer, step: ToolResultStep, error: ErrorStep | None
 ) -> Iterator[str]:
-    """What the recording says otherwise than the fixture, one line each."""
+    """List the differences of the recording from the fixture, one line each."""
     if step.success is not None and step.success != answer.success:
         yield f"success: the fixture has {str(answer.success).lower()}, the recording {str(step.success).lower()}"
     for name in ERROR_FIELDS if fixture.error and error else ():

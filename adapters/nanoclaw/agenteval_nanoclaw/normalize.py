@@ -35,11 +35,11 @@ from agenteval_nanoclaw.bundle import (
 from agenteval_nanoclaw.fixtures import Answer
 
 SLACK_SECONDS = 60
-"""How far times may be apart that mean the same: who writes one by hand leaves the seconds out."""
+"""The most seconds between two times that count as equal: a time written by hand often has no seconds."""
 LONGEST_QUOTE = 80
 NOT_JUDGED = "assertions that require it are not judged"
 ACTORS = {"assistant": "agent", "agent": "agent", "tool": "tool", "system": "system"}
-"""Who acts when a message is received, by its role; any other role is the user's, or the scheduler's."""
+"""The actor of a received message, by its role; any other role belongs to the user, or the scheduler."""
 
 
 def normalize(
@@ -90,7 +90,7 @@ def situation_differs(
     recorded: RecordedScenario | TraceScenario,
     messages: Sequence[RecordedMessage | TraceMessage] | None,
 ) -> Iterator[str]:
-    """Where what is recorded is another situation than the test describes; no `messages` where it does not tell."""
+    """List the points in which the recorded situation differs from the test's; `messages` is None if they are not recorded."""
     told = case.scenario
     known, found_known = told.scheduler_context or {}, recorded.scheduler_context or {}
     pairs = [
@@ -165,7 +165,7 @@ def _contradictions(bundle: ReplayBundle, trace: Trace, script: "_Script") -> It
 
 
 def _capabilities(bundle: ReplayBundle) -> Capabilities:
-    """What the bundle states that it can show; where it does not, what it holds."""
+    """Return the capabilities that the bundle states; those that it does not state follow from its content."""
     stated = {name: getattr(bundle.capabilities, name) for name in CAPABILITY_FLAGS}
     held = {
         "supports_memory_events": any(isinstance(step, MemoryStep) for step in bundle.script),

@@ -1,4 +1,4 @@
-"""What the releases of NanoClaw v2 have in common and where they differ: the one place that knows, which all others ask.
+"""The releases of NanoClaw v2, what they share and where they differ. All other modules ask this one.
 
 A checkout is known by the files that it has, never by the number in its package.json: between two releases the number stays
 the same while files move. A recording does not tell its release at all. So its reader knows the words of every release at
@@ -17,7 +17,7 @@ _HOOKS = {"PreCompact": [{"hooks": [{"type": "command", "command": "bun /app/src
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Release:
-    """Where the checkout of a release has what a live run uses, and what it has where its own code does not show that."""
+    """The places in a checkout of a release that a live run uses, and the facts that the code itself does not show."""
 
     name: str
     """The release with which it begins, for messages."""
@@ -27,9 +27,9 @@ class Release:
     outbound_schema: str = "OUTBOUND_SCHEMA"
     """The constants in it."""
     header: str
-    """How the instructions of a group begin that the host composes."""
+    """The beginning of a group's instructions, as the host composes them."""
     settings: Mapping[str, Any]
-    """What the host writes for a new group, in the settings of the CLI."""
+    """The settings of the CLI that the host writes for a new group."""
     held: tuple[str, ...]
     """What an agent asks of the host that waits for an owner's approval."""
 
@@ -87,7 +87,7 @@ _TASKS = "src/cli/resources/tasks.ts"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Host:
-    """What the host of a checkout does for a group and its sessions, as far as a live run does it in its place."""
+    """The work of a checkout's host for a group and its sessions, as far as a live run does it in its place."""
 
     release: Release
     schemas: tuple[str, str, str]
@@ -103,17 +103,17 @@ class Host:
     ncl_tasks: bool = False
     """True if the agent manages its tasks with `ncl`. 2.1 has that before its runner names the sessions of series."""
     series_sessions: bool = False
-    """Whether each series of tasks has a session of its own."""
+    """True if each series of tasks has a session of its own."""
     session_context: bool = False
-    """Whether the runner reads which session it serves from a file."""
+    """True if the runner reads the session that it serves from a file."""
     held: tuple[str, ...] = ()
     """What an agent asks of the host that waits for an owner's approval."""
     guessed: tuple[str, ...] = field(default=())
-    """What the checkout does not show, and the table of its release has: in words, with the file that was looked for."""
+    """The facts that come from the table of the release since the checkout lacks them: in words, with the missing file."""
 
 
 def host_of(release: Release, read: Callable[[str], str | None]) -> Host:
-    """What the host of a checkout does. `read` gives the text of one of its files; None where there is none.
+    """Describe the host of a checkout. `read` returns the text of one of its files; None if there is none.
 
     Raises `ValueError` in words for a file that is there and has not what was looked for.
     """
@@ -189,15 +189,15 @@ RUN_LOG = "task_log"
 TO_AGENTS = "agent"
 """The channel of messages to other agents of the install, and from them."""
 NOTE_IDS = ("appr-note-", "sys-")
-"""How the ids of rows begin in which the host itself tells the agent something: what became of an approval, for one."""
+"""The beginnings of the ids of rows from the host itself to the agent, such as the outcome of an approval."""
 HOST_IDS = ("deny-",)
-"""How the ids of outbound rows begin that the host writes in the agent's name: a command that a user may not give."""
+"""The beginnings of the ids of rows that the host sends in the agent's name, such as the refusal of a command."""
 RUNNER_FAILED = "Error: "
-"""How a message begins that the runner sends when the agent's process failed: it is no answer."""
+"""The beginning of the message that the runner sends when the agent's process failed: it is no answer."""
 RUNNER_COMMANDS = ("/clear", "/upload-trace")
-"""How messages begin that the agent-runner answers itself, so that no transcript has them."""
+"""The beginnings of messages that the agent-runner answers itself, so that no transcript has them."""
 TASK_SESSION = "system:tasks:"
-"""How the thread of a session begins that belongs to one series of tasks (2.2)."""
+"""The beginning of the thread of a session that belongs to one series of tasks (2.2)."""
 IDLE = ("paused", "cancelled")
 """The statuses of tasks that did not run."""
 MESSAGE_GATE = "a2a_message_gate"

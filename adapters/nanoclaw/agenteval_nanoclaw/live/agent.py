@@ -31,7 +31,7 @@ from agenteval_nanoclaw.versions import MEMORY_MODULES, RUNNER_FAILED, SENT
 
 HOME = "/home/node"
 IDLE_SECONDS = 0.3
-"""How long nothing must be asked before a run is over: an answer that could not be sent makes the agent speak again."""
+"""The idle seconds after which a run is over: an answer that could not be sent makes the agent speak again."""
 LONGEST_HANDOVER_SECONDS = 3
 """The seconds after its acknowledgement in which a message may still be on its way to the model."""
 FAR_DAYS = 2
@@ -43,7 +43,7 @@ _MEMORY = ("**/*.md", "**/*.txt", "**/*.json")
 _SILENT = "Query completed after 0 SDK messages"
 _OURS = Path(__file__).parent
 NCL = "agent-runner/src/cli/ncl.ts"
-"""Where a checkout has the command for agents that the image starts as `ncl`."""
+"""The file of a checkout with the command for agents, which the image starts as `ncl`."""
 _BRIDGE = ("sh", "-c", 'bun /agenteval/bridge.mjs "$0" "$1" & shift; exec "$@"')
 """For containers, whose image has no Python."""
 
@@ -93,7 +93,7 @@ def prepared(setup: LiveSetup, adapter: Adapter) -> LiveAgent:
 
 
 def _command(workspace: Workspace, checkout: Checkout) -> list[str]:
-    """How the runner is started: once what was said before has the memory that its session began with."""
+    """Return the command that starts the runner, once the earlier conversation has the memory that its session began with."""
     start = ["bun", "run", "/app/src/index.ts"]
     modules = [each for each in MEMORY_MODULES if (checkout.files / each).is_file()]
     if not (workspace.has_before and modules):
@@ -151,7 +151,7 @@ def _writable(workspace: Workspace) -> dict[str, Path]:
 
 
 def _leaves(workspace: Workspace) -> dict[str, Sequence[str]]:
-    """What is read of the folders that the agent can write."""
+    """Return the files that are read from the folders that the agent can write."""
     databases = [workspace.outbound.name + suffix for suffix in BESIDE]
     groups = ("/workspace/agent", *workspace.mounts)
     return {"/workspace": databases, f"{HOME}/.claude": ("projects/**/*",), **dict.fromkeys(groups, _MEMORY)}
@@ -168,13 +168,13 @@ class NanoClawAgent(LiveAgent):
     real: bool
     desk: Desk = field(init=False)
     acknowledged: float = 0
-    """When all messages were acknowledged, by the monotonic clock, and the model had not heard all."""
+    """The time, by the monotonic clock, at which all messages were acknowledged although the model had not heard all."""
 
     def __post_init__(self) -> None:
         self.desk = Desk(self.workspace)
 
     def lets(self, tool: str, args: Mapping[str, Any]) -> bool:
-        """Whether a call really runs though its tool does not: a plain call of `ncl`, which is NanoClaw's own."""
+        """Return whether a call really runs although its tool does not: a plain call of `ncl`, NanoClaw's own command."""
         return tool == "Bash" and is_plain_call(str(args.get("command", "")))
 
     def names(self, tool: str) -> Sequence[str]:
@@ -190,7 +190,7 @@ class NanoClawAgent(LiveAgent):
         return self.workspace.known()
 
     def finished(self, proxy: Proxy) -> bool:
-        """Whether every message is acknowledged, and nothing goes on: the runner never exits. Raises `AdapterError`."""
+        """Return whether every message is acknowledged, and nothing goes on: the runner never exits. Raises `AdapterError`."""
         self.desk.attend()
         idle = proxy.idle_seconds >= IDLE_SECONDS
         # something may have been asked while the databases were looked at
@@ -222,7 +222,7 @@ class NanoClawAgent(LiveAgent):
         return time.monotonic() < self.acknowledged + LONGEST_HANDOVER_SECONDS
 
     def _failure(self) -> str:
-        """What the runner sent in place of an answer, since its query failed; it stands in its log as well."""
+        """Return the message that the runner sent in place of an answer, since its query failed; its log has it as well."""
         log = read_bytes(self.log / "log.txt").decode(errors="replace")
         for _, kind, content in self.workspace.sent():
             text = str(record_of(json_of(content)).get("text", "")) if kind == "chat" else ""

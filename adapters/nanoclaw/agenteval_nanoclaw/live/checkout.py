@@ -22,14 +22,14 @@ _CLIS = (
     f"@anthropic-ai/claude-code-linux-{_MACHINE}/claude",
     f"@anthropic-ai/claude-agent-sdk-linux-{_MACHINE}/claude",
 )
-"""Where packages have the CLI, among the installed ones."""
+"""The paths of the CLI among the installed packages."""
 _MOST_BYTES = 1_000_000
-"""How large a file of a checkout may be that is read here."""
+"""The most bytes of a file of a checkout that is read here."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Checkout:
-    """What is used of a checkout: `files` has copies of its tracked ones, the rest are paths outside of it.
+    """The parts of a checkout in use: `files` has copies of its tracked ones, the rest are paths outside of it.
 
     `programs` are the programs that the sandbox gets, by their names; a container has its own unless they are
     configured.
@@ -48,7 +48,7 @@ class Checkout:
         return sorted(each.name for each in folder.iterdir() if each.is_dir()) if folder.is_dir() else []
 
     def provenance(self) -> dict[str, str]:
-        """Which code runs."""
+        """The code that runs, with its version."""
         said = {"nanoclaw": _version(self.files / "package.json"), **git_state(self.root)}
         if self.node_modules:
             said["sdk"] = _version(self.node_modules / _SDK / "package.json")
@@ -108,7 +108,7 @@ def _program(name: str, places: list[Path], setting: str) -> Path:
 
 
 def _host(root: Path) -> Host:
-    """What the host of a checkout does. Raises `AdapterError` for what is no checkout of NanoClaw v2, or of an unknown one."""
+    """Describe the host of a checkout. Raises `AdapterError` for what is no checkout of NanoClaw v2, or of an unknown one."""
 
     def read(path: str) -> str | None:
         return _text(root / path) if (root / path).is_file() else None

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 PROGRAM = "ncl"
 _PLACES = (PROGRAM, f"/usr/local/bin/{PROGRAM}")
 _MOST_DAILY = 4
-"""How often a day a task may wake the agent that no script of its own keeps asleep."""
+"""The most times a day that a task may wake the agent, unless its own script lets the agent sleep."""
 _TOO_OFTEN = (
     "Warning: this task has not been scheduled: it would run more than 4 times a day. Give it a --script that decides "
     "whether it needs to run, or, once the user has confirmed it, --dangerously-override-recurrence-limit"
@@ -66,7 +66,7 @@ _LOOKED_UP = {
     ),
     "members": ("agent_group_members", "agent_group_id", "user_id, agent_group_id, added_by, added_at"),
 }
-"""What agents may list of their own group: the table, its column with the group, and what is shown."""
+"""The resources of their own group that agents may list: the table, its column with the group, the shown columns."""
 _APPROVED = {
     "groups": (
         "create", "update", "delete", "restart", "config-update", "config-add-mcp-server",
@@ -76,7 +76,7 @@ _APPROVED = {
     "members": ("add", "remove"),
     "wirings": ("update",),
 }  # fmt: skip
-"""What waits for an owner's approval."""
+"""The verbs that wait for an owner's approval, by resource."""
 _OF_HOST = ("messaging-groups", "users", "roles", "user-dms", "dropped-messages", "approvals", "policies")
 
 
@@ -89,7 +89,7 @@ class _RefusedError(Exception):
 
 
 def is_plain_call(command: str) -> bool:
-    """Whether a shell command is one call of `ncl` and nothing else: no pipe, no second command, nothing to expand."""
+    """Return whether a shell command is one call of `ncl` and nothing else: no pipe, no second command, nothing to expand."""
     if any(each in command for each in "$`\n"):
         return False
     lexer = shlex.shlex(command, posix=True, punctuation_chars=True)

@@ -1,4 +1,4 @@
-"""When a cron expression is due next: five fields, or six with seconds first, in a time zone."""
+"""Computes the next times of a cron expression: five fields, or six with seconds first, in a time zone."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -23,7 +23,7 @@ _PRESETS = {
     "@daily": "0 0 * * *", "@midnight": "0 0 * * *", "@hourly": "0 * * * *",
 }  # fmt: skip
 _MOST_DAYS = 366 * 5
-"""How far ahead is looked: 29 February may be four years away."""
+"""The most days to look ahead: 29 February may be four years away."""
 
 
 class Schedule:
@@ -49,7 +49,7 @@ class Schedule:
         return next(self._from(moment))
 
     def runs_a_day(self, moment: datetime, most: int) -> int:
-        """How often it is due in the day after a moment; counted no further than one beyond `most`."""
+        """Count the times in the day after a moment, no further than one beyond `most`."""
         found = 0
         for each in self._from(moment):
             if each > moment + timedelta(days=1) or found > most:

@@ -38,13 +38,13 @@ BEFORE = "0be40e00-0000-4000-8000-000000000000"
 """The id of the SDK's session in which the conversation before was led."""
 EXTRA = "/workspace/extra/"
 _MOST_STEPS = 5_000_000
-"""How many steps of SQLite's machine a query may take: some tenths of a second."""
+"""The most steps of SQLite's machine that a query may take: some tenths of a second."""
 INBOUND = "inbound.db"
 CONTEXT = "session-context.json"
 """The file beside a session's folder that tells the runner which session it serves."""
 _PERSONA = "persona.md"
 _PAUSE_SECONDS = 60
-"""How long before the run the conversation before it ended."""
+"""The seconds between the end of the earlier conversation and the run."""
 _HOST_CREATED = "2026-01-01T00:00:00.000Z"
 _PLAIN = re.compile(r"[\w][\w.-]*")
 _ID = re.compile(r"\b[a-z0-9]+-\d{13}-[a-z0-9]{4,}\b")
@@ -62,12 +62,12 @@ _OF_TASK = {
 _ACKNOWLEDGED = "SELECT message_id FROM processing_ack WHERE status IN ('completed', 'failed')"
 _MOST_MINUTES = 60
 _FULL_TIME = "%A, %B %-d, %Y at %-I:%M"
-"""How a task has the time at which it begins to run."""
+"""The format of the time at which a task begins to run."""
 _APPROVALS = """CREATE TABLE IF NOT EXISTS pending_approvals (approval_id TEXT PRIMARY KEY, session_id TEXT, request_id TEXT,
   action TEXT, payload TEXT, created_at TEXT, agent_group_id TEXT, channel_type TEXT, platform_id TEXT,
   platform_message_id TEXT, expires_at TEXT, status TEXT, title TEXT, options_json TEXT, approver_user_id TEXT,
   question TEXT, instance TEXT)"""
-"""What migrations of the host make, and no schema of it tells."""
+"""The tables that only migrations of the host make; its schema files lack them."""
 _LOCAL_TIME = "%b %-d, %Y, %-I:%M"
 
 
@@ -89,15 +89,15 @@ class Workspace:
     series: str = ""
     """The series of tasks that the session belongs to alone; empty for a session with people."""
     began: str = field(default_factory=lambda: iso(int(time.time() * 1000)))
-    """When it was made; what is told of earlier times was before this run."""
+    """The time at which it was made; anything earlier was before this run."""
     config: dict[str, Any] = field(default_factory=dict)
-    """What stands in the group's container.json."""
+    """The content of the group's container.json."""
     mounts: dict[str, tuple[Path, bool]] = field(default_factory=dict)
     clock: dict[str, str] = field(default_factory=dict)
     instructions: dict[str, str] = field(default_factory=dict)
     """The files with the author's instructions that a group has, each with its text."""
     told: dict[str, str] = field(default_factory=dict)
-    """What the test tells of memory and of what was said before, by where it stands in the test."""
+    """The test's texts of memory and of the earlier conversation, by their place in the test."""
     logs: dict[str, list[str]] = field(default_factory=dict)
     """The logs of series of tasks, line by line: not files, since the agent may make links where those would be."""
 
@@ -108,21 +108,21 @@ class Workspace:
 
     @property
     def has_before(self) -> bool:
-        """Whether something was said before."""
+        """True if there was an earlier conversation."""
         return self.before.is_file()
 
     @property
     def inbound(self) -> Path:
-        """What the host writes, and the agent can only read: in its own folder it could put a link in this place."""
+        """The database that the host writes; the agent can only read it: in a folder of its own it could put a link there."""
         return self.root.parent / "host" / INBOUND
 
     @property
     def outbound(self) -> Path:
-        """What the agent's side writes."""
+        """The database that the agent's side writes."""
         return self.session / "outbound.db"
 
     def is_done(self) -> bool:
-        """Whether every message was acknowledged."""
+        """True if every message was acknowledged."""
         pending = set(rows(self.inbound, "SELECT id FROM messages_in WHERE trigger = 1"))
         return bool(pending) and pending <= set(left_rows(self.outbound, _ACKNOWLEDGED))
 
@@ -143,7 +143,7 @@ class Workspace:
         return moment.strftime("%Y-%m-%d %H:%M:%S")
 
     def sent(self) -> list[tuple[str, str, str]]:
-        """What the agent sent so far: id, kind and content."""
+        """The messages that the agent has sent so far: id, kind and content."""
         return left_rows(self.outbound, "SELECT id, kind, content FROM messages_out ORDER BY seq")
 
     def known(self) -> dict[str, str]:
@@ -192,11 +192,11 @@ class Workspace:
         return self.root / "data" / "v2.db"
 
     def central(self, query: str, *values: Any) -> list[Any]:
-        """What a query finds in the central database; nothing where it has no such table."""
+        """Run a query on the central database; return nothing if it has no such table."""
         return rows(self.database, query, *values)
 
     def destinations(self) -> list[dict[str, Any]]:
-        """Where the agent can send to, as the host lists it."""
+        """List the agent's destinations, as the host does."""
         found = rows(
             self.inbound,
             "SELECT name, type, channel_type, display_name, platform_id FROM destinations ORDER BY name",
@@ -254,7 +254,7 @@ class Workspace:
             _session_row(database, self.owner, session, f"{TASK_SESSION}{series}")
 
     def read(self, session: str, query: str) -> list[Any]:
-        """What a query finds in what the host wrote for a session."""
+        """Run a query on the database that the host wrote for a session."""
         return rows(self.session.parent / session / "inbound.db", query)
 
     def put_task(self, session: str, **task: Any) -> dict[str, Any]:
@@ -336,7 +336,7 @@ def _now() -> str:
 
 
 def rows(path: Path, query: str, *values: Any) -> list[Any]:
-    """What a query finds in a database that only we write; nothing where a table is not there."""
+    """Run a query on a database that only we write; return nothing if a table is missing."""
     try:
         with _writing(path) as database:
             return database.execute(query, values).fetchall()
@@ -345,7 +345,7 @@ def rows(path: Path, query: str, *values: Any) -> list[Any]:
 
 
 def left_rows(path: Path, query: str) -> list[Any]:
-    """What a query finds in a copy of a database of the agent's; nothing while the agent is writing.
+    """Run a query on a copy of a database of the agent's; return nothing while the agent is writing.
 
     SQLite follows links, also in place of the files beside a database, and writes to some of them. Raises `AdapterError`
     (`live.no_replay`) for a link.
@@ -450,7 +450,7 @@ def _is_plain(name: str) -> bool:
 
 
 def _told(case: TestCase) -> dict[str, str]:
-    """What a test tells of its group's memory and of what was said before, by where it stands in the test."""
+    """Collect a test's texts of its group's memory and of the earlier conversation, by their place in the test."""
     scenario, memory = case.scenario, case.scenario.memory_snapshot
     found = {f"prior_messages[{index}]": each.content for index, each in enumerate(scenario.prior_messages)}
     if memory is not None and not isinstance(memory, list):
@@ -647,7 +647,7 @@ def _fill_memory(workspace: Workspace, group: str, memory: Any, folder: Path, fi
 
 
 def _place(workspace: Workspace, path: str, folder: Path) -> Path | None:
-    """Where a file of memory is in the scratch install; None for what is no place of a group."""
+    """Return the place of a file of memory in the scratch install; None for a path outside of any group."""
     if not path.startswith("/"):
         path = f"/workspace/agent/{path}" if path.endswith(".md") else "/"
     path = normpath(path)
@@ -723,7 +723,7 @@ def _central(
 
 
 def _destinations(case: TestCase, recorded: Trace | None) -> dict[str, str]:
-    """Where the agent can send to, by name, with the names that people read; first the conversation itself."""
+    """Return the agent's destinations by name, with the names that people read; first the conversation itself."""
     sender = next((each.sender for each in case.scenario.input_messages if each.sender), "") or ""
     own = re.sub(r"[^\w]+", "-", sender.lower()).strip("-")
     named: list[str] = []
@@ -800,7 +800,7 @@ def _conversation(workspace: Workspace, case: TestCase) -> None:
 
 
 def _time(workspace: Workspace, told: datetime | None, now: datetime) -> datetime:
-    """When something happened: as the test says, or now; then the agent is told a time of this run alone."""
+    """Return the time of an event: the test's, or now; then the agent gets a time that only this run has."""
     if told is not None:
         return told
     local = now.astimezone(ZoneInfo(workspace.timezone))
