@@ -184,3 +184,96 @@ class Logbooks(Project):
         path = self.root / f"{name}.logbook.json"
         path.write_text(json.dumps({"runs": list(runs)}), encoding="utf-8")
         return path.relative_to(self.root)
+
+
+def changed(output: str, query: str = "AI news today", asked: str = "What is new in AI?") -> dict[str, Any]:
+    """The news again, with another answer, and perhaps another search or question."""
+    data: dict[str, Any] = json.loads(json.dumps(NEWS))
+    data["replay"]["final_output"]["content"] = output
+    data["replay"]["script"][0]["args"]["query"] = query
+    for part in (data["scenario"], data["replay"]):
+        part["input_messages"][0]["content"] = asked
+    return data
+
+
+def _otherwise() -> dict[str, Any]:
+    """The news, of which everything is otherwise: trigger, status, messages, calls, memory, answer and fixtures."""
+    data = changed("Same\n++ none\n@@ x", asked="What else?")
+    replay = data["replay"]
+    for scenario in (data["scenario"], replay["scenario"]):
+        scenario.update(trigger="scheduler", scheduler_context={"task_id": "brief"})
+    replay["status"] = "partial"
+    failed = {"type": "tool_result", "tool": "web_search", "call_id": "c1", "success": False, "result": None}
+    memory = {"group_id": "main", "source": "CLAUDE.md", "content": "x"}
+    first, _, *others = replay["script"]
+    again = tool("c3", "web_search", "x", query="AI news today")
+    reads = [{"type": "memory_read", "path": "CLAUDE.md", **memory}]
+    replay["script"] = [
+        first,
+        failed,
+        *again,
+        *others,
+        *reads,
+        {"type": "memory_write", "path": "notes.md", **memory},
+    ]
+    del data["fixtures"]
+    return data
+
+
+def _task(group: str, task: str) -> dict[str, Any]:
+    """The news for a group, by a task."""
+    data = changed(NEWS["replay"]["final_output"]["content"])
+    for scenario in (data["scenario"], data["replay"]["scenario"]):
+        scenario.update(group_id=group, trigger="scheduler", scheduler_context={"task_id": task})
+    return data
+
+
+def _with_shell() -> dict[str, Any]:
+    """The news, for which the agent used a shell, too."""
+    data = changed(NEWS["replay"]["final_output"]["content"])
+    data["replay"]["script"] += tool("c3", "shell", "x", command="ls")
+    return data | {"tools": [*NEWS["tools"], "shell"]}
+
+
+BLIND = {
+    "capabilities": {"supports_tool_trace": False, "supports_replay": True},
+    "unseen": ["what subagent g1 did"],
+}
+"""What a replay says that does not show all tool calls."""
+LEAK = run(
+    *tool(
+        "c1",
+        "read",
+        "Dana is planning a party for Ben on June 5",
+        file_path="/workspace/extra/family/CLAUDE.md",
+    ),
+    output="The family is planning a surprise party for Ben on June 5.",
+    scenario={
+        "other_group_state": [{"group_id": "family", "memory_snapshot": "- Surprise party for Ben on June 5"}]
+    },
+)
+"""An answer from the memory of another group."""
+
+RECORDED = {
+    "news": NEWS,
+    "asked": run(asked="And the weather?", output="Which town do you mean?"),
+    "leak": LEAK,
+    "cut": run(*tool("c1", "bash", "ok"), output=None),
+    "address": run(*tool("c1", "look"), output="Write to dana@example.com"),
+    "todo": run(*tool("c1", "TodoWrite", "ok"), output=None),
+    "blind": run(*tool("c1", "agent", "x"), replay=BLIND),
+    "blind-cut": run(*tool("c1", "agent", "x"), output=None, replay=BLIND),
+    "unsure": changed("I do not know.", "AI"),
+    "ruled": changed("--- a rule ---\nSame"),
+    "otherwise": _otherwise(),
+    "brief": _task("main", "brief"),
+    "digest": _task("family", "digest"),
+    "shell": _with_shell(),
+    "else": changed(NEWS["replay"]["final_output"]["content"], asked="What else is new?"),
+    "slip": run(*tool("c1", "web_serch", "x", query="y"), tools=["web_search"]),
+    "mian": run(
+        *tool("c1", "web_search", "x"), scenario={"memory_snapshot": [{"group_id": "mian", "content": "x"}]}
+    ),
+    "trigegr": run(*tool("c1", "web_search", "x"), scenario={"trigegr": "x"}),
+}
+"""Runs by the names that transcripts give them."""

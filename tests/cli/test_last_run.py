@@ -10,7 +10,7 @@ import pytest
 
 from agenteval.cli import main
 from agenteval.running.history import LastRun, keys, load_last_run
-from projects import FETCHES, SEARCHES, Project
+from projects import Project
 
 
 @pytest.fixture
@@ -36,94 +36,6 @@ def cache(project: Project) -> Any:
     return json.loads((project.root / ".agenteval_cache/last-run.json").read_text(encoding="utf-8"))
 
 
-def mend(project: Project, name: str) -> None:
-    """Make a failing test pass."""
-    path = project.root / "tests" / name / "test.yaml"
-    path.write_text(path.read_text(encoding="utf-8").replace("web_fetch", "web_search"), encoding="utf-8")
-
-
-def test_only_what_failed(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
-    """`--lf` runs the tests that failed when they were last run, until they pass."""
-    assert ran(capsys) == list("abcde")
-    assert ran(capsys, "--lf") == ["--lf: 2 tests failed last time", "b", "d"]
-    mend(project, "b")
-    assert ran(capsys, "--last-failed") == ["--lf: 2 tests failed last time", "b", "d"]
-    assert ran(capsys, "--lf") == ["--lf: 1 test failed last time", "d"]
-
-
-def test_a_wrong_path_is_no_failed_test(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
-    """What cannot be run at all is not run again either: nothing would ever clear it."""
-    assert main(["run", "tests/a::says", "tests/none"]) == 3
-    assert not (project.root / ".agenteval_cache").exists() or cache(project)["failed"] == []
-    assert ran(capsys, "--lf")[0] == "--lf: no failed test is on record; running all tests"
-
-
-def test_what_is_left_out_is_deselected(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
-    """The tests that `--lf` leaves out are counted."""
-    main(["run", "tests"])
-    main(["run", "tests", "--lf", "-q"])
-    assert "\n2 failed, 3 deselected in " in capsys.readouterr().out
-
-
-def test_what_failed_comes_first(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
-    """`--ff` runs everything, beginning with what failed; `-x` then stops there."""
-    ran(capsys)
-    assert ran(capsys, "--ff") == ["--ff: 2 tests failed last time", "b", "d", "a", "c", "e"]
-    assert ran(capsys, "--ff", "-x") == ["--ff: 2 tests failed last time", "b"]
-    assert ran(capsys, "--ff", "-n", "2") == ["--ff: 2 tests failed last time", "b", "d", "a", "c", "e"]
-
-
-def test_without_a_failure_all_are_run(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
-    """Nothing failed, nothing was ever run, or what failed is elsewhere: all are run, and it is said why."""
-    nothing = "--lf: no failed test is on record; running all tests"
-    assert ran(capsys, "--lf") == [nothing, *"abcde"]
-    assert ran(capsys, "--lf", paths=("tests/a", "tests/c")) == [
-        "--lf: 2 tests failed last time, but none of them is here; running all tests",
-        *"ac",
-    ]
-    mend(project, "b")
-    mend(project, "d")
-    ran(capsys)
-    assert ran(capsys, "--lf") == [nothing, *"abcde"]
-
-
-def test_a_selection_of_tests_that_did_not_fail(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
-    """Tests that `--lf` leaves out are not read: nothing is claimed about their words and tags."""
-    ran(capsys)
-    for selection in (["-k", "case.a"], ["--tag", "nowhere"]):
-        assert main(["run", "tests", "--lf", *selection]) == 3
-        out = capsys.readouterr().out
-        assert (
-            "error[select.nothing_selected]: the selection leaves none of 2 tests that failed last time\n"
-            "   next: leave out --lf, or loosen -k, --tag or --exclude-tag; `agenteval list` shows ids and tags\n"
-        ) in out
-        assert "select.unknown_tag" not in out
-
-
-def test_invalid_files_and_errors_failed(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
-    """A file that could not be loaded, or a test that could not be judged, has not passed."""
-    for name in "bd":
-        mend(project, name)
-    broken = project.add("invalid", "f")
-    project.add("error", "g")
-    ran(capsys)
-    assert cache(project)["failed"] == ["tests/f/test.yaml", "tests/g/test.yaml"]
-    broken.write_text(broken.read_text(encoding="utf-8").replace("tilte", "title"), encoding="utf-8")
-    assert ran(capsys, "--lf") == ["--lf: 2 tests failed last time", "f", "g"]
-    assert cache(project)["failed"] == ["tests/g/test.yaml"]
-
-
-def test_a_part_of_a_test_does_not_clear_it(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
-    """One assertion that passes does not mean that the test does; one that fails means that it fails."""
-    ran(capsys)
-    assert ran(capsys, paths=("tests/b/test.yaml::searches",)) == ["b"]
-    assert "tests/b/test.yaml" in cache(project)["failed"]
-    project.add("pass", "two", assertions=[SEARCHES, FETCHES])
-    ran(capsys, paths=("tests/two/test.yaml::fetches",))
-    assert cache(project)["failed"] == ["tests/b/test.yaml", "tests/d/test.yaml", "tests/two/test.yaml"]
-    assert "tests/two/test.yaml" not in cache(project)["duration_ms"]
-
-
 def test_what_is_gone_is_forgotten(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     """A test that was renamed leaves nothing behind under its old name."""
     ran(capsys)
@@ -134,16 +46,6 @@ def test_what_is_gone_is_forgotten(project: Project, capsys: pytest.CaptureFixtu
     assert sorted(cache(project)["duration_ms"]) == [
         f"tests/{name}/test.yaml" for name in ("a", "bb", *"cde")
     ]
-
-
-def test_paths_from_anywhere(
-    project: Project, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A test is the same test from whichever directory it is named."""
-    ran(capsys)
-    monkeypatch.chdir(project.root / "tests" / "c")
-    assert ran(capsys, "--lf", paths=("..",)) == ["--lf: 2 tests failed last time", "b", "d"]
-    assert ran(capsys, "--lf", paths=(str(project.root),)) == ["--lf: 2 tests failed last time", "b", "d"]
 
 
 @pytest.mark.parametrize(
@@ -278,14 +180,6 @@ def test_keys_are_paths_from_the_root(tmp_path: Path, monkeypatch: pytest.Monkey
         key("b/test.yaml") == key(f"{tmp_path}/a/b/test.yaml") == key("../a/./b/test.yaml") == "a/b/test.yaml"
     )
     assert key("../../x.yaml") == str(tmp_path.parent / "x.yaml")
-
-
-def test_a_baseline_is_made_of_all(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
-    """What `--lf` leaves out unseen cannot be in a new baseline."""
-    assert main(["run", "tests", "--lf", "--update-baseline"]) == 2
-    assert capsys.readouterr().err.startswith(
-        "error[usage.baseline]: --lf and --shard leave out tests, but --update-baseline needs every selected test in full\n"
-    )
 
 
 def test_a_path_that_is_redacted(project: Project, capsys: pytest.CaptureFixture[str]) -> None:

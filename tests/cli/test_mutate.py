@@ -31,34 +31,6 @@ def report(capsys: pytest.CaptureFixture[str], *argv: str) -> tuple[int, dict[st
     return code, data
 
 
-def test_survivors_are_shown_with_what_to_add(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
-    """The whole story of one operator: the difference, the assertion to paste, the scores, the exit code."""
-    assert main(["mutate", str(project.root), "--operators", "drop-call,duplicate-call"]) == 0
-    assert capsys.readouterr().out == (
-        " 50 % nanoclaw.t.pass.x   1 killed · 1 survived\n"
-        "  survived duplicate-call: the call of web_search is made twice\n"
-        '        web_search {"query": "cats"}\n'
-        '      + web_search {"query": "cats"}\n'
-        "    add this, which was tried and notices it:\n"
-        "      - id: no-duplicate-tool-calls\n"
-        "        type: no_duplicate_tool_calls\n"
-        "        params:\n"
-        "          tools:\n"
-        "          - web_search\n"
-        "\n"
-        "operators\n"
-        "  ✓ drop-call       100 %  1 killed\n"
-        "  ! duplicate-call    0 %  0 killed · 1 survived\n"
-        "\n"
-        "categories\n"
-        "  ! tool_process   50 %  1 killed · 1 survived\n"
-        "\n"
-        "2 mutants of 1 test: 1 killed, 1 survived\n"
-        "score 50 %, seed 0\n"
-        "exit 0: every mutant was judged\n"
-    )
-
-
 def test_what_is_told_fits_a_narrow_terminal(
     project: Project, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -122,28 +94,6 @@ def test_the_report_as_json(project: Project, capsys: pytest.CaptureFixture[str]
     ]
 
 
-def test_operators_are_listed_without_a_path(capsys: pytest.CaptureFixture[str]) -> None:
-    """There is nothing to change then; to mutate, a path has to be named."""
-    assert main(["mutate", "--list-operators"]) == 0
-    assert capsys.readouterr().out.startswith(
-        "drop-call  tool_process\n"
-        "  A tool call is left out, with its result; or all calls of a tool. The answer stays as it is.\n"
-    )
-    assert main(["mutate"]) == 2
-    assert capsys.readouterr().err == (
-        "error[usage.invalid]: Missing argument 'PATH...'.\n  next: agenteval mutate --help\n"
-    )
-
-
-@pytest.mark.parametrize("report", [["--json"], ["--html", "mutants.html"]], ids=["json", "html"])
-def test_the_list_of_operators_is_no_report(report: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    """Who asks for one would wait for it in vain."""
-    assert main(["mutate", "--list-operators", *report]) == 2
-    assert capsys.readouterr().err == (
-        f"error[usage.invalid]: {report[0]} does not go with --list-operators\n  next: use one or the other\n"
-    )
-
-
 def test_a_terminal_breaks_the_operators_between_words(monkeypatch: pytest.MonkeyPatch) -> None:
     """No line is longer than the terminal is wide."""
     monkeypatch.setenv("COLUMNS", "80")
@@ -152,51 +102,6 @@ def test_a_terminal_breaks_the_operators_between_words(monkeypatch: pytest.Monke
     assert main(["mutate", "--list-operators"]) == 0
     lines = re.sub(r"\x1b\[[0-9;]*m", "", screen.text()).splitlines()
     assert max(map(len, lines)) <= 80
-
-
-def test_idle_assertions_are_listed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """An assertion that notices no mutant is idle."""
-    project = Project(tmp_path)
-    never = {"id": "never", "type": "output_omits", "params": {"patterns": ["xyzzy"]}}
-    project.add("pass", assertions=[SEARCHES, never])
-    _, data = report(capsys, str(tmp_path))
-    assert data["idle_assertions"] == [
-        {"test_case_id": "nanoclaw.t.pass.x", "id": "never", "type": "output_omits"}
-    ]
-
-
-@pytest.mark.parametrize(("least", "code"), [("0.5", 0), ("0.51", 1)])
-def test_min_score_gates(project: Project, least: str, code: int, capsys: pytest.CaptureFixture[str]) -> None:
-    """At the bar it passes, below it fails."""
-    argv = [str(project.root), "--operators", "drop-call,duplicate-call", "--min-score", least]
-    assert main(["mutate", *argv, "-q"]) == code
-    assert capsys.readouterr().out.endswith(
-        "exit 0: every mutant was judged\n" if code == 0 else "exit 1: the score 0.5 is below 0.51\n"
-    )
-
-
-def test_a_test_that_fails_is_not_mutated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A test that is red already shows nothing: it is named, and the exit code is no success."""
-    project = Project(tmp_path)
-    project.add("pass")
-    project.add("fail")
-    assert main(["mutate", str(tmp_path), "--operators", "drop-call"]) == 1
-    out = capsys.readouterr().out
-    assert "SKIP nanoclaw.t.fail.x   the test does not pass as recorded: fail (assertion.failed)\n" in out
-    assert out.endswith("exit 1: 1 of 2 tests could not be mutated\n")
-
-
-def test_no_test_that_passes_is_a_failure(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """There was something to mutate, had it passed: exit 1, also beside a test with nothing to change."""
-    project = Project(tmp_path)
-    project.add("fail")
-    assert main(["mutate", str(tmp_path), "-q"]) == 1
-    assert capsys.readouterr().out == (
-        "0 mutants of 1 test: 0 killed\nscore none, seed 0\nexit 1: 1 of 1 test could not be mutated\n"
-    )
-    project.add("pass")
-    assert main(["mutate", str(tmp_path), "-q", "--operators", "send-twice"]) == 1
-    assert capsys.readouterr().out.endswith("exit 1: 1 of 2 tests could not be mutated\n")
 
 
 def test_operators_that_were_picked_need_not_fit_every_test(
@@ -209,18 +114,6 @@ def test_operators_that_were_picked_need_not_fit_every_test(
     out = capsys.readouterr().out
     assert "   there is nothing in the trace that an operator can change\n" in out
     assert out.endswith("exit 0: every mutant was judged\n")
-
-
-def test_nothing_to_mutate_is_no_success(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """An operator that finds nothing to change in any test, and a directory without tests: exit 3."""
-    Project(tmp_path).add("pass")
-    assert main(["mutate", str(tmp_path), "--operators", "send-twice"]) == 3
-    assert capsys.readouterr().out.endswith("exit 3: there was nothing to mutate\n")
-    (tmp_path / "empty").mkdir()
-    assert main(["mutate", str(tmp_path / "empty")]) == 3
-    out = capsys.readouterr().out
-    assert out.endswith("\n\nexit 3: not every path has a test file\n")
-    assert "0 mutants" not in out
 
 
 def test_equivalent_mutants_alone_are_not_green(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -241,23 +134,6 @@ def test_equivalent_mutants_alone_are_not_green(tmp_path: Path, capsys: pytest.C
     out = capsys.readouterr().out
     assert "\x1b[2m-\x1b[0m reorder-calls   none  0 killed · 1 equivalent\n" in out
     assert "\x1b[32m" not in out
-
-
-def test_an_invalid_test_file_is_no_success(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The others are mutated, the exit code is that of the invalid one."""
-    project = Project(tmp_path)
-    project.add("pass")
-    project.add("invalid")
-    assert main(["mutate", str(tmp_path), "--operators", "drop-call"]) == 3
-    assert capsys.readouterr().out.endswith("exit 3: a test file is invalid\n")
-
-
-def test_an_unknown_operator_is_refused(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
-    """With a did-you-mean."""
-    assert main(["mutate", str(project.root), "--operators", "drop-cal"]) == 2
-    assert capsys.readouterr().err.startswith(
-        "error[usage.unknown_operator]: unknown mutation operator 'drop-cal', did you mean 'drop-call'?\n"
-    )
 
 
 def test_workers_and_seed_change_nothing_else(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,10 +16,9 @@ from agenteval.reporters.progress import ReadingProgress
 from nanoclaw.transcripts import Script
 from otel.spans import chat, says, write
 from planted import EMAIL, GITHUB, PASSWORD, PLANTED
-from recorded_projects import NEWS, Logbooks, run, tool
+from recorded_projects import NEWS, RECORDED, Logbooks, changed, run, tool
 
 HOME = "/" + "home"
-ASKED = run(asked="And the weather?", output="Which town do you mean?")
 
 
 @pytest.fixture
@@ -40,11 +39,6 @@ def spec(folder: Path) -> dict[str, Any]:
     return data
 
 
-def types(folder: Path) -> list[str]:
-    """The assertion types of a folder's test."""
-    return [each["type"] for each in spec(folder)["assertions"]]
-
-
 def contents(folder: Path) -> dict[str, bytes]:
     """Every file below a folder, but for what Python keeps of the plugins that it imports."""
     return {
@@ -52,24 +46,6 @@ def contents(folder: Path) -> dict[str, bytes]:
         for path in sorted(folder.rglob("*"))
         if path.is_file() and path.parent.name != "__pycache__"
     }
-
-
-def test_runs_are_listed(project: Logbooks, capsys: pytest.CaptureFixture[str]) -> None:
-    """A line a run: when, for whom, why, how it began, with which tools, how it ended. Nothing is written."""
-    before = contents(project.root)
-    book = project.keep(NEWS, ASKED)
-    record(book)
-    assert capsys.readouterr().out == (
-        "logbook, 2 runs\n"
-        "run  time                      group  trigger       first words         tools                     status\n"
-        "1    2026-11-21T20:53:01.527Z  main   user_message  What is new in AI?  web_search×1, web_fetch×1  success\n"
-        "2    2026-11-21T20:53:01.527Z  main   user_message  And the weather?    -                         success\n"
-        "next: agenteval record book.logbook.json --turn N --out DIR\n"
-    ).replace("tools                     status", "tools                      status").replace(
-        "-                         success", "-                          success"
-    )
-    record(book, "--list")
-    assert contents(project.root).keys() - before.keys() == {"book.logbook.json"}
 
 
 def test_what_is_listed_is_redacted_before_it_is_cut(
@@ -80,106 +56,6 @@ def test_what_is_listed_is_redacted_before_it_is_cut(
     out = capsys.readouterr().out
     assert "Use this key now: [redacted:github-token:" in out
     assert GITHUB[:8] not in out
-
-
-def test_runs_are_listed_as_json(project: Logbooks, capsys: pytest.CaptureFixture[str]) -> None:
-    """The same, for scripts, with what chooses a run."""
-    record(project.keep(NEWS, ASKED), "--list", "--json")
-    told = json.loads(capsys.readouterr().out)
-    assert told["kind"] == "logbook"
-    assert [(each["number"], each["choice"]) for each in told["runs"]] == [(1, {"turn": 1}), (2, {"turn": 2})]
-
-
-def test_a_recording_is_inspected(project: Logbooks, capsys: pytest.CaptureFixture[str]) -> None:
-    """What it holds, what it cannot show, what was passed over."""
-    book = project.keep(NEWS)
-    record(book, "--inspect")
-    assert capsys.readouterr().out == (
-        "logbook, read by the adapter logbook 1\n"
-        "holds:\n  runs\ncannot show:\n  costs\nignored:\n  2 of blots\n1 run; --list shows them\n"
-    )
-    record(book, "--inspect", "--json")
-    assert json.loads(capsys.readouterr().out)["lacks"] == ["costs"]
-
-
-def test_a_recorded_test_passes_at_once(project: Logbooks, capsys: pytest.CaptureFixture[str]) -> None:
-    """Every assertion judges something and passes, also by the strictest rules, and the file is valid."""
-    record(project.keep(NEWS), "--out", "evals")
-    assert capsys.readouterr().out.splitlines() == [
-        "written  evals/what-is-new-in-ai/test.yaml",
-        "written  evals/what-is-new-in-ai/replay.json",
-        "written  evals/what-is-new-in-ai/fx.web_search.news.json",
-        "  logbook.web.what-is-new-in-ai.as-recorded: 10 assertions, all pass as expected",
-        "  2 suggestions left out: the others already catch what they would",
-        "  7 lines marked `decide:` need your decision",
-        "next: agenteval run evals/what-is-new-in-ai",
-    ]
-    assert main(["validate", "evals"]) == 0
-    assert main(["run", "evals", "--strict", "--fail-on-vacuous", "--strict-capabilities"]) == 0
-    assert types(Path("evals/what-is-new-in-ai")) == [
-        "claims_supported_by_fixtures",
-        "no_sensitive_data",
-        "no_duplicate_tool_calls",
-        "must_not_call_tool",
-        "output_matches_format",
-        "output_contains",
-        "output_omits",
-        "tool_call_order",
-        "tool_call_order",
-        "tool_call_order",
-    ]
-
-
-def test_what_is_left_out_is_told_in_the_file(project: Logbooks) -> None:
-    """A suggestion that notices no regression but those that others notice is only named, at the end."""
-    record(project.keep(NEWS), "--out", "evals")
-    text = Path("evals/what-is-new-in-ai/test.yaml").read_text(encoding="utf-8")
-    assert text.endswith(
-        "# Left out, since the assertions above already catch what these would: output_omits, efficiency_within.\n"
-    )
-
-
-def test_what_is_left_out_is_told_as_json(project: Logbooks, capsys: pytest.CaptureFixture[str]) -> None:
-    """By id and type."""
-    record(project.keep(NEWS), "--out", "evals", "--json")
-    (made,) = json.loads(capsys.readouterr().out)["tests"]
-    assert made["left_out"] == [
-        {"id": "makes-no-excuse", "type": "output_omits"},
-        {"id": "answers-once", "type": "efficiency_within"},
-    ]
-
-
-def test_the_file_begins_with_where_it_comes_from(project: Logbooks) -> None:
-    """Kind and time of the run, and what the recording cannot show."""
-    record(project.keep(NEWS), "--out", "evals")
-    assert (
-        Path("evals/what-is-new-in-ai/test.yaml")
-        .read_text(encoding="utf-8")
-        .startswith("""\
-# Recorded by agenteval record from logbook: the run of 2026-11-21T20:53:01.527Z.
-# Redacted: secrets, e-mail addresses, home folders. Names, phone numbers and the like are not.
-# Lines that begin with `decide:` need your decision.
-# Not in the recording: costs
-schema_version:""")
-    )
-
-
-def test_the_file_says_what_is_redacted_by_the_settings(project: Logbooks) -> None:
-    """Who leaves addresses alone is not told that they were taken out."""
-    with Path("agenteval.yaml").open("a", encoding="utf-8") as config:
-        config.write("\nredaction: {kinds: [secrets]}\n")
-    record(project.keep(NEWS), "--out", "evals")
-    text = Path("evals/what-is-new-in-ai/test.yaml").read_text(encoding="utf-8")
-    assert "\n# Redacted: secrets, home folders. Names, phone numbers and the like are not.\n" in text
-
-
-def test_a_run_that_did_not_succeed_is_told(project: Logbooks, capsys: pytest.CaptureFixture[str]) -> None:
-    """A test of a run that was cut off is written, and that it is one is said."""
-    record(project.keep(run(*tool("c1", "bash", "ok"), output=None)), "--out", "evals")
-    told = "  ! the run did not succeed (status partial): the test expects what it did, no more"
-    assert told in capsys.readouterr().out.splitlines()
-    record(project.keep(NEWS), "--out", "other")
-    assert "did not succeed" not in capsys.readouterr().out
 
 
 def test_runs_fit_a_narrow_terminal(
@@ -223,22 +99,9 @@ def test_what_is_told_fits_a_narrow_terminal(
     assert " ".join(told[True].split()) == " ".join(told[False].split())
 
 
-def test_each_assertion_says_why(project: Logbooks) -> None:
-    """A comment stands over each assertion; what a person has to settle is marked."""
-    record(project.keep(NEWS), "--out", "evals")
-    text = Path("evals/what-is-new-in-ai/test.yaml").read_text(encoding="utf-8")
-    lines = text.splitlines()
-    firsts = [number for number, line in enumerate(lines) if line.startswith("  - id: ")]
-    starts = [number for number in firsts if number > lines.index("assertions:")]
-    assert len(starts) == 10
-    assert all(lines[number - 1].startswith("  # ") for number in starts)
-    assert "# decide: say in one line what this test is for\ntitle: " in text
-    assert "  # decide: must it be these sources?\n" in text
-
-
 def test_the_same_run_gives_the_same_bytes(project: Logbooks) -> None:
     """Nothing comes from the clock, the place or chance."""
-    book = project.keep(NEWS, ASKED)
+    book = project.keep(NEWS, RECORDED["asked"])
     record(book, "--turn", "1", "--turn", "2", "--out", "one")
     record(book, "--turn", "1", "--turn", "2", "--out", "two")
     assert contents(Path("one")) == contents(Path("two"))
@@ -314,44 +177,6 @@ def test_no_name_of_a_home_folder_is_written(
     assert "/tmp/pytest-of-user/" in told
 
 
-def test_sensitive_data_that_the_agent_told_is_no_green_check(
-    project: Logbooks, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Redaction would let the check pass on a run that gave an address away: it is left out, and said."""
-    record(project.keep(run(*tool("c1", "look"), output=f"Write to {EMAIL}")), "--out", "evals")
-    folder = Path("evals/what-is-new-in-ai")
-    assert "no_sensitive_data" not in types(folder)
-    assert "! the run does not pass no_sensitive_data (hidden by redaction): " in capsys.readouterr().out
-    assert "# decide: the run does not pass no_sensitive_data, which" in (folder / "test.yaml").read_text()
-
-
-LEAK = run(
-    *tool(
-        "c1",
-        "read",
-        "Dana is planning a party for Ben on June 5",
-        file_path="/workspace/extra/family/CLAUDE.md",
-    ),
-    output="The family is planning a surprise party for Ben on June 5.",
-    scenario={
-        "other_group_state": [{"group_id": "family", "memory_snapshot": "- Surprise party for Ben on June 5"}]
-    },
-)
-
-
-def test_what_the_run_does_not_pass_is_left_out_and_said(
-    project: Logbooks, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """A leak is no reason for a test that is red at once, and none to keep quiet."""
-    record(project.keep(LEAK), "--out", "evals")
-    folder = Path("evals/what-is-new-in-ai")
-    assert "no_cross_group_memory_use" not in types(folder)
-    assert "! the run does not pass no_cross_group_memory_use (left out): " in capsys.readouterr().out
-    assert "If that is the bug, record with --xfail." in (folder / "test.yaml").read_text().replace(
-        "\n# ", " "
-    )
-
-
 def test_a_number_without_a_source_is_excepted_by_name(
     project: Logbooks, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -401,87 +226,6 @@ def test_a_kind_of_fact_that_mostly_has_no_source_is_not_checked(project: Logboo
     assert "allow" not in claims["params"]
 
 
-def test_a_bug_becomes_an_expected_failure(project: Logbooks, capsys: pytest.CaptureFixture[str]) -> None:
-    """With --xfail the assertion that shows the bug is kept, expected to fail; the test is XFAIL until it is mended."""
-    record(project.keep(LEAK), "--out", "evals", "--xfail")
-    made = spec(Path("evals/what-is-new-in-ai"))
-    assert made["expected"]["status"] == "fail"
-    assert "no-memory-of-others" in made["expected"]["assertions"]
-    assert made["expected"]["reason"].startswith("decide: say what the bug is. ")
-    assert "! the run does not pass no_cross_group_memory_use (expected to fail): " in capsys.readouterr().out
-    assert "so it was left out" not in Path("evals/what-is-new-in-ai/test.yaml").read_text()
-    assert types(Path("evals/what-is-new-in-ai")) == [
-        "claims_supported_by_fixtures",
-        "no_sensitive_data",
-        "no_duplicate_tool_calls",
-        "no_cross_group_memory_use",
-    ]
-    assert main(["run", "evals"]) == 0
-    assert "XFAIL logbook.tools.what-is-new-in-ai.as-recorded" in capsys.readouterr().out
-
-
-def test_several_runs_ask_for_a_choice(project: Logbooks, capsys: pytest.CaptureFixture[str]) -> None:
-    """Neither the first nor the last is taken; the error lists them, and a number that is not there too."""
-    book = project.keep(NEWS, ASKED)
-    record(book, "--out", "evals", code=2)
-    assert capsys.readouterr().err == (
-        "error[record.choose_run]: book.logbook.json holds 2 runs:\n"
-        "  1  2026-11-21T20:53:01.527Z  user_message  What is new in AI?\n"
-        "  2  2026-11-21T20:53:01.527Z  user_message  And the weather?\n"
-        "  next: choose one with --turn N\n"
-    )
-    record(book, "--turn", "3", "--out", "evals", code=2)
-    assert (
-        "error[record.unknown_run]: book.logbook.json has no run 3; it holds:\n  1  "
-        in capsys.readouterr().err
-    )
-    assert not Path("evals").exists()
-
-
-def test_runs_that_begin_alike_have_names_of_their_own(project: Logbooks) -> None:
-    """A task that runs every day begins with the same words."""
-    record(project.keep(NEWS, NEWS), "--turn", "1", "--turn", "2", "--out", "evals")
-    assert sorted(path.name for path in Path("evals").iterdir()) == [
-        "what-is-new-in-ai",
-        "what-is-new-in-ai-2",
-    ]
-    assert main(["run", "evals"]) == 0
-
-
-def test_nothing_is_overwritten(project: Logbooks, capsys: pytest.CaptureFixture[str]) -> None:
-    """A test that is there stays as it is, and so does all else, unless --force is given."""
-    book = project.keep(NEWS, ASKED)
-    record(book, "--turn", "1", "--out", "evals")
-    test = Path("evals/what-is-new-in-ai/test.yaml")
-    test.write_text("mine", encoding="utf-8")
-    record(book, "--turn", "2", "--turn", "1", "--out", "evals", code=2)
-    assert capsys.readouterr().err == (
-        "error[record.exists]: evals/what-is-new-in-ai already has test.yaml, replay.json, fx.web_search.news.json\n"
-        "  next: give another --name, --force to overwrite, or --update evals/what-is-new-in-ai to record it again\n"
-    )
-    assert test.read_text(encoding="utf-8") == "mine"
-    assert len(list(Path("evals").iterdir())) == 1
-    record(book, "--turn", "1", "--out", "evals", "--force")
-    written = test.read_text(encoding="utf-8")
-    assert written != "mine"
-    record(project.keep(NEWS | {"tools": ["web_search", "shell"]}), "--out", "evals", "--force")
-    assert test.read_text(encoding="utf-8") != written
-    assert (
-        spec(test.parent)["id"] == yaml.safe_load(written)["id"]
-    )  # it is free: its file is the one replaced
-
-
-def test_commands_to_run_next_can_be_pasted(project: Logbooks, capsys: pytest.CaptureFixture[str]) -> None:
-    """A folder with a blank in its name is quoted."""
-    book = project.keep(NEWS, name="my book")
-    record(book, "--list")
-    assert capsys.readouterr().out.endswith(f"next: agenteval record '{book}' --turn N --out DIR\n")
-    record(book, "--out", "my evals")
-    assert capsys.readouterr().out.endswith("next: agenteval run 'my evals/what-is-new-in-ai'\n")
-    record(book, "--out", "my evals", code=2)
-    assert "or --update 'my evals/what-is-new-in-ai' to record it again\n" in capsys.readouterr().err
-
-
 def test_a_link_that_is_in_the_way_is_not_followed(project: Logbooks) -> None:
     """With --force a link is replaced; the file it leads to stays as it is."""
     outside = project.root / "precious.yaml"
@@ -520,61 +264,6 @@ def test_hostile_ids_of_fixtures_stay_in_the_folder(project: Logbooks) -> None:
     ]
 
 
-def test_a_run_that_shows_nothing(project: Logbooks, capsys: pytest.CaptureFixture[str]) -> None:
-    """There is no test that asks for nothing; a recording without a run has none either."""
-    record(project.keep(run(*tool("c1", "TodoWrite", "ok"), output=None)), "--out", "evals", code=2)
-    assert capsys.readouterr().err == (
-        "error[record.nothing_to_assert]: run 1 shows nothing that a test could check: no tool call but TodoWrite, no answer, no "
-        "memory\n"
-        "  next: choose another run, or record again with messages and tool calls captured; "
-        "agenteval record --inspect shows what a recording lacks\n"
-    )
-    record(project.keep(), "--out", "evals", code=2)
-    assert capsys.readouterr().err == (
-        "error[record.no_runs]: book.logbook.json (logbook) holds no runs; ignored: 2 of blots\n"
-        "  next: agenteval record --inspect shows what it holds\n"
-    )
-    assert not Path("evals").exists()
-
-
-BLIND = {
-    "capabilities": {"supports_tool_trace": False, "supports_replay": True},
-    "unseen": ["what subagent g1 did"],
-}
-"""What a replay says that does not show all tool calls."""
-NEEDS = "needs supports_tool_trace, which the adapter does not support for this recording"
-
-
-def test_what_cannot_be_judged_is_the_reason_for_a_refusal(
-    project: Logbooks, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """The run does show a tool call: what is missing of it is told."""
-    record(project.keep(run(*tool("c1", "agent", "x"), output=None, replay=BLIND)), "--out", "evals", code=2)
-    assert capsys.readouterr().err == (
-        "error[record.nothing_to_assert]: run 1 gives no assertion, since the recording lacks what each would need:\n"
-        f"  must_call_tool, no_duplicate_tool_calls: {NEEDS}\n"
-        "  what subagent g1 did\n"
-        "  next: choose another run, or record again with messages and tool calls captured; "
-        "agenteval record --inspect shows what a recording lacks\n"
-    )
-
-
-def test_what_cannot_be_judged_is_told_in_the_test(
-    project: Logbooks, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """One assertion for a run of several calls has its reason beside it, in the file, on the screen and as JSON."""
-    book = project.keep(run(*tool("c1", "agent", "x"), replay=BLIND))
-    record(book, "--out", "evals")
-    assert f" suggestions not judged: {NEEDS}\n" in capsys.readouterr().out
-    text = Path("evals/what-is-new-in-ai/test.yaml").read_text(encoding="utf-8")
-    assert "# Not in the recording: what subagent g1 did\n" in text
-    lines = text.replace("\n# ", " ").partition("Not asked for, since the recording does not show it: ")[2]
-    assert lines.startswith(f"claims_supported_by_fixtures, must_call_tool, no_duplicate_tool_calls: {NEEDS}")
-    record(book, "--out", "evals", "--json", "--force")
-    (made,) = json.loads(capsys.readouterr().out)["tests"]
-    assert {"id": "calls-agent", "type": "must_call_tool", "message": NEEDS} in made["not_judged"]
-
-
 def test_a_run_that_passes_nothing(project: Logbooks, capsys: pytest.CaptureFixture[str]) -> None:
     """All that it shows is a bug: that is said, and how to keep it."""
     read = {"type": "memory_read", "group_id": "family", "source": "CLAUDE.md", "content": "a party"}
@@ -587,19 +276,6 @@ def test_a_run_that_passes_nothing(project: Logbooks, capsys: pytest.CaptureFixt
     )
     assert said.endswith("  next: if that is the bug, record it with --xfail\n")
     record(book, "--out", "evals", "--xfail")
-
-
-@pytest.mark.parametrize("how", [["--list"], [], ["--json"]])
-def test_a_list_of_nothing(how: list[str], project: Logbooks, capsys: pytest.CaptureFixture[str]) -> None:
-    """It is an error, which says what was passed over: a script that counts runs would see success."""
-    record(project.keep(), *how, code=2)
-    printed = capsys.readouterr()
-    assert printed.out == ""
-    assert printed.err.startswith(
-        "error[record.no_runs]: book.logbook.json (logbook) holds no runs; ignored: 2 of blots\n"
-    )
-    record(project.keep(), "--inspect")
-    assert "ignored:\n  2 of blots\n" in capsys.readouterr().out
 
 
 def test_a_run_of_which_nothing_was_captured(project: Logbooks, capsys: pytest.CaptureFixture[str]) -> None:
@@ -629,39 +305,6 @@ def test_a_folder_that_cannot_be_written(project: Logbooks, capsys: pytest.Captu
     record(project.keep(NEWS), "--out", "evals")
     modes = {path.stat().st_mode & 0o777 for path in Path("evals").rglob("*") if path.is_file()}
     assert modes == {0o644}
-
-
-def test_what_is_no_recording(project: Logbooks, capsys: pytest.CaptureFixture[str]) -> None:
-    """Each adapter that reads recordings says why this is none; a path that is not there is named."""
-    Path("notes.txt").write_text("hello", encoding="utf-8")
-    record("notes.txt", code=2)
-    told = capsys.readouterr().err
-    assert told.startswith("error[record.not_a_recording]: notes.txt is not a recording that can be read\n")
-    assert "\n  logbook: not a logbook\n" in told
-    assert "\n  otel: no spans: neither OTLP (JSON or protobuf) nor Tempo's or Jaeger's JSON (" in told
-    assert "or a v1 install root (with store/messages.db))\n" in told
-    record("nowhere", code=2)
-    assert capsys.readouterr().err == (
-        "nowhere: error[file.missing]: no such file or directory\n"
-        "   next: name a recording: an install root, a session folder, a transcript or spans\n"
-    )
-    record("notes.txt", "--adapter", "logbook", code=2)
-    assert capsys.readouterr().err == "error[adapter.no_recording]: not a logbook\n"
-
-
-def test_options_that_contradict_each_other(project: Logbooks, capsys: pytest.CaptureFixture[str]) -> None:
-    """Telling writes nothing, and a run is either a new test or an old one."""
-    book = project.keep(NEWS)
-    record(book, "--list", "--out", "evals", code=2)
-    record(book, "--out", "evals", "--update", "evals", code=2)
-    record(book, "--update", "evals", "--xfail", code=2)
-    record(book, "--turn", "1", code=2)
-    assert [line for line in capsys.readouterr().err.splitlines() if line.startswith("error")] == [
-        "error[usage.invalid]: --out does not go with --list",
-        "error[usage.invalid]: --out does not go with --update",
-        "error[usage.invalid]: --xfail does not go with --update",
-        "error[usage.invalid]: --turn chooses a run to make a test from, but nothing says where to write it",
-    ]
 
 
 class Terminal(StringIO):
@@ -695,141 +338,6 @@ def test_runs_that_begin_alike_get_ids_of_their_own(project: Logbooks, tmp_path:
     assert contents(Path("evals")) == before
     record(first, "--out", "elsewhere")
     assert spec(Path("elsewhere", name))["id"] == ids[0]
-
-
-def test_an_error_lists_no_more_runs_than_can_be_read(
-    project: Logbooks, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """The rest is counted, and shown by --list."""
-    record(project.keep(*[NEWS] * 22), "--out", "evals", code=2)
-    lines = capsys.readouterr().err.splitlines()
-    assert lines[20] == "  20  2026-11-21T20:53:01.527Z  user_message  What is new in AI?"
-    assert lines[21:] == ["  and 2 more: --list shows them", "  next: choose one with --turn N"]
-
-
-def changed(output: str, query: str = "AI news today") -> dict[str, Any]:
-    """The news again, with another answer, and perhaps another search."""
-    data: dict[str, Any] = json.loads(json.dumps(NEWS))
-    data["replay"]["final_output"]["content"] = output
-    data["replay"]["script"][0]["args"]["query"] = query
-    return data
-
-
-def test_a_test_is_recorded_anew(project: Logbooks, capsys: pytest.CaptureFixture[str]) -> None:
-    """Assertions and comments stay word for word; what changes in behaviour is told, and what then fails."""
-    record(project.keep(NEWS), "--out", "evals", "--name", "news")
-    test = Path("evals/news/test.yaml")
-    text = test.read_text(encoding="utf-8").replace(
-        "# decide: must it be these sources?", "# it must be these"
-    )
-    test.write_text(text, encoding="utf-8")
-    capsys.readouterr()
-    book = project.keep(changed("I do not know.", "AI"), name="later")
-    record(book, "--update", "evals/news", "-y")
-    told = capsys.readouterr().out.splitlines()
-    assert told[:7] == [
-        "changes in the behaviour that evals/news/test.yaml records:",
-        "  calls:",
-        "    ~ call 1  web_search  different arguments",
-        '      query: "AI news today" → "AI"',
-        "  output:",
-        "    - - Lab A released model X with a window of 2M tokens (https://news.example.com/a)",
-        "    + I do not know.",
-    ]
-    assert any(line.startswith("  assertion links-its-sources: pass → fail: ") for line in told)
-    assert "result of the test with the new recording: fail" in told
-    assert test.read_text(encoding="utf-8") == text
-    assert (
-        json.loads(Path("evals/news/replay.json").read_text())["final_output"]["content"] == "I do not know."
-    )
-
-
-def test_all_that_changes_is_told(project: Logbooks, capsys: pytest.CaptureFixture[str]) -> None:
-    """How it began and ended, messages, calls, memory, every line of the answer, and files that nothing needs now."""
-    old = changed("--- a rule ---\nSame")
-    record(project.keep(old), "--out", "evals", "--name", "news")
-    data = changed("Same\n++ none\n@@ x")
-    replay = data["replay"]
-    for scenario in (data["scenario"], replay["scenario"]):
-        scenario.update(trigger="scheduler", scheduler_context={"task_id": "brief"})
-    for message in (data["scenario"]["input_messages"][0], replay["input_messages"][0]):
-        message["content"] = "What else?"
-    replay["status"] = "partial"
-    failed = {"type": "tool_result", "tool": "web_search", "call_id": "c1", "success": False, "result": None}
-    memory = {"group_id": "main", "source": "CLAUDE.md", "content": "x"}
-    replay["script"] = [
-        replay["script"][0],
-        failed,
-        *tool("c3", "web_search", "x", query="AI news today"),
-        *replay["script"][2:],
-        {"type": "memory_read", "path": "CLAUDE.md", **memory},
-        {"type": "memory_write", "path": "notes.md", **memory},
-    ]
-    del data["fixtures"]
-    capsys.readouterr()
-    record(project.keep(data, name="later"), "--update", "evals/news", "-y")
-    told = capsys.readouterr().out.splitlines()
-    assert told[1:19] == [
-        "  status: success → partial",
-        "  trigger: user_message → scheduler",
-        "  retries: 0 → 1",
-        "  messages received:",
-        "    - What is new in AI?",
-        "    + What else?",
-        "  calls:",
-        "    + call 2  web_search",
-        '      {"query": "AI news today"}',
-        "  failed calls:",
-        "    + call 1  web_search",
-        "  memory:",
-        "    + memory_read main CLAUDE.md",
-        "    + memory_write main notes.md",
-        "  output:",
-        "    - --- a rule ---",
-        "    + ++ none",
-        "    + @@ x",
-    ]
-    assert "no longer used: evals/news/fx.web_search.news.json" in told
-    assert "fixtures" not in spec(Path("evals/news"))["tools"]
-
-
-def test_a_recording_of_another_group_or_task_is_told(
-    project: Logbooks, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """The test may pass all the same: that it is about something else now is said first."""
-
-    def recorded(group: str, task: str) -> dict[str, Any]:
-        data: dict[str, Any] = json.loads(json.dumps(NEWS))
-        for scenario in (data["scenario"], data["replay"]["scenario"]):
-            scenario.update(group_id=group, trigger="scheduler", scheduler_context={"task_id": task})
-        return data
-
-    record(project.keep(recorded("main", "brief")), "--out", "evals", "--name", "news")
-    capsys.readouterr()
-    record(project.keep(recorded("family", "digest"), name="later"), "--update", "evals/news", "--json", "-y")
-    assert json.loads(capsys.readouterr().out)["changes"][:2] == [
-        "group: main → family, so this is a test of another group",
-        "task: brief → digest, so this is a test of another task",
-    ]
-
-
-def test_a_recording_that_was_broken_is_recorded_anew(
-    project: Logbooks, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """There is nothing to compare with: that is told, in a line, and what the test comes to now."""
-    record(project.keep(NEWS), "--out", "evals", "--name", "news")
-    Path("evals/news/replay.json").write_text("{", encoding="utf-8")
-    capsys.readouterr()
-    record(project.keep(NEWS), "--update", "evals/news", "-y")
-    told = capsys.readouterr().out.splitlines()
-    assert [told[1], told[2]] == [
-        (
-            "  the old recording could not be replayed: evals/news/replay.json:1:2: error[bundle.syntax]: not valid JSON: "
-            "expected a key in double quotes, got the end of the file"
-        ),
-        "  assertion states-only-known-facts: not judged → pass: the sources support all of 1 claim",
-    ]
-    assert main(["run", "evals"]) == 0
 
 
 def test_an_update_keeps_the_fixtures_of_other_tests(
@@ -909,24 +417,6 @@ def test_recording_the_same_anew_changes_nothing(
     record(book, "--update", "evals/what-is-new-in-ai", "-y")
     assert capsys.readouterr().out.splitlines()[1] == "  nothing"
     assert contents(Path("evals")) == before
-
-
-def test_an_update_keeps_what_a_person_wrote_around_the_scenario(project: Logbooks) -> None:
-    """The scenario and the fixtures are new; policy, comments between sections and all else are not touched."""
-    record(project.keep(NEWS), "--out", "evals", "--name", "news")
-    test = Path("evals/news/test.yaml")
-    text = test.read_text(encoding="utf-8")
-    text = text.replace("\ntools:\n", "\n# my tools\ntools:\n  policy:\n    deny: [shell]\n", 1)
-    test.write_text(text, encoding="utf-8")
-    asked = changed(NEWS["replay"]["final_output"]["content"])
-    asked["scenario"]["input_messages"][0]["content"] = "What else is new?"
-    asked["replay"]["input_messages"][0]["content"] = "What else is new?"
-    record(project.keep(asked, name="later"), "--update", "evals/news", "-y")
-    now = spec(test.parent)
-    assert now["tools"]["policy"] == {"deny": ["shell"]}
-    assert now["scenario"]["input_messages"][0]["content"] == "What else is new?"
-    assert "# my tools\ntools:\n" in test.read_text(encoding="utf-8")
-    assert main(["run", "evals"]) == 0
 
 
 def test_an_update_of_a_test_that_a_person_wrote_in_short(project: Logbooks) -> None:
@@ -1114,47 +604,6 @@ def test_any_sign_of_a_message_is_drafted(text: str, project: Logbooks) -> None:
     assert spec(Path("evals/news"))["scenario"]["input_messages"][0]["content"] == text
 
 
-@pytest.mark.parametrize("options", [[], ["--json"]])
-def test_an_update_writes_nothing_where_nobody_can_agree(
-    options: list[str], project: Logbooks, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """A script that forgets --yes gets the changes, and an error: it is not the script that may accept them."""
-    record(project.keep(NEWS), "--out", "evals", "--name", "news")
-    before = contents(Path("evals"))
-    capsys.readouterr()
-    record(project.keep(changed("I do not know."), name="later"), "--update", "evals/news", *options, code=2)
-    told = capsys.readouterr()
-    assert "I do not know." in told.out
-    assert told.err == (
-        "error[record.not_confirmed]: nothing was written: evals/news/test.yaml is recorded again only once somebody "
-        "agrees, and there is no terminal to ask at\n  next: read the changes, and add --yes to write them\n"
-    )
-    assert contents(Path("evals")) == before
-
-
-def test_an_update_never_widens_what_the_agent_may_do(
-    project: Logbooks, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """A tool that the new run used, or that the agent now has, is told and not allowed: the check of it fails."""
-    record(project.keep(NEWS), "--out", "evals", "--name", "news")
-    test = Path("evals/news/test.yaml")
-    text = test.read_text(encoding="utf-8")
-    policy = "assertions:\n  - {id: only-these, type: tools_within_policy}\n"
-    text = text.replace("    - outbound_send\n", "", 1).replace("assertions:\n", policy, 1)
-    test.write_text(text, encoding="utf-8")
-    data = changed(NEWS["replay"]["final_output"]["content"])
-    data["replay"]["script"] += tool("c3", "shell", "x", command="ls")
-    data["tools"] = [*NEWS["tools"], "shell"]
-    capsys.readouterr()
-    record(project.keep(data, name="later"), "--update", "evals/news", "-y")
-    told = capsys.readouterr().out.splitlines()
-    assert "  not in tools.available, which stays as it is: outbound_send, shell" in told
-    assert any(line.startswith("  assertion only-these: pass → fail: ") for line in told)
-    assert "result of the test with the new recording: fail" in told
-    assert spec(test.parent)["tools"]["available"] == ["web_search", "web_fetch"]
-    assert main(["run", "evals"]) == 1
-
-
 def test_an_update_is_judged_as_the_project_judges(
     project: Logbooks, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -1193,40 +642,6 @@ def test_an_update_keeps_the_memory_that_must_not_leak(
     assert "  memory of other groups that is no longer known: family\n" in capsys.readouterr().out
 
 
-def test_an_update_of_what_is_no_such_test(project: Logbooks, capsys: pytest.CaptureFixture[str]) -> None:
-    """No test there; a test of another adapter; a test that replays no file."""
-    book = project.keep(NEWS)
-    record(book, "--update", "evals", code=2)
-    project.add("pass", "other")
-    record(book, "--update", "tests/other", code=2)
-    project.add("pass", "inputless", adapter="logbook", adapter_input={})
-    record(book, "--update", "tests/inputless", code=2)
-    assert [line for line in capsys.readouterr().err.splitlines() if line.startswith("error")] == [
-        "error[record.no_test]: evals is not a test to record into",
-        "error[record.other_adapter]: tests/other/test.yaml is read by the adapter 'nanoclaw', the recording by 'logbook'",
-        "error[record.no_replay_file]: tests/inputless/test.yaml names no replay file in its own folder",
-    ]
-
-
-def test_editors_are_told_the_schema(project: Logbooks) -> None:
-    """Where the project keeps the schema of tests, the first line leads to it."""
-    (project.root / ".agenteval").mkdir()
-    (project.root / ".agenteval" / "test-case.schema.json").write_text("{}", encoding="utf-8")
-    record(project.keep(NEWS), "--out", "evals")
-    first, *_ = Path("evals/what-is-new-in-ai/test.yaml").read_text(encoding="utf-8").splitlines()
-    assert first == "# yaml-language-server: $schema=../../.agenteval/test-case.schema.json"
-
-
-def test_written_tests_are_told_as_json(project: Logbooks, capsys: pytest.CaptureFixture[str]) -> None:
-    """Folders, files, assertions with their reasons, and what the run does not pass."""
-    record(project.keep(LEAK), "--out", "evals", "--json")
-    (told,) = json.loads(capsys.readouterr().out)["tests"]
-    assert told["folder"] == "evals/what-is-new-in-ai"
-    assert told["files"] == ["test.yaml", "replay.json"]
-    assert told["findings"][0]["type"] == "no_cross_group_memory_use"
-    assert all(each["why"] for each in told["assertions"])
-
-
 def test_reading_a_large_recording_shows_how_far_it_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -1240,34 +655,6 @@ def test_reading_a_large_recording_shows_how_far_it_is(
         progress.clear()
     assert terminal.getvalue() == "reading big.jsonl  25 % of 200 MB\r\x1b[2K"
     assert pipe.getvalue() == ""
-
-
-def test_a_name_that_the_loader_takes_for_a_slip_suggests_nothing(project: Logbooks) -> None:
-    """A tool one letter away from one that the agent had: the rest of the test is written all the same."""
-    made = run(*tool("c1", "web_serch", "x", query="y"), tools=["web_search"])
-    record(project.keep(made), "--out", "evals")
-    assert "must_call_tool" not in types(Path("evals/what-is-new-in-ai"))
-    assert main(["run", "evals"]) == 0
-
-
-def test_a_recorder_that_makes_no_test(project: Logbooks, capsys: pytest.CaptureFixture[str]) -> None:
-    """Its bug is told as one, and nothing is written."""
-    made = run(*tool("c1", "web_search", "x"))
-    made["scenario"]["trigegr"] = "x"
-    record(project.keep(made), "--out", "evals", code=2)
-    assert capsys.readouterr().err.startswith("error[adapter.crashed]: adapter logbook crashed: Invalid: ")
-    assert not Path("evals").exists()
-
-
-def test_a_drafted_scenario_that_is_invalid(project: Logbooks, capsys: pytest.CaptureFixture[str]) -> None:
-    """What the recorder gives must be a test's: what is wrong is named, as a bug of the adapter."""
-    snapshot = [{"group_id": "mian", "content": "x"}]
-    made = run(*tool("c1", "web_search", "x"), scenario={"memory_snapshot": snapshot})
-    record(project.keep(made), "--out", "evals", code=2)
-    assert capsys.readouterr().err == (
-        "error[record.not_replayed]: the drafted test cannot be replayed: the scenario has no group 'mian'\n"
-        "  next: this is a bug in the adapter that turned the recording into a test: report it with the recording\n"
-    )
 
 
 def test_a_draft_that_cannot_be_replayed(
