@@ -11,6 +11,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -22,7 +23,7 @@ import pytest
 import yaml
 
 from agenteval.cli import main
-from projects import SEARCHES, VACUOUS, Project, make_replay
+from projects import FETCHES, NEEDS_LIVE, SEARCHES, VACUOUS, WARNS, Project, make_replay
 from recorded_projects import RECORDED, Logbooks
 from runs import settled
 from screen import Screen
@@ -31,7 +32,16 @@ TRANSCRIPTS = Path(__file__).parent / "transcripts"
 IDLE = {"replay": make_replay(script=[]), "tools": {"available": ["a"]}, "assertions": [VACUOUS]}
 CACHES = {"__pycache__", ".agenteval_cache", "agenteval.yaml", "logbook.py"}
 RUN_ID = re.compile(r"run-\d{8}T\d{6}Z-[0-9a-f]{8}")
-KINDS: dict[str, dict[str, Any]] = {"vacuous": IDLE, "idle": {"assertions": [SEARCHES, VACUOUS]}}
+KINDS: dict[str, dict[str, Any]] = {
+    "vacuous": IDLE,
+    "idle": {"assertions": [SEARCHES, VACUOUS]},
+    "worse": {"assertions": [SEARCHES, FETCHES, {**FETCHES, "id": "fetches-again"}]},
+    "unwarned": {"assertions": [SEARCHES, WARNS, {**SEARCHES, "id": "other", "severity": "warning"}]},
+    "otherwise": {
+        "assertions": [SEARCHES, {**SEARCHES, "id": "warns", "severity": "warning"}, {**WARNS, "id": "other"}]
+    },
+    "unjudged": {"assertions": [SEARCHES, NEEDS_LIVE]},
+}
 """Kinds of tests beside those that a project knows."""
 
 
@@ -45,7 +55,9 @@ def agenteval(*argv: str) -> str:
 
 
 def add(project: Project, kind: str, name: str = "", *overrides: str) -> None:
-    """Add a test to the project; `overrides` are YAML."""
+    """Add a test to the project, or put it in place of the one of this name; `overrides` are YAML."""
+    if (project.root / "tests" / (name or kind)).exists():
+        shutil.rmtree(project.root / "tests" / (name or kind))
     given = {**KINDS.get(kind, {}), **yaml.safe_load("{" + " ".join(overrides) + "}")}
     replay = given.pop("replay", None)
     project.add(kind, name or kind, replay=replay, **given)
@@ -103,13 +115,18 @@ def edit(name: str, old: str, new: str = "") -> None:
     Path(name).write_text(text.replace(old, new.replace("\\n", "\n")), encoding="utf-8")
 
 
+def rm(name: str) -> None:
+    """Remove a file or a folder."""
+    shutil.rmtree(name) if Path(name).is_dir() else Path(name).unlink()
+
+
 def cd(name: str) -> None:
     """Go into a folder, which is made."""
     Path(name).mkdir(parents=True, exist_ok=True)
     os.chdir(name)
 
 
-COMMANDS: tuple[Callable[..., str | None], ...] = (agenteval, cat, grep, pick, ls, write, edit, cd)
+COMMANDS: tuple[Callable[..., str | None], ...] = (agenteval, cat, grep, pick, ls, write, edit, rm, cd)
 
 
 def parts_of(name: str) -> Iterator[tuple[str, list[str]]]:
