@@ -69,7 +69,7 @@ class FinalOutput(Model):
 
 @model
 class RecordedScenario(Model):
-    """The situation the agent was in. Ids that are not given are the test's."""
+    """The scenario of the recorded run. Ids that are not given are the test's."""
 
     trigger: Literal["user_message", "scheduler"]
     """The cause that woke the agent: a message of a user, or the scheduler."""

@@ -183,9 +183,9 @@ def release_of(has: Callable[[str], bool]) -> Release | None:
 # What recordings of all releases hold --------------------------------------------------------------------------
 
 SENT = ("chat", "chat-sdk")
-"""The kinds of outbound rows that somebody reads: people, or another agent."""
+"""The kinds of outbound rows that reach a reader: people, or another agent."""
 RUN_LOG = "task_log"
-"""The kind of outbound row that ends in the log of a task, and that nobody is sent (2.2)."""
+"""The kind of outbound row that only enters the log of a task: it is sent to no chat (2.2)."""
 TO_AGENTS = "agent"
 """The channel of messages to other agents of the install, and from them."""
 NOTE_IDS = ("appr-note-", "sys-")

@@ -184,7 +184,7 @@ def without_answer(run: Run) -> list[Span]:
 
 
 def _unknown_parts(run: Run) -> str:
-    """Name the unknown kinds of parts in answers: they may be calls of tools."""
+    """Name the kinds of parts in answers that no convention knows ("" for none): they may be calls of tools."""
     messages = (message for chat in run.chats for message in chat.answered)
     return ", ".join(sorted({kind for message in messages for kind in message.unknown}))
 

@@ -467,7 +467,7 @@ _COUNT = lazy(
 _OTHER_FORM = lazy(
     r"\b(?:json|tables?|numbered (?:lists?|items|steps|points)|in (?:english|german|french|spanish|italian|portuguese))\b"
 )
-"""A form of answers that counting does not judge."""
+"""The words for a form of answers that counting cannot check, such as a table, a numbered list, or a language."""
 _BRIEF = lazy(r"\b(?:concise|terse|succinct|to the point|briefly|be brief|keep (?:it|them) (?:brief|short))")
 _SHORT = lazy(r"\b(?:brief|short|shorter)\b")
 _NO_PREAMBLE = lazy(

@@ -1,7 +1,7 @@
-"""Everything that can go wrong, and the exit code each ends in.
+"""The errors of agenteval, each with its exit code.
 
-A failing test is not an error: it is a result. Errors are what keep a test from being judged. Each carries
-a stable `reason_code`, what a person should do next, and where it is.
+A failing test is not an error: it is a result. An error keeps a test from being judged. Each has a stable
+`reason_code`, advice (`next_step`) and, where one is known, a place in a file.
 """
 
 from collections.abc import Sequence

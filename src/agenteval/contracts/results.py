@@ -534,7 +534,7 @@ class RunSummary(Model):
     selection: list[str] = field(default_factory=list)
     """The options that left them out, such as `-k news`; empty when nothing was left out."""
     stopped_after: int = 0
-    """After how many failures `-x` or `--maxfail` ended the run; 0 when neither did."""
+    """The number of failures after which `-x` or `--maxfail` ended the run; 0 if neither did."""
     forbidden_warnings: int = 0
     """Warnings for which a strict run exits 1 though they fail no test."""
     pass_score: float | None = None

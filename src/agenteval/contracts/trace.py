@@ -119,7 +119,7 @@ class TraceMessage(Model):
 
 @model
 class TraceScenario(Model):
-    """The situation as the recording shows it."""
+    """The scenario of a run, as far as the recording shows it."""
 
     trigger: str
     group_id: str | None = None

@@ -149,9 +149,9 @@ class LiveAccount:
 
     @property
     def opened(self) -> frozenset[str] | None:
-        """The tracked files that were opened in any run, by their paths from the project's root, as git has them.
+        """The tracked files that any of the runs opened, by their paths from the project's root, as git has them.
 
-        None where nobody can know: no run came so far as to start, or the kernel did not show all that one opened.
+        None if they are not known: no run started, or the kernel did not show all files of one.
         """
         known = [each for each in self.runs if each is not None]
         return frozenset[str]().union(*known) if known and len(known) == len(self.runs) else None

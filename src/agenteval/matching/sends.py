@@ -145,7 +145,7 @@ def _addresses(call: ToolCall, scenario: TraceScenario, own_names: frozenset[str
 
 
 def _places(asked: dict[str, list[str]]) -> list[list[str]]:
-    """Return each recipient with the other destinations beside it: the chat of a platform."""
+    """Return a list for each recipient: the other destinations (such as the platform of a chat), then the recipient."""
     place = [name for key in sorted(asked.keys() - set(_RECIPIENTS)) for name in asked[key]]
     recipients = [name for key in _RECIPIENTS for name in asked.get(key, ())]
     return [[*place, name] for name in recipients] or [place]

@@ -1,1 +1,1 @@
-"""Reads files that people write: once, strictly, and with an excerpt where something is wrong."""
+"""Reads files that people write: once, strictly, and with an excerpt of the place of each error."""

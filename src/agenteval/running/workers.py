@@ -299,7 +299,7 @@ class Workers:
         self._bytes += len(content)
 
     def _died(self, worker: Worker) -> None:
-        """Blame the item that a worker was at, and have another worker go on."""
+        """Blame the item that a dead worker worked on, and queue its items for another worker."""
         how = signal_or_code(worker.wait())
         worker.pipe.close()
         self._workers.remove(worker)

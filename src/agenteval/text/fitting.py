@@ -84,7 +84,7 @@ def around(text: str, place: int, limit: int) -> str:
 
 
 def around_words(text: str, words: str, limit: int) -> str:
-    """Cut a text as `around` does, to the surroundings of the longest of these words that it has."""
+    """Cut a text to the surroundings of one of the `words`: the longest that occurs in it."""
     folded = text.casefold()
     places = map(folded.find, sorted(words.casefold().split(), key=len, reverse=True))
     return around(text, next((place for place in places if place >= 0), 0), limit)

@@ -74,7 +74,7 @@ def _hide_marks(match: re.Match[str]) -> str:
 
 
 def is_question(sentence: str) -> bool:
-    """Return whether a sentence asks something, courtesies included."""
+    """Return whether a sentence is a question; a courtesy such as "How are you?" counts as one."""
     if not any([mark in sentence for mark in "?？؟"]):  # noqa: C419 - quicker than a generator
         return False
     return _asks(_QUOTED.sub(_hide_marks, sentence))
