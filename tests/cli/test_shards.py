@@ -53,18 +53,16 @@ def said(capsys: pytest.CaptureFixture[str], run_id: str) -> str:
 
 
 @pytest.mark.parametrize(
-    "options",
+    ("of", "options"),
     [
-        [],
-        ["-n", "2"],
-        ["--save-traces", "--strict"],
-        ["-k", "pass or fail"],
-        ["-t", "odd", "-t", "nobody"],
-        ["-t", "nobody"],
+        (1, []),
+        (3, ["-n", "2"]),
+        (2, ["--save-traces", "--strict"]),
+        (3, ["-k", "pass or fail"]),
+        (2, ["-t", "odd", "-t", "nobody"]),
+        (2, ["-t", "nobody"]),
     ],
-    ids=" ".join,
 )
-@pytest.mark.parametrize("of", [1, 2, 3])
 def test_merged_shards_are_the_run(
     of: int, options: list[str], project: Project, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -97,19 +95,6 @@ def test_merged_shards_tell_no_more_than_the_run(four: Project, capsys: pytest.C
     assert written("merged") == written("plain")
 
 
-def test_a_merged_run_is_as_strict_as_its_shards(four: Project, capsys: pytest.CaptureFixture[str]) -> None:
-    """A warning of one shard fails the whole; it is told once, before its test."""
-    four.add("pass", "odd", id="odd")
-    assert sorted(shard(number, 2, "--strict") for number in (1, 2)) == [0, 1]
-    capsys.readouterr()
-    assert main(["merge", *folders(2)]) == 1
-    told = capsys.readouterr().out
-    assert told.count("the id 'odd' is not of the form") == 1
-    assert told.index("warning[spec.id_convention]") < told.index("PASS odd")
-    assert "5 passed, 1 warning in" in told
-    assert told.endswith("exit 1: 1 warning (--strict allows none)\n")
-
-
 def test_the_examples_in_parts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -133,12 +118,6 @@ def test_every_test_is_in_one_shard(project: Project, capsys: pytest.CaptureFixt
     assert sum(map(len, names)) == len(set().union(*names)) == 9
     assert sorted(map(len, names)) == [2, 3, 4]  # with the invalid file: 3, 3, 4
     assert "shard 1/3" not in capsys.readouterr().out
-
-
-def test_a_shard_says_what_it_is(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
-    """How many of how many tests; what the selection leaves out is not divided."""
-    main(["run", "tests", "--shard", "2/3", "-t", "odd"])
-    assert capsys.readouterr().out.startswith("shard 2/3: 1 of 4 tests\n")
 
 
 def durations(*, failed: str = "", **ms: float) -> None:
@@ -168,29 +147,6 @@ def in_shard(number: int, run_id: str = "s") -> str:
         path.name for path in Path(f"artifacts/{run_id}-shard-{number}-of-2").glob("*.result.json")
     )
     return "".join(name.split(".")[2] for name in names)
-
-
-def test_known_durations_balance_shards(four: Project, capsys: pytest.CaptureFixture[str]) -> None:
-    """The longest test has a shard for itself; running a shard does not change how the others are divided."""
-    durations(a=10, b=10, c=100, d=10)
-    shard(1, 2)
-    shard(2, 2)
-    assert (in_shard(1), in_shard(2)) == ("c", "abd")
-    assert main(["merge", *folders(2)]) == 0
-
-
-def test_what_failed_is_asked_for_within_a_shard(four: Project, capsys: pytest.CaptureFixture[str]) -> None:
-    """What an earlier shard takes off the record moves no test to another shard: none is left out, none runs twice."""
-    four.add("pass", "e")
-    four.add("fail", "f")
-    durations(failed="acdf")
-    assert [shard(number, 2, "--lf") for number in (1, 2)] == [0, 1]
-    assert (in_shard(1), in_shard(2)) == ("ac", "df")
-    out = capsys.readouterr().out
-    assert out.startswith("2 passed, 1 deselected in ")
-    assert "\n1 passed, 1 failed, 1 deselected in " in out
-    assert main(["merge", *folders(2), "-q"]) == 1
-    assert "\n3 passed, 1 failed, 2 deselected in " in capsys.readouterr().out
 
 
 def test_what_failed_comes_first_within_a_shard(four: Project, capsys: pytest.CaptureFixture[str]) -> None:
@@ -228,49 +184,6 @@ def test_a_shard_without_a_failure_runs_all_its_tests(
     assert "they differ in settings or options" in told(capsys, *folders(2))
 
 
-def test_an_empty_shard_is_no_success(four: Project, capsys: pytest.CaptureFixture[str]) -> None:
-    """A shard without tests is not green; merged with the others it does no harm."""
-    codes = [shard(number, 5) for number in range(1, 6)]
-    assert codes == [0, 0, 0, 0, 3]
-    assert (
-        "error[select.empty_shard]: shard 5/5 is empty: there are fewer tests than shards\n"
-        "   next: use fewer than 5 shards\n"
-    ) in capsys.readouterr().out
-    assert main(["merge", *folders(5)]) == 0
-
-
-def test_bars_are_for_the_whole_suite(four: Project, capsys: pytest.CaptureFixture[str]) -> None:
-    """A shard is not held against the bars of the suite; the merged run is."""
-    Path("agenteval.yaml").write_text("suite: {pass_score: 0.9}\n", encoding="utf-8")
-    four.add("warn", "e", assertions=[SEARCHES, {**FETCHES, "severity": "warning"}])
-    four.add("fail", "f", expected={"status": "fail", "reason": "known", "assertions": ["fetches"]})
-    assert [shard(number, 2) for number in (1, 2)] == [0, 0]
-    assert main(["merge", *folders(2), "--json"]) == 0
-    Path("agenteval.yaml").write_text("suite: {max_p95_latency_ms: 1}\n", encoding="utf-8")
-    assert [shard(number, 2, run_id="t") for number in (1, 2)] == [0, 0]
-    capsys.readouterr()
-    assert main(["merge", *folders(2, "t"), "-q"]) == 1
-    assert "exit 1: suite.threshold: p95 latency 1200 ms is above 1\n" in capsys.readouterr().out
-
-
-def test_ids_of_the_merged_run(four: Project, capsys: pytest.CaptureFixture[str]) -> None:
-    """It is called as the shards were, else as asked, else by a new id; every file in it says so."""
-    for number in (1, 2):
-        shard(number, 2, "--save-traces")
-    main(["merge", *folders(2)])
-    summary = json.loads(Path("artifacts/s/summary.json").read_text(encoding="utf-8"))
-    assert summary["test_run_id"] == "s"
-    for path in Path("artifacts/s").glob("*.json"):
-        assert json.loads(path.read_text(encoding="utf-8")).get("test_run_id", "s") == "s"
-    result = json.loads(Path("artifacts/s/nanoclaw.t.a.x.result.json").read_text(encoding="utf-8"))
-    assert result["result_id"] == "s/nanoclaw.t.a.x"
-    capsys.readouterr()
-    assert main(["merge", *folders(2)]) == 2
-    assert capsys.readouterr().err.startswith(
-        "error[artifacts.run_exists]: there is already a run in artifacts/s\n"
-    )
-
-
 def told(capsys: pytest.CaptureFixture[str], *given: str) -> str:
     """The error of a merge that cannot be."""
     capsys.readouterr()
@@ -280,95 +193,12 @@ def told(capsys: pytest.CaptureFixture[str], *given: str) -> str:
     return capsys.readouterr().err
 
 
-def test_what_is_not_all_of_one_run(four: Project, capsys: pytest.CaptureFixture[str]) -> None:
-    """A missing shard, one that is there twice, none at all, and what is no shard: each is refused, nothing written."""
-    for number in (1, 2, 3):
-        shard(number, 3)
-    main(["run", "tests", "--run-id", "whole"])
-    one, two, three = folders(3)
-    assert told(capsys, one, three) == (
-        "error[merge.missing_shard]: of 3 shards, 2 is missing\n"
-        "  next: name the directories of all shards; run first any that has not run\n"
-    )
-    assert told(capsys, one, two, three, two) == (
-        f"error[merge.doubled_shard]: shard 2/3 is given twice: {two} and {two}\n  next: name each shard once\n"
-    )
-    assert told(capsys, one, "artifacts/whole") == (
-        "error[merge.not_a_shard]: artifacts/whole is not the directory of a shard: it has no shard.json\n"
-        "  next: name directories that `agenteval run --shard I/N` wrote\n"
-    )
-    assert told(capsys, "nothere") == (
-        "error[merge.not_a_shard]: nothere does not exist\n"
-        "  next: name directories that `agenteval run --shard I/N` wrote\n"
-    )
-    Path(two, "summary.json").unlink()
-    assert told(capsys, one, two, three) == (
-        f"error[merge.unfinished]: the run in {two} did not finish: it has no summary.json\n"
-        "  next: run that shard again\n"
-    )
-
-
-def test_merging_twice(four: Project, capsys: pytest.CaptureFixture[str]) -> None:
-    """The name comes from the shards: the merged run is in the way, and it is said what can be done."""
-    for number in (1, 2):
-        shard(number, 2)
-    assert main(["merge", *folders(2)]) == 0
-    assert told(capsys, *folders(2)) == (
-        "error[artifacts.run_exists]: there is already a run in artifacts/s\n"
-        "  next: remove that run, or give the merged one another --run-id\n"
-    )
-    assert main(["merge", *folders(2), "--run-id", "again"]) == 0
-
-
-@pytest.mark.parametrize(
-    ("second", "why"),
-    [
-        (("2/2", "s", []), "one run has 3 shards, the other 2"),
-        (("2/3", "t", []), "--run-id is 's' and 't'"),
-        (("2/3", "s", ["--strict"]), "they differ in settings or options"),
-        (("2/3", "s", ["-k", "not a"]), "they differ in settings or options"),
-    ],
-)
-def test_shards_of_different_runs(
-    second: tuple[str, str, list[str]], why: str, four: Project, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Shards that were not divided alike, or judged alike, are not put together."""
-    shard(1, 3)
-    number, run_id, options = second
-    main(["run", "tests", "--shard", number, "--run-id", run_id, *options])
-    other = f"artifacts/{run_id}-shard-{number.replace('/', '-of-')}"
-    assert told(capsys, folders(3)[0], other) == (
-        f"error[merge.different_runs]: shards of different runs: artifacts/s-shard-1-of-3 and {other}: {why}\n"
-        "  next: run all shards on the same files with the same options, and merge these\n"
-    )
-
-
 def test_a_pipe_is_not_waited_for(four: Project, capsys: pytest.CaptureFixture[str]) -> None:
     """Called as a test is, it is invalid in the shard that has it, and keeps no other waiting."""
     os.mkfifo(four.root / "tests" / "pipe.test.yaml")
     codes = {number: shard(number, 2) for number in (1, 2)}
     assert sorted(codes.values()) == [0, 3]
     assert "tests/pipe.test.yaml: error[file.not_a_file]: a named pipe, not a file" in capsys.readouterr().out
-
-
-def test_a_test_changed_between_shards(four: Project, capsys: pytest.CaptureFixture[str]) -> None:
-    """A change of any test file makes it another run."""
-    shard(1, 2)
-    path = four.root / "tests/a/test.yaml"
-    path.write_text(path.read_text(encoding="utf-8") + "# changed\n", encoding="utf-8")
-    shard(2, 2)
-    assert told(capsys, *folders(2)).startswith("error[merge.different_runs]: ")
-
-
-def test_a_shard_that_was_stopped(four: Project, capsys: pytest.CaptureFixture[str]) -> None:
-    """A shard that `-x` ended does not make a whole run."""
-    four.add("fail", "0")
-    shard(1, 2, "-x")
-    shard(2, 2)
-    assert told(capsys, *folders(2)) == (
-        "error[merge.stopped_shard]: shard 1/2 was stopped early: 2 of its 3 tests were not run\n"
-        "  next: run that shard again, without -x and --maxfail\n"
-    )
 
 
 def test_a_damaged_result(four: Project, capsys: pytest.CaptureFixture[str]) -> None:
