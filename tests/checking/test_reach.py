@@ -189,4 +189,4 @@ def test_a_test_without_a_cassette_is_judged_by_its_recording(
     shop.test("43", mode="replay", adapter_input=recorded, assertions=[looks_up])
     code, report = shop.check()
     assert sorted(reaches(report)) == [("replayed", "pass"), ("unreached", "pass")]
-    assert (code, "1 not live" in capsys.readouterr().out) == (0, True)
+    assert (code, "1 without a cassette" in capsys.readouterr().out) == (0, True)

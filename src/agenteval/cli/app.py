@@ -63,7 +63,8 @@ def _run(argv: Sequence[str]) -> int:
     try:
         _refuse_empty(argv)
         app = _app([wanted] if wanted in COMMANDS else list(COMMANDS))
-        result = app(args=_with_how(argv), prog_name="agenteval", standalone_mode=False)
+        args = list(argv) if wanted == "init" else _with_how(argv)  # there, `--live` takes no value
+        result = app(args=args, prog_name="agenteval", standalone_mode=False)
         _flush()
     except (typer.Abort, KeyboardInterrupt):
         return _fail("interrupted", ExitCode.ERROR)

@@ -31,7 +31,7 @@ _HEADER = "# yaml-language-server: $schema=../../.agenteval/test-case.schema.jso
 """The line that tells editors the schema of a test in a folder of `evals/`."""
 
 
-class _File(NamedTuple):
+class NewFile(NamedTuple):
     """A file to write: its path in the directory, and its content."""
 
     path: str
@@ -47,16 +47,39 @@ def command(
     turn: Annotated[
         int | None, option("--turn N", "With --from: the run to make the test from.", min=1)
     ] = None,
+    live: Annotated[
+        bool,
+        option("--live", "Make a first live test of the agent in the folder, with a model that is played."),
+    ] = False,
+    run: Annotated[
+        str | None, option("--run COMMAND", 'With --live: how the agent is started, as in "python agent.py".')
+    ] = None,
 ) -> ExitCode:
     """Add a first test and its recording, a configuration file, a CI workflow, editor schemas and VS Code settings.
 
     Existing files are kept; .gitignore gets the lines that it lacks. A checkout of NanoClaw v2 also gets what runs its
     agent live, and a skill for Claude Code.
 
-    Exit codes: 0 done, 2 a file cannot be written, or the recording not be read.
+    --live adds a configuration that starts the agent, a live test that passes without a key, and lines of .gitignore; then it prints
+    the commands that run the test. Without --run, the agent is the one Python script that asks a model.
+
+    Exit codes: 0 done, 2 a file cannot be written, the recording not be read, or the agent not be found.
     """
     from agenteval.reporters.terminal import Terminal
 
+    if run is not None and not live:
+        raise UsageError(
+            "--run says how a live agent is started", next_step=f"agenteval init --live --run {quote(run)}"
+        )
+    if live:
+        if source:
+            raise UsageError(
+                "--live makes a test of the agent, --from SOURCE one of a recording",
+                next_step="choose one of the two",
+            )
+        from agenteval.cli.init_live import make_first_live_test
+
+        return make_first_live_test(folder, run)
     if turn and not source:
         raise UsageError(
             "--turn chooses a run of a recording", next_step="name the recording with --from SOURCE"
@@ -67,7 +90,8 @@ def command(
     draft = _drafted(source, turn, folder) if source else None
     there = draft is not None and (folder / "evals" / draft.name).exists()
     made = {}
-    for path, done in _make_all(folder, _test_files(draft, folder if there else None), installs):
+    tests = _test_files(draft, folder if there else None)
+    for path, done in make_files(folder, _files(tests, installs, nanoclaw=is_nanoclaw(folder))):
         made[path] = done
         terminal.emit(f"{done:<7}  {path}")
     if made[workflow] == "created" and not installs:
@@ -145,7 +169,10 @@ def _on_the_web(url: str, revision: str | None) -> str:
     return plain if revision is None else f"git+{plain}{revision}"
 
 
-def _make_all(folder: Path, tests: Sequence[_File], installs: str) -> Iterator[tuple[Path, str]]:
+def make_files(
+    folder: Path, files: Sequence[NewFile], ignored: Sequence[str] = ()
+) -> Iterator[tuple[Path, str]]:
+    """Make the files that are not there. Yields each, and .gitignore, with what was done."""
     from agenteval.loading.config import checkout_of, config_files, project_root, refuse_misnamed
     from agenteval.reading.documents import keep_inside
 
@@ -153,65 +180,66 @@ def _make_all(folder: Path, tests: Sequence[_File], installs: str) -> Iterator[t
     refuse_misnamed(folder)
     pyproject = folder / "pyproject.toml"
     in_pyproject = config_files(folder) == [pyproject]
-    for file in _files(tests, installs, nanoclaw=_is_nanoclaw(folder)):
+    for file in files:
         path = folder / file.path
         if in_pyproject and file.path == "agenteval.yaml":
             yield pyproject, "kept"  # a second configuration would be an error
         else:
             yield path, _create(path, file.content)
     path = folder / ".gitignore"
-    yield path, _ignore(path)
+    yield path, _ignore(path, (*_IGNORED, *ignored))
 
 
-def _files(tests: Sequence[_File], installs: str, *, nanoclaw: bool) -> list[_File]:
+def _files(tests: Sequence[NewFile], installs: str, *, nanoclaw: bool) -> list[NewFile]:
     settings = ["agenteval.yaml", *(["nanoclaw.yaml"] if nanoclaw else [])]
     return [
-        _File("agenteval.yaml", lambda: "".join(_template(name)() for name in settings)),
+        NewFile("agenteval.yaml", lambda: "".join(template(name)() for name in settings)),
         *tests,
-        *([_File(".claude/skills/agenteval/SKILL.md", _template("SKILL.md"))] if nanoclaw else []),
+        *([NewFile(".claude/skills/agenteval/SKILL.md", template("SKILL.md"))] if nanoclaw else []),
         *(
-            _File(f".agenteval/{name}.schema.json", partial(_schema, name))
+            NewFile(f".agenteval/{name}.schema.json", partial(_schema, name))
             for name in ("test-case", "config")
         ),
-        _File(".vscode/settings.json", _template("vscode-settings.json")),
-        _File(".vscode/extensions.json", _template("vscode-extensions.json")),
-        _File(_WORKFLOW, lambda: _workflow(installs, nanoclaw=nanoclaw)),
+        NewFile(".vscode/settings.json", template("vscode-settings.json")),
+        NewFile(".vscode/extensions.json", template("vscode-extensions.json")),
+        NewFile(_WORKFLOW, lambda: _workflow(installs, nanoclaw=nanoclaw)),
     ]
 
 
-def _is_nanoclaw(folder: Path) -> bool:
+def is_nanoclaw(folder: Path) -> bool:
     """Return whether a folder is a checkout of NanoClaw v2: its agent can be run live."""
     return all((folder / name).is_file() for name in _NANOCLAW)
 
 
-def _test_files(draft: "Draft | None", taken: Path | None) -> list[_File]:
+def _test_files(draft: "Draft | None", taken: Path | None) -> list[NewFile]:
     """List the files of the first test. In a folder that is `taken`, nothing is added to the files of another test."""
     if draft is None:
         return _first_test()
     return [each for each in _recorded(draft) if taken is None or (taken / each.path).exists()]
 
 
-def _first_test() -> list[_File]:
+def _first_test() -> list[NewFile]:
     fixture = "fx.web_search.ai_news.json"
     return [
-        _File("evals/first-test/test.yaml", _template("test.yaml")),
-        _File("evals/first-test/replay.json", _template("replay.json")),
-        _File(f"evals/first-test/{fixture}", _template(fixture)),
+        NewFile("evals/first-test/test.yaml", template("test.yaml")),
+        NewFile("evals/first-test/replay.json", template("replay.json")),
+        NewFile(f"evals/first-test/{fixture}", template(fixture)),
     ]
 
 
-def _recorded(draft: "Draft") -> list[_File]:
-    return [_File(f"evals/{draft.name}/{name}", content.decode) for name, content in draft.files.items()]
+def _recorded(draft: "Draft") -> list[NewFile]:
+    return [NewFile(f"evals/{draft.name}/{name}", content.decode) for name, content in draft.files.items()]
 
 
 def _workflow(installs: str, *, nanoclaw: bool) -> str:
     """Write the CI file: it installs agenteval from an address and, for NanoClaw, the packages of its agent."""
-    text = _template("workflow.yml")().replace('AGENTEVAL: ""', f"AGENTEVAL: {json.dumps(installs)}")
+    text = template("workflow.yml")().replace('AGENTEVAL: ""', f"AGENTEVAL: {json.dumps(installs)}")
     running = "      - run: agenteval run"
-    return text.replace(running, _template("nanoclaw-steps.yml")() + running) if nanoclaw else text
+    return text.replace(running, template("nanoclaw-steps.yml")() + running) if nanoclaw else text
 
 
-def _template(name: str) -> Callable[[], str]:
+def template(name: str) -> Callable[[], str]:
+    """A file of the templates, read when it is needed."""
     return lambda: (_TEMPLATES / name).read_text(encoding="utf-8")
 
 
@@ -236,11 +264,11 @@ def _create(path: Path, content: Callable[[], str]) -> str:
     return "created"
 
 
-def _ignore(path: Path) -> str:
+def _ignore(path: Path, wanted: Sequence[str]) -> str:
     """Have git ignore what runs write; patterns that are there already, however spelled, are not repeated."""
     try:
         text = read_bytes(path).decode() if os.path.lexists(path) else None
-        missing = [line for line in _IGNORED if not _is_ignored(line, text or "")]
+        missing = [line for line in wanted if not _is_ignored(line, text or "")]
         if not missing:
             return "kept"
         gap = "" if not text or text.endswith("\n") else "\n"

@@ -69,7 +69,7 @@ def _reached(terminal: Terminal, report: CheckReport) -> None:
     words = [f"reaches {len(reached)} of {counted(total, 'test')}"]
     words += [f"moves {len(moved)}"] if moved else []
     words += [counted(len(errors), "error")] if (errors := report.of_reach("error")) else []
-    words += [f"{len(replayed)} not live"] if (replayed := report.of_reach("replayed")) else []
+    words += [f"{len(replayed)} without a cassette"] if (replayed := report.of_reach("replayed")) else []
     terminal.line(", ".join(words))
     for part in report.parts[:MOST_PARTS]:
         terminal.line(f"{part.difference}", indent=2)
