@@ -141,8 +141,5 @@ def test_the_margin_of_a_project_decides_what_is_held() -> None:
     """A fall of 14 points is ruled out: more than a project takes that takes 10."""
     before = side(entry("t", trials=[20, 20]))
     for margin, verdict in ((0.2, "held"), (0.1, "unclear")):
-        comparer = Comparer(before, DAY, margin=margin)
-        comparer.add(entry("t", trials=[20, 20]))
-        made = comparer.close(before.head, complete=True)
-        assert made is not None
+        made = compare(before, before, DAY, margin)
         assert (made.margin, made.rates[0].verdict) == (margin, verdict)

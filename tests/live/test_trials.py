@@ -278,6 +278,10 @@ def test_runs_are_compared_by_their_rates(project: LiveProject, capsys: pytest.C
         None,
     )
     assert rate["interval"] == pytest.approx([-1, -0.55], abs=0.1)
+    settings = Path("agenteval.yaml")
+    project.write("agenteval.yaml", settings.read_text() + "check: {margin: 0.8}\n")
+    assert main(["compare", "artifacts/run-1", "artifacts/run-2"]) == 0
+    assert "  held  5/5 → 4/5\n        a fall of more than 70 points is ruled out" in capsys.readouterr().out
     path = Path("artifacts/run-3/command.order.lookup.once.result.json")
     other = json.loads(path.read_text())
     other["live"]["model"] = "another"
@@ -291,6 +295,15 @@ def test_a_baseline_that_knows_no_failure_excuses_none(project: LiveProject) -> 
     tried(project, LOOKED_UP * 5, "--trials", "5")
     run, _ = tried(project, [*LOOKED_UP * 4, *WRONG], "--trials", "5", "--baseline", "artifacts/run-1")
     assert run.exit_code == 1
+
+
+def test_trials_that_ended_early_are_compared_as_such(project: LiveProject) -> None:
+    """Five of five, then one that fails and ends the trials: the nineteen others of twenty may have passed."""
+    tried(project, LOOKED_UP * 5, "--trials", "5")
+    tried(project, WRONG, "--trials", "20", "--early-stop")
+    row = json.loads(Path("artifacts/run-2/summary.json").read_text(encoding="utf-8"))["tests"][0]
+    assert row["trials"] == [0, 1, 20]
+    assert main(["compare", "artifacts/run-1", "artifacts/run-2"]) == 0
 
 
 def test_pytest_runs_a_test_as_often_as_it_says(project: LiveProject) -> None:

@@ -536,6 +536,7 @@ def _baseline(
         update=asked.update_baseline,
         default=from_here(project.root, project.config.baseline),
         suite=suite,
+        margin=project.config.check.margin,
     )
 
 

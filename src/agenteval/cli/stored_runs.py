@@ -97,7 +97,7 @@ def compare_runs(
 
     project = open_project()
     one, other = (load_compared_run(find_run(name, project.runs)) for name in (before, after))
-    comparison = compare(one, other, today())
+    comparison = compare(one, other, today(), project.config.check.margin)
     if not comparison.regressions and one.tests.keys().isdisjoint(other.tests):
         raise UsageError(
             f"{one.head.label} and {other.head.label} have no test in common: there is nothing to compare",

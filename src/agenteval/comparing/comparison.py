@@ -590,11 +590,11 @@ def _changes_of_rate(rate: RateChange) -> Iterator[Change]:
     yield change
 
 
-def compare(before: ComparedRun, after: ComparedRun, today: str) -> Comparison:
+def compare(before: ComparedRun, after: ComparedRun, today: str, margin: float = MARGIN) -> Comparison:
     """Compare two sides. Raises `UsageError` when they are not of one suite and version."""
     head = after.head
     before.must_be_of(head.suite_id, head.suite_version, head.label)
-    comparer = Comparer(before, today)
+    comparer = Comparer(before, today, margin=margin)
     for test in after.tests.values():
         comparer.add(test)
     comparison = comparer.close(head, complete=not after.partial)

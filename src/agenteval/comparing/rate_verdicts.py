@@ -17,7 +17,7 @@ Verdict = Literal["worse", "held", "better", "unclear"]
 - `better`: it rose beyond chance.
 - `unclear`: none of these is known.
 
-The first and the third come before the second: a fall that is beyond chance is `worse` even if it is known to be small.
+`worse` and `better` come before `held`: a fall beyond chance is `worse` even if it is known to be small.
 """
 MARGIN = 0.2
 """The fall of a rate that a project takes, if it does not set one."""

@@ -268,7 +268,7 @@ class CheckConfig(Model):
     trials: Annotated[int, Between(1, 10_000)] = 6
     """The number of trials on each side of a test that is measured."""
     margin: Annotated[float, Between(0.01, 1)] = 0.2
-    """The fall of a rate that counts as none, from 0 to 1: `held` means that a larger one is ruled out."""
+    """The fall of a rate that counts as none, from 0 to 1: `held` means that a larger one is ruled out. `compare` takes it, too."""
     model: Literal["played", "real"] = "played"
     """`real`: ask the real model of `live.model` where the change reaches a test."""
 

@@ -25,12 +25,13 @@ def today() -> str:
 
 
 def open_baseline(
-    given: Path | None, *, update: bool, default: Path, suite: Suite
+    given: Path | None, *, update: bool, default: Path, suite: Suite, margin: float
 ) -> tuple[Comparer, Baseline | None]:
     """Open the baseline of a run of a suite: return a comparer for its tests, and the baseline's score, if there is one.
 
     `given` is the run or file to compare with; None stands for the file `default`, if it is there. An update goes
-    to the given file, or to `default`, but never over the baseline of another suite. Raises `UsageError`,
+    to the given file, or to `default`, but never over the baseline of another suite. `margin` is the fall of a rate
+    that counts as none. Raises `UsageError`,
     `StoredRunError`, `FileError`.
     """
     path = given or default
@@ -52,7 +53,7 @@ def open_baseline(
     if before:
         before.must_be_of(suite.id, suite.version, "this run")
         baseline = Baseline(run_id=before.head.run_id, score=before.head.score)
-    return Comparer(before, today(), target=target, old=old), baseline
+    return Comparer(before, today(), target=target, old=old, margin=margin), baseline
 
 
 def check_whole(paths: Sequence[str], *, maxfail: int, part: bool, modes: str) -> None:
