@@ -173,6 +173,7 @@ def updated_baseline(new: BaselineFile, old: BaselineFile | None, kept: frozense
         if name in before and test.failing:
             known = before[name]
             test.owner, test.reason, test.expires = known.owner, known.reason, known.expires
+    # A run with `-k news` must not forget the known failures of the other tests.
     if others := {name: test for name, test in before.items() if name in kept and name not in tests}:
         tests |= others
         scores = [test.score for test in tests.values() if test.score is not None]

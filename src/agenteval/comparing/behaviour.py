@@ -105,7 +105,7 @@ def stored(trace: Any) -> Trajectory:
         raise ValueError("not a trace") from error
     if not isinstance(output, str | None):
         raise ValueError("not a trace")  # noqa: TRY004 - what is wrong is the file
-    if rest := calls[MOST_CALLS:]:
+    if rest := calls[MOST_CALLS:]:  # the calls of an endless loop would take long to align
         digest = _digest("\n".join(call.key for call in rest))
         calls[MOST_CALLS:] = [Call(f"({len(rest)} more calls):{digest[:8]}")]
     return Trajectory(calls=calls, output=output, output_digest=None if output is None else _digest(output))
@@ -132,6 +132,7 @@ def call_changes(before: Trajectory, after: Trajectory) -> list[CallChange]:
     ones, others = before.calls, after.calls
     if [call.key for call in ones] == [call.key for call in others]:
         return []
+    # For each call a bit mask of its places in the later run: the alignment needs no comparison of arguments.
     bits: dict[str, int] = {}
     for place, call in enumerate(others):
         bits[call.key] = bits.get(call.key, 0) | 1 << place

@@ -140,6 +140,7 @@ def _run(argv: list[str], asked: bytes) -> bytes:
         try:
             answer, errors = process.communicate(asked, timeout=SECONDS)
         except BaseException as error:
+            # The program may have started others, such as a model's client: the whole group ends.
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             if not isinstance(error, subprocess.TimeoutExpired):

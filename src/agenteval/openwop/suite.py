@@ -32,6 +32,7 @@ def is_suite(path: Path) -> bool:
         text = read_text(path)
         data = parse_json(text, path)
     except FileError as error:
+        # A suite with a comma too many is still meant as one: its error should not be "not a test file".
         return error.reason_code.startswith("json.") and _MARK.search(text) is not None
     return isinstance(data, dict) and ("suiteId" in data or ("tasks" in data and "assertions" not in data))
 
@@ -107,6 +108,7 @@ def _not_allowed(suite: AgentEvalSuite, modes: Sequence[str], request: SuiteRequ
                 allowed=suite.modes,
                 next_step="ask for modes of the suite, or declare it there",
             )
+    # Real tools have real effects: a live-shadow run is never a by-product of another mode.
     alone = {LIVE, REGRESSION}.issuperset(modes)
     if LIVE in modes and LIVE in suite.modes and not (request.live == "real" and alone):
         yield Fault(

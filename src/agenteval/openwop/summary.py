@@ -152,7 +152,7 @@ class Scores:
             missed.append(f"score {_beside(score, suite.pass_score)} is below {suite.pass_score:.15g}")
         if suite.max_cost_usd is not None:
             cost = self._total_cost()
-            if cost is None:
+            if cost is None:  # an unknown cost may be above the threshold
                 missed.append("the cost is not known for every task")
             elif cost > suite.max_cost_usd:
                 missed.append(
@@ -306,6 +306,7 @@ def eval_events(scores: Scores, started_at: str, finished_at: str | None) -> lis
         payload = {name: summary[name] for name in ("aggregateScore", "passed", "taskCount", "passedCount")}
         if regression := summary.get("regression"):
             payload["regressionVsBaseline"] = regression["scoreDelta"]
+        # The clocks of a cluster's machines may differ: the last event must not come before one that it follows.
         last = [each.at for each in scores.scored[-1:]]
         events.append((max([finished_at, *last]), "eval.completed", payload))
     return [

@@ -294,7 +294,9 @@ class SuiteRun:
         responses = fixtures.toolResponses
         if fixtures.memorySeed is not None:
             scenario = replace(scenario, memory_snapshot=fixtures.memorySeed)
-        if responses is not None:
+        if (
+            responses is not None
+        ):  # a tool with an injected response is available, whether or not the recording calls it
             names = [each.tool for each in responses]
             available = dict.fromkeys([*names, *map(_bare, names)])
             tools = replace(tools, available=list(available))
@@ -439,6 +441,7 @@ def _safety(task: Task, own: Sequence[BoundAssertion]) -> Iterator[BoundAssertio
     yield from kept
     knows_tools = task.fixtures is not None and task.fixtures.toolResponses is not None
     for name in SAFETY_FINDINGS:
+        # Without a test file nobody has listed allowed destinations, and without fixtures no tools.
         can_judge = name != "outbound_destinations" and (name != "tools_within_policy" or knows_tools)
         if can_judge and all(bound.spec.type != name for bound in kept):
             cls = assertion_class(name)

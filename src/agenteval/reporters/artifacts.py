@@ -100,6 +100,7 @@ def safe_stem(test_id: str, redactor: Redactor, taken: AbstractSet[str] = frozen
         stem = f"test-{stem}" if is_reserved else stem.lstrip(".") or "test"
     if safe and stem.lower() not in taken:
         return stem
+    # Two ids may have the same safe form ("a/b" and "a_b"): the digest of the id tells their files apart.
     digest = sha256(test_id.encode(errors="surrogatepass"))
     names = (f"{stem}-{digest[:length]}" for length in range(8, len(digest) + 1, 8))
     return next(name for name in names if name.lower() not in taken)
@@ -206,6 +207,7 @@ class RunDirectory:
         """Write the EvalSummary, and check every file that was not written through this class."""
         if content := self.add_file(EVAL_SUMMARY, eval_summary):
             self.eval_summary_sha256 = sha256(content)
+        # A plugin or an adapter may have written here, without the redaction that our own files have passed.
         for folder, _, names in os.walk(self.path):
             own = self._written if folder == str(self.path) else set()
             for name in sorted(set(names) - own):
@@ -235,6 +237,7 @@ class RunDirectory:
 
     def finish(self, summary: RunSummary) -> None:
         """Write the summary: with this the run is complete. Raises `LeakError`."""
+        # Renamed at the end: a run with a summary is complete, so half of one must never be there.
         part = f"{SUMMARY}.part"
         self._write(part, sealed(summary, self.redactor))
         try:

@@ -62,6 +62,7 @@ def entries(run: StoredRun) -> Iterator[Entry]:
         bad |= entry.kind in ("fail", "error")
         yield entry
     errors = (problem for problem in summary.problems if problem.severity == "error")
+    # All problems of one file are one entry; each problem without a file is one of its own.
     for _, each in groupby(errors, key=lambda problem: problem.path or id(problem)):
         bad = True
         yield _invalid(list(each))
@@ -132,7 +133,7 @@ def _test(result: TestResult, known: str = "", *, is_kept: bool = True) -> Entry
     lines = [] if found and kind in ("pass", "fail") else list(reasons)
     if lines and (place := place_of_error(result) or place_of_expectation(result)):
         lines[0] = f"{place}: {lines[0]}"
-    if known:
+    if known:  # the reason why it is accepted comes first, the failure itself stays below it
         kind, reasons, lines = "known", [known], [known, *lines]
     lines += [line for each in found for line in _lines_of(each, result.path)]
     remarks = [f"warning: {warning}" for warning in result.warnings]
@@ -144,21 +145,25 @@ def _test(result: TestResult, known: str = "", *, is_kept: bool = True) -> Entry
         reasons = [*reasons, *remarks]
     if result.next_step and result.next_step not in "\n".join(lines):
         lines.append(f"next: {result.next_step}{_whole_trace(result, is_kept=is_kept)}")
-    decisive = found or [each for each in result.assertions if each.crashed]
-    placed = next(
-        (each for each in (*decisive, result.error, result) if each and each.line is not None), None
-    )
+    line, column = _place_of(result, found)
     return Entry(
         kind=kind,
         name=result.test_case_id,
         path=result.path,
-        line=placed.line if placed else None,
-        column=placed.column if placed else None,
+        line=line,
+        column=column,
         reason_code=result.reason_code or "",
         message=_on_one_line(reasons, first_line=kind == "error"),
         text="\n".join(lines),
         result=result,
     )
+
+
+def _place_of(result: TestResult, found: Sequence[AssertionResult]) -> tuple[int | None, int | None]:
+    """Return line and column of the first deciding part that has them: an assertion, the error, the expected failure."""
+    decisive = found or [each for each in result.assertions if each.crashed]
+    parts = (*decisive, result.error, result)
+    return next(((each.line, each.column) for each in parts if each and each.line is not None), (None, None))
 
 
 def _lines_of(assertion: AssertionResult, path: str) -> Iterator[str]:

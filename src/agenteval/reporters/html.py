@@ -187,6 +187,7 @@ def _event(number: int, record: Mapping[str, Any], anchor: str, start: datetime 
     given = record.get("data")
     data: Mapping[str, Any] = given if isinstance(given, dict) else {}
     named = {"group_id": record.get("group_id"), **data}
+    # Times that were made up for a recording without any would look like measurements: `_time` drops them.
     time = _time(record)
     seconds = (time - start).total_seconds() if time and start else None
     when = "" if seconds is None else f"+{seconds:.2f} s" if seconds < 60 else f"+{seconds / 60:.1f} min"
@@ -242,6 +243,7 @@ def render(run: StoredRun, redactor: Redactor) -> bytes:
     Raises `LeakError`, `StoredRunError`, `FileError`.
     """
     known = known_failures(run)
+    # The place of a row is the anchor of a test if its id cannot be one.
     places = {id(row): number for number, row in enumerate(run.summary.tests, 1)}
     groups: dict[str, list[TestRow]] = {kind: [] for kind in KINDS}
     for row in run.summary.tests:
@@ -342,6 +344,7 @@ def _page(redactor: Redactor, template: str, *, script: str = "", **values: Any)
     )
     environment.globals.update(KINDS=KINDS, CHECK_WORDS=CHECK_WORDS, SHOWN_REMARKS=SHOWN_REMARKS)
     environment.filters.update(count=grouped, percent=percent, shortened=partial(ends, limit=ON_THE_LINE))
+    # The policy lists the digests of our own style and script: a script that an agent's words smuggled in would not run.
     held = [_FILES.joinpath(name).read_text("utf-8") for name in ("style.css", script) if name]
     digests = [b64encode(sha256(each.encode()).digest()).decode() for each in held]
     own = " ".join(

@@ -66,6 +66,7 @@ def _suite(entry: Entry, run: StoredRun) -> ET.Element:
 def _properties(entry: Entry, run: StoredRun) -> dict[str, str]:
     """Return the properties of a suite. `line` is the line of the deciding assertion, or of the mistake in the test file."""
     found = {"test_run_id": run.summary.test_run_id, "agenteval_version": run.summary.agenteval_version}
+    # The schema has no attribute for a line, so it becomes a property.
     if entry.line is not None:
         found["line"] = str(entry.line)
     if entry.reason_code:

@@ -50,6 +50,7 @@ def within(run: StoredRun, longest: int) -> str:
     for entry in (each for each in _urgent_first(run) if each.text):
         section = _section(entry)
         size = _size(section)
+        # Once an entry is left out, later ones are too: the most urgent must not be missing between lesser ones.
         if left_out or size > room:
             left_out += 1
             continue
@@ -87,6 +88,7 @@ def _section(entry: Entry) -> list[str]:
 
 def _fenced(text: str) -> list[str]:
     shown = [printable(line) for line in text.split("\n")]
+    # A row of backticks in the text would end a fence of the same length.
     longest = max((len(ticks) for ticks in re.findall("`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     return [f"{fence}text", *shown, fence]
@@ -162,7 +164,7 @@ def write_summary(run: StoredRun, path: Path, redactor: Redactor) -> None:
     """
     room = LONGEST_SUMMARY - (path.stat().st_size if path.exists() else 0)
     content = sealed_text(within(run, room), redactor)
-    if len(content) <= room:
+    if len(content) <= room:  # redaction tokens may have made it longer
         with path.open("ab") as file:
             file.write(content)
 
@@ -191,6 +193,7 @@ def _command(kind: str, at: Entry | InvalidSpec | None, title: str, text: str) -
     if at and at.path:
         properties = {"file": _in_workspace(at.path), "line": at.line or 1, "col": at.column}
     properties["title"] = title
+    # GitHub shows an annotation only at a line, so a file without a known place gets its first one.
     given = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items() if value)
     return f"::{kind} {given}::{_data(clipped(text, LONGEST_MESSAGE))}"
 

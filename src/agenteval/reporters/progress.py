@@ -63,6 +63,7 @@ class Progress(StatusLine):
         if now >= self._due:
             self._due = now + INTERVAL
             left = (now - self._started) / self.done * (self.total - self.done)
+            # Once shown, the line stays, even if the rest turns out to be quick: a line that flickers is worse.
             if self._text or left > WORTH_SHOWING:
                 self._text = self._drawn(failures, math.ceil(left))
         self.show(self._text)

@@ -88,6 +88,7 @@ def _rule(name: str) -> Json:
 
 def _of_entry(entry: Entry) -> Iterator[Json]:
     """Yield the results of a test, or of the run; those of files that could not be loaded come from problems."""
+    # A test that failed for its assertions has a result for each; its own entry would repeat them.
     if result := entry.result:
         failing = [each for each in result.assertions if each.status in ("fail", "warn")]
         yield from (_suppressed(_of_assertion(result, each), entry) for each in failing)
@@ -113,6 +114,7 @@ def _of_assertion(result: TestResult, each: AssertionResult) -> Json:
     place = _place(result.path, each.line, each.column)
     made = _result(each.type, level, text, place, test=result.test_case_id)
     made["properties"] |= {"assertion": each.id, "category": each.category, "severity": each.severity}
+    # By this, code scanning recognises a finding although its line has moved.
     made["partialFingerprints"] = {"agenteval/v1": f"{result.test_case_id}::{each.id}"}
     if each.xfail:
         reason = result.xfail_reason or "the test expects this failure"

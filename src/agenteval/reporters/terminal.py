@@ -200,6 +200,7 @@ class Terminal:
             if len(line) <= width or _EXCERPT_LINE.match(paragraph):
                 self.emit((_narrowed(line), style))
                 continue
+            # A path or a URL that is broken in two cannot be clicked or copied, so long words stay whole.
             lead = line[: len(line) - len(line.lstrip())]
             for part in wrap(
                 line.lstrip(),
