@@ -1,1 +1,1 @@
-"""Compares two runs, or a run with a baseline: what got worse or better, and what the agent did differently."""
+"""Compares two runs, or a run with a baseline: verdicts that got worse or better, and changes in the agent's calls."""

@@ -1,4 +1,4 @@
-"""A run as Markdown: for a comment on a pull request, and for the summary of a GitHub Actions step."""
+"""A run for GitHub: Markdown for a comment or the summary of a step, and annotations at lines of test files."""
 
 import os
 import re

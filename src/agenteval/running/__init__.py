@@ -1,1 +1,1 @@
-"""One run: in which order, in which process, and what is written."""
+"""One run: the order of its tests, its processes, and the files that it writes."""

@@ -1,4 +1,4 @@
-"""A Dask cluster: test files examined, or mutated, on other machines, and handed back in the order in which they were found.
+"""A Dask cluster: test files are judged, or mutated, on other machines, and answers come back in the order of the files.
 
 A task is a share of items. On a Dask worker it goes to a process of its own, as on each machine `-n` has processes: steps
 have their time limits there, the current directory is the copy of the project, and a plugin that ends the process takes

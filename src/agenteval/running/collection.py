@@ -1,4 +1,4 @@
-"""Loads all tests under some paths, for the commands that run none (`validate`, `doctor`, `list`)."""
+"""Loads all tests under some paths, for the commands that make no run (`validate`, `list`, `suite`, `mutate`)."""
 
 import sys
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Worker processes: items answered for side by side, and handed back in the order in which they were given.
+"""The worker processes of a run: they do items side by side, and answers come back in the order of the items.
 
 On this machine workers are forks: a fork starts in milliseconds, with everything imported. For a run a test file goes to a
 worker, and a loaded file comes back, with what was judged: sealed files, lines to print, and the record of the result. Results stay behind,
