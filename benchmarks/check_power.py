@@ -60,7 +60,7 @@ class Simulation:
         for trials in (6, 10, 20):
             for tests in (1, 10):
                 suites = (self.suites(rate, rate, trials, tests) for rate in RATES)
-                yield [str(trials), str(tests), *(self.share(sum(map(any_worse, some))) for some in suites)]
+                yield [f"{trials}, {tests}", *(self.share(sum(map(any_worse, some))) for some in suites)]
 
     def falls(self) -> Iterator[Sequence[str]]:
         """Count checks in which a test is `worse` that fell from 0.95 to 0.5; and by Fisher's test, as one of one."""
@@ -141,7 +141,7 @@ def report(checks: int) -> Iterator[str]:
     for title, heading, rows in (
         (
             "Nothing changed, and at least one test is `worse`",
-            ["trials", "tests", *rates],
+            ["trials, tests", *rates],
             simulation.false_alarms(),
         ),
         ("One test fell from 0.95 to 0.5", falls, simulation.falls()),

@@ -60,7 +60,9 @@ def test_verdicts_of_several_tests_are_corrected() -> None:
 @pytest.mark.parametrize(("margin", "verdict"), [(0.139, "unclear"), (0.14, "held"), (0.0, "unclear")])
 def test_held_rules_out_more_than_the_margin(margin: float, verdict: str) -> None:
     """Twenty of twenty on both sides rule out a fall of 13.91 points or more."""
-    assert verdict_of(Rate(20, 20), Rate(20, 20), margin).verdict == verdict
+    found = verdict_of(Rate(20, 20), Rate(20, 20), margin)
+    assert found.verdict == verdict
+    assert verdict_of(Rate(20, 20), Rate(20, 20), found.fall_not_ruled_out).verdict == "unclear"
 
 
 @given(RATES, RATES, st.sampled_from([0.0, 0.1, 0.3, 0.5]))

@@ -144,6 +144,15 @@ def test_many_trials_take_no_time(trials: int) -> None:
     assert fisher_p(one, one) == pytest.approx(1)
 
 
+def test_a_hundred_trials_each_are_compared_exactly() -> None:
+    """The most for which it is done: the interval is wider than Newcombe's, and p smaller than Fisher's."""
+    every, most = Rate(100, 100), Rate(96, 100)
+    high = difference(every, every)[1]
+    assert high == pytest.approx(0.0313, abs=1e-4)
+    assert high > newcombe(every, every)[1]
+    assert p_of_fall(every, most) < fisher_p(every, most)
+
+
 def test_fishers_p_by_logarithms_is_the_same() -> None:
     """Sums beyond 2,000 trials are taken of logarithms: one trial more changes p a little."""
     exact, logarithmic = (
