@@ -150,6 +150,13 @@ def test_trials_end_where_nothing_can_change_the_verdict() -> None:
     assert settled(Rate(0, 0), Rate(0, 0), 0, 0)
 
 
+def test_other_tests_may_keep_a_verdict_open() -> None:
+    """A p of 0.03 is enough for one test; of ten, it depends on the others, also when all trials were made."""
+    for pair in ((Rate(9, 10), Rate(5, 10)), (Rate(5, 10), Rate(9, 10))):
+        assert settled(*pair, 10, 1)
+        assert not settled(*pair, 10, 10)
+
+
 @pytest.mark.parametrize(
     ("before", "fall", "tests", "trials"),
     [
