@@ -131,15 +131,6 @@ def problem(capsys: pytest.CaptureFixture[str]) -> str:
     return capsys.readouterr().err
 
 
-def test_two_reports_need_two_files(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
-    """The second would take the place of the first."""
-    assert main(["run", "tests", "--markdown", "out", "--sarif", "out"]) == 2
-    assert problem(capsys) == (
-        "error[usage.invalid]: --sarif and --markdown name the same file: out\n"
-        "  next: give each report its own file\n"
-    )
-
-
 @pytest.mark.parametrize("file", ["junit.xml", "reports/junit.xml"])
 def test_a_report_does_not_stand_where_the_run_will_be(
     project: Project, file: str, capsys: pytest.CaptureFixture[str]
@@ -213,22 +204,6 @@ def test_a_link_is_followed_and_not_removed(project: Project) -> None:
     assert (project.root / "elsewhere").read_text().startswith("## ✅ agenteval: ")
 
 
-def test_a_place_that_cannot_be_written_is_told_before_the_run(
-    project: Project, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """A directory, or a path below a file: exit 2, and nothing has run."""
-    for path, why in (
-        ("tests", "it is a directory"),
-        ("agenteval.yaml/x", "agenteval.yaml is not a directory"),
-    ):
-        assert main(["run", "tests", "--no-artifacts", "--junit-xml", path]) == 2
-        told = capsys.readouterr()
-        assert told.err == (
-            f"error[report.unwritable]: cannot write {path}: {why}\n  next: name another file\n"
-        )
-        assert told.out == ""
-
-
 def test_a_disk_that_is_full_is_told(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     """The run is over and told; that a report is missing is an error."""
     full = Path("/dev/full")
@@ -296,22 +271,6 @@ def test_events_that_the_disk_has_no_room_for(project: Project, capsys: pytest.C
     )
 
 
-def test_a_report_says_what_it_wrote(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
-    """One line for each file."""
-    main(["run", "tests/pass", "--run-id", "r", "-q"])
-    capsys.readouterr()
-    assert main(["report", "artifacts/r", "--markdown", "t.tap", "--junit-xml", "out/j.xml"]) == 0
-    assert capsys.readouterr().out == "junit-xml  out/j.xml\nmarkdown  t.tap\n"
-
-
-def test_a_run_is_named_by_its_id(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
-    """As where runs are compared."""
-    main(["run", "tests/pass", "--run-id", "run-1"])
-    capsys.readouterr()
-    assert main(["report", "run-1", "--markdown", "t"]) == 0
-    assert capsys.readouterr().out == "markdown  t\n"
-
-
 @pytest.mark.parametrize("how", [[], ["-q"], ["-v"]])
 def test_a_report_without_a_format_tells_the_run_again(
     how: list[str], project: Project, capsys: pytest.CaptureFixture[str]
@@ -325,40 +284,6 @@ def test_a_report_without_a_format_tells_the_run_again(
     assert told.endswith("\nexit 2: 1 test ended in an error\n")
     assert main(["report", "r", *how]) == 0
     assert capsys.readouterr().out == told
-
-
-def test_a_strict_run_is_told_again_with_its_warnings(
-    project: Project, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """In quiet, too: they are what it failed for."""
-    project.add("pass", "undeclared", tools={"available": ["shell"]})
-    assert main(["run", "tests/undeclared", "--run-id", "s", "-q", "--strict"]) == 1
-    told = capsys.readouterr().out
-    assert "tests/undeclared/test.yaml: warning: web_search is called, but not in tools.available" in told
-    assert main(["report", "s", "-q"]) == 0
-    assert capsys.readouterr().out == told
-
-
-def test_a_run_told_again_names_what_could_not_be_loaded(
-    project: Project, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """By place and message; the file may read otherwise by now, so no line of it is shown."""
-    main(["run", "tests/invalid", "--run-id", "r"])
-    where, *_ = capsys.readouterr().out.splitlines()
-    assert main(["report", "artifacts/r"]) == 0
-    first, *rest = capsys.readouterr().out.splitlines()
-    assert first == where
-    assert rest[:2] == ["   next: did you mean 'title'?", ""]
-    assert rest[-1] == "exit 3: 1 invalid test spec"
-
-
-def test_a_report_of_no_run_is_refused(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
-    """With a format or without; nothing is written."""
-    assert main(["report", "artifacts/none"]) == 2
-    assert problem(capsys).startswith("error[run.missing]: no run in artifacts/none: ")
-    assert main(["report", "artifacts/none", "--markdown", "t"]) == 2
-    assert problem(capsys).startswith("error[run.missing]: no run in artifacts/none: ")
-    assert not Path("t").exists()
 
 
 def test_github_is_told_by_itself(

@@ -75,154 +75,23 @@ def assert_told(trace: Trace) -> None:
     assert trace.unseen == []
 
 
-def written(
-    kind: str, kinds: tuple[str, str, str], went_in: str, came_out: str, *, wrap: Any = json.dumps
-) -> list[dict[str, Any]]:
-    """What a vendor writes of an agent, of a model that asks for a tool, of the tool, of the model that answers."""
-    said = [(ASKED, ANSWER), (TALK[:2], [TALK[2]]), (ARGS, RESULT), (TALK, [ANSWERED])]
-    names = [*kinds, kinds[1]]
-    return [
-        {kind: name, went_in: wrap(given), came_out: wrap(returned)}
-        for name, (given, returned) in zip(names, said, strict=True)
-    ]
-
-
-def typed(data: Any) -> str:
-    """As LangWatch writes data."""
-    return json.dumps({"type": "text" if isinstance(data, str) else "json", "value": data})
-
-
 def named(spans: list[dict[str, Any]], **given: Any) -> list[dict[str, Any]]:
     """The spans, the tool's with more attributes."""
     spans[2] |= {key.replace("__", "."): value for key, value in given.items()}
     return spans
 
 
-NUMBERED = [
-    {"gen_ai.prompt.0.role": "user", "gen_ai.prompt.0.content": ASKED},
-    {f"gen_ai.completion.0.tool_calls.0.{key}": CALL["function"][key] for key in ("name", "arguments")}
-    | {"gen_ai.completion.0.tool_calls.0.id": "call_1"},
-    {"gen_ai.completion.0.role": "assistant", "gen_ai.completion.0.content": ANSWER},
-]
-IN_OUT = {"input.value": json.dumps(ARGS), "output.value": json.dumps(RESULT)}
-CURRENT = [
-    {
-        "gen_ai.operation.name": "chat",
-        "gen_ai.input.messages": json.dumps(asked),
-        "gen_ai.output.messages": json.dumps(said),
-    }
-    for asked, said in ((TALK[:2], [TALK[2]]), (TALK, [ANSWERED]))
-]
-GENKIT = [
-    {
-        "genkit:metadata:subtype": "model",
-        "genkit:input": json.dumps({"messages": [{"role": "user", "content": [{"text": ASKED}]}]}),
-        "genkit:output": json.dumps({"message": {"role": "model", "content": [part]}}),
-    }
-    for part in ({"toolRequest": {"name": "find_stall", "ref": "call_1", "input": ARGS}}, {"text": ANSWER})
-]
-VENDORS: dict[str, list[dict[str, Any]]] = {
-    "AgentOps": [
-        {"agentops.span.kind": "agent", "agentops.entity.input": json.dumps({"args": [ASKED], "kwargs": {}})},
-        {"agentops.span.kind": "llm", **NUMBERED[0], **NUMBERED[1]},
-        {
-            "agentops.span.kind": "tool",
-            "tool.name": "find_stall",
-            "tool.parameters": json.dumps(ARGS),
-            "tool.result": json.dumps(RESULT),
-        },
-        {"agentops.span.kind": "llm", **NUMBERED[0], **NUMBERED[2]},
-    ],
-    "Braintrust": [
-        {
-            key: json.dumps({"type": given}) if key.endswith("attributes") else given
-            for key, given in span.items()
-        }
-        for span in written(
-            "braintrust.span_attributes",
-            ("agent", "llm", "tool"),
-            "braintrust.input_json",
-            "braintrust.output_json",
-        )
-    ],
-    "Genkit": [
-        {
-            "genkit:metadata:subtype": "flow",
-            "genkit:input": json.dumps(ASKED),
-            "genkit:output": json.dumps(ANSWER),
-        },
-        GENKIT[0],
-        {
-            "genkit:metadata:subtype": "tool.v2",
-            "genkit:name": "find_stall",
-            "genkit:input": json.dumps(ARGS),
-            "genkit:output": json.dumps(RESULT),
-        },
-        GENKIT[1],
-    ],
-    "Koog": [
-        {"gen_ai.operation.name": "invoke_agent", "koog.agent.strategy.name": "one"},
-        {
-            "gen_ai.operation.name": "chat",
-            **NUMBERED[0],
-            "gen_ai.completion.0.role": "tool",
-            "gen_ai.completion.0.content": json.dumps([CALL]),
-        },
-        {"gen_ai.tool.name": "find_stall", "gen_ai.tool.call.id": "call_1", **IN_OUT},
-        {"gen_ai.operation.name": "chat", **NUMBERED[0], **NUMBERED[2]},
-    ],
-    "Laminar": written("lmnr.span.type", ("DEFAULT", "LLM", "TOOL"), "lmnr.span.input", "lmnr.span.output"),
-    "Langfuse": written(
-        "langfuse.observation.type",
-        ("agent", "generation", "tool"),
-        "langfuse.observation.input",
-        "langfuse.observation.output",
-    ),
-    "LangWatch": written(
-        "langwatch.span.type", ("agent", "llm", "tool"), "langwatch.input", "langwatch.output", wrap=typed
-    ),
-    "LoongSuite": named(
-        written("gen_ai.span.kind", ("AGENT", "LLM", "TOOL"), "input.value", "output.value"),
-        tool__name="find_stall",
-    ),
-    "MLflow": written(
-        "mlflow.spanType", ('"AGENT"', '"CHAT_MODEL"', '"TOOL"'), "mlflow.spanInputs", "mlflow.spanOutputs"
-    ),
-    "Prompt flow": named(
-        written("span_type", ("Flow", "LLM", "Tool"), "inputs", "output"), function="find_stall"
-    ),
-    "Sentry": [
-        {"gen_ai.operation.type": "agent", "gen_ai.agent.name": "a"},
-        {"gen_ai.operation.type": "ai_client", "gen_ai.request.messages": json.dumps(TALK[:2])},
-        {
-            "gen_ai.operation.type": "tool",
-            "gen_ai.tool.name": "find_stall",
-            "gen_ai.tool.call.id": "call_1",
-            "gen_ai.tool.input": json.dumps(ARGS),
-            "gen_ai.tool.output": json.dumps(RESULT),
-        },
-        {
-            "gen_ai.operation.type": "ai_client",
-            "gen_ai.request.messages": json.dumps(TALK[:2]),
-            "gen_ai.response.text": ANSWER,
-        },
-    ],
-    "Spring AI": [
-        {"gen_ai.operation.name": "invoke_agent"},
-        CURRENT[0],
-        {
-            "gen_ai.operation.name": "framework",
-            "spring.ai.kind": "tool_call",
-            "spring.ai.tool.definition.name": "find_stall",
-            "spring.ai.tool.call.arguments": json.dumps(ARGS),
-            "spring.ai.tool.call.result": json.dumps(RESULT),
-        },
-        CURRENT[1],
-    ],
-}
+def lines(name: str) -> list[Any]:
+    """The cases in a file of JSON lines."""
+    return [json.loads(line) for line in (DATA / name).read_text(encoding="utf-8").splitlines()]
 
 
-@pytest.mark.parametrize("attributes", VENDORS.values(), ids=VENDORS)
+def of_vendors(name: str) -> list[Any]:
+    """The attributes of the spans of a run, as each vendor writes them."""
+    return [pytest.param(case["spans"], id=case["vendor"]) for case in lines(name)]
+
+
+@pytest.mark.parametrize("attributes", of_vendors("vendors.jsonl"))
 def test_conventions_of_vendors(attributes: list[dict[str, Any]], tmp_path: Path) -> None:
     """The same run in each: an agent, a call of a model, of a tool, of the model again."""
     agent, first, tool, last = attributes
@@ -394,65 +263,7 @@ def test_names_of_tools_are_as_recorded(tmp_path: Path) -> None:
     assert names == ["foo.tool", "rm_all", "foo.tool", "foo"]
 
 
-WITHHELD: dict[str, list[dict[str, Any]]] = {
-    "OpenLLMetry": [
-        {
-            "llm.request.type": "chat",
-            "gen_ai.completion.0.role": "assistant",
-            "gen_ai.completion.0.finish_reason": "tool_calls",
-        },
-        {"traceloop.span.kind": "tool", "traceloop.entity.name": "find_stall"},
-    ],
-    "OpenInference": [
-        {
-            "openinference.span.kind": "LLM",
-            "llm.output_messages.0.message.role": "assistant",
-            "input.value": "__REDACTED__",
-            "output.value": "__REDACTED__",
-        },
-        {
-            "openinference.span.kind": "TOOL",
-            "tool.name": "find_stall",
-            "input.value": "__REDACTED__",
-            "output.value": "__REDACTED__",
-        },
-    ],
-    "Vercel": [
-        {"ai.operationId": "ai.generateText.doGenerate", "ai.response.finishReason": "tool-calls"},
-        {"ai.operationId": "ai.toolCall", "ai.toolCall.name": "find_stall", "ai.toolCall.id": "call_1"},
-    ],
-    "LangSmith": [
-        {"langsmith.span.kind": "llm", "gen_ai.prompt": "{}", "gen_ai.completion": "{}"},
-        {"langsmith.span.kind": "tool", "gen_ai.tool.name": "find_stall", "gen_ai.completion": "[REDACTED]"},
-    ],
-    "Google ADK": [
-        {
-            "gen_ai.system": "gcp.vertex.agent",
-            "gcp.vertex.agent.llm_request": "{}",
-            "gcp.vertex.agent.llm_response": "{}",
-        },
-        {
-            "gen_ai.operation.name": "execute_tool",
-            "gen_ai.tool.name": "find_stall",
-            "gcp.vertex.agent.tool_call_args": "{}",
-            "gcp.vertex.agent.tool_response": "{}",
-        },
-    ],
-    "Pydantic AI": [
-        {
-            "gen_ai.operation.name": "chat",
-            "events": '[{"index": 0, "message": {"role": "assistant"}, "event.name": "gen_ai.choice"}]',
-        },
-        {
-            "gen_ai.tool.name": "find_stall",
-            "gen_ai.tool.call.id": "call_1",
-            "logfire.msg": "running tool: find_stall",
-        },
-    ],
-}
-
-
-@pytest.mark.parametrize("attributes", WITHHELD.values(), ids=WITHHELD)
+@pytest.mark.parametrize("attributes", of_vendors("withheld.jsonl"))
 def test_what_was_not_captured_is_missing_and_no_failure(
     attributes: list[dict[str, Any]], tmp_path: Path
 ) -> None:
@@ -578,11 +389,6 @@ def test_a_message_ends_where_a_traceback_begins(tmp_path: Path) -> None:
     failed["status"] = {"code": 2, "message": "too late\nTraceback (most recent call last):\n  File x"}
     (error,) = trace_in(tmp_path, failed).of_type("error")
     assert error.data["message"] == "too late"
-
-
-def lines(name: str) -> list[Any]:
-    """The cases in a file of JSON lines."""
-    return [json.loads(line) for line in (DATA / name).read_text(encoding="utf-8").splitlines()]
 
 
 @pytest.mark.parametrize("form", lines("messages.jsonl"))
