@@ -39,9 +39,8 @@ if __name__ == "__main__":
     )
     print(cluster.scheduler_address, flush=True)
     sys.stdin.read()
-    cluster.close(timeout=5)
 """
-"""A cluster in processes of its own, with as many workers as its argument says, until its input ends."""
+"""A cluster in processes of its own, with as many workers as its argument says, until it is killed."""
 
 
 class Apart:
@@ -56,6 +55,7 @@ class Apart:
             stderr=subprocess.DEVNULL,
             text=True,
             env={**os.environ, "TMPDIR": str(folder)},
+            start_new_session=True,
         )
         assert self.process.stdout
         self.address = self.process.stdout.readline().strip()
@@ -65,6 +65,8 @@ class Apart:
         return list(self.folder.glob("agenteval-cluster-*"))
 
     def end(self) -> None:
+        """Kill all its processes: closing waits for workers that a test has killed."""
+        os.killpg(self.process.pid, signal.SIGKILL)
         self.process.communicate(timeout=30)
 
 
@@ -221,8 +223,7 @@ def test_a_scheduler_dies(project: Project, tmp_path: Path, capfd: pytest.Captur
     try:
         assert main(["run", "tests", "--run-id", "run-a", "--cluster", own.address]) == 2
     finally:
-        own.process.kill()
-        own.process.communicate()
+        own.end()
     out, err = capfd.readouterr()
     assert err.startswith(f"error[cluster.lost]: the scheduler at {own.address} is gone: ")
     assert "stopped: " in out
@@ -558,7 +559,7 @@ def test_a_cluster_of_this_machine_listens_nowhere(
 
 
 GROWING = SERVE.replace("int(sys.argv[1])", "0").replace(
-    "    print(", '    cluster.adapt(minimum=0, maximum=2, interval="200ms")\n    print('
+    "    print(", '    cluster.adapt(minimum=0, maximum=1, interval="200ms")\n    print('
 )
 
 
