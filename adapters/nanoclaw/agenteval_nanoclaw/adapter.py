@@ -29,6 +29,8 @@ class NanoClawAdapter:
     name = NAME
     version = VERSION
     supports_live_run = True
+    never_runs_live = ("src/*", "setup/*", "scripts/*", "*.sh", "package.json", "pnpm-lock.yaml")
+    """The code of the host, of which a live run reads constants and executes nothing: globs of paths in a checkout."""
 
     @property
     def input_schemas(self) -> Mapping[str, type]:

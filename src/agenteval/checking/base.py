@@ -26,7 +26,9 @@ def refuse_other_packages(files: Sequence[FileChange]) -> None:
     Raises `UsageError` (`check.lock_changed`).
     """
     for each in files:
-        if any(fnmatchcase(each.path.rsplit("/", 1)[-1], name) for name in LOCK_FILES):
+        if each.kind != "untracked" and any(
+            fnmatchcase(each.path.rsplit("/", 1)[-1], name) for name in LOCK_FILES
+        ):
             raise UsageError(
                 f"{each.path} differs from the base, and the packages that the base needs are not installed here",
                 reason_code="check.lock_changed",

@@ -31,7 +31,7 @@ _STRING = re.compile(r"\"((?:[^\"\\\n]|\\.)+)\"|'((?:[^'\\\n]|\\.)+)'|`([^`]+)`"
 """A text in the quotes of most languages: a prompt that stands in code is sent without them."""
 _GIT_SECONDS = 120
 
-Kind = Literal["added", "modified", "deleted"]
+Kind = Literal["added", "modified", "deleted", "untracked"]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -142,7 +142,7 @@ def _untracked(root: Path) -> Iterator[FileChange]:
     for name in filter(
         None, (git(root, "ls-files", "--others", "--exclude-standard", "-z") or "").split("\0")
     ):
-        yield _changed(name, "added", b"", _now(root / name))
+        yield _changed(name, "untracked", b"", _now(root / name))
 
 
 def _now(path: Path) -> bytes:

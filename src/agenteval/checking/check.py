@@ -25,7 +25,6 @@ from agenteval.contracts.errors import ExitCode, Problem, UsageError
 from agenteval.contracts.results import TrialsResult
 from agenteval.judging.stored import CHECK
 from agenteval.live.cassette import write as write_cassette
-from agenteval.live.model import tokens_of
 from agenteval.loading.config import CheckConfig
 from agenteval.running.run_recorder import RunRecorder
 from agenteval.running.session import Session
@@ -82,12 +81,16 @@ class Check:
             margin=self.settings.margin,
             strict=self.strict,
             allow_unmeasured=self.allow_unmeasured,
+            deselected=self.recorder.totals.deselected + self.recorder.unnamed_tests,
         )
         waiting = [each for each in reached if each[1].test.reach in ("reached", "moved")]
         report.planned = _planned([finished.test for _, finished in waiting], self.settings.trials)
         report.files = self._files(changes, reached)
         if waiting and self.measures:
-            refuse_other_packages(() if self.folder else changes.files)
+            hosts = {file.path for file in report.seen_by("host")}
+            refuse_other_packages(
+                [each for each in changes.files if not self.folder and each.path not in hosts]
+            )
             if self.asks(report):
                 self._measure(report, waiting, changes)
                 report.files = self._files(changes, reached)
@@ -161,7 +164,9 @@ class Check:
         real = replace(options.live, how="real", every=True, stale="miss")
         root = options.root.resolve()
         if self.folder:
-            base = replace(real, root=given_base(self.folder, root))
+            folder = given_base(self.folder, root)
+            base = replace(real, root=folder, source=folder)
+            report.base.folder = str(self.folder)
         else:
             base = replace(real, source=export(changes, root, options.live.scratch))
         plain = self.recorder.runner(self.session.selection, save_traces=self.session.save_traces)
@@ -185,7 +190,7 @@ class Check:
             tests=len(done),
             trials=sum(each.trials for each in done),
             requests=sum(each.requests for each in done),
-            tokens=sum(tokens_of(each.tokens) for each in done) or None,
+            tokens=sum(each.tokens for each in done) or None,
             cost_usd=sum(costs) if costs else None,
         )
         compared = {name: each.measurement for name, each in self.measured.items() if each.measurement}

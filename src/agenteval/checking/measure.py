@@ -1,7 +1,7 @@
 """The second step of a check: trials with the agent of the base and with today's, in turn, answered by the real model."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import cycle
 from pathlib import Path
 
@@ -9,10 +9,12 @@ from agenteval.comparing.behaviour import Trajectory, call_changes, recorded
 from agenteval.comparing.check_report import AssertionRates, Measurement, Way
 from agenteval.comparing.rate_verdicts import RateVerdict, Verdict, settled
 from agenteval.comparing.rates import Rate
-from agenteval.contracts.results import ErrorInfo, TrialsResult
-from agenteval.judging.runner import Outcome, RunOptions, run_test
+from agenteval.contracts.results import TrialsResult
+from agenteval.judging.runner import Outcome, RunOptions, not_run, run_test
 from agenteval.judging.stored import REPLAY_ENDING
+from agenteval.judging.verdicts import Failure
 from agenteval.live.cassette import Cassette, Redaction, dumped, loaded
+from agenteval.live.model import tokens_of
 from agenteval.loading.discovery import Selected
 from agenteval.loading.testfile import LoadedTest
 from agenteval.redaction.sealing import LeakError, sealed
@@ -48,7 +50,7 @@ class MeasuredTest:
     opened: frozenset[str] | None = None
     model: str = ""
     requests: int = 0
-    tokens: Mapping[str, int] = field(default_factory=dict)
+    tokens: int = 0
     cost_usd: float | None = None
     trials: int = 0
 
@@ -108,14 +110,11 @@ class MeasureJob:
     def _summed_up(
         self, test: LoadedTest, before: TrialSeries, after: TrialSeries, stem: str, *, stopped: bool
     ) -> MeasuredTest:
-        done = [*before.outcomes, *before.invalid, *after.outcomes, *after.invalid]
-        was, now = (each.outcome(stopped=stopped or not each.is_over) for each in (before, after))
-        live = [each.result.live for each in done if each.result.live]
+        sides = [each for each in (before, after) if each.valid or each.invalid]
+        done = [each.outcome(stopped=stopped or not each.is_over) for each in sides]
+        was, now = done[0], done[-1]
+        live = [each.result.live for each in done if each.result.live]  # of all trials of a side
         costs = [each.cost_usd for each in live if each.cost_usd is not None]
-        tokens: dict[str, int] = {}
-        for each in live:
-            for kind, count in each.tokens.items():
-                tokens[kind] = tokens.get(kind, 0) + count
         accounts = [each.account for each in after.outcomes if each.account]
         measured = MeasuredTest(
             finished={},
@@ -123,12 +122,12 @@ class MeasureJob:
             opened=now.account.opened if now.account else None,
             model=next((each.model for each in live), ""),
             requests=sum(each.requests for each in live),
-            tokens=tokens,
+            tokens=sum(tokens_of(each.tokens) for each in live),
             cost_usd=sum(costs) if costs else None,
-            trials=len(done),
+            trials=sum(len(each.valid) + len(each.invalid) for each in (before, after)),
         )
         if was.result.status == "error":
-            _blame_base(now, was)
+            now = self._blame_base(test, was)
         if now.result.status == "error":
             error = now.result.error
             measured.error = error.message if error else ""
@@ -141,6 +140,16 @@ class MeasureJob:
         forgive(now, test, today())
         self._finish(test, now, after, stem, measured)
         return measured
+
+    def _blame_base(self, test: LoadedTest, was: Outcome) -> Outcome:
+        """Make the outcome of a test that was not judged, because the agent of the base was not."""
+        error = was.result.error
+        failure = Failure(
+            "check.base_failed",
+            f"the agent of the base could not be judged: {error.message if error else was.result.status}",
+            "mend the base, or give a checkout of it that is ready to run: --base DIR",
+        )
+        return not_run(test, self.runner.options, failure)
 
     def _finish(
         self, test: LoadedTest, now: Outcome, after: TrialSeries, stem: str, measured: MeasuredTest
@@ -203,17 +212,6 @@ def playable(test: LoadedTest, cassette: Cassette, options: RunOptions) -> tuple
     live = replace(options.live, how="play", stale="miss", cassette=replayed, budget=None)
     error = run_test(test, replace(options, live=live)).result.error
     return ("", error.message) if error else (text, "")
-
-
-def _blame_base(now: Outcome, was: Outcome) -> None:
-    """Make the result one that was not judged, because the agent of the base was not."""
-    error = was.result.error
-    message = error.message if error else "it was not judged"
-    now.result.status, now.result.reason_code, now.result.xfail = "error", "check.base_failed", False
-    now.result.error = ErrorInfo(
-        reason_code="check.base_failed", message=f"the agent of the base could not be judged: {message}"
-    )
-    now.result.next_step = "mend the base, or give a checkout of it that is ready to run: --base DIR"
 
 
 def _compared(

@@ -47,6 +47,7 @@ from agenteval.reporters.terminal import in_github_actions
 from agenteval.running.reports import Reporting, keep_out, prepare, shows_traces
 from agenteval.running.run_recorder import RunRecorder
 from agenteval.running.session import AUTO, Flow, Session
+from agenteval.text.fitting import counted
 
 if TYPE_CHECKING:
     from agenteval.checking.check import Check
@@ -161,6 +162,14 @@ class CheckRequest(Request):
             detailed=True,
         )
 
+    @property
+    def narrowing(self) -> list[str]:
+        """The options that leave out tests or assertions, as they were given."""
+        given = [f"-k {self.expression}"] * bool(self.expression.strip())
+        given += [f"--tag {tag}" for tag in self.tags or ()]
+        given += [f"--exclude-tag {tag}" for tag in self.exclude_tags or ()]
+        return given + [path for path in self.paths if "::" in path]
+
     def again(self, paths: list[str]) -> str:
         """The command line that checks the same tests against the same base."""
         words = ["agenteval check", *map(quote, paths)]
@@ -200,13 +209,18 @@ def command(asked: CheckRequest) -> ExitCode:
         color=asked.color or project.config.color,
     )
     with scratch_folder(keep=False) as scratch:
-        check = _check(asked, project, settings, console, scratch)
+        check = _check(asked, project, settings, console, scratch, given)
         check.command = asked.again(given)
         return _reported(asked, project, check)
 
 
 def _check(
-    asked: CheckRequest, project: OpenProject, settings: CheckConfig, console: Console, scratch: Path
+    asked: CheckRequest,
+    project: OpenProject,
+    settings: CheckConfig,
+    console: Console,
+    scratch: Path,
+    given: list[str],
 ) -> "Check":
     from agenteval.checking.check import Check
     from agenteval.judging.runner import RunOptions
@@ -234,6 +248,8 @@ def _check(
         suite=Suite(id=config.suite.id or name, version=config.suite.version),
         shows_files=not asked.no_artifacts,
     )
+    recorder.selection = asked.narrowing
+    recorder.unnamed_tests = project.unnamed(given)
     session = Session(
         recorder=recorder,
         selection=Selection(asked.expression, asked.tags or (), asked.exclude_tags or ()),
@@ -257,10 +273,9 @@ def _confirmed(console: Console, report: "CheckReport") -> bool:
     planned = report.planned
     if planned is None or not (console.is_terminal and sys.stdin.isatty()):
         return True
-    console.emit(
-        f"{planned.tests} of {len(report.tests)} tests need the model: {planned.trials} trials, "
-        f"about {planned.words()}"
-    )
+    total, need = counted(len(report.tests), "test"), "needs" if planned.tests == 1 else "need"
+    trials = counted(planned.trials, "trial")
+    console.emit(f"{planned.tests} of {total} {need} the model: {trials}, about {planned.words()}")
     console.flush()
     return input("ask it? [y/N] ").strip().lower() in ("y", "yes")
 

@@ -47,10 +47,13 @@ class CheckBase(Model):
 
 @model
 class ChangedFile(Model):
-    """A file that differs from the base, by its path in the project, and the tests that saw it."""
+    """A file that differs from the base, by its path in the project, and the tests that saw it.
+
+    No agent gets a file that is `untracked`: git does not know it yet, and does not ignore it either.
+    """
 
     path: str
-    change: Literal["added", "modified", "deleted"]
+    change: Literal["added", "modified", "deleted", "untracked"]
     seen: Seen
     tests: list[str] = field(default_factory=list)
 
@@ -202,6 +205,8 @@ class CheckReport(Model):
     model: str = ""
     strict: bool = False
     allow_unmeasured: bool = False
+    deselected: int = 0
+    """The number of tests that the command line left out; whether these saw a file is not known."""
     planned: ModelUse | None = None
     used: ModelUse | None = None
     exit_code: int = 0

@@ -135,7 +135,7 @@ def _prepared(setup: LiveSetup) -> "CommandAgent":
                 f"live.command.mounts names {name}, which is not there",
                 "correct the path, which is relative to the project's root",
             )
-        read_only[name if Path(name).is_absolute() else f"{FOLDER}/{name}"] = root / name
+        read_only[name if Path(name).is_absolute() else f"{FOLDER}/{name}"] = _of_base(setup, root / name)
     for inside, ours in read_only.items():  # a read-only folder has to have what others are mounted on
         for place in (str(root), FOLDER):
             if inside.startswith(f"{place}/"):
@@ -165,12 +165,18 @@ def _prepared(setup: LiveSetup) -> "CommandAgent":
         stdin=json.dumps(asked, ensure_ascii=False).encode(),
         provenance={"command": " ".join(config.run), **git_state(source)},
         skills=frozenset(path.parent.name for path in folder.glob(".claude/skills/*/SKILL.md")),
-        copies={folder: root, **_mounted(root, config.mounts, tracked)},
+        copies={folder: source, **_mounted(root, config.mounts, tracked)},
         leaves={FOLDER: (), OUT: (BUNDLE, _SPAN_FILES), HOME: (f"{CONFIG_FOLDER}/projects/**/*",)},
         root=root,
         scratch=setup.scratch,
         case=setup.case,
     )
+
+
+def _of_base(setup: LiveSetup, mount: Path) -> Path:
+    """Return the same place in the base that runs, if it has one: packages, which git does not track, are only here."""
+    theirs = setup.source_of(mount)
+    return theirs if theirs.exists() else mount
 
 
 def _mounted(root: Path, mounts: Sequence[str], tracked: Sequence[str]) -> dict[Path, Path]:

@@ -372,6 +372,14 @@ class _Live:
                 )
             )
             agent.sandbox.port, agent.sandbox.network = port, options.shadow
+            if options.source and not any(
+                each.is_relative_to(options.source) for each in agent.copies.values()
+            ):
+                raise live_error(
+                    "check.no_base",
+                    f"the adapter {self.adapter.name} runs no files of {options.source}, so both sides would be the same agent",
+                    "keep the agent in the repository of its tests; or the adapter cannot run the agent of a base yet",
+                )
             proxy = Proxy(
                 socket=scratch / "proxy.sock",
                 model=scripted(self.script, model) if model is None or self.script else model,

@@ -42,7 +42,7 @@ def tell(terminal: Terminal, report: CheckReport, folder: str | None) -> None:
 def _changed(terminal: Terminal, report: CheckReport) -> None:
     """Name the changed files, and those that no test saw."""
     base = report.base
-    against = base.folder or f"{base.revision} ({base.commit}{', merge base' if base.merge_base else ''})"
+    against = f"{base.revision} ({base.commit}{', merge base' if base.merge_base else ''})"
     if not report.files:
         terminal.line(f"changed since {against}: nothing")
         return
@@ -50,7 +50,12 @@ def _changed(terminal: Terminal, report: CheckReport) -> None:
     for seen, words in _UNSEEN.items():
         if files := report.seen_by(seen):  # type: ignore[arg-type]
             style = "yellow" if seen != "host" else "dim"
-            terminal.line(words.format(_names(files)), indent=2, style=style)
+            line = words.format(_names(files))
+            if report.deselected:
+                line = line.replace("test saw", "selected test saw")
+            terminal.line(line, indent=2, style=style)
+            if new := [each for each in files if each.change == "untracked"]:
+                terminal.line(f"git does not track {_names(new)}, so no agent has it: git add", indent=4)
 
 
 def _names(files: list[ChangedFile]) -> str:

@@ -53,15 +53,16 @@ def prepared(setup: LiveSetup, adapter: Adapter) -> LiveAgent:
     config = setup.config.nanoclaw
     runtime = setup.runtime(config.image)
     checkout = open_checkout(setup, runtime)
+    groups = setup.source_of(setup.root / config.groups) if config.groups else None
     workspace = build(
         checkout,
         setup.case,
         setup.context,
         _recorded(adapter, setup),
         scratch=setup.scratch,
-        templates=setup.root / config.groups if config.groups else None,
+        templates=groups,
     )
-    template = setup.root / config.groups / workspace.group.name if config.groups else None
+    template = groups / workspace.group.name if groups else None
     return NanoClawAgent(
         sandbox=Sandbox(
             command=_command(workspace, checkout),

@@ -59,16 +59,17 @@ def open_checkout(setup: LiveSetup, runtime: str) -> Checkout:
     """The checkout that is configured. Raises `AdapterError` (`live.unsupported_checkout`) for what is none."""
     config = setup.config.nanoclaw
     root = (setup.root / config.checkout).resolve()
-    host = _host(root)
-    tracked = tracked_files(root)
+    source = setup.source_of(root)
+    host = _host(source)
+    tracked = tracked_files(source)
     if RUNNER not in tracked:
         raise _unsupported(
-            f"git does not track {RUNNER} in {root}", "git add it: only tracked files are shown"
+            f"git does not track {RUNNER} in {source}", "git add it: only tracked files are shown"
         )
     files = setup.scratch / "checkout"
     shown = [name for name in tracked if name.startswith("container/")]
-    copy_files(root, [*shown, *({"package.json"} & set(tracked))], files)
-    for name in _untracked(root):
+    copy_files(source, [*shown, *({"package.json"} & set(tracked))], files)
+    for name in _untracked(source):
         setup.context.warn(f"git does not track {name}, so the agent does not have it: git add it")
     for guess in host.guessed:
         setup.context.warn(f"{guess}: see that this checkout still does so")
@@ -77,14 +78,14 @@ def open_checkout(setup: LiveSetup, runtime: str) -> Checkout:
     if config.node_modules:
         node_modules = setup.root / config.node_modules
     if in_container and not config.node_modules:
-        return Checkout(root=root, files=files, host=host, node_modules=None)
+        return Checkout(root=source, files=files, host=host, node_modules=None)
     if not (node_modules / _SDK).is_dir():
         raise _unsupported(
             f"there is no {_SDK} in {node_modules}",
             "install the packages of its agent-runner (bun install in container/agent-runner), "
             "or name them in live.nanoclaw.node_modules",
         )
-    checkout = Checkout(root=root, files=files, host=host, node_modules=node_modules.resolve())
+    checkout = Checkout(root=source, files=files, host=host, node_modules=node_modules.resolve())
     claude = setup.root / config.claude if config.claude else None
     if not in_container:
         checkout.programs["bun"] = _program("bun", [node_modules / ".bin" / "bun"], "node_modules")
