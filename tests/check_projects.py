@@ -115,10 +115,10 @@ class ShopProject:
 
     root: Path
     orders: Sequence[str] = ("42",)
-    tools: str = "run_tools"
     checks: int = 0
 
-    def __post_init__(self) -> None:
+    def set_up(self) -> None:
+        """Write everything, record the cassettes, and commit. The project has to be the current folder."""
         self.write("agent.py", AGENT)
         self.write("lookup.py", TOOL)
         self.write("prompts/system.md", PROMPT)
@@ -131,7 +131,7 @@ class ShopProject:
         with served(ShopModel()) as model:
             self.configure(model.base_url)
             self.git("add", "-A")
-            assert self.run("run", "--live", "record", "-q") == 0
+            assert self.run("run", "--live", "record", "-q", "-n", "2") == 0
         self.configure("http://127.0.0.1:9")
         self.commit()
 
@@ -163,7 +163,7 @@ class ShopProject:
             "live": {"run_tools": ["lookup"]},
             "assertions": [
                 {"id": "looked-up", "type": "must_call_tool", "params": {"tool": "lookup"}},
-                {"id": "names-order", "type": "output_contains", "params": {"all_of": [order]}},
+                {"id": "names-order", "type": "output_contains", "params": {"all_of": [order, "ships"]}},
             ],
             **changes,
         }

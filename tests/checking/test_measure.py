@@ -3,7 +3,6 @@
 import json
 import re
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,22 +14,6 @@ from live_projects import needs_sandbox
 pytestmark = needs_sandbox
 BRIEF = "You serve the order desk.\nAnswer in one short sentence.\n"
 KIND = f"{PROMPT}Be kind to everybody who asks.\n"
-
-
-@pytest.fixture
-def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ShopProject:
-    """A project with one live test."""
-    monkeypatch.chdir(tmp_path)
-    return ShopProject(tmp_path)
-
-
-@pytest.fixture
-def model(shop: ShopProject) -> Iterator[ShopModel]:
-    """The real model of the project, which needs no key."""
-    with served(ShopModel()) as model:
-        shop.configure(model.base_url)
-        shop.commit()
-        yield model
 
 
 def measured(shop: ShopProject, *flags: str) -> tuple[int, dict[str, Any]]:
@@ -143,6 +126,7 @@ def test_a_project_in_a_folder_of_its_repository(tmp_path: Path, monkeypatch: py
     subprocess.run(["git", "init", "-q", "-b", "main", str(top)], check=True)
     monkeypatch.chdir(root)
     shop = ShopProject(root)
+    shop.set_up()
     with served(ShopModel()) as model:
         shop.configure(model.base_url)
         shop.commit()
@@ -243,15 +227,23 @@ ORDERS = tuple(map(str, range(40, 50)))
 
 
 def test_ten_tests_by_two_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A change that reaches all, and harms those that the prompt is about; the same from two processes."""
+    """A tool that breaks for two orders: their tests are moved and measured, in two processes; the others are not reached."""
     monkeypatch.chdir(tmp_path)
-    shop = ShopProject(tmp_path, orders=ORDERS)
+    shop = ShopProject(tmp_path, ORDERS)
+    shop.set_up()
+    broken = TOOL.replace(
+        "    return", "    if order in ('47', '48'):\n        return f'order {order}: unknown'\n    return"
+    )
     with served(ShopModel()) as model:
         shop.configure(model.base_url)
         shop.commit()
-        shop.write("prompts/system.md", BRIEF)
-        code, report = measured(shop, "-n", "2")
-    assert code == 1
-    verdicts = {test["test_case_id"][-2:]: test["measurement"]["verdict"] for test in report["tests"]}
-    assert verdicts == dict.fromkeys(ORDERS, "worse")
-    assert [len(part["tests"]) for part in report["parts"]] == [10]
+        shop.write("lookup.py", broken)
+        code, report = shop.check("--model", "real", "--trials", "3", "-n", "2")
+    assert (code, report["exit_reason"]) == (1, "2 tests are worse")
+    verdicts = {test["test_case_id"][-2:]: test["measurement"] for test in report["tests"]}
+    assert {order: made and made["verdict"] for order, made in verdicts.items()} == {
+        **dict.fromkeys(ORDERS),
+        "47": "worse",
+        "48": "worse",
+    }
+    assert [(file["seen"], len(file["tests"])) for file in report["files"]] == [("opened", 10)]

@@ -1,6 +1,5 @@
 """The first step of a check: no model is asked, and each test is unreached, reached, moved or an error."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,13 +9,6 @@ from live_projects import needs_sandbox
 
 pytestmark = needs_sandbox
 BRIEF = "You serve the order desk.\nAnswer in one short sentence.\n"
-
-
-@pytest.fixture
-def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ShopProject:
-    """A project with one live test."""
-    monkeypatch.chdir(tmp_path)
-    return ShopProject(tmp_path)
 
 
 def reaches(report: dict[str, Any]) -> list[tuple[str, str]]:
