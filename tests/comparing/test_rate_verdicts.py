@@ -50,6 +50,7 @@ def test_verdicts_of_several_tests_are_corrected() -> None:
     assert among.verdict == "unclear"
     assert among.p == verdict_of(*some).p
     assert among.adjusted_p == pytest.approx(10 * among.p)
+    assert among.trials_needed == trials_needed(Rate(9, 10), 0.3, tests=10) == 51
     assert rate_verdicts({"some": some} | {str(n): clear for n in range(9)})["some"].verdict == "worse"
     both = rate_verdicts({"a": clear, "b": clear})["a"]
     assert both.words() == "passes less often than before (p 9.54e-07, corrected 1.91e-06)"
@@ -163,6 +164,7 @@ def test_other_tests_may_keep_a_verdict_open() -> None:
         (Rate(9, 10), 0.3, 1, 28),
         (Rate(9, 10), 0.3, 10, 51),
         (Rate(9, 10), 0.8, 1, 4),
+        (Rate(1, 2), 0.5, 1, 8),
         (Rate(0, 10), 0.3, 1, None),
         (Rate(9, 10), 0.05, 1, None),
         (Rate(0, 0), 0.3, 1, None),
