@@ -47,12 +47,13 @@ PLACES = {
 
 
 def unpack_made(name: str, folder: Path) -> Path:
-    """A copy of an install that the host made, with its databases."""
+    """A copy of an install that the host made, with its databases: the rows of each, and the schema that all have."""
     root = folder / name
     shutil.copytree(MADE / name, root)
     for dump in root.rglob("*.db.sql"):
+        schema = MADE / dump.name.replace(".db.sql", ".schema.sql")
         with closing(sqlite3.connect(dump.with_suffix(""))) as database:
-            database.executescript(dump.read_text(encoding="utf-8"))
+            database.executescript(schema.read_text(encoding="utf-8") + dump.read_text(encoding="utf-8"))
         dump.unlink()
     return root
 

@@ -1,46 +1,5 @@
-BEGIN TRANSACTION;
-CREATE TABLE delivered (
-  message_out_id      TEXT PRIMARY KEY,
-  platform_message_id TEXT,
-  status              TEXT NOT NULL DEFAULT 'delivered',
-  delivered_at        TEXT NOT NULL
-);
 INSERT INTO "delivered" VALUES('msg-1','100:1','delivered','2026-11-28T07:33:05.249Z');
 INSERT INTO "delivered" VALUES('msg-2','100:2','delivered','2026-11-28T07:33:05.263Z');
-CREATE TABLE destinations (
-  name            TEXT PRIMARY KEY,
-  display_name    TEXT,
-  type            TEXT NOT NULL,
-  channel_type    TEXT,
-  platform_id     TEXT,
-  agent_group_id  TEXT
-);
 INSERT INTO "destinations" VALUES('dana','Dana','channel','telegram','telegram:100',NULL);
-CREATE TABLE messages_in (
-  id             TEXT PRIMARY KEY,
-  seq            INTEGER UNIQUE,
-  kind           TEXT NOT NULL,
-  timestamp      TEXT NOT NULL,
-  status         TEXT DEFAULT 'pending',
-  process_after  TEXT,
-  recurrence     TEXT,
-  series_id      TEXT,
-  tries          INTEGER DEFAULT 0,
-  trigger        INTEGER NOT NULL DEFAULT 1,
-  platform_id    TEXT,
-  channel_type   TEXT,
-  thread_id      TEXT,
-  content        TEXT NOT NULL,
-  source_session_id TEXT,
-  on_wake        INTEGER NOT NULL DEFAULT 0
-);
 INSERT INTO "messages_in" VALUES('tg-1',2,'chat','2026-11-28T07:33:05.129Z','completed',NULL,NULL,'tg-1',0,1,'telegram:100','telegram',NULL,'{"text":"When is the summer fair?","sender":"Dana","senderId":"telegram:100"}',NULL,0);
-CREATE TABLE session_routing (
-  id           INTEGER PRIMARY KEY CHECK (id = 1),
-  channel_type TEXT,
-  platform_id  TEXT,
-  thread_id    TEXT
-);
 INSERT INTO "session_routing" VALUES(1,'telegram','telegram:100',NULL);
-CREATE INDEX idx_messages_in_series ON messages_in(series_id);
-COMMIT;
