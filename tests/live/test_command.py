@@ -561,16 +561,11 @@ def test_an_environment_that_is_linked_into_the_project(project: LiveProject) ->
 def test_cassettes_are_shown_compared_and_checked(
     project: LiveProject, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """`agenteval cassette`: status runs the agents, and says which cassettes a change makes stale."""
+    """`agenteval cassette`: requests and answers, and how two recordings of a changed agent differ."""
     project.recorded()
     project.write("first.json", (project.root / "evals/order/cassette.json").read_text())
     project.write("CLAUDE.md", "You help much.")
     project.track()
-    capsys.readouterr()
-    assert main(["cassette", "status", "evals"]) == 1
-    status = capsys.readouterr().out
-    assert status.startswith("stale command.order.lookup.once ")
-    assert "system prompt changed: 'You help.' → 'You help much.'" in status
     project.recorded()
     capsys.readouterr()
     assert main(["cassette", "show", "evals/order/cassette.json"]) == 0
@@ -580,7 +575,6 @@ def test_cassettes_are_shown_compared_and_checked(
     assert "  → It ships tomorrow.\n" in shown
     assert main(["cassette", "diff", "first.json", "evals/order/cassette.json"]) == 0
     assert capsys.readouterr().out.startswith("request 1: system prompt changed")
-    assert main(["cassette", "status", "evals"]) == 0
     assert main(["cassette", "drift", "evals"]) == 0
     assert main(["cassette", "diff", "first.json"]) == 2
     assert main(["cassette", "show", "agenteval.yaml"]) == 2

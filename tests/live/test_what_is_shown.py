@@ -1,5 +1,6 @@
 """What a command names, and what of the project the agent sees."""
 
+import json
 import os
 import subprocess
 import sys
@@ -7,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from live_projects import LiveProject, needs_sandbox, service
+from live_projects import LOOKED_UP, LiveProject, needs_sandbox, service
 
 pytestmark = needs_sandbox
 ASKS = """\
 import json, os, sys, urllib.request
-body = {"model": "m", "messages": [{"role": "user", "content": "go"}]}
+asked = json.load(sys.stdin)["scenario"]["input_messages"][-1]["content"]
+body = {"model": "m", "messages": [{"role": "user", "content": asked}]}
 sent = urllib.request.Request(os.environ["ANTHROPIC_BASE_URL"] + "/v1/messages", json.dumps(body).encode())
 print(json.load(urllib.request.urlopen(sent))["content"][0]["text"], os.path.exists(".venv"), sys.executable)
 """
@@ -144,3 +146,37 @@ def test_no_cassette_is_written_through_a_link(project: LiveProject, tmp_path: P
         run = project.live("--live", "record")
     assert (run.exit_code == 0, bool(made.bodies)) == ((place == "part"),) * 2
     assert (sorted(outside.rglob("*")), own.read_text()) == (before, "own")
+
+
+@pytest.mark.parametrize(
+    ("sends", "unheard"),
+    [
+        ("given['scenario']['input_messages'][1]['content']", ["memory_snapshot"]),
+        ("json.dumps(given)", []),
+        ("'Hello'", ["input_messages[1]", "memory_snapshot"]),
+        ("str(given['scenario']['memory_snapshot'])", ["input_messages[1]"]),
+    ],
+)
+def test_a_question_or_memory_that_reached_no_request_is_a_warning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sends: str, unheard: list[str]
+) -> None:
+    """No assertion can tell then whether the agent would have used it; earlier messages are for the agent to leave out."""
+    monkeypatch.chdir(tmp_path)
+    project = LiveProject(tmp_path, monkeypatch)
+    code = (tmp_path / "agent.py").read_text()
+    asks = 'given["scenario"]["input_messages"][-1]["content"]'
+    assert asks in code
+    project.write("agent.py", code.replace(asks, sends))
+    project.track()
+    project.write("evals/order/turns.yaml", json.dumps(LOOKED_UP))
+    messages = [("user", "Hi"), ("user", 'Where is "order 42"?\nSoon?'), ("assistant", "Let me see.")]
+    scenario = {
+        "group_id": "shop",
+        "trigger": "user_message",
+        "input_messages": [{"role": role, "content": text} for role, text in messages],
+        "memory_snapshot": [{"content": "Dana likes blue paper"}],
+    }
+    project.test(scenario=scenario, live={"script": "turns.yaml"})
+    warnings = project.live("--live").only_result()["warnings"]
+    found = [each.split()[0].removeprefix("scenario.") for each in warnings if "reached no request" in each]
+    assert found == unheard

@@ -5,7 +5,7 @@ import os
 import shutil
 import socket
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from http import HTTPStatus
@@ -16,7 +16,7 @@ from typing import Annotated, Any
 from agenteval.contracts.adapters import AdapterContext, find_adapter
 from agenteval.contracts.errors import AdapterError
 from agenteval.contracts.models import EXTENSION_PREFIX, Model, NotEmpty, model, plain
-from agenteval.contracts.testcase import TestCase
+from agenteval.contracts.testcase import TestCase, memory_text
 from agenteval.contracts.trace import AdapterInfo, Trace
 from agenteval.live.options import live_error
 from agenteval.live.proxy import Proxy
@@ -346,6 +346,10 @@ class CommandAgent(LiveAgent):
 
     def replay(self, proxy: Proxy, context: AdapterContext) -> dict[str, Any]:
         """The one thing that the run left, by what it is. Raises `AdapterError`."""
+        for name in self._unheard(proxy):
+            context.warn(
+                f"scenario.{name} reached no request to the model: the agent has it on its standard input, as JSON"
+            )
         out = self.scratch / "out"
         left = [*out.glob(BUNDLE), *sorted(out.glob(_SPAN_FILES))] or [
             *self._transcripts(proxy),
@@ -360,6 +364,18 @@ class CommandAgent(LiveAgent):
         )
         proxy.fixtures.correct_bundle(replay)
         return replay
+
+    def _unheard(self, proxy: Proxy) -> Iterator[str]:
+        """The parts of the scenario that no request has a word of: the last question, and memory."""
+        scenario = self.case.scenario
+        asked = [(at, each.content) for at, each in enumerate(scenario.input_messages) if each.role == "user"]
+        given = {f"input_messages[{at}]": text for at, text in asked[-1:]}
+        given["memory_snapshot"] = "\n".join(memory_text(scenario.memory_snapshot))
+        for name, text in given.items():
+            # an agent may hand the whole JSON on to its model
+            forms = (text, *(json.dumps(text, ensure_ascii=each)[1:-1] for each in (True, False)))
+            if not any(map(proxy.has_heard, forms)):
+                yield name
 
     def _transcripts(self, proxy: Proxy) -> list[Path]:
         """Copy the transcripts of the Claude CLI, with the answers of fixtures in place of denials."""
