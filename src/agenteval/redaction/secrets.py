@@ -297,14 +297,15 @@ _AROUND = tuple(word for word in _WORDS if word not in _SHORT and word.strip(_KE
 """Words with signs that neither a long word has nor what stands right before it: they are looked for in all of a text."""
 _WITHIN = tuple(_WORDS.keys() - {*_SHORT, *_AROUND, *_BEGINNINGS})
 _ANY_WITHIN = lazy(b"|".join(map(re.escape, _WITHIN)))
-"""Finds the words twice as fast as one after the other; but compiling it takes as long as 50 kB of words."""
+"""Finds the words twice as fast as one after the other; but compiling it takes as long as 50 kB of words do."""
 _MUCH = 50_000
+_SEARCHED = [0]
+"""The bytes that this process has searched for the words so far: a few tests are not worth the compiling."""
 _MIXED = lazy(rb"(?<![A-Za-z0-9])" + _MIXED_ROW.encode())
-_OF_PARTS = (
-    *(_SHORT[word] for word in (b".", b":", b"pat")),
-    *(lazy(form.source.encode()) for form in FORMS if not form.words),
-)
+_OF_PARTS = tuple(_SHORT[word] for word in (b".", b":", b"pat"))
 """Patterns of keys that have parts before their long word. Each begins with any sign, so a whole text takes them long."""
+_OF_ROWS = tuple(lazy(form.source.encode()) for form in FORMS if not form.words)
+"""Patterns of keys with a mark before a row of mixed signs, which is within the long word."""
 
 
 def _may_contain_key(data: bytes) -> bool:
@@ -319,6 +320,7 @@ def _may_contain_long_word_of_key(data: bytes) -> bool:
     """Look for most words of the table beside long words alone: nearly every key has one, perhaps broken over lines."""
     words: list[bytes] = []
     parts_before: list[bytes] = []
+    rows: list[bytes] = []
     for start, word in _long_words(data):
         before = data[max(0, start - _BEFORE) : start]
         words.append(before + word)
@@ -331,19 +333,25 @@ def _may_contain_long_word_of_key(data: bytes) -> bool:
             before.endswith((b"+", b"/")) and encodes_text(data, _row_of(data, start))
         ):
             return True
-        if before.endswith((b".", b":")) or (not word.islower() and _MIXED.search(word)):
+        is_mixed = not word.islower() and any(map(_MIXED.search, {word, pieces[-1]}))
+        has_parts = before.endswith((b".", b":"))
+        if is_mixed or has_parts:
             far_before = data[max(0, start - _FAR_BEFORE) : start]
-            parts_before += (far_before + word, _ENDS.sub(b"", far_before) + pieces[-1])
+            whole = (far_before + word, _ENDS.sub(b"", far_before) + pieces[-1])
+            rows += whole if is_mixed else ()
+            parts_before += whole if has_parts else ()
     if not words:  # as in most texts
         return False
-    if parts_before and any(pattern.search(b" ".join(parts_before)) for pattern in _OF_PARTS):
-        return True
+    for candidates, patterns in ((parts_before, _OF_PARTS), (rows, _OF_ROWS)):
+        if candidates and any(pattern.search(b" ".join(candidates)) for pattern in patterns):
+            return True
     return _has_word(b" ".join(words))
 
 
 def _has_word(words: bytes) -> bool:
     is_short = any(word in words and _SHORT[word].search(words) for word in (b"AC", b"SK"))
-    if len(words) < _MUCH:
+    _SEARCHED[0] += len(words)
+    if _SEARCHED[0] < _MUCH:
         return is_short or any(word in words for word in _WITHIN)
     return is_short or _ANY_WITHIN.search(words) is not None
 
