@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agenteval.redaction.keys import FORMS as KNOWN_FORMS
+from agenteval.redaction.keys import keys_in
 from agenteval.redaction.secrets import (
     BASIC_AUTH,
     COOKIE,
@@ -19,11 +21,9 @@ from agenteval.redaction.secrets import (
     detect,
     is_secret,
     is_value,
-    keys_in,
     may_contain,
     names_secret,
 )
-from agenteval.redaction.secrets import FORMS as KNOWN_FORMS
 from planted import ANTHROPIC, AWS, GITHUB, JWT, MORE, PLANTED, PRIVATE_KEY
 
 FORMS = {**{kind: value for kind, value in PLANTED.items() if kind not in ("credential", "email")}, **MORE}

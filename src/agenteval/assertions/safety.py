@@ -24,10 +24,10 @@ from agenteval.contracts.testcase import Name, TestCase, ToolPolicy
 from agenteval.contracts.trace import Event, ToolCall, Trace
 from agenteval.matching.selectors import is_any_of, is_forbidden
 from agenteval.matching.sends import OUTBOUND
+from agenteval.redaction.keys import Found
 from agenteval.redaction.personal_data import personal_data
 from agenteval.redaction.secrets import (
     CREDENTIAL,
-    Found,
     detect,
     is_secret,
     key_of,

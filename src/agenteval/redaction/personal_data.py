@@ -20,7 +20,7 @@ ip
 import re
 from collections.abc import Callable, Iterator
 
-from agenteval.redaction.secrets import Found
+from agenteval.redaction.keys import Found
 from agenteval.text.lazy_regexes import lazy
 
 Span = tuple[int, int]

@@ -18,6 +18,7 @@ from agenteval.contracts.errors import FileError, Problem
 from agenteval.contracts.json_values import json_in
 from agenteval.contracts.models import DataPath, plain
 from agenteval.reading.documents import read_data
+from agenteval.redaction.keys import Found
 from agenteval.redaction.occurrences import (
     SHORTEST_TEXT,
     KnownValues,
@@ -27,7 +28,6 @@ from agenteval.redaction.occurrences import (
 )
 from agenteval.redaction.secrets import (
     CREDENTIAL,
-    Found,
     detect,
     is_login,
     is_secret,
