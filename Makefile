@@ -16,7 +16,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # The checks of `make test` share files and two of them are heavy: one after another, also under `make -j`.
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: check live help install run test lint types schemas examples wheel pytest fuzz bench format clean
+.PHONY: check live help install run test lint types schemas examples wheel pytest fuzz bench model format clean
 
 help: ## Show what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -69,6 +69,10 @@ fuzz: $(STAMP) ## Search for inputs that break something, for FUZZ_SECONDS (600)
 
 bench: $(STAMP) ## Measure speed and memory beside a hand-written pytest suite (ARGS=--quick: a part)
 	@$(BIN)/python -m benchmarks.run $(ARGS)
+
+model: $(STAMP) ## Try live runs and checks with a real, small model (1.2 GB into .model; ARGS=--serve: only serve it)
+	@$(BIN)/python -m benchmarks.model.fetch
+	@nice $(BIN)/python -m benchmarks.model.acceptance $(ARGS)
 
 format: $(STAMP) ## Let ruff fix and format the code
 	@$(BIN)/ruff check --fix
