@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -97,57 +98,6 @@ def digest(**overrides: Any) -> TestResult:
     )
 
 
-WIDE = """\
-FAIL nanoclaw.scheduler.daily-digest.single-outbound   12 ms · nanoclaw 0.1.0 · replay · 1 vacuous
-  The digest goes out once
-  trace success · tools web_search×1 outbound_send×2 · retries 0
-  ✗ single-send  scheduler_outbound_count  critical
-      expected exactly 1 outbound_send call, got 2
-      evt-5 outbound_send {"channel": "group-ops", "content": "- Eval tooling matures"}
-      evt-7 outbound_send {"channel": "group-ops", "content": "- Eval tooling matures"}
-  ! polite  output_contains  warning
-      expected the output to contain "please"; it is missing
-      why it is checked: the team asked for it
-  ✓ 6 passed · ○ 1 of them vacuous · - 1 skipped
-    - memory: skipped: it needs supports_memory_events, which is not there
-  failure categories: duplicate outbound messages
-  the test guards against: sends twice
-  artifacts/run-1/digest.result.json
-  artifacts/run-1/digest.trace.json
-  agenteval run examples/nanoclaw/scheduler-daily-digest/test.yaml
-
-"""
-
-NARROW = """\
-FAIL nanoclaw.scheduler.daily-digest.single-outbound
-  12 ms · nanoclaw 0.1.0 · replay · 1 vacuous
-  The digest goes out once
-  trace success · tools web_search×1 outbound_send×2 · retries 0
-  ✗ single-send  scheduler_outbound_count  critical
-      expected exactly 1 outbound_send call, got 2
-      evt-5 outbound_send {"channel": "group-ops", "content": "- Eval tooling m…
-      evt-7 outbound_send {"channel": "group-ops", "content": "- Eval tooling m…
-  ! polite  output_contains  warning
-      expected the output to contain "please"; it is missing
-      why it is checked: the team asked for it
-  ✓ 6 passed · ○ 1 of them vacuous · - 1 skipped
-    - memory: skipped: it needs supports_memory_events, which is not there
-  failure categories: duplicate outbound messages
-  the test guards against: sends twice
-  artifacts/run-1/digest.result.json
-  artifacts/run-1/digest.trace.json
-  agenteval run examples/nanoclaw/scheduler-daily-digest/test.yaml
-
-"""
-
-
-@pytest.mark.parametrize(("width", "expected"), [(140, WIDE), (80, NARROW)])
-def test_a_failing_test(width: int, expected: str) -> None:
-    """A failure in full: status, id, time, adapter, trace, expected and got, evidence, files, how to run it again."""
-    assert shown(lambda console: print_test(console, digest(), "artifacts/run-1"), width=width) == expected
-    assert max(map(len, expected.split("\n"))) <= width
-
-
 @pytest.mark.parametrize(
     ("refs", "line"), [(1, ""), (2, "      … and 1 more event\n"), (60, "      … and 59 more events\n")]
 )
@@ -162,82 +112,6 @@ def test_the_events_that_are_not_shown_are_counted(refs: int, line: str) -> None
     assert f"      evt-1 shell {{}}\n{line}  reason.fail: next: " in text
 
 
-def test_long_lines_hang_and_excerpts_do_not_wrap() -> None:
-    """A long line goes on two columns further in than it began; the caret of an excerpt stays where it points."""
-    message = f"r.json:1:2: error[adapter.x]: bad\n      {'word ' * 9}end\n   1 | {'x' * 70}\n     |  ^\n"
-    text = shown(lambda console: print_test(console, error_result(message), None), width=40)
-    assert text.split("\n")[3:9] == [
-        "  r.json:1:2: error[adapter.x]: bad",
-        "        word word word word word word",
-        "          word word word end",
-        f"     1 | {'x' * 70}",
-        "       |  ^",
-        "  next: record it again",
-    ]
-
-
-def test_without_artifacts_no_files_are_named() -> None:
-    """`--no-artifacts` shows no paths that do not exist."""
-    text = shown(lambda console: print_test(console, digest(artifacts=Artifacts()), None))
-    assert "artifacts/" not in text
-    assert text.endswith("  agenteval run examples/nanoclaw/scheduler-daily-digest/test.yaml\n\n")
-
-
-def test_the_command_to_run_again_can_be_pasted() -> None:
-    """A path that a shell would take apart is quoted."""
-    text = shown(lambda console: print_test(console, digest(path="my evals/test.yaml"), None))
-    assert text.endswith("  agenteval run 'my evals/test.yaml'\n\n")
-
-
-def test_a_passing_test_is_one_line() -> None:
-    """A pass needs no attention, but says when some of it judged nothing."""
-    text = shown(lambda console: print_test(console, make_result("pass", judged()), "a"))
-    assert text == "PASS nanoclaw.test.case.holds   12 ms · nanoclaw 0.1.0 · replay\n"
-    vacuous = make_result("pass", judged(), judged(exercised=False))
-    assert shown(lambda console: print_test(console, vacuous, "a")) == (
-        "PASS nanoclaw.test.case.holds   12 ms · nanoclaw 0.1.0 · replay · 1 vacuous\n"
-    )
-    skipped = make_result("pass", judged(), judged("skip", "other"))
-    assert shown(lambda console: print_test(console, skipped, "a")) == (
-        "PASS nanoclaw.test.case.holds   12 ms · nanoclaw 0.1.0 · replay · 1 skipped\n"
-    )
-    cut_off = make_result("pass", judged())
-    cut_off.trace_summary.status = "partial"
-    assert shown(lambda console: print_test(console, cut_off, "a")) == (
-        "PASS nanoclaw.test.case.holds   12 ms · nanoclaw 0.1.0 · replay · trace partial\n"
-    )
-
-
-def test_a_pass_with_warnings_tells_of_them() -> None:
-    """What only warns is shown, though the test passes."""
-    warned = make_result("pass", judged("warn", "polite"), warnings=["fixture fx is not used"])
-    assert shown(lambda console: print_test(console, warned, None)).split("\n")[1:] == [
-        "  trace success · tools none · retries 0",
-        "  ! polite  must_call_tool  warning",
-        "      polite says warn",
-        "  warning: fixture fx is not used",
-        "",
-        "",
-    ]
-
-
-def test_a_skipped_test_says_why() -> None:
-    """A test of which nothing was judged is never mistaken for a pass."""
-    skipped = make_result("skipped", judged("skip", "m", message="skipped: it needs x"))
-    assert (
-        shown(lambda console: print_test(console, skipped, None))
-        == """\
-SKIP nanoclaw.test.case.holds   12 ms · nanoclaw 0.1.0 · replay
-  A test case
-  trace success · tools none · retries 0
-  - 1 skipped
-    - m: skipped: it needs x
-  reason.skipped: next: do something about the skipped
-
-"""
-    )
-
-
 def error_result(message: str, details: str = "", **overrides: Any) -> TestResult:
     """A test that ended in an error."""
     error = ErrorInfo(reason_code="adapter.x", message=message, details=details)
@@ -248,80 +122,6 @@ def error_result(message: str, details: str = "", **overrides: Any) -> TestResul
         **overrides,
     }
     return make_result("error", error=error, **given)
-
-
-def test_an_error_says_what_to_do() -> None:
-    """An error shows its code, its message and the next step."""
-    assert (
-        shown(lambda console: print_test(console, error_result("no such file"), None))
-        == """\
-ERROR nanoclaw.test.case.holds   12 ms · nanoclaw 0.1.0 · replay
-  A test case
-  error[adapter.x]: no such file
-  next: record it again
-  agenteval run suite/case/test.yaml
-
-"""
-    )
-
-
-def test_a_located_error_is_not_said_twice() -> None:
-    """The problems of a file bring their codes, their places and their next steps along."""
-    message = "r.json:1:2: error[adapter.x]: bad\n   1 | {x\n     |  ^\n  next: record it again"
-    assert (
-        shown(lambda console: print_test(console, error_result(message), None))
-        == """\
-ERROR nanoclaw.test.case.holds   12 ms · nanoclaw 0.1.0 · replay
-  A test case
-  r.json:1:2: error[adapter.x]: bad
-     1 | {x
-       |  ^
-    next: record it again
-  agenteval run suite/case/test.yaml
-
-"""
-    )
-
-
-def test_a_crash_shows_its_traceback_when_asked() -> None:
-    """`-v` tells where it happened; without it there is no traceback."""
-    crashed = error_result("boom", "Traceback:\n  in boom")
-    assert "Traceback" not in shown(lambda console: print_test(console, crashed, None))
-    assert "    Traceback:\n      in boom\n" in shown(
-        lambda console: print_test(console, crashed, None), verbosity=1
-    )
-
-
-def test_a_crashed_check_is_told_once() -> None:
-    """The error stands at the top; the assertion that raised it is not told of again."""
-    crashed = judged("skip", "a", message="reached no verdict: boom")
-    result = make_result(
-        "error", crashed, judged("pass"), error=ErrorInfo(reason_code="assertion.crashed", message="boom")
-    )
-    assert shown(lambda console: print_test(console, result, None)).count("boom") == 1
-
-
-def test_a_crash_is_told_with_the_line_of_the_check() -> None:
-    """The error itself has no place in the test file, and the crashed assertion is not shown."""
-    crashed = judged("skip", "a", message="reached no verdict: boom", line=12, column=5)
-    result = make_result("error", crashed, error=ErrorInfo(reason_code="assertion.crashed", message="boom"))
-    text = shown(lambda console: print_test(console, result, None))
-    assert "  suite/case/test.yaml:12:5: error[assertion.crashed]: boom\n" in text
-
-
-def test_verbose_shows_every_assertion() -> None:
-    """`-v`: all assertions with their messages, and the notes of the trace."""
-    text = shown(lambda console: print_test(console, digest(), None), verbosity=1)
-    assert "  ✓ p0  must_call_tool  critical\n      p0 says pass\n" in text
-    assert "  ○ idle  must_call_tool  critical  vacuous\n      idle says pass\n" in text
-    assert "  - memory  must_call_tool  critical\n      skipped: it needs" in text
-    assert "  note: odd\n" in text
-    assert "6 passed" not in text
-
-
-def test_quiet_shows_no_tests() -> None:
-    """`-q`: only the summary."""
-    assert shown(lambda console: print_test(console, digest(), "a"), verbosity=-1) == ""
 
 
 def row(test_id: str, status: Any, reason_code: str | None = None) -> TestRow:
@@ -370,52 +170,6 @@ def make_summary(**overrides: Any) -> RunSummary:
     return RunSummary(**given)
 
 
-SUMMARY = """\
-scorecard
-  ✓ outcome       12/12  2 vacuous
-  ✗ tool_process    5/8  1 failed, 2 warnings, 1 skipped
-  ! memory          1/2  1 warning
-
-slowest 2
-    1500.0 ms  slow.test
-      12.3 ms  fast.test
-
-1 passed, 1 failed, 1 error, 1 skipped, 1 invalid, 2 deselected, 2 vacuous passes, 1 assertion not judged, 1 warning in 1.23 s
-artifacts/run-1/summary.json
-"""
-
-
-def test_the_summary() -> None:
-    """Totals, scorecard by category, slowest tests, and where the summary is."""
-    slowest = [("slow.test", 1500.0), ("fast.test", 12.34)]
-    text = shown(
-        lambda c: c.summary(make_summary(), slowest=slowest, summary_path="artifacts/run-1/summary.json")
-    )
-    assert text == SUMMARY
-
-
-def test_a_quiet_summary_names_what_did_not_pass() -> None:
-    """`-q` leaves out the scorecard, but says which tests failed and where they are."""
-    assert (
-        shown(lambda c: c.summary(make_summary(), summary_path=None), verbosity=-1)
-        == """\
-FAIL b  t/b.yaml
-ERROR c  adapter.x  t/c.yaml
-
-1 passed, 1 failed, 1 error, 1 skipped, 1 invalid, 2 deselected, 2 vacuous passes, 1 assertion not judged, 1 warning in 1.23 s
-"""
-    )
-
-
-def test_a_long_run_names_what_did_not_pass_again() -> None:
-    """After many tests the stories of the failed ones have scrolled away: the summary names them."""
-    tests = [row("x", "fail", "assertion.failed")]
-    few = make_summary(tests=tests, counts=RunCounts(total=10, failed=1))
-    many = make_summary(tests=tests, counts=RunCounts(total=11, failed=1))
-    assert "FAIL x" not in shown(lambda c: c.summary(few, summary_path=None))
-    assert "\nFAIL x  t/x.yaml\n" in shown(lambda c: c.summary(many, summary_path=None))
-
-
 @pytest.mark.parametrize(
     ("verbosity", "total", "named"), [(0, 10, False), (0, 11, True), (-1, 2, True), (1, 2, False)]
 )
@@ -456,49 +210,6 @@ def test_the_type_goes_below_an_id_that_leaves_no_room(monkeypatch: pytest.Monke
     assert f"\n  ✗ {name}  must_call_tool  critical\n      too many\n" in told
 
 
-def test_a_long_run_names_the_invalid_files_again() -> None:
-    """They are what its exit code is about: each file once, at its first problem; warnings are not named."""
-
-    def problems() -> list[InvalidSpec]:
-        places = [
-            ("a.yaml", 4, "error"),
-            ("a.yaml", 2, "error"),
-            ("b.yaml", 1, "warning"),
-            ("", None, "error"),
-        ]
-        return [
-            InvalidSpec(
-                path=path,
-                line=line,
-                column=line,
-                reason_code="spec.unknown_key",
-                message="unknown key 'x'",
-                severity=severity,  # type: ignore[arg-type]
-            )
-            for path, line, severity in places
-        ]
-
-    few = make_summary(tests=[], problems=problems(), counts=RunCounts(total=10, invalid=2))
-    many = make_summary(tests=[], problems=problems(), counts=RunCounts(total=11, invalid=2))
-    assert "INVALID" not in shown(lambda c: c.summary(few, summary_path=None))
-    assert ("\n\nINVALID a.yaml:4:4  spec.unknown_key\nINVALID spec.unknown_key\n\n2 invalid,") in shown(
-        lambda c: c.summary(many, summary_path=None)
-    )
-
-
-def test_the_last_line() -> None:
-    """The exit code and why, after all else that a run has to tell."""
-    assert shown(lambda c: c.ending(3, "1 invalid test spec")) == "exit 3: 1 invalid test spec\n"
-
-
-def test_a_summary_of_nothing() -> None:
-    """A run of no tests says so."""
-    empty = make_summary(
-        counts=RunCounts(), scorecard=[], tests=[], exit_reason="no test to run", duration_ms=0
-    )
-    assert shown(lambda c: c.summary(empty, summary_path=None)) == "no tests in 0.00 s\n"
-
-
 def problem(severity: Any = "error") -> Problem:
     """A located problem."""
     return Problem(
@@ -511,29 +222,6 @@ def problem(severity: Any = "error") -> Problem:
         hint="did you mean 'y'?",
         severity=severity,
     )
-
-
-PROBLEM = """\
-a/test.yaml:2:3: {}[spec.unknown_key]: unknown key 'x'
-   2 |   x: 1
-     |   ^ did you mean 'y'?
-
-"""
-
-
-def test_problems_are_shown_with_their_place() -> None:
-    """A spec error points into the file."""
-    assert shown(lambda console: console.problem(problem())) == PROBLEM.format("error")
-    assert shown(lambda console: console.problem(problem()), verbosity=-1) == PROBLEM.format("error")
-
-
-def test_quiet_leaves_out_warnings_about_specs() -> None:
-    """With `-q` only what keeps a test from running is shown."""
-    assert shown(lambda console: console.problem(problem("warning"))) == PROBLEM.format("warning")
-    assert shown(lambda console: console.problem(problem("warning")), verbosity=-1) == ""
-    misspelt = Problem(reason_code="select.unknown_tag", message="no test has this tag", severity="warning")
-    told = shown(lambda console: console.problem(misspelt), verbosity=-1)
-    assert told == "warning[select.unknown_tag]: no test has this tag\n\n"
 
 
 def test_colour_adds_nothing_but_colour() -> None:
@@ -644,70 +332,6 @@ SURVIVED = mutant("survived", "one call more", difference=["  same", "- old", "+
 
 
 @pytest.mark.parametrize(
-    ("test", "quiet", "usual", "verbose"),
-    [
-        (
-            mutation(KILLED, EQUIVALENT),
-            "",
-            "100 % t   1 killed · 1 equivalent\n",
-            (
-                "100 % t   1 killed · 1 equivalent\n"
-                "  killed op: one call less (a, b)\n"
-                "  equivalent op: the same (mended)\n"
-            ),
-        ),
-        (
-            mutation(SURVIVED, idle=True),
-            "",
-            (
-                "  0 % t   0 killed · 1 survived\n"
-                "  survived op: one call more\n"
-                "        same\n      - old\n      + new\n"
-                "      no assertion type is known that would notice it\n"
-                "  idle a  no_pii: it noticed none of these mutants\n"
-            ),
-            None,
-        ),
-    ],
-)
-def test_the_mutants_of_a_test(test: MutatedTest, quiet: str, usual: str, verbose: str | None) -> None:
-    """Survivors always, the others with `-v`; a blank line after what has more than one line."""
-    last = "SKIP u   it does not pass\n\n"
-    skipped = MutatedTest(
-        test_case_id="u",
-        path="u/test.yaml",
-        score=None,
-        killed=0,
-        survived=0,
-        equivalent=0,
-        mutants=[],
-        idle_assertions=[],
-        reason="it does not pass",
-    )
-    for verbosity, expected in ((-1, quiet), (0, usual), (1, usual if verbose is None else verbose)):
-
-        def print_it(console: Console) -> None:
-            print_mutants_of(console, test)
-            print_mutants_of(console, skipped)
-
-        gap = "\n" * (expected.count("\n") > 1)
-        told = shown(print_it, verbosity=verbosity)
-        assert told == (expected + gap + last if verbosity >= 0 else "")
-
-
-def test_the_summary_of_mutants_counts_the_idle() -> None:
-    """Beside mutants, tests and the score."""
-    made = report(7, [mutation(KILLED, EQUIVALENT), mutation(SURVIVED, idle=True)])
-    assert shown(lambda console: print_summary(console, made)) == (
-        "operators\n  ! op   50 %  1 killed · 1 survived · 1 equivalent\n\n"
-        "categories\n  ! c   50 %  1 killed · 1 survived · 1 equivalent\n\n"
-        "3 mutants of 2 tests: 1 killed, 1 survived, 1 equivalent\n"
-        "1 idle assertion, which noticed nothing\n"
-        "score 50 %, seed 7\n"
-    )
-
-
-@pytest.mark.parametrize(
     ("killed", "survived", "share", "shown"),
     [
         (0, 0, None, "none"),
@@ -725,22 +349,138 @@ def test_the_score_of_mutants(killed: int, survived: int, share: float | None, s
     assert percent(share) == shown
 
 
-def test_a_passing_test_says_why_some_of_it_was_not_judged() -> None:
-    """What was missing and what to do, once each, beside the number; of many reasons the first."""
-    flag = "missing capability supports_memory_events"
-    way = "record what is read from memory and written to it"
-    gated = [judged("skip", name, reason=flag, next_step=way) for name in ("a", "b")]
-    part = judged(
-        "skip", "c", reason="not recorded: what subagent g1 did", next_step="record that part of the run, too"
-    )
-    lacking = judged("skip", "d", reason="no cost is recorded")
-    result = make_result("pass", judged(), *gated, part, lacking)
-    assert shown(lambda console: print_test(console, result, "a"), width=300) == (
-        "PASS nanoclaw.test.case.holds   12 ms · nanoclaw 0.1.0 · replay · "
-        f"4 skipped: {flag} ({way}); not recorded: what subagent g1 did (record that part of the run, too); "
-        "no cost is recorded\n"
-    )
-    many = make_result("pass", judged(), *(judged("skip", str(n), reason=f"no {n}") for n in range(5)))
-    assert shown(lambda console: print_test(console, many, "a")).endswith(
-        "5 skipped: no 0; no 1; no 2; 2 more\n"
-    )
+def told(result: TestResult, run_dir: str | None = None) -> Tell:
+    """What a run says of a test."""
+    return lambda console: print_test(console, result, run_dir)
+
+
+def summed(given: RunSummary, slowest: Any = (), path: str | None = None) -> Tell:
+    """What a run says at its end."""
+    return lambda console: console.summary(given, slowest=slowest, summary_path=path)
+
+
+def invalid(path: str, line: int | None, severity: Any = "error") -> InvalidSpec:
+    """A problem of a file, as a summary keeps it."""
+    where: dict[str, Any] = {"path": path, "line": line, "column": line}
+    return InvalidSpec(**where, reason_code="spec.unknown_key", message="unknown key 'x'", severity=severity)
+
+
+LOCATED = "r.json:1:2: error[adapter.x]: bad\n   1 | {x\n     |  ^\n  next: record it again"
+LONG = f"r.json:1:2: error[adapter.x]: bad\n      {'word ' * 9}end\n   1 | {'x' * 70}\n     |  ^\n"
+CRASHED = judged("skip", "a", message="reached no verdict: boom", line=12, column=5)
+CRASH = {"error": ErrorInfo(reason_code="assertion.crashed", message="boom")}
+FEW, MANY = (RunCounts(total=total, failed=1, invalid=2) for total in (10, 11))
+LEFT: dict[str, Any] = {
+    "tests": [row("x", "fail", "assertion.failed")],
+    "problems": [
+        invalid("a.yaml", 4),
+        invalid("a.yaml", 2),
+        invalid("b.yaml", 1, "warning"),
+        invalid("", None),
+    ],
+}
+FLAG = {"reason": "missing capability supports_memory_events", "next_step": "record what is read from memory"}
+PART = {"reason": "not recorded: what subagent g1 did", "next_step": "record that part of the run, too"}
+PARTIAL = make_result("pass", judged())
+PARTIAL.trace_summary.status = "partial"
+EMPTY: dict[str, Any] = {"scorecard": [], "tests": [], "exit_reason": "no test to run", "duration_ms": 0}
+MISSPELT = Problem(reason_code="select.unknown_tag", message="no test has this tag", severity="warning")
+NOTICED, MISSED = mutation(KILLED, EQUIVALENT), mutation(SURVIVED, idle=True)
+UNTRIED = replace(mutation(), score=None, reason="it does not pass")
+
+
+def print_mutants(console: Console) -> None:
+    """What is said of the mutants of three tests."""
+    for each in (NOTICED, MISSED, UNTRIED):
+        print_mutants_of(console, each)
+
+
+SHOTS: dict[str, tuple[Tell, dict[str, Any]]] = {
+    "a failure in full": (told(digest(), "artifacts/run-1"), {"width": 140}),
+    "the same on a narrow terminal": (told(digest(), "artifacts/run-1"), {"width": 80}),
+    "without artifacts no files are named": (told(digest(artifacts=Artifacts())), {}),
+    "the command to run again can be pasted": (told(digest(path="my evals/test.yaml")), {}),
+    "-v: every assertion with its message, and the notes of the trace": (told(digest()), {"verbosity": 1}),
+    "-q: no tests": (told(digest(), "a"), {"verbosity": -1}),
+    "a pass is one line": (told(make_result("pass", judged()), "a"), {}),
+    "that says what judged nothing": (told(make_result("pass", judged(), judged(exercised=False))), {}),
+    "and what was skipped": (told(make_result("pass", judged(), judged("skip", "other"))), {}),
+    "and that the trace is partial": (told(PARTIAL), {}),
+    "and why, once for each reason": (
+        told(
+            make_result(
+                "pass",
+                judged(),
+                *(judged("skip", name, **FLAG) for name in ("a", "b")),
+                judged("skip", "c", **PART),
+                judged("skip", "d", reason="no cost is recorded"),
+            )
+        ),
+        {"width": 300},
+    ),
+    "of many reasons the first": (
+        told(make_result("pass", judged(), *(judged("skip", str(n), reason=f"no {n}") for n in range(5)))),
+        {},
+    ),
+    "a pass with warnings shows them": (
+        told(make_result("pass", judged("warn", "polite"), warnings=["fixture fx is not used"])),
+        {},
+    ),
+    "a skipped test says why": (
+        told(make_result("skipped", judged("skip", "m", message="skipped: it needs x"))),
+        {},
+    ),
+    "an error says what to do": (told(error_result("no such file")), {}),
+    "a located error is not said twice": (told(error_result(LOCATED)), {}),
+    "long lines hang, and excerpts do not wrap": (told(error_result(LONG)), {"width": 40}),
+    "a crash shows no traceback": (told(error_result("boom", "Traceback:\n  in boom")), {}),
+    "unless it is asked for": (told(error_result("boom", "Traceback:\n  in boom")), {"verbosity": 1}),
+    "a crashed check is told once, with its line": (
+        told(make_result("error", CRASHED, judged("pass"), **CRASH)),
+        {},
+    ),
+    "a summary": (
+        summed(make_summary(), [("slow.test", 1500.0), ("fast.test", 12.34)], "artifacts/run-1/summary.json"),
+        {},
+    ),
+    "-q: what did not pass": (summed(make_summary()), {"verbosity": -1}),
+    "a run of ten tests does not name again what did not pass": (
+        summed(make_summary(counts=FEW, **LEFT)),
+        {},
+    ),
+    "a longer one does, and each invalid file at its first problem": (
+        summed(make_summary(counts=MANY, **LEFT)),
+        {},
+    ),
+    "a summary of nothing": (summed(make_summary(counts=RunCounts(), **EMPTY)), {}),
+    "the last line": (lambda console: console.ending(3, "1 invalid test spec"), {}),
+    "a problem points into its file": (lambda console: console.problem(problem()), {}),
+    "-q: also": (lambda console: console.problem(problem()), {"verbosity": -1}),
+    "a warning about a file": (lambda console: console.problem(problem("warning")), {}),
+    "-q: none": (lambda console: console.problem(problem("warning")), {"verbosity": -1}),
+    "-q: but one about the command line": (lambda console: console.problem(MISSPELT), {"verbosity": -1}),
+    "mutants of tests": (print_mutants, {}),
+    "-q: no mutants": (print_mutants, {"verbosity": -1}),
+    "-v: all mutants": (print_mutants, {"verbosity": 1}),
+    "the summary of mutants": (lambda console: print_summary(console, report(7, [NOTICED, MISSED])), {}),
+}
+TEXTS = Path(__file__).with_name("console.txt")
+"""All that is in SHOTS, as people read it. `PYTHONPATH=tests python tests/test_console.py` writes it anew."""
+
+
+def shot(name: str) -> str:
+    """One of SHOTS, under its name."""
+    tell, options = SHOTS[name]
+    lines = shown(tell, **options).splitlines()
+    return f"## {name}\n" + "".join(f"  {line}".rstrip() + "\n" for line in lines)
+
+
+@pytest.mark.parametrize("name", SHOTS)
+def test_what_people_read(name: str) -> None:
+    """Status, id, time, adapter, expected and got, evidence, files, how to run it again: each where it belongs."""
+    texts = f"\n{TEXTS.read_text(encoding='utf-8')}## "
+    assert f"\n{shot(name)}## " in texts
+
+
+if __name__ == "__main__":
+    TEXTS.write_text("".join(map(shot, SHOTS)), encoding="utf-8")
