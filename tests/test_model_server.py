@@ -1,6 +1,7 @@
 """The server and the acceptance of `make model`, with an engine that stands in for the model."""
 
 import json
+import struct
 import subprocess
 import urllib.error
 import urllib.request
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmarks.model import fetch
+from benchmarks.model import fetch, server
 from benchmarks.model.acceptance import Shop, steps
 from benchmarks.model.server import call_in, serving
 
@@ -63,9 +64,9 @@ def asked(path: str, text: str, body: Any, status: int = 200) -> tuple[str, list
         bodies.append(body)
         return status, answer_of(path, text) if status == 200 else {"error": {"message": text}}
 
-    with serving(engine) as server:
+    with serving(engine) as served:
         raw = body if isinstance(body, bytes) else json.dumps(body).encode()
-        with urllib.request.urlopen(urllib.request.Request(server.base_url + path, raw)) as response:
+        with urllib.request.urlopen(urllib.request.Request(served.base_url + path, raw)) as response:
             return response.read().decode(), bodies
 
 
@@ -144,6 +145,15 @@ def test_weights_with_another_checksum_are_not_kept(tmp_path: Path) -> None:
     assert sorted(tmp_path.iterdir()) == pieces
 
 
+def test_the_models_template_is_mended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It stands among the metadata of the weights; of its braces only those of the call that it shows are doubled."""
+    template = rb'{{- "{{\"name\": <n>, \"arguments\": <args-json-object>}}\n" }}{{ tool }}'
+    head = b"tokenizer.chat_template" + struct.pack("<IQ", 8, len(template)) + template
+    monkeypatch.setattr(server, "WEIGHTS", tmp_path / "weights")
+    server.WEIGHTS.write_bytes(b"GGUF" + head + b"tokenizer.ggml")
+    assert server._template() == r'{{- "{\"name\": <n>, \"arguments\": <args-json-object>}\n" }}{{ tool }}'
+
+
 def test_make_test_fetches_no_model() -> None:
     """It would take gigabytes and minutes: only `make model` does so."""
     done = {
@@ -171,8 +181,8 @@ def test_the_acceptance_takes_its_steps(tmp_path: Path) -> None:
         )
         return 200, answer_of(path, json.dumps({"name": tool[0], "arguments": tool[1]}))
 
-    with serving(engine) as server:
-        taken = list(islice(steps(Shop(tmp_path, server), replays=2, trials=6), 3))
+    with serving(engine) as served:
+        taken = list(islice(steps(Shop(tmp_path, served), replays=2, trials=6), 3))
     assert [(step.name, step.got) for step in taken if step.got != step.expected] == [
         ("record", "exit 0, 2 cassettes, attempt 1")
     ]

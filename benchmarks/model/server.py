@@ -26,7 +26,7 @@ Json = dict[str, Any]
 Engine = Callable[[str, Json], tuple[int, Json]]
 """Answers the request to a path, not streamed: the HTTP status and the body."""
 
-TEMPERATURE = 0.4
+TEMPERATURE = 0.2
 MOST_TOKENS = 120
 """An answer of a small model that is longer than this goes in circles."""
 _CALL = re.compile(r"(?:<tool_call>|```(?:json)?)?\s*(\{.*\})\s*(?:</tool_call>|```)?", re.DOTALL)
@@ -146,7 +146,8 @@ def llama() -> Engine:
 
     options = xllamacpp.CommonParams()
     options.model.path = str(WEIGHTS)
-    options.n_ctx, options.n_parallel, options.warmup, options.verbosity = 4096, 1, False, 0
+    # Two slots of 4096 tokens: a check asks for two agents in turn, and each slot keeps the prompt of one.
+    options.n_ctx, options.n_parallel, options.warmup, options.verbosity = 8192, 2, False, 0
     # Threads wait for each other after each token: on a busy machine two are slower than one.
     options.cpuparams.n_threads = options.cpuparams_batch.n_threads = 1
     options.hostnames, options.port = ["127.0.0.1"], 0
