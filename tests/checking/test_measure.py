@@ -247,3 +247,31 @@ def test_ten_tests_by_two_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         "48": "worse",
     }
     assert [(file["seen"], len(file["tests"])) for file in report["files"]] == [("opened", 10)]
+
+
+def test_what_was_measured_is_kept_when_it_is_interrupted(
+    shop: ShopProject, model: ShopModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The report is written, the rest is unmeasured, and the exit code is 2."""
+    shop.write("prompts/system.md", BRIEF)
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("agenteval.checking.measure.MeasureJob.measure", interrupted)
+    code, report = measured(shop)
+    assert (code, report["tests"][0]["reason_code"]) == (2, "check.unmeasured")
+    assert report["exit_reason"].startswith("interrupted; 1 of 1 test needs the model")
+
+
+def test_no_base_is_mistaken_for_another(
+    shop: ShopProject, model: ShopModel, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A checkout at another commit than the base, or none at all, is refused."""
+    shop.git("worktree", "add", "-q", "--detach", str(tmp_path / "old"), "HEAD~1")
+    shop.write("prompts/system.md", BRIEF)
+    for folder, why in (("old", "and HEAD means"), ("none", "it is no checkout of git")):
+        assert measured(shop, "--base", str(tmp_path / folder))[0] == 2
+        told = capsys.readouterr().err
+        assert "error[check.no_base]" in told
+        assert why in told

@@ -1,5 +1,7 @@
 """The first step of a check: no model is asked, and each test is unreached, reached, moved or an error."""
 
+import subprocess
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -130,7 +132,7 @@ def test_a_deleted_file(shop: ShopProject) -> None:
     [
         (["--against", "nowhere"], 2, "--against nowhere: git knows no such revision"),
         (["--against=-p"], 2, "--against -p: git knows no such revision"),
-        (["--update"], 2, "--update does not go with --model played"),
+        (["--update"], 2, "--update is for trials with the real model, which is not asked"),
         (["-k", "nothing"], 3, "no test"),
     ],
 )
@@ -182,3 +184,87 @@ def test_a_test_without_a_cassette_is_judged_by_its_recording(
     code, report = shop.check()
     assert sorted(reaches(report)) == [("replayed", "pass"), ("unreached", "pass")]
     assert (code, "1 without a cassette" in capsys.readouterr().out) == (0, True)
+
+
+def prompted(shop: ShopProject) -> None:
+    """A changed prompt beside a skill that nobody opens: the played run went on to its end."""
+    shop.write("prompts/system.md", BRIEF)
+    shop.write("skills/digest/SKILL.md", "Other words.\n")
+
+
+def renamed(shop: ShopProject) -> None:
+    """A skill under a new name, which git knows."""
+    shop.git("mv", "skills/digest", "skills/summary")
+
+
+def named_oddly(shop: ShopProject) -> None:
+    """Names that git would quote, one of them with the end of a line in it."""
+    for name in ('a "b"\nc.md', "größe.md", " lead.md"):
+        shop.write(name, "Some words.\n")
+    shop.git("add", "-A")
+
+
+def no_text(shop: ShopProject) -> None:
+    """A file that is no text, and a link."""
+    (shop.root / "logo.bin").write_bytes(b"\0\1\2" * 100)
+    (shop.root / "link").symlink_to("lookup.py")
+    shop.git("add", "-A")
+
+
+def commented(shop: ShopProject) -> None:
+    """A remark in the code of the agent, and another mode of its tool."""
+    with (shop.root / "agent.py").open("a") as file:
+        file.write("# a remark that no model is sent\n")
+    (shop.root / "lookup.py").chmod(0o755)
+
+
+def in_the_middle_of_a_merge(shop: ShopProject) -> None:
+    """A file that git lists twice."""
+    shop.git("checkout", "-q", "-b", "other")
+    shop.write("skills/digest/SKILL.md", "One.\n")
+    shop.commit()
+    shop.git("checkout", "-q", "main")
+    shop.write("skills/digest/SKILL.md", "Two.\n")
+    shop.commit()
+    with pytest.raises(subprocess.CalledProcessError):
+        shop.git("merge", "other")
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (prompted, {"prompts/system.md": "requests", "skills/digest/SKILL.md": "unseen"}),
+        (renamed, {"skills/digest/SKILL.md": "unknown", "skills/summary/SKILL.md": "unseen"}),
+        (named_oddly, {" lead.md": "unseen", 'a "b"\nc.md': "unseen", "größe.md": "unseen"}),
+        (no_text, {"link": "opened", "logo.bin": "unseen"}),
+        (commented, {"agent.py": "opened", "lookup.py": "opened"}),
+        (in_the_middle_of_a_merge, {"skills/digest/SKILL.md": "unseen"}),
+    ],
+)
+def test_who_saw_a_changed_file(
+    change: Callable[[ShopProject], None], expected: dict[str, str], shop: ShopProject
+) -> None:
+    """Whatever its name and kind, a file is listed once, and is seen only where a test saw it."""
+    change(shop)
+    assert seen(shop.check()[1]) == expected
+
+
+def test_cassettes_that_were_stale_before(shop: ShopProject, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing differs from the base, and yet a test is reached: its cassette is older."""
+    shop.write("prompts/system.md", BRIEF)
+    shop.commit()
+    code, report = shop.check("--no-artifacts")
+    assert (code, report) == (2, {})
+    assert "their cassettes are older than HEAD" in capsys.readouterr().out
+
+
+def test_the_run_of_a_check_is_like_any_other(shop: ShopProject, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its directory is reported again, opens the gate or not, and is compared."""
+    shop.write("skills/digest/SKILL.md", "Other words.\n")
+    assert shop.check()[0] == 0
+    shop.write("prompts/system.md", BRIEF)
+    assert shop.check()[0] == 2
+    assert (shop.run("gate", "artifacts/check-1"), shop.run("gate", "artifacts/check-2")) == (0, 1)
+    assert shop.run("report", "artifacts/check-2", "--junit-xml", "junit.xml") == 0
+    assert "check.unmeasured" in (shop.root / "junit.xml").read_text(encoding="utf-8")
+    assert shop.run("compare", "artifacts/check-1", "artifacts/check-2") == 2

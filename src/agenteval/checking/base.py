@@ -48,7 +48,7 @@ def export(changes: Changes, root: Path, scratch: Path) -> Path:
     quiet = ("-c", "core.hooksPath=/dev/null", "-c", "advice.detachedHead=false")
     for words in (
         ("clone", "--quiet", "--shared", "--no-checkout", str(changes.top), str(folder)),
-        ("-C", str(folder), "checkout", "--quiet", "--detach", changes.base.commit),
+        ("-C", str(folder), "checkout", "--quiet", "--detach", changes.commit),
     ):
         try:
             done = subprocess.run(  # noqa: S603
@@ -64,14 +64,21 @@ def export(changes: Changes, root: Path, scratch: Path) -> Path:
     return made
 
 
-def given_base(folder: Path, root: Path) -> Path:
-    """The project's folder in a checkout that `--base` names. Raises `UsageError` (`check.no_base`)."""
+def given_base(folder: Path, changes: Changes, root: Path) -> Path:
+    """The project's folder in a checkout of the base that `--base` names. Raises `UsageError` (`check.no_base`)."""
     top, here = git(folder, "rev-parse", "--show-toplevel"), git(root, "rev-parse", "--show-toplevel")
     if top is None or here is None:
         raise UsageError(
             f"--base {folder}: it is no checkout of git",
             reason_code="check.no_base",
             next_step="git worktree add DIR REVISION makes one; install its packages there",
+        )
+    at = (git(folder, "rev-parse", "HEAD") or "").strip()
+    if at != changes.commit:  # files would be compared with one commit, and trials with another
+        raise UsageError(
+            f"--base {folder}: it is at {at[:12] or 'no commit'}, and {changes.base.revision} means {changes.base.commit}",
+            reason_code="check.no_base",
+            next_step=f"git -C {folder} checkout {changes.base.commit}",
         )
     real = Path(os.path.realpath(top.rstrip("\n")))
     inside = os.path.relpath(os.path.realpath(root), os.path.realpath(here.rstrip("\n")))

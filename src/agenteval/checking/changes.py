@@ -53,6 +53,7 @@ class Changes:
     """All that differs from the base. `top` is the repository's folder, in which the project has its own."""
 
     base: CheckBase
+    commit: str
     top: Path
     files: list[FileChange] = field(default_factory=list)
 
@@ -77,13 +78,15 @@ def changes_since(revision: str, root: Path, *, without: Collection[str] = ()) -
             next_step="git add and git commit the agent and its tests as they are now, then change them",
         )
     base = base_of(revision, root)
-    files = [
-        each
-        for each in (*_differing(base.commit, root), *_untracked(root))
+    commit = base.commit
+    files = {
+        each.path: each  # in the middle of a merge, git lists a file twice
+        for each in (*_differing(commit, root), *_untracked(root))
         if not any(each.path == folder or each.path.startswith(f"{folder}/") for folder in without)
-    ]
-    base.commit = base.commit[:_SHOWN_COMMIT]
-    return Changes(base=base, top=Path(top.rstrip("\n")), files=sorted(files, key=lambda each: each.path))
+    }
+    base.commit = commit[:_SHOWN_COMMIT]
+    ordered = [files[path] for path in sorted(files)]
+    return Changes(base=base, commit=commit, top=Path(top.rstrip("\n")), files=ordered)
 
 
 def base_of(revision: str, root: Path) -> CheckBase:

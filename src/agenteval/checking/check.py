@@ -41,7 +41,7 @@ class Check:
     """One check of the tests of a session. `settings` are those of the configuration, under those of the command line.
 
     `asks` is called before the real model is asked, with the report so far: False leaves the tests unmeasured. `folder` is the
-    checkout that `--base` names. `without` are folders that belong to no agent. `command` is the command line that does the same again.
+    checkout that `--base` names. `without` are folders that belong to no agent. `tell` shows what an agent is doing. `command` is the command line that does the same again.
     """
 
     session: Session
@@ -53,6 +53,8 @@ class Check:
     keeps: bool = False
     asks: Callable[[CheckReport], bool] = lambda _: True
     command: str = "agenteval check"
+    tell: Callable[[str], None] | None = None
+    is_interrupted: bool = False
     measured: dict[str, MeasuredTest] = field(default_factory=dict)
 
     @property
@@ -161,10 +163,11 @@ class Check:
     ) -> None:
         options = self.recorder.options
         assert options.live is not None
-        real = replace(options.live, how="real", every=True, stale="miss")
+        # where tests were played in several processes, no agent has told what it does since
+        real = replace(options.live, how="real", every=True, stale="miss", tell=self.tell)
         root = options.root.resolve()
         if self.folder:
-            folder = given_base(self.folder, root)
+            folder = given_base(self.folder, changes, root)
             base = replace(real, root=folder, source=folder)
             report.base.folder = str(self.folder)
         else:
@@ -181,8 +184,11 @@ class Check:
             keeps=self.keeps,
         )
         items = [(loaded.found, made.filed.stem) for loaded, made in waiting]
-        for (_, made), measured in zip(waiting, self._answers(job, items), strict=True):
-            self.measured[made.test.test_case_id] = measured
+        try:
+            for (_, made), measured in zip(waiting, self._answers(job, items), strict=True):
+                self.measured[made.test.test_case_id] = measured
+        except KeyboardInterrupt:  # what was paid for is not thrown away
+            self.is_interrupted = True
         done = list(self.measured.values())
         report.model = next((each.model for each in done), "")
         costs = [each.cost_usd for each in done if each.cost_usd is not None]
@@ -257,11 +263,13 @@ class Check:
         console = recorder.console
         console.capture(lambda: _enter_all(recorder, finished))  # the report tells of them
         recorder.totals.conclusion = conclude(report, recorder)
+        if self.is_interrupted:
+            why = f"interrupted; {recorder.totals.conclusion[1]}"
+            recorder.totals.conclusion = max(ExitCode.ERROR, recorder.totals.conclusion[0]), why
         code, report.exit_reason = recorder.totals.conclusion
         report.exit_code = int(code)
         report.next_step = next_step(report, self.command, recorder.folder)
-        if recorder.directory:
-            recorder.directory.add_file(CHECK, report)
+        recorder.add_file(CHECK, report)
         duration_ms = (time.perf_counter() - clock) * 1000
         console.capture(lambda: _close(recorder, started, duration_ms))
 

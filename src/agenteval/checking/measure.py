@@ -172,7 +172,7 @@ class MeasureJob:
         )
         shown = now
         measured.finished[None] = finished()
-        if measured.measurement and failing:
+        if measured.measurement and failing and stem:
             name = now.result.artifacts.replay if failing is shown else f"{stem}{FAILED}{REPLAY_ENDING}"
             measured.measurement.replay = name
         if measured.measurement and now.result.status in ("pass", "skipped"):

@@ -75,6 +75,7 @@ class ReachRunner(TestRunner):
             status=result.status,
             differences=_words(outcome, differences),
         )
+        went_on = result.error is None
         result.warnings = [each for each in result.warnings if not each.startswith("stale: ")]
         if checked.reach in ("reached", "moved") and result.status != "fail":
             leave_unmeasured(outcome, checked, allow=self.allow_unmeasured)
@@ -96,7 +97,7 @@ class ReachRunner(TestRunner):
             adapter=test.case.adapter,
             is_live=is_live(test, options),
             seen=seen,
-            knows_all=account is None or (account.opened is not None and result.error is None),
+            knows_all=account is None or (account.opened is not None and went_on),
         )
 
     def _options_of(self, test: LoadedTest) -> RunOptions:
@@ -165,7 +166,7 @@ def _words(outcome: Outcome, differences: Sequence[Difference]) -> list[str]:
     lines = [
         outcome.redactor.text(each.told()) for kind in counting for each in differences if each.kind == kind
     ]
-    if error and error.reason_code == "live.cassette_unplayed":
+    if error and error.reason_code in _ENDED_EARLY and (not lines or not is_miss):
         lines.append(error.message)
     lines = list(dict.fromkeys(lines))
     more = len(lines) - _MOST_DIFFERENCES

@@ -30,11 +30,10 @@ from agenteval.cli.options import (
     from_options,
     one_of,
     option,
-    reject_combination,
     with_reports,
 )
 from agenteval.contracts import time_limits
-from agenteval.contracts.errors import ExitCode
+from agenteval.contracts.errors import ExitCode, UsageError
 from agenteval.live.options import Budget, LiveOptions
 from agenteval.live.scratch import scratch_folder
 from agenteval.loading.config import CheckConfig
@@ -201,7 +200,13 @@ def command(asked: CheckRequest) -> ExitCode:
             "--base": asked.base,
             "--max-cost": asked.max_cost is not None,
         }
-        reject_combination("--model played", given_for_model, reason_code="usage.live")
+        for name, is_given in given_for_model.items():
+            if is_given:
+                raise UsageError(
+                    f"{name} is for trials with the real model, which is not asked",
+                    reason_code="usage.live",
+                    next_step="add --model real",
+                )
     time_limits.set_seconds(project.config.limits.pattern_seconds, project.config.limits.step_seconds)
     console = Console(
         sys.stderr if asked.json_output else sys.stdout,
@@ -265,6 +270,7 @@ def _check(
         allow_unmeasured=asked.allow_unmeasured,
         keeps=asked.update,
         asks=lambda report: asked.yes or _confirmed(console, report),
+        tell=None if asked.no_progress else LiveProgress(),
     )
 
 

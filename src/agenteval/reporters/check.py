@@ -76,6 +76,11 @@ def _reached(terminal: Terminal, report: CheckReport) -> None:
     words += [counted(len(errors), "error")] if (errors := report.of_reach("error")) else []
     words += [f"{len(replayed)} without a cassette"] if (replayed := report.of_reach("replayed")) else []
     terminal.line(", ".join(words))
+    if (reached or moved) and not report.files:
+        stale = (
+            f"their cassettes are older than {report.base.revision}: --model real --update writes new ones"
+        )
+        terminal.line(stale, indent=2, style="yellow")
     for part in report.parts[:MOST_PARTS]:
         terminal.line(f"{part.difference}", indent=2)
         terminal.line(_few(part.tests), indent=4, style="dim")

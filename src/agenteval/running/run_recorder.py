@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from agenteval.contracts.errors import ExitCode, Problem
 from agenteval.contracts.results import RunSummary, TestRow
@@ -157,11 +157,15 @@ class RunRecorder:
         """File and print the comparison of the run with its baseline."""
         from agenteval.reporters.comparison import print_comparison
 
+        self.add_file(COMPARISON, comparison)
+        print_comparison(self.console, comparison)
+
+    def add_file(self, name: str, data: Any) -> None:
+        """File what a run has beside its results, if it has a directory; a leak is entered in its place."""
         if self.directory:
             before = len(self.directory.leaks)
-            self.directory.add_file(COMPARISON, comparison)
+            self.directory.add_file(name, data)
             self._leaked(self.directory.leaks[before:])
-        print_comparison(self.console, comparison)
 
     def close(self, started: float, duration_ms: float, *, durations: int = 0) -> ExitCode:
         """Write and print the totals, with the `durations` slowest tests. `started` is seconds since 1970."""
