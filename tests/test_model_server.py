@@ -149,8 +149,9 @@ def test_the_models_template_is_mended(tmp_path: Path, monkeypatch: pytest.Monke
     """It stands among the metadata of the weights; of its braces only those of the call that it shows are doubled."""
     template = rb'{{- "{{\"name\": <n>, \"arguments\": <args-json-object>}}\n" }}{{ tool }}'
     head = b"tokenizer.chat_template" + struct.pack("<IQ", 8, len(template)) + template
-    monkeypatch.setattr(server, "WEIGHTS", tmp_path / "weights")
-    server.WEIGHTS.write_bytes(b"GGUF" + head + b"tokenizer.ggml")
+    weights = tmp_path / "weights"
+    weights.write_bytes(b"GGUF" + head + b"tokenizer.ggml")
+    monkeypatch.setattr(server, "WEIGHTS", weights)
     assert server._template() == r'{{- "{\"name\": <n>, \"arguments\": <args-json-object>}\n" }}{{ tool }}'
 
 
