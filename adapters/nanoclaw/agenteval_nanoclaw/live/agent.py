@@ -34,6 +34,8 @@ IDLE_SECONDS = 0.3
 """The idle seconds after which a run is over: an answer that could not be sent makes the agent speak again."""
 LONGEST_HANDOVER_SECONDS = 3
 """The seconds after its acknowledgement in which a message may still be on its way to the model."""
+MOST_AT_ONCE = 10
+"""The messages that the runner hands to the agent at once, unless the group's container.json has another number."""
 FAR_DAYS = 2
 """Days from today after which a real model is told of two times that do not fit each other."""
 RUNS = (*FILE_TOOLS, "mcp__nanoclaw__*")
@@ -170,9 +172,12 @@ class NanoClawAgent(LiveAgent):
     desk: Desk = field(init=False)
     acknowledged: float = 0
     """The time, by the monotonic clock, at which all messages were acknowledged although the model had not heard all."""
+    is_in_parts: bool = field(init=False)
+    """True if the messages are more than the runner hands to the agent at once."""
 
     def __post_init__(self) -> None:
         self.desk = Desk(self.workspace)
+        self.is_in_parts = len(self.case.scenario.input_messages) > MOST_AT_ONCE
 
     def lets(self, tool: str, args: Mapping[str, Any]) -> bool:
         """Return whether a call really runs although its tool does not: a plain call of `ncl`, NanoClaw's own command."""
@@ -193,11 +198,13 @@ class NanoClawAgent(LiveAgent):
     def finished(self, proxy: Proxy) -> bool:
         """Return whether every message is acknowledged, and nothing goes on: the runner never exits. Raises `AdapterError`."""
         self.desk.attend()
-        idle = proxy.idle_seconds >= IDLE_SECONDS
+        # the runner acknowledges later messages as it hands them over: nothing shows that their answer was written
+        pause = LONGEST_HANDOVER_SECONDS if self.is_in_parts else IDLE_SECONDS
+        idle = proxy.idle_seconds >= pause
         # something may have been asked while the databases were looked at
-        if not idle or not self.workspace.is_done() or proxy.idle_seconds < IDLE_SECONDS:
-            if idle:
-                self.workspace.sweep()
+        if not idle or not self.workspace.is_done() or proxy.idle_seconds < pause:
+            if idle and self.workspace.sweep():
+                self.is_in_parts = True
             return False
         said = last_lines(self.log)
         failure = self._failure()

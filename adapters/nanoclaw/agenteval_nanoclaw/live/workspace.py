@@ -126,8 +126,8 @@ class Workspace:
         pending = set(rows(self.inbound, "SELECT id FROM messages_in WHERE trigger = 1"))
         return bool(pending) and pending <= set(left_rows(self.outbound, _ACKNOWLEDGED))
 
-    def sweep(self) -> None:
-        """Mark acknowledged messages as completed, as the host does once a minute.
+    def sweep(self) -> bool:
+        """Mark acknowledged messages as completed, as the host does once a minute; return whether there were any.
 
         The runner looks at ten pending messages at a time. Until 2.2, the acknowledged ones among them hid all others.
         """
@@ -135,6 +135,7 @@ class Workspace:
         if done := pending & set(left_rows(self.outbound, _ACKNOWLEDGED)):
             with _writing(self.inbound) as database:
                 database.executemany("UPDATE messages_in SET status = 'completed' WHERE id = ?", sorted(done))
+        return bool(done)
 
     def stamp(self, moment: datetime) -> str:
         """A time as the host of this checkout writes it into rows of tasks."""
