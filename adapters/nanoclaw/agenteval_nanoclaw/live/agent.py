@@ -217,7 +217,8 @@ class NanoClawAgent(LiveAgent):
                 f"{what}{said}",
                 "mend what the log tells; --keep leaves the scratch folder to look at",
             )
-        return not self._is_handing_over(proxy)
+        # the request with the last messages may have come only now
+        return not self._is_handing_over(proxy) and proxy.idle_seconds >= pause
 
     def _is_handing_over(self, proxy: Proxy) -> bool:
         """Return whether a message may still be on its way: the runner acknowledges later ones before the model has them."""
