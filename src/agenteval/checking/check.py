@@ -25,6 +25,7 @@ from agenteval.contracts.errors import ExitCode, Problem, UsageError
 from agenteval.contracts.results import TrialsResult
 from agenteval.judging.stored import CHECK
 from agenteval.live.cassette import write as write_cassette
+from agenteval.live.command import git
 from agenteval.loading.config import CheckConfig
 from agenteval.running.run_recorder import RunRecorder
 from agenteval.running.session import Session
@@ -72,6 +73,7 @@ class Check:
         started, clock = time.time(), time.perf_counter()
         root = self.recorder.options.root
         changes = changes_since(self.settings.against, root, without=self.without)
+        self._warn_of_other_repository(changes)
         reached = self._reached(paths, changes)
         tests = [finished.test for _, finished in reached]
         report = CheckReport(
@@ -99,6 +101,20 @@ class Check:
         finished = list(self._decide(reached))
         self._close(report, finished, started, clock)
         return report, finished
+
+    def _warn_of_other_repository(self, changes: Changes) -> None:
+        """Warn if the agent's code is in another repository than its tests: a change there would look like none."""
+        options = self.recorder.options
+        checkout = options.live.config.nanoclaw.checkout if options.live else ""
+        top = git(options.root / checkout, "rev-parse", "--show-toplevel") if checkout else None
+        if top and Path(top.rstrip("\n")) != changes.top:
+            problem = Problem(
+                reason_code="check.other_repository",
+                message=f"{checkout} is another repository than that of the tests: what changed there is not listed",
+                severity="warning",
+                next_step="keep tests in the repository of the agent",
+            )
+            self.recorder.warn([problem])
 
     # Reach -----------------------------------------------------------------------------------------------------
 

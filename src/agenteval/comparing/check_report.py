@@ -84,7 +84,7 @@ class ModelUse(Model):
         words = [counted(self.requests, "request")]
         words += [] if self.tokens is None else [f"{self.tokens:,} tokens"]
         cost = self.cost_usd
-        words += [] if cost is None else [f"${cost:.2f}" if cost >= 0.01 else f"${cost:.4f}"]
+        words += [] if cost is None else [f"${cost:.2f}" if cost >= 0.01 or not cost else f"${cost:.4f}"]
         return ", ".join(words)
 
 
