@@ -275,3 +275,26 @@ def test_no_base_is_mistaken_for_another(
         told = capsys.readouterr().err
         assert "error[check.no_base]" in told
         assert why in told
+
+
+def test_trials_that_judge_nothing_are_no_verdict(shop: ShopProject, model: ShopModel) -> None:
+    """Two rates of nothing would be equal, and the check green."""
+    called = {"id": "looked-up", "type": "must_call_tool", "params": {"tool": "lookup"}}
+    shop.test("42", assertions=[{**called, "requires_capabilities": ["supports_container_metadata"]}])
+    shop.commit()
+    shop.write("prompts/system.md", BRIEF)
+    code, report = shop.check("--model", "real", "--trials", "2")
+    (test,) = report["tests"]
+    assert (code, test["reason_code"], test["measurement"]) == (2, "check.nothing_judged", None)
+
+
+def test_phrasings_leave_no_cassette_that_does_not_play(shop: ShopProject, model: ShopModel) -> None:
+    """A trial in other words than the test's own is no recording of the test; why nothing is kept is said."""
+    shop.test("42", variants=["Any news of order 42?", "Where is my order 42?"])
+    shop.commit()
+    shop.write("prompts/system.md", KIND)
+    code, report = shop.check("--model", "real", "--trials", "2", "--update")
+    (test,) = report["tests"]
+    assert (code, test["cassette"]) == (0, None)
+    assert "turn 1 (user)" in test["not_kept"]
+    assert changed_files(shop) == ["prompts/system.md"]

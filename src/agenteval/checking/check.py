@@ -251,8 +251,9 @@ class Check:
             row = finished.record.row
             test.status, test.reason_code, test.result = row.status, row.reason_code, row.result
             test.message = measured.error.partition("\n")[0] or finished.record.why * (row.status == "fail")
-            if row.status == "pass" and not row.xfail and test.verdict != "worse" and measured.cassette:
-                test.cassette = self._keep(loaded, measured.cassette)
+            if self.keeps and row.status == "pass" and not row.xfail and test.measurement:
+                test.not_kept = measured.not_kept.partition("\n")[0]
+                test.cassette = self._keep(loaded, measured.cassette) if measured.cassette else None
             yield finished
 
     def _keep(self, loaded: LoadedFile, text: str) -> str:

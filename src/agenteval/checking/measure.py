@@ -30,6 +30,16 @@ _FAILING: Mapping[Verdict, tuple[str, str]] = {
     "unclear": ("check.unclear", "--strict allows no unclear verdict"),
 }
 """The verdicts that can fail a test which meets its own bar: the reason code, and the reason."""
+_BASE_FAILED = (
+    "check.base_failed",
+    "the agent of the base could not be judged",
+    "mend the base, or give a checkout of it that is ready to run: --base DIR",
+)
+_NOTHING_JUDGED = (
+    "check.nothing_judged",
+    "in no trial of a side could any assertion be judged",
+    "add an assertion that needs less, or have the agent record what they need",
+)
 
 
 @dataclass(slots=True, kw_only=True, eq=False, repr=False)
@@ -127,7 +137,9 @@ class MeasureJob:
             trials=sum(len(each.valid) + len(each.invalid) for each in (before, after)),
         )
         if was.result.status == "error":
-            now = self._blame_base(test, was)
+            now = self._not_judged(test, was, *_BASE_FAILED)
+        elif "skipped" in (was.result.status, now.result.status):  # two rates of nothing would be equal
+            now = self._not_judged(test, was, *_NOTHING_JUDGED)
         if now.result.status == "error":
             error = now.result.error
             measured.error = error.message if error else ""
@@ -141,14 +153,10 @@ class MeasureJob:
         self._finish(test, now, after, stem, measured)
         return measured
 
-    def _blame_base(self, test: LoadedTest, was: Outcome) -> Outcome:
-        """Make the outcome of a test that was not judged, because the agent of the base was not."""
+    def _not_judged(self, test: LoadedTest, was: Outcome, code: str, why: str, step: str) -> Outcome:
+        """Make the outcome of a test whose two sides cannot be compared."""
         error = was.result.error
-        failure = Failure(
-            "check.base_failed",
-            f"the agent of the base could not be judged: {error.message if error else was.result.status}",
-            "mend the base, or give a checkout of it that is ready to run: --base DIR",
-        )
+        failure = Failure(code, f"{why}: {error.message}" if error else why, step)
         return not_run(test, self.runner.options, failure)
 
     def _finish(

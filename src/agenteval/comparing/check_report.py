@@ -175,6 +175,8 @@ class CheckedTest(Model):
     result: str | None = None
     measurement: Measurement | None = None
     cassette: str | None = None
+    not_kept: str = ""
+    """The reason why `--update` wrote no cassette, of a test that passes and is not worse."""
 
     @property
     def needs_model(self) -> bool:

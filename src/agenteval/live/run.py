@@ -193,7 +193,10 @@ def run_live(
         if options.how == "record":
             return live.record()
         if options.how == "real":
-            return live.once(live.answering())
+            made = live.once(live.answering())
+            if live.account.cassette:
+                live.account.cassette.cost_usd = made.info.cost_usd
+            return made
         return live.play(live.loaded())
     finally:
         live.tell("")

@@ -108,6 +108,8 @@ def _measured(terminal: Terminal, report: CheckReport, tests: list[CheckedTest])
         terminal.emit(*line)
         if made.verdict == "unclear":
             terminal.line(made.advice, indent=8, style="dim")
+        if test.not_kept:
+            terminal.line(f"no new cassette: {test.not_kept}", indent=8, style="yellow")
         if made.misses_bar:
             also = "as it did before" if made.missed_bar else "as it did not before"
             bar = f"fails: {made.after.pass_at_least:.0%} of its trials have to pass, {also}"
