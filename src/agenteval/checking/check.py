@@ -1,14 +1,15 @@
 """A check from its first step to its report: changes, reach, measurement, cassettes, and what it all comes to."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from agenteval.checking.base import export, given_base, refuse_other_packages
-from agenteval.checking.changes import Changes, Sent, changes_since
+from agenteval.checking.changes import Changes, FileChange, Sent, changes_since
 from agenteval.checking.conclusion import conclude, next_step
-from agenteval.checking.measure import MeasuredTest, MeasureJob, decided
+from agenteval.checking.differences import decided
+from agenteval.checking.measure import MeasuredTest, MeasureJob
 from agenteval.checking.reach import ReachedTest, ReachRunner, cassette_file, never_runs, seen_in_run
 from agenteval.comparing.check_report import (
     ChangedFile,
@@ -60,7 +61,7 @@ class Check:
 
     @property
     def recorder(self) -> RunRecorder:
-        """What writes and counts the results."""
+        """The recorder, which writes and counts the results."""
         return self.session.recorder
 
     @property
@@ -148,29 +149,38 @@ class Check:
         self, changes: Changes, reached: Sequence[tuple[LoadedFile, ReachedTest]]
     ) -> list[ChangedFile]:
         """List the changed files, each with the tests that saw it."""
-        files = []
-        adapters = {made.adapter for _, made in reached}
         sent = {name: Sent(each.heard) for name, each in self.measured.items()}
+        # a run that ended early, or of which the system tells nothing, might have opened any file
+        knows_all = all(made.knows_all or self._knows_all(made) for _, made in reached)
+        files = []
         for change in changes.files:
             ways: dict[Seen, list[str]] = {}
-            knows_all = change.kind != "deleted"
             for _, made in reached:
-                name = made.test.test_case_id
-                measured = self.measured.get(name)
-                way = made.seen.get(change.path)
-                if measured and not way:
-                    way = seen_in_run(change, sent[name], measured.opened)
-                knows_all = knows_all and (made.knows_all or bool(measured and measured.opened is not None))
-                if way:
-                    ways.setdefault(way, []).append(name)
+                if way := made.seen.get(change.path) or self._seen_in_trials(change, made, sent):
+                    ways.setdefault(way, []).append(made.test.test_case_id)
             best = next((way for way in _SEEN if way in ways), None)
-            if best is None:
-                host = any(never_runs(each, change.path, self.recorder.options) for each in adapters)
-                best = "host" if host else "unseen" if knows_all else "unknown"
+            seen = best or self._unseen(change, {made.adapter for _, made in reached}, knows_all=knows_all)
             files.append(
-                ChangedFile(path=change.path, change=change.kind, seen=best, tests=ways.get(best, []))
+                ChangedFile(path=change.path, change=change.kind, seen=seen, tests=ways.get(seen, []))
             )
         return files
+
+    def _unseen(self, change: FileChange, adapters: Collection[str], *, knows_all: bool) -> Seen:
+        """Tell why no test saw a file: none could, none did, or nobody knows."""
+        if any(never_runs(each, change.path, self.recorder.options) for each in adapters):
+            return "host"
+        return "unseen" if knows_all and change.kind != "deleted" else "unknown"
+
+    def _knows_all(self, made: ReachedTest) -> bool:
+        """Return whether the trials of a test show all files that its agent opens."""
+        measured = self.measured.get(made.test.test_case_id)
+        return measured is not None and measured.opened is not None
+
+    def _seen_in_trials(self, change: FileChange, made: ReachedTest, sent: Mapping[str, Sent]) -> Seen | None:
+        """Tell how the trials of a test saw a changed file; None if they did not, or there are none."""
+        name = made.test.test_case_id
+        measured = self.measured.get(name)
+        return seen_in_run(change, sent[name], measured.opened) if measured else None
 
     # Measurement -----------------------------------------------------------------------------------------------
 

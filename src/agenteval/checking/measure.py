@@ -5,11 +5,10 @@ from dataclasses import dataclass, replace
 from itertools import cycle
 from pathlib import Path
 
-from agenteval.comparing.behaviour import Trajectory, call_changes, recorded
-from agenteval.comparing.check_report import AssertionRates, Measurement, Way
-from agenteval.comparing.rate_verdicts import RateVerdict, Verdict, settled
+from agenteval.checking.differences import compared
+from agenteval.comparing.check_report import Measurement
+from agenteval.comparing.rate_verdicts import Verdict, settled
 from agenteval.comparing.rates import Rate
-from agenteval.contracts.results import TrialsResult
 from agenteval.judging.runner import Outcome, RunOptions, not_run, run_test
 from agenteval.judging.stored import REPLAY_ENDING
 from agenteval.judging.verdicts import Failure
@@ -20,11 +19,8 @@ from agenteval.loading.testfile import LoadedTest
 from agenteval.redaction.sealing import LeakError, sealed
 from agenteval.running.baselines import today
 from agenteval.running.test_runner import FinishedTest, TestRunner
-from agenteval.running.trials import TrialSeries, change_lines_of, forgive, ways_of
+from agenteval.running.trials import TrialSeries, forgive, ways_of
 
-FAILED = ".failed"
-"""Stands before the ending of the replay of a failing trial, where the result shows a trial that passed."""
-_LONGEST_ANSWER = 4000
 _FAILING: Mapping[Verdict, tuple[str, str]] = {
     "worse": ("check.worse", "it passes less often than before"),
     "unclear": ("check.unclear", "--strict allows no unclear verdict"),
@@ -123,19 +119,7 @@ class MeasureJob:
         sides = [each for each in (before, after) if each.valid or each.invalid]
         done = [each.outcome(stopped=stopped or not each.is_over) for each in sides]
         was, now = done[0], done[-1]
-        live = [each.result.live for each in done if each.result.live]  # of all trials of a side
-        costs = [each.cost_usd for each in live if each.cost_usd is not None]
-        accounts = [each.account for each in after.outcomes if each.account]
-        measured = MeasuredTest(
-            finished={},
-            heard=list(dict.fromkeys(text for each in accounts for text in each.heard)),
-            opened=now.account.opened if now.account else None,
-            model=next((each.model for each in live), ""),
-            requests=sum(each.requests for each in live),
-            tokens=sum(tokens_of(each.tokens) for each in live),
-            cost_usd=sum(costs) if costs else None,
-            trials=sum(len(each.valid) + len(each.invalid) for each in (before, after)),
-        )
+        measured = _used(done, before, after)
         if was.result.status == "error":
             now = self._not_judged(test, was, *_BASE_FAILED)
         elif "skipped" in (was.result.status, now.result.status):  # two rates of nothing would be equal
@@ -144,7 +128,7 @@ class MeasureJob:
             error = now.result.error
             measured.error = error.message if error else ""
         else:
-            measured.measurement = _compared(
+            measured.measurement = compared(
                 before, after, was.result.trials, now.result.trials, stopped=stopped
             )
             if self.keeps:
@@ -163,35 +147,35 @@ class MeasureJob:
         self, test: LoadedTest, now: Outcome, after: TrialSeries, stem: str, measured: MeasuredTest
     ) -> None:
         """Seal the result, once for each verdict that decides it: the verdict is known when all tests are measured."""
-
-        def finished() -> FinishedTest:
-            made = self.runner.seal(test, now, lambda *_: stem)
-            made.account = None  # which holds all that the model was given
-            if failing and failing is not shown and made.filed.stem:
-                name = f"{stem}{FAILED}{REPLAY_ENDING}"
-                try:
-                    made.filed.files.append((name, sealed(failing.replay, failing.redactor)))
-                except LeakError as leak:
-                    made.filed.leaks.append(leak.problem(name))
-            return made
-
         failing = next(
             (each for each in after.outcomes if each.result.status == "fail" and each.replay), None
         )
-        shown = now
-        measured.finished[None] = finished()
-        if measured.measurement and failing and stem:
-            name = now.result.artifacts.replay if failing is shown else f"{stem}{FAILED}{REPLAY_ENDING}"
-            measured.measurement.replay = name
-        if measured.measurement and now.result.status in ("pass", "skipped"):
-            rates = [measured.measurement.before, measured.measurement.after]
-            for verdict, (code, why) in _FAILING.items():
-                if verdict == "worse" or self.strict:
-                    now.result.status, now.result.reason_code, now.result.xfail = "fail", code, False
-                    now.result.next_step = "{}: {} of {} trials before, {} of {} now".format(
-                        why, *(number for each in rates for number in (each.passed, each.judged))
-                    )
-                    measured.finished[verdict] = finished()
+        other = failing if failing is not now else None  # the result shows a trial that passed
+        measured.finished[None] = self._sealed(test, now, other, stem)
+        made = measured.measurement
+        if made and failing and stem:
+            made.replay = _replay_name(stem) if other else now.result.artifacts.replay
+        if made is None or now.result.status != "pass":
+            return
+        rates = f"{made.before.passed} of {made.before.judged} trials before, {made.after.passed} of {made.after.judged} now"
+        verdicts: tuple[Verdict, ...] = ("worse", "unclear") if self.strict else ("worse",)
+        for verdict in verdicts:
+            code, why = _FAILING[verdict]
+            now.result.status, now.result.reason_code, now.result.xfail = "fail", code, False
+            now.result.next_step = f"{why}: {rates}"
+            measured.finished[verdict] = self._sealed(test, now, other, stem)
+
+    def _sealed(self, test: LoadedTest, now: Outcome, failing: Outcome | None, stem: str) -> FinishedTest:
+        """Seal a result, with the replay of a failing trial beside it."""
+        made = self.runner.seal(test, now, lambda *_: stem)
+        made.account = None  # which holds all that the model was given
+        if failing and made.filed.stem:
+            name = _replay_name(stem)
+            try:
+                made.filed.files.append((name, sealed(failing.replay, failing.redactor)))
+            except LeakError as leak:
+                made.filed.leaks.append(leak.problem(name))
+        return made
 
     def _kept(self, test: LoadedTest, after: TrialSeries) -> tuple[str, str]:
         """Choose the cassette of a passing trial on the usual way, if it plays; else tell why there is none."""
@@ -209,6 +193,28 @@ class MeasureJob:
         return "", why
 
 
+def _used(done: Sequence[Outcome], before: TrialSeries, after: TrialSeries) -> MeasuredTest:
+    """Begin with what the trials took, and what the agent of today sent and opened in them."""
+    live = [each.result.live for each in done if each.result.live]  # of all trials of a side
+    costs = [each.cost_usd for each in live if each.cost_usd is not None]
+    accounts = [each.account for each in after.outcomes if each.account]
+    return MeasuredTest(
+        finished={},
+        heard=list(dict.fromkeys(text for each in accounts for text in each.heard)),
+        opened=done[-1].account.opened if done[-1].account else None,
+        model=next((each.model for each in live), ""),
+        requests=sum(each.requests for each in live),
+        tokens=sum(tokens_of(each.tokens) for each in live),
+        cost_usd=sum(costs) if costs else None,
+        trials=sum(len(each.valid) + len(each.invalid) for each in (before, after)),
+    )
+
+
+def _replay_name(stem: str) -> str:
+    """The name of the replay of a failing trial, where the result shows a trial that passed."""
+    return f"{stem}.failed{REPLAY_ENDING}"
+
+
 def playable(test: LoadedTest, cassette: Cassette, options: RunOptions) -> tuple[str, str]:
     """Return the text of a cassette if the agent plays with it; else an empty one, and why it does not."""
     assert options.live is not None
@@ -220,81 +226,3 @@ def playable(test: LoadedTest, cassette: Cassette, options: RunOptions) -> tuple
     live = replace(options.live, how="play", stale="miss", cassette=replayed, budget=None)
     error = run_test(test, replace(options, live=live)).result.error
     return ("", error.message) if error else (text, "")
-
-
-def _compared(
-    before: TrialSeries,
-    after: TrialSeries,
-    was: TrialsResult | None,
-    now: TrialsResult | None,
-    *,
-    stopped: bool,
-) -> Measurement:
-    """Put side by side what the two agents did."""
-    assert was is not None
-    assert now is not None
-    ways = _ways(before.outcomes, after.outcomes)
-    was_usual = max(ways, key=lambda way: len(way[1]), default=None)
-    is_usual = max(ways, key=lambda way: len(way[2]), default=None)
-    one, other = (way[0] if way else None for way in (was_usual, is_usual))
-    answers = [_answer(before, was_usual[1]), _answer(after, is_usual[2])] if was_usual and is_usual else []
-    by_id = [{each.id: each for each in side.assertions} for side in (was, now)]
-    return Measurement(
-        verdict="unclear",
-        asked=before.number,
-        before=was,
-        after=now,
-        p=1.0,
-        low=-1.0,
-        high=1.0,
-        stopped_early=stopped,
-        ways=[
-            Way(
-                calls=[call.tool for call in way.calls],
-                before=len(ones),
-                after=len(others),
-                difference=change_lines_of(one, way) if one and way is not one else [],
-            )
-            for way, ones, others in ways
-        ],
-        calls=call_changes(one, other) if one and other else [],
-        answers=answers,
-        assertions=[
-            AssertionRates(id=name, before=by_id[0].get(name), after=by_id[1].get(name))
-            for name in dict.fromkeys([*by_id[0], *by_id[1]])
-        ],
-        misses_bar=now.passed < after.bar * now.judged - 1e-9,
-        missed_bar=was.passed < before.bar * was.judged - 1e-9,
-    )
-
-
-def _ways(
-    before: Sequence[Outcome], after: Sequence[Outcome]
-) -> list[tuple[Trajectory, list[int], list[int]]]:
-    """Group the trials of both sides by their calls: each way with its trials before and after, the most frequent before first."""
-    ways: list[tuple[Trajectory, list[int], list[int]]] = [
-        (way, trials, []) for way, trials in ways_of(before)
-    ]
-    for way, trials in ways_of(after):
-        same = next((numbers for known, _, numbers in ways if not call_changes(known, way)), None)
-        if same is None:
-            ways.append((way, [], trials))
-        else:
-            same += trials
-    return ways
-
-
-def _answer(side: TrialSeries, trials: Sequence[int]) -> str:
-    """Return the answer of the first of some trials, redacted as its trace is; empty where there is none."""
-    if not trials:
-        return ""
-    outcome = side.outcomes[trials[0] - 1]
-    output = recorded(outcome.trace, outcome.redactor).output if outcome.trace else None
-    return (output or "")[:_LONGEST_ANSWER]
-
-
-def decided(measurement: Measurement, verdict: RateVerdict) -> None:
-    """Add to a measurement what is known once all tests are decided on together."""
-    measurement.verdict = verdict.verdict
-    measurement.p, measurement.low, measurement.high = verdict.adjusted_p, verdict.low, verdict.high
-    measurement.advice, measurement.trials_needed = verdict.words(), verdict.trials_needed

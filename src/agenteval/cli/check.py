@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
 
 class CheckRequest(Request):
-    """What an `agenteval check` command line asks for: its options, in the order of the help."""
+    """The options of an `agenteval check` command line, in the order of the help."""
 
     paths: PathsArgument = FROM_CONFIGURATION
     expression: ExpressionOption = ""
@@ -138,13 +138,13 @@ class CheckRequest(Request):
     reports: Mapping[str, Path]
 
     def settings(self, config: CheckConfig) -> CheckConfig:
-        """The settings of the configuration, overridden by the options."""
+        """Return the settings of the configuration, overridden by the options."""
         given = {"against": self.against, "trials": self.trials, "model": self.model}
         changed: Any = {name: value for name, value in given.items() if value}
         return replace(config, **changed)
 
     def live_options(self, project: OpenProject, scratch: Path) -> LiveOptions:
-        """How agents are run: with the model played, whatever the author has changed."""
+        """Make the options that run agents with the model played, whatever the author has changed."""
         config, changes = project.config.live, dict[str, Any]()
         if self.runtime:
             changes["runtime"] = self.runtime
