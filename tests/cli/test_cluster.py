@@ -286,7 +286,7 @@ def test_unreachable(
     for address in ("tcp://127.0.0.1:9", "nonsense://x"):
         clock = time.monotonic()
         said = refused(capfd, "run", "tests", "--cluster", address)
-        assert time.monotonic() - clock < 5
+        assert time.monotonic() - clock < 10
         assert f"error[cluster.unreachable]: --cluster {address}: no scheduler answers there" in said
         assert len(said.splitlines()) == 2
 
