@@ -92,9 +92,14 @@ class Workspace:
         self.folder = folder
         self.installed: list[Path] = []
         self.exit_code = 0
-        for name in ("examples", "schemas", "tests/cases"):
-            shutil.copytree(ROOT / name, folder / name)
+        for name in ("examples", "schemas", "tests/cases", "docs/shop"):
+            shutil.copytree(
+                ROOT / name, folder / name, ignore=shutil.ignore_patterns("artifacts", ".agenteval_cache")
+            )
         (folder / ".git").mkdir()
+        # A live run copies what git tracks, and this folder is not a real repository.
+        for command in (["init", "-q"], ["add", "-A"]):
+            subprocess.run(["git", "-C", str(folder / "docs/shop"), *command], check=True)
         shutil.copy(SPANS, folder / "spans.jsonl")
         leak(folder)
         fixed(folder)

@@ -15,10 +15,26 @@ from agenteval.live.sandbox import probe
 from agenteval.loading.config import load_config
 from agenteval.loading.testfile import load_test
 from agenteval_nanoclaw.bundle import load_bundle
-from pages import DOCS, PAGES, ROOT, Block, Workspace, blocks, follow, name_of, normal, refresh, text_of
+from pages import (
+    DOCS,
+    PAGES,
+    ROOT,
+    Block,
+    Workspace,
+    blocks,
+    follow,
+    name_of,
+    normal,
+    prose,
+    refresh,
+    text_of,
+)
 
 README = ROOT / "README.md"
 CI = DOCS / "ci.md"
+FIRST_TEST = DOCS / "first-test.md"
+LIVE_PAGES = [README, FIRST_TEST, DOCS / "live.md"]
+"""The pages with commands that run an agent in the sandbox."""
 UPDATE = "python tests/pages.py brings the shown output up to date"
 
 PARSERS = {"yaml": yaml.safe_load, "json": json.loads, "toml": tomllib.loads, "python": ast.parse}
@@ -37,7 +53,7 @@ def blocks_in(*languages: str) -> list[object]:
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_pages_show_what_happens(page: Path, tmp_path: Path) -> None:
     """Followed from its top, every command of a page prints what the page shows, and every value is as shown."""
-    if page.name == "live.md" and not probe("bwrap").works:
+    if page in LIVE_PAGES and not probe("bwrap").works:
         pytest.skip("bubblewrap does not work here")
     differing = [
         f"the page shows:\n{block.text}\nit is:\n{now}"
@@ -47,10 +63,10 @@ def test_pages_show_what_happens(page: Path, tmp_path: Path) -> None:
     assert differing == [], UPDATE
 
 
-def test_the_walk_through_ends_green_once_the_mistakes_are_undone(tmp_path: Path) -> None:
-    """The files of the README's walk-through, and nothing else, make a test that passes with nothing vacuous."""
+def test_the_first_test_ends_green_once_the_mistakes_are_undone(tmp_path: Path) -> None:
+    """The files of the first walk, and nothing else, make a test that passes with nothing vacuous."""
     workspace = Workspace(tmp_path)
-    for block in blocks(README):
+    for block in blocks(FIRST_TEST):
         if block.role == "file":
             workspace.follow(block)
     assert {str(path.relative_to(tmp_path)) for path in tmp_path.glob("evals/**/*.*")} == {
@@ -59,6 +75,11 @@ def test_the_walk_through_ends_green_once_the_mistakes_are_undone(tmp_path: Path
     }
     workspace.run("agenteval run evals --fail-on-vacuous --strict --strict-capabilities")
     assert workspace.exit_code == 0
+
+
+def test_the_readme_is_short() -> None:
+    """A stranger decides in ten seconds: at most 700 words, code and output among them."""
+    assert len(text_of(README).split()) <= 700
 
 
 @pytest.mark.parametrize("block", blocks_in(*PARSERS))
@@ -144,11 +165,22 @@ def test_links_lead_to_headings(page: Path) -> None:
     assert broken == []
 
 
-def test_every_page_is_in_the_indexes() -> None:
-    """Every page of docs/ is linked from docs/README.md, and from the README."""
-    pages = {page.name for page in DOCS.glob("*.md")} - {"README.md"}
-    assert set(re.findall(r"\]\(([\w-]+\.md)\)", text_of(DOCS / "README.md"))) == pages
-    assert set(re.findall(r"\]\(docs/([\w-]+\.md)\)", text_of(README))) == pages
+def test_every_page_is_in_the_index_once() -> None:
+    """Every page of docs/ is linked from docs/README.md, which the README leads to."""
+    pages = sorted(page.name for page in DOCS.glob("*.md") if page.name != "README.md")
+    assert sorted(re.findall(r"\]\(([\w-]+\.md)\)", text_of(DOCS / "README.md"))) == pages
+    assert "](docs/README.md" in text_of(README)
+
+
+def test_relative_links_lead_to_files() -> None:
+    """Links and pictures of all pages name files and folders that exist."""
+    broken = [
+        f"{name_of(page)}: {target}"
+        for page in PAGES
+        for target in re.findall(r"\]\((?!https?:|#)([^)#\s]+)", prose(page))
+        if not (page.parent / target).exists()
+    ]
+    assert broken == []
 
 
 def test_shown_output_may_differ_in_what_varies_only() -> None:
