@@ -54,7 +54,7 @@ def side(passed: int, trials: int, failed: str = "names-order", vacuous: int = 0
         judged=trials,
         passed=passed,
         pass_at_least=0.5,
-        rate=passed / trials,
+        rate=passed / trials if trials else None,
         trials=[
             Trial(
                 number=number,

@@ -34,8 +34,8 @@ def test_nothing_changed(shop: ShopProject, capsys: pytest.CaptureFixture[str]) 
     )
     said = capsys.readouterr().out.splitlines()
     assert said[-4:] == [
-        f"changed since HEAD ({report['base']['commit']}): nothing",
-        "reaches 0 of 1 test",
+        f"changed since HEAD ({report['base']['commit'][:8]}): nothing",
+        "reaches 0 of 1 test, 1 unreached",
         "",
         "exit 0: nothing is worse, nothing fails, and nothing is left to measure",
     ]

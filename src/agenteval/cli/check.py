@@ -289,7 +289,7 @@ def _confirmed(console: Console, report: "CheckReport") -> bool:
 def _reported(asked: CheckRequest, project: OpenProject, check: "Check") -> ExitCode:
     """Run the check, with its directory and the reports that were asked for; print what it found."""
     from agenteval.redaction.sealing import sealed
-    from agenteval.reporters.check import tell
+    from agenteval.reporters.check import has_own_result, print_check
     from agenteval.reporters.terminal import flush, write_encoded
 
     recorder, artifacts = check.recorder, asked.artifacts_dir or project.runs
@@ -305,11 +305,10 @@ def _reported(asked: CheckRequest, project: OpenProject, check: "Check") -> Exit
         recorder.on_result = reporting.add
         with redirect_stdout(sys.stderr) if asked.json_output else nullcontext():  # a plugin may print
             report, finished = check.run(asked.paths)
-            for test, each in zip(report.tests, finished, strict=True):
-                told_by_report = test.needs_model or test.measurement
-                if console.verbosity > 0 or (test.status in ("fail", "error") and not told_by_report):
-                    console.replay(each.console_lines)
-            tell(console, report, recorder.folder)
+            verbose = console.verbosity > 0
+            pairs = zip(report.tests, finished, strict=True)
+            results = [each.console_lines for test, each in pairs if verbose or has_own_result(test)]
+            print_check(console, report, recorder.folder, verbose=verbose, results=results)
     if asked.json_output:
         write_encoded(sys.stdout, sealed(report, recorder.redactor).decode())
         flush(sys.stdout)

@@ -18,6 +18,7 @@ from agenteval.cli.options import (
     option,
     with_reports,
 )
+from agenteval.comparing.check_report import CheckReport, check_of
 from agenteval.comparing.comparison import comparison_of
 from agenteval.contracts.errors import ExitCode, UsageError
 from agenteval.judging.stored import SUMMARY, StoredRun, find_run, stored_problem
@@ -64,6 +65,9 @@ def report(
 
 def _print_run(run: StoredRun, console: Console) -> None:
     """Print all that the run itself printed, except excerpts of files, which may have changed since."""
+    if check := check_of(run):
+        _print_check(run, check, console)
+        return
     console.strict = bool(run.summary.forbidden_warnings)
     printed: dict[str, list[str]] = {}
     for problem in run.summary.problems:
@@ -79,6 +83,21 @@ def _print_run(run: StoredRun, console: Console) -> None:
         print_comparison(console, comparison)
     console.summary(run.summary, summary_path=f"{run.path}/{SUMMARY}")
     console.ending(run.summary.exit_code, run.summary.exit_reason)
+    console.flush()
+
+
+def _print_check(run: StoredRun, check: CheckReport, console: Console) -> None:
+    from agenteval.reporters.check import has_own_result, print_check
+
+    verbose = console.verbosity > 0
+    shown = {test.test_case_id for test in check.tests if verbose or has_own_result(test)}
+    results = [
+        console.console_lines(result, str(run.path))
+        for result in run.results()
+        if result.test_case_id in shown
+    ]
+    print_check(console, check, str(run.path), verbose=verbose, results=results)
+    console.ending(check.exit_code, check.exit_reason)
     console.flush()
 
 

@@ -147,6 +147,11 @@ class Measurement(Model):
     missed_bar: bool = False
     """True if the agent of the base did so, too."""
 
+    def words(self) -> str:
+        """Describe both rates: `worse: 6 of 6 trials passed before, 0 of 6 now`."""
+        was, now = self.before, self.after
+        return f"{self.verdict}: {was.passed} of {counted(was.judged, 'trial')} passed before, {now.passed} of {now.judged} now"
+
     @property
     def fallen(self) -> list[AssertionRates]:
         """The assertions that pass less often than before."""
