@@ -53,7 +53,7 @@ def test_a_harmful_change_of_the_prompt(
     assert changed_files(shop) == ["prompts/system.md", "report.html", "report.md"]
     assert shop.run(*report["next_step"].split()[1:]) == 0
     said = capsys.readouterr().out
-    assert re.search(r"^worse +command\.order\.lookup\.o42  ━+ (\d)/\1 → ─+ 0/\d", said, re.MULTILINE), said
+    assert re.search(r"^✗ worse +command\.order\.lookup\.o42  ━+ (\d)/\1 → ─+ 0/\d", said, re.MULTILINE), said
     assert json.loads((shop.root / "artifacts/check-1/summary.json").read_text())["exit_code"] == 1
 
 

@@ -19,13 +19,13 @@ from screen import Screen
 GOLDEN = Path(__file__).parent / "check"
 
 
-def screen_of(check: CheckReport, *, width: int = 80, encoding: str = "utf-8", **options: bool) -> str:
+def screen_of(check: CheckReport, *, width: int = 80, encoding: str = "utf-8", verbose: bool = False) -> str:
     """What a terminal without colours shows of a check."""
     screen = Screen(encoding, terminal=width < 140)
     terminal = Terminal(screen, color="never")
     terminal.is_terminal, terminal.width = width < 140, width
     terminal.room = width if terminal.is_terminal else sys.maxsize
-    print_check(terminal, check, "artifacts/run-1", **options)
+    print_check(terminal, check, "artifacts/run-1", verbose=verbose)
     return screen.text()
 
 
