@@ -6,13 +6,26 @@ from typing import Any
 import pytest
 
 from agenteval.cli import main
-from agenteval.live.cassette import Cassette, Difference, squeezed
+from agenteval.live.cassette import Cassette, Difference, Written
 from agenteval.live.wires import WIRES, request_parts
 from live_projects import LiveProject, needs_sandbox
 
 VENDOR = "First words of the CLI.\n\nAnswer in short sentences.\n\nDo not make up links."
 AUTHOR = "You serve the order desk.\nLook every order up before you answer."
-FILE = 'APPENDED = "You serve the order desk.\\n" \\\n    "Look every order " + "up before you answer."\nRULE = "Be rude."\n'
+FILE = (
+    'APPENDED = "You serve the order desk.\\n" \\\n    "Look every order " + "up before you answer."\nRULE = "Be rude."\n'
+    """
+Usage:
+metadata:
+Send a message to another agent.
+style: Talk in rhymes.
+- Be brief.
+state: unknown
+description: Reviews code
+Never look an order up that the guest has not named to you.
+"""
+)
+ENDS = "When the conversation grows long, some or all of the current context is summarized.\n\n<total_tokens>15 tokens left</total_tokens>"
 OLD, NEW = "claude-cli/2.1.300", "claude-cli/2.1.301"
 WITH = f"{VENDOR}\n\n{AUTHOR}"
 MISSES = {
@@ -23,11 +36,20 @@ MISSES = {
     "its first line, which stands in no file": (f"{VENDOR}\nFor Ann:\n{AUTHOR}", f"{VENDOR}\nFor Bob:\n{AUTHOR}"),
     "a line in its middle that is gone": (WITH.replace("\nLook", "\nDear guest\nLook"), WITH),
     "a line of a file in the middle of the prompt": (WITH, WITH.replace("Answer in short sentences.", "Be rude.")),
+    "a short value of a file": (WITH, WITH.replace("Answer in short sentences.", "Talk in rhymes.")),
+    "a short entry of a list": (WITH.replace("Answer", "Be brief.\nAnswer"), WITH),
+    "an agent's description": (f"- bot: Reviews code (Tools: Read, Grep)\n{VENDOR}", f"- bot: Deletes code (Tools: Read, Grep)\n{VENDOR}"),
+    "all that is appended, beside a new end of the CLI's": (f"{VENDOR}\n\nMade by code.", f"{VENDOR}\n\n{ENDS}\n\nMade by other code."),
+    "the first appended line, beside a new end of the CLI's": (f"{VENDOR}\n\nFor Ann:\n{AUTHOR}", f"{VENDOR}\n\n{ENDS}\n\nFor Bob:\n{AUTHOR}"),
     "the author's and the vendor's at once": (WITH, WITH.replace("First", "The first").replace("Look every", "Look no")),
 }  # fmt: skip
 NOTES = {
     "a line of the vendor's": (WITH, WITH.replace("Answer in short", "Write long")),
     "a line of the vendor's, beside nothing appended": (VENDOR, VENDOR.replace("Answer in short", "Write long")),
+    "a new end before what is appended": (WITH, f"{VENDOR}\n\n{ENDS}\n\n{AUTHOR}"),
+    "a new end behind what is appended": (WITH, f"{WITH}\n\n<total_tokens>15 tokens left</total_tokens>"),
+    "a key that stands in a file": (WITH, WITH.replace("Answer", "metadata:\nAnswer")),
+    "letters that stand within a word of a file": (WITH, WITH.replace("Answer", "serve\nAnswer")),
     "a new first line": (WITH, f"More words of the CLI.\n{WITH}"),
 }  # fmt: skip
 
@@ -59,7 +81,7 @@ def system(text: str, blocks: int) -> list[dict[str, Any]]:
 
 def played(before: str, after: str, client: str = NEW, *, stale: Any = "miss", blocks: int = 1) -> Any:
     """What a cassette of the one prompt answers to the other."""
-    cassette = Cassette(client=OLD, written=lambda: squeezed(FILE))
+    cassette = Cassette(client=OLD, written=lambda: Written([FILE]))
     wire = WIRES["messages"]
     first, second = (
         request_parts(wire, {"model": "m", "system": system(text, number), "messages": []}, by_cli=True)
@@ -91,6 +113,36 @@ def test_what_the_vendor_changed_is_a_note(what: str) -> None:
         assert message is not None
         assert {each.kind for each in differences} == {"vendor"}
     assert played(before, after, OLD)[0] is None
+
+
+@pytest.mark.parametrize(
+    ("tool", "line", "is_miss"),
+    [
+        ("Grep", "Usage:", False),
+        ("SendMessage", "Send a message to another agent.", False),
+        ("Agent", "- bot: Reviews code (Tools: *)", True),
+        ("Skill", "- rhyme: Talk in rhymes.", True),
+        ("Bash", "Be rude.", True),
+        ("Bash", "Usage:", False),
+        ("Agent", "- Shell: unknown", False),
+        ("WebSearch", "Never look an order up that the guest has not named to you.", True),
+    ],
+)
+def test_words_in_a_tool_of_the_cli_are_the_authors_where_it_lists_agents_and_skills(
+    tool: str, line: str, is_miss: bool
+) -> None:
+    """The CLI describes its other tools alone: short lines in them stand in the author's files by chance."""
+    cassette, wire = Cassette(client=OLD, written=lambda: Written([FILE])), WIRES["messages"]
+    first, second = (
+        request_parts(
+            wire,
+            {"model": "m", "messages": [], "tools": [{"name": tool, "description": text}]},
+            by_cli=True,
+        )
+        for text in ("Does it.", f"Does it.\n{line}\nNow.")
+    )
+    cassette.add("messages", first, {"content": []})
+    assert (cassette.play("messages", second, client=NEW)[0] is None) == is_miss
 
 
 AGENT = """

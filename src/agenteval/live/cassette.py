@@ -6,7 +6,7 @@ sensitive is redacted before anything is compared, so that a recorded and a play
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import Any
 
 from agenteval.contracts.json_values import find_differences, json_in
 from agenteval.live.options import Stale
-from agenteval.live.wires import NAMED_ONLY, Part, PartKind
+from agenteval.live.wires import NAMED_ONLY, TOOL, Part, PartKind
 from agenteval.reading.documents import refuse_link_out, sha256
 from agenteval.redaction.redactor import Redactor
 
@@ -23,8 +23,29 @@ _SHOWN = 60
 """Characters of a text that a miss shows around a change."""
 _MOST_SHOWN = 4
 _PROMPT = "system prompt"
-_SHORTEST_LINE, _CERTAIN_LINE = 5, 16
-"""The letters and digits from which a line in an author's file is the author's; and from which that is no chance."""
+_CERTAIN_LINE, _CERTAIN_ANYWHERE = 16, 40
+"""The letters and digits from which a line that stands somewhere in an author's files is the author's: in parts that are open to authors, and in others."""
+_OPEN_TO_AUTHORS = re.compile(rf"(?:{_PROMPT}|reminder)|{TOOL}(?:Agent|Bash|Task|Skill|SlashCommand)$")
+"""The names of vendor's parts in which the CLI puts words of an author: agents, skills, the signature of commits.
+
+Other tools it describes alone. `Usage:` and `Send a message to another agent.` in them stand in files of authors as well.
+"""
+_ENTRY = re.compile(r"- [\w:-]+: (\S+ .+?)(?: \(Tools: [^()]*\))?$")
+"""The description of an agent or a skill in a list of them: its name and its tools stand elsewhere in the author's files."""
+_ENDS_OF_PROMPT = (
+    "When working with tool results, write down",
+    "When the conversation grows long, some or all of the current context",
+    "When you have enough information to act, act.",
+    "<total_tokens>",
+)
+"""The beginnings of the lines with which the prompt of the CLI ends, from 2.1.128 to 2.1.332.
+
+The appended text stands beside them, where a line that stands in no file counts as the author's.
+"""
+_STRING = re.compile(r"\"((?:[^\"\\\n]|\\.)+)\"|'((?:[^'\\\n]|\\.)+)'|`([^`]+)`")
+"""A text in the quotes of most languages: a prompt that stands in code is sent without them."""
+_VALUE = re.compile(r"^\s*(?:- +)?(?:[\w.-]+\s*[:=]\s*)?[\"'`]*(.*)$")
+"""The text of a line without the sign of a list, a key before it, and quotes that end on another line."""
 
 
 @dataclass(slots=True)
@@ -72,8 +93,8 @@ class Cassette:
     cost_usd: float | None = None
     texts: dict[str, str] = field(default_factory=dict)
     exchanges: list[Exchange] = field(default_factory=list)
-    written: Callable[[], str] = str
-    """All that the author has written, as `squeezed` has it: to tell the author's words in the vendor's prompt."""
+    written: Callable[[], "Written"] = lambda: Written([])
+    """All that the author has written: to find the author's words in the vendor's prompt."""
     _compared: dict[tuple[str, str], list[Difference]] = field(default_factory=dict)
 
     def add(self, api: str, parts: Sequence[Part], answer: Mapping[str, Any]) -> None:
@@ -130,7 +151,7 @@ class Cassette:
             old, new = before.get(name, ""), after.get(name, "")
             key = _digest(old), _digest(new)
             if old != new and key not in self._compared:
-                gone, come = _changed_by_author(old, new, self.written(), may_be_appended=name == _PROMPT)
+                gone, come = _changed_by_author(name, old, new, self.written())
                 changed = Difference(f"the author's words in {name}", "author", gone, come)
                 self._compared[key] = [changed] if gone or come else []
             found += self._compared.get(key, [])
@@ -175,7 +196,7 @@ def _of_vendor(parts: Sequence[Part]) -> dict[str, str]:
     return texts
 
 
-def _changed_by_author(before: str, after: str, written: str, *, may_be_appended: bool) -> tuple[str, str]:
+def _changed_by_author(name: str, before: str, after: str, written: "Written") -> tuple[str, str]:
     """The lines that an author took out of a vendor's text, and those put in.
 
     These stand in the author's files. What is appended to the prompt may be made up by code, and stand in no file: lines
@@ -186,24 +207,67 @@ def _changed_by_author(before: str, after: str, written: str, *, may_be_appended
     old, new = (
         [line for line in map(str.strip, re.split(r"\n|\\n", text)) if line] for text in (before, after)
     )
+    is_open = _OPEN_TO_AUTHORS.match(name) is not None
 
-    def is_authors(line: str, least: int = _SHORTEST_LINE) -> bool:
-        plain = squeezed(line)
-        return len(plain) >= least and plain in written
+    def is_authors(line: str) -> bool:
+        if not is_open:
+            return written.has(line, _CERTAIN_ANYWHERE)
+        entry = _ENTRY.match(line)
+        return any(written.has(each) or written.has_short(each) for each in (line, entry[1] if entry else ""))
 
+    if name == _PROMPT:
+        old, new = ([line for line in lines if not _ends_prompt(line, written)] for lines in (old, new))
     gone, come, has_begun = list[str](), list[str](), False
     for kind, start, stop, new_start, new_stop in SequenceMatcher(
         None, old, new, autojunk=False
     ).get_opcodes():
         if kind == "equal":
-            has_begun = has_begun or any(is_authors(line, _CERTAIN_LINE) for line in old[start:stop])
+            has_begun = has_begun or any(written.has(line) for line in old[start:stop])
             continue
         is_end = stop == len(old) and new_stop == len(new)
-        is_beside = stop < len(old) and is_authors(old[stop], _CERTAIN_LINE)
-        all_of_it = may_be_appended and (has_begun or is_end or is_beside)
+        is_beside = stop < len(old) and written.has(old[stop])
+        all_of_it = name == _PROMPT and (has_begun or is_end or is_beside)
         gone += [line for line in old[start:stop] if all_of_it or is_authors(line)]
         come += [line for line in new[new_start:new_stop] if all_of_it or is_authors(line)]
     return "\n".join(gone), "\n".join(come)
+
+
+def _ends_prompt(line: str, written: "Written") -> bool:
+    """Return whether a line is known to be of the CLI. An author who has the same words in a file wrote them."""
+    return line.startswith(_ENDS_OF_PROMPT) and not written.has(line)
+
+
+class Written:
+    """All that an author has written, made ready to look for lines of requests in it."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        texts = list(texts)
+        self._all = squeezed(" ".join(texts))
+        self._short = {
+            piece
+            for text in texts
+            for line in text.splitlines()
+            for piece in pieces_of_line(line)
+            if len(squeezed(piece)) < _CERTAIN_LINE
+        }
+
+    def has(self, line: str, least: int = _CERTAIN_LINE) -> bool:
+        """Return whether the author has written a line of at least so many letters; in code it may be divided in any way."""
+        plain = squeezed(line)
+        return len(plain) >= least and plain in self._all
+
+    def has_short(self, line: str) -> bool:
+        """Return whether a line is a whole line of a file, a value or a quoted text. A key (`metadata:`) instructs nobody."""
+        return line in self._short and not line.endswith(":")
+
+
+def pieces_of_line(line: str) -> Iterator[str]:
+    """Yield a line of a file, the texts in quotes in it, and its text without key and marks; each as it may be sent."""
+    value = _VALUE.match(line)
+    quoted = ("".join(found.groups(default="")) for found in _STRING.finditer(line))
+    for text in (line, value[1] if value else "", *quoted):
+        # a line of code that ends in `\n` within its quotes is sent with the end of a line there
+        yield from filter(None, (each.strip(" \t\"'`,;") for each in re.split(r"\\[nt]", text)))
 
 
 def squeezed(text: str) -> str:

@@ -265,8 +265,8 @@ class _Live:
         return cassette
 
     @cached_property
-    def _written(self) -> str:
-        """The letters and digits of all that git tracks, but for cassettes, which hold the vendor's words too."""
+    def _written(self) -> cassettes.Written:
+        """All that git tracks and the command line of the agent, but for cassettes, which hold the vendor's words too."""
         from agenteval.live.command import git
 
         config, texts, total = self.options.config, list[str](), 0
@@ -285,9 +285,9 @@ class _Live:
                     total += len(text)
                     if cassettes.FORMAT not in text[:200] and total <= _MOST_WRITTEN_IN_ALL:
                         texts.append(text)
-        return cassettes.squeezed(" ".join([*texts, *config.command.run]))
+        return cassettes.Written([*texts, *config.command.run])
 
-    def written(self) -> str:
+    def written(self) -> cassettes.Written:
         """All that the author has written; read once, and only where another version of the CLI asks."""
         return self._written
 

@@ -15,7 +15,7 @@ PartKind = Literal["conversation", "author", "vendor", "tool"]
 """The owner of a part of a request: the run, the author, or the agent's vendor; or a tool that really ran."""
 NAMED_ONLY = "named only"
 """The text of a tool whose definition the CLI keeps back until it is asked for."""
-_TOOL, _NAMED_TOOLS = "tool ", "tools that are named only"
+TOOL, _NAMED_TOOLS = "tool ", "tools that are named only"
 """The names of parts: of a tool, before its own name, and of the CLI's own tools that it keeps back."""
 
 _COUNTED_APART = ("model", "messages", "system", "tools", "input", "instructions")
@@ -126,9 +126,9 @@ def request_parts(
     for tool in _mappings(body.get("tools")):
         name, text = tool_name(tool), shown(tool, "cache_control")
         if harness is None or name.startswith("mcp__"):
-            parts.append(Part(f"{_TOOL}{name}", "author", text))
+            parts.append(Part(f"{TOOL}{name}", "author", text))
         else:
-            parts.append(harness.vendors(f"{_TOOL}{name}", text))
+            parts.append(harness.vendors(f"{TOOL}{name}", text))
     parts += _conversation(wire.turns(body), harness, runs)
     seen: dict[str, int] = {}
     for index, part in enumerate(parts):
@@ -222,7 +222,7 @@ class _Harness:
                 lines = section.split("\n")
                 for line in lines:
                     if line.startswith("mcp__"):
-                        yield Part(f"{_TOOL}{line}", "author", NAMED_ONLY)
+                        yield Part(f"{TOOL}{line}", "author", NAMED_ONLY)
                 rest = [line for line in lines if not line.startswith("mcp__")]
                 yield self.vendors(_NAMED_TOOLS, "\n".join(rest))
             elif section.startswith("# MCP"):
@@ -236,8 +236,8 @@ def tools_in(parts: Iterable[Part]) -> Iterator[str]:
     for part in parts:
         if part.name == _NAMED_TOOLS:
             yield from part.text.split("\n")
-        elif part.name.startswith(_TOOL):
-            yield part.name.removeprefix(_TOOL)
+        elif part.name.startswith(TOOL):
+            yield part.name.removeprefix(TOOL)
 
 
 def results_in(turns: Iterable[Turn], called: dict[str, str] | None = None) -> Iterator[Block]:
