@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from check_projects import TOOL, ShopProject
+from check_projects import AGENT, TOOL, ShopProject
 from live_projects import needs_sandbox
 
 pytestmark = needs_sandbox
@@ -230,9 +230,20 @@ def in_the_middle_of_a_merge(shop: ShopProject) -> None:
         shop.git("merge", "other")
 
 
+def opened_by_a_harness(shop: ShopProject) -> None:
+    """All skills are opened at the start, as Claude Code does it for their names, and nothing of them is sent."""
+    reading = 'system = "".join(Path(p).read_text()[:0] for p in ("skills/digest/SKILL.md", "skills/digest/days.py"))'
+    shop.write("skills/digest/days.py", "DAYS = 7\n")
+    shop.write("agent.py", AGENT.replace("system = ", f"{reading} + ", 1))
+    shop.commit()
+    shop.write("skills/digest/SKILL.md", "---\nname: digest\n---\nSum up the orders of the week.\n")
+    shop.write("skills/digest/days.py", "DAYS = 31\n")
+
+
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
+        (opened_by_a_harness, {"skills/digest/SKILL.md": "unseen", "skills/digest/days.py": "opened"}),
         (prompted, {"prompts/system.md": "requests", "skills/digest/SKILL.md": "unseen"}),
         (renamed, {"skills/digest/SKILL.md": "unknown", "skills/summary/SKILL.md": "unseen"}),
         (named_oddly, {" lead.md": "unseen", 'a "b"\nc.md': "unseen", "größe.md": "unseen"}),

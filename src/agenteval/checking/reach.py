@@ -30,6 +30,8 @@ from agenteval.text.fitting import counted
 
 UNMEASURED = "check.unmeasured"
 MEASURE = "agenteval check --model real asks the model"
+WORDS_FOR_A_MODEL = (".md", ".mdc", ".mdx")
+"""The endings of files that hold instructions, skills and memory, and that no program executes."""
 _ENDED_EARLY = ("live.cassette_miss", "live.cassette_unplayed")
 """The reason codes of a played run whose conversation went another way than the recorded one."""
 _MOST_DIFFERENCES = 4
@@ -122,9 +124,15 @@ class ReachRunner(TestRunner):
 
 
 def seen_in_run(file: FileChange, sent: Sent, opened: frozenset[str] | None) -> Seen | None:
-    """Tell how a run saw a changed file, by its requests and the files that it opened; None if it did not."""
+    """Return how a run saw a changed file: by its requests, or by the files that it opened; None if it did not.
+
+    Words for a model count only once a request has them. Claude Code opens every skill when it starts, for its name and
+    description, and sends the rest of one only if the model asks for it.
+    """
     if sent.has_any(file.came):
         return "requests"
+    if file.path.lower().endswith(WORDS_FOR_A_MODEL) and (file.came or file.gone):
+        return None
     return "opened" if opened is not None and file.path in opened else None
 
 
