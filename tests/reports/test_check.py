@@ -3,17 +3,35 @@
 `python tests/reports/test_check.py` writes the golden files again.
 """
 
+import json
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from xml.etree import ElementTree as ET
 
 import pytest
+from markdown_it import MarkdownIt
 
-from agenteval.comparing.check_report import CheckReport
+from agenteval.comparing.check_report import CheckedTest, CheckReport
+from agenteval.redaction.redactor import Redactor
 from agenteval.reporters.check import filled_of, print_check
+from agenteval.reporters.markdown import annotations
 from agenteval.reporters.terminal import Terminal
-from check_reports import PROMPT, SAMPLES, all_measured, checked_test, measured, reached, report, side
+from check_reports import (
+    PROMPT,
+    SAMPLES,
+    all_measured,
+    checked_run,
+    checked_test,
+    measured,
+    reached,
+    report,
+    side,
+)
 from screen import Screen
 
 GOLDEN = Path(__file__).parent / "check"
@@ -29,9 +47,21 @@ def screen_of(check: CheckReport, *, width: int = 80, encoding: str = "utf-8", v
     return screen.text()
 
 
+def rendered(check: CheckReport, form: str = "markdown") -> str:
+    """The report of a stored check in a format."""
+    with TemporaryDirectory() as folder:
+        run = checked_run(Path(folder), check)
+        module = import_module(f"agenteval.reporters.{form}")
+        return bytes(module.render(run, Redactor())).decode()
+
+
 TEXTS: dict[str, Callable[[], str]] = {
     **{
         f"{name.replace(' ', '-')}.txt": lambda make=make: screen_of(make())  # type: ignore[misc]
+        for name, make in SAMPLES.items()
+    },
+    **{
+        f"{name.replace(' ', '-')}.md": lambda make=make: rendered(make())  # type: ignore[misc]
         for name, make in SAMPLES.items()
     },
     "measured-piped-ascii.txt": lambda: screen_of(all_measured(), width=140, encoding="ascii"),
@@ -96,6 +126,57 @@ def test_ways_with_the_same_tools_are_told_apart() -> None:
         way.calls = ["lookup"]
     tests = [checked_test("order", "reached", differences=[PROMPT], measurement=made)]
     assert '0/6 → 6/6  lookup  (- call 1 lookup {"order": "42"})' in screen_of(report(tests, model="m"))
+
+
+def test_markdown_obeys_no_name() -> None:
+    """Of files, tests or prompts: in HTML blocks no Markdown applies, and what is in code notifies nobody."""
+    hostile = "a|b `c` **d** <img src=x> @team [e](http://f)"
+    check = all_measured()
+    check.files[0].path = check.parts[0].difference = check.tests[0].test_case_id = hostile
+    page = MarkdownIt("gfm-like", {"linkify": False}).render(rendered(check))
+    assert "<img" not in page
+    assert "<strong>d</strong>" not in page
+    assert "href" not in page
+    assert "@team" in page
+    assert "@team" not in re.sub("<code>.*?</code>", "", page)
+
+
+def test_machines_get_both_rates() -> None:
+    """JUnit: worse is a failure; unclear is a pass with properties; what the model was not asked is an error, as the exit code."""
+    root = ET.fromstring(rendered(all_measured(), "junit"))
+    outcomes = {
+        case.get("name"): [(each.tag, each.get("message", "")) for each in case]
+        for case in root.iter("testcase")
+    }
+    ((tag, message),) = outcomes["shop.refund"]
+    assert (tag, message.partition(";")[0]) == ("failure", "worse: 6 of 6 trials passed before, 0 of 6 now")
+    assert [tag for tag, _ in outcomes["shop.address"]] == ["system-out"]
+    found = [each.get("value") for each in root.iter("property") if each.get("name") == "verdict"]
+    assert found == ["worse", "held", "unclear", "better"]
+    assert rendered(reached(), "junit").count("<error ") == 4
+    assert rendered(replace(reached(), tests=skipped(reached())), "junit").count("<skipped ") == 3
+
+
+def skipped(check: CheckReport) -> list[CheckedTest]:
+    """The tests as `--allow-unmeasured` leaves them."""
+    return [replace(test, status="skipped") if test.needs_model else test for test in check.tests]
+
+
+def test_a_check_is_an_event_of_its_own() -> None:
+    """Before the end of the run; other runs have none."""
+    events = [json.loads(line) for line in rendered(all_measured(), "ndjson").splitlines()]
+    assert [each["event"] for each in events][-2:] == ["check_finished", "run_finished"]
+    assert events[-2]["check"]["tests"][0]["measurement"]["verdict"] == "worse"
+
+
+def test_sarif_and_annotations_tell_the_rates() -> None:
+    """The result of the failed assertion has the trials; a test that is only worse has a result of its own."""
+    check = all_measured()
+    assert "0 of 6 trials passed" in rendered(check, "sarif")
+    with TemporaryDirectory() as folder:
+        (first, *_) = annotations(checked_run(Path(folder), check))
+    assert first.startswith("::error file=evals/refund/test.yaml")
+    assert "worse: 6 of 6 trials passed before, 0 of 6 now" in first
 
 
 def test_colours_on_a_terminal_only() -> None:

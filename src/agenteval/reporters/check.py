@@ -193,13 +193,11 @@ def _print_differences(terminal: Terminal, test: CheckedTest, folder: str | None
     mark, style = VERDICTS[made.verdict]
     title: list[Part] = [(f"{terminal.mark(mark)} ", style), (test.test_case_id, "bold")]
     terminal.emit(*title, *([(f"  p {made.p:.2g}", "dim")] if made.verdict == "worse" else ()))
-    last = ""
     for label, text in difference_rows(made, folder, terminal.signs["arrow"]):
         if label != "replay":
-            terminal.clipped(f"  {label if label != last else '':<8} {text}")
+            terminal.clipped(f"  {label:<8} {text}")
         elif text not in next_step:  # a path stays whole, to be copied
             terminal.emit(f"  {label:<8} {text}")
-        last = label
 
 
 def _print_fallen(terminal: Terminal, test: CheckedTest) -> None:
@@ -293,7 +291,14 @@ def more_trials(report: CheckReport) -> str:
 
 
 def difference_rows(made: Measurement, folder: str | None, arrow: str = "→") -> Iterator[tuple[str, str]]:
-    """Yield what today's agent does differently, as rows of a label and a text on one line; a label may come again."""
+    """Yield what today's agent does differently, as rows of a label and a text; rows under the same label have it once."""
+    last = ""
+    for label, text in _difference_rows(made, folder, arrow):
+        yield label if label != last else "", text
+        last = label
+
+
+def _difference_rows(made: Measurement, folder: str | None, arrow: str) -> Iterator[tuple[str, str]]:
     yield from (("passes", words) for words in fallen_words(made, arrow))
     ways = sorted(made.ways, key=lambda way: -(way.before + way.after))
     for way in ways[:MOST_WAYS]:

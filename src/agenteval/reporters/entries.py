@@ -5,10 +5,11 @@ alone would show neither.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Literal
 
+from agenteval.comparing.check_report import Measurement, check_of
 from agenteval.comparing.comparison import known_failures, unseen_regressions
 from agenteval.contracts.results import AssertionResult, InvalidSpec, TestResult
 from agenteval.judging.stored import StoredRun
@@ -46,6 +47,8 @@ class Entry:
     message: str = ""
     text: str = ""
     result: TestResult | None = None
+    measurement: Measurement | None = None
+    """The rates before and after, of a test that `agenteval check` has measured."""
 
 
 def entries(run: StoredRun) -> Iterator[Entry]:
@@ -55,10 +58,14 @@ def entries(run: StoredRun) -> Iterator[Entry]:
     """
     summary = run.summary
     bad, known = False, known_failures(run)
+    check = check_of(run)
+    measured = {test.test_case_id: test.measurement for test in check.tests} if check else {}
     warnings: list[tuple[str, str]] = []
     for result in run.results():
         warnings += [(result.path, warning) for warning in result.warnings]
         entry = _test(result, known.get(result.test_case_id, ""), is_kept=run.is_kept)
+        if measurement := measured.get(result.test_case_id):
+            entry = _measured(entry, measurement)
         bad |= entry.kind in ("fail", "error")
         yield entry
     errors = (problem for problem in summary.problems if problem.severity == "error")
@@ -157,6 +164,13 @@ def _test(result: TestResult, known: str = "", *, is_kept: bool = True) -> Entry
         text="\n".join(lines),
         result=result,
     )
+
+
+def _measured(entry: Entry, measurement: Measurement) -> Entry:
+    """Put the verdict and both rates before the reasons of a measured test: they decide how these are read."""
+    words = measurement.words()
+    message = f"{words}; {entry.message}" if entry.message else words
+    return replace(entry, message=message, text=f"{words}\n{entry.text}".rstrip(), measurement=measurement)
 
 
 def _place_of(result: TestResult, found: Sequence[AssertionResult]) -> tuple[int | None, int | None]:

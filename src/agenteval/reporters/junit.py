@@ -91,6 +91,10 @@ def _properties(entry: Entry, run: StoredRun) -> dict[str, str]:
                 + f", {each.skipped} skipped" * bool(each.skipped)
                 for each in trials.assertions
             }
+        if measured := entry.measurement:
+            rates = zip(("before", "now"), (measured.before, measured.after), strict=True)
+            found["verdict"] = measured.verdict
+            found |= {name: f"{side.passed} of {side.judged} trials passed" for name, side in rates}
         if result.failure_categories:
             found["failure_categories"] = ", ".join(result.failure_categories)
     return found

@@ -6,11 +6,27 @@ from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from pathlib import Path
 
+from agenteval.comparing.check_report import CheckedTest, CheckReport, check_of
 from agenteval.comparing.comparison import known_failures
 from agenteval.contracts.results import CategoryScore, InvalidSpec, RunSummary
 from agenteval.judging.stored import StoredRun
 from agenteval.redaction.redactor import Redactor
 from agenteval.redaction.sealing import sealed_text
+from agenteval.reporters.check import (
+    MOST_PARTS,
+    base_words,
+    difference_rows,
+    few,
+    has_differences,
+    idle_lines,
+    measured,
+    measured_words,
+    more_trials,
+    notes_of,
+    rate_words,
+    reach_words,
+    unseen_lines,
+)
 from agenteval.reporters.console import counted_outcomes, located
 from agenteval.reporters.entries import Entry, entries, problem_text
 from agenteval.text.fitting import abridged, clipped, ends, plural, printable
@@ -31,6 +47,10 @@ _WORDS = {
     "pass": "WARN",
 }
 _SIGNS = {0: "✅", 1: "❌"}
+_VERDICT_SIGNS = {"worse": "❌", "unclear": "❔", "better": "✅", "held": "✅"}
+_MOST_FILES = 10
+_MOST_ROWS = 100
+"""The measured tests in the table of a comment; the worst ones come first."""
 
 
 def render(run: StoredRun, redactor: Redactor) -> bytes:
@@ -40,15 +60,18 @@ def render(run: StoredRun, redactor: Redactor) -> bytes:
 
 def within(run: StoredRun, longest: int) -> str:
     """Write the report in at most `longest` bytes of UTF-8: invalid files first, then failures, as many as fit."""
-    summary = run.summary
-    head = [f"## {_SIGNS.get(summary.exit_code, '⛔')} agenteval: {_code(summary.exit_reason, '')}", ""]
-    head += [*_counts(summary, len(known_failures(run))), "", _facts(run), ""]
+    summary, check = run.summary, check_of(run)
+    name = "agenteval check" if check else "agenteval"
+    head = [f"## {_SIGNS.get(summary.exit_code, '⛔')} {name}: {_code(summary.exit_reason, '')}", ""]
+    head += _check(check) if check else [*_counts(summary, len(known_failures(run))), ""]
+    head += [_facts(run), ""]
     tail = _scorecard(summary.scorecard)
     room = longest - _RESERVE - _size(head) - _size(tail)
     body: list[str] = []
     left_out = 0
-    for entry in (each for each in _urgent_first(run) if each.text):
-        section = _section(entry)
+    sections = [_differences(test) for test in measured(check) if has_differences(test)] if check else []
+    sections += [_section(entry) for entry in _urgent_first(run) if _is_shown(entry)]
+    for section in sections:
         size = _size(section)
         # Once an entry is left out, later ones are too: the most urgent must not be missing between lesser ones.
         if left_out or size > room:
@@ -59,6 +82,67 @@ def within(run: StoredRun, longest: int) -> str:
     if left_out:
         body += [f"{left_out} more did not fit here; `agenteval report` shows all of them.", ""]
     return "\n".join([*head, *body, *tail])
+
+
+def _is_shown(entry: Entry) -> bool:
+    """Return whether an entry has a fold: a measured test that passes stands in the table of rates, which is enough."""
+    return bool(entry.text) and not (entry.measurement and entry.kind == "pass")
+
+
+def _check(check: CheckReport) -> list[str]:
+    """Write a check: what it reaches, a table of the measured tests, the worst first, and what no test saw.
+
+    It is HTML, where Markdown does not apply: names and prompts of the author may look like markup.
+    """
+    files = [_code(file.path) for file in check.files[:_MOST_FILES]]
+    files += [f"{more} more"] if (more := len(check.files) - _MOST_FILES) > 0 else []
+    changed = f"Changed since {_code(base_words(check.base))}: {', '.join(files) or 'nothing'}."
+    unmeasured = f"{len(check.unmeasured)} of {len(check.tests)} tests"
+    lines = [f"<p><b>NOT MEASURED:</b> {unmeasured}</p>"] * bool(check.unmeasured and check.allow_unmeasured)
+    lines += [f"<p>{changed} It {reach_words(check)}.</p>"]
+    parts = check.parts[:MOST_PARTS]
+    lines += _list(
+        [f"{_code(ends(part.difference, LONGEST_HEADLINE))}: {_code(few(part.tests))}" for part in parts]
+    )
+    if tests := measured(check):
+        lines += ["<table>", "<tr><th></th><th>test</th><th>before</th><th>now</th><th></th></tr>"]
+        lines += map(_row, tests[:_MOST_ROWS])
+        lines += ["</table>"]
+        remarks = [measured_words(check), more_trials(check)]
+        remarks += [f"and {len(tests) - _MOST_ROWS} more tests"] * (len(tests) > _MOST_ROWS)
+        lines += [f"<p>{_code('; '.join(filter(None, remarks)))}</p>"]
+    lines += _list(map(_code, [*idle_lines(check)[:_MOST_FILES], *(line for line, _ in unseen_lines(check))]))
+    return [*lines, *([f"<p>Next: {_code(check.next_step)}</p>"] if check.next_step else ()), ""]
+
+
+def _list(items: Iterable[str]) -> list[str]:
+    lines = [f"<li>{item}</li>" for item in items]
+    return ["<ul>", *lines, "</ul>"] if lines else []
+
+
+def _row(test: CheckedTest) -> str:
+    """Write the line of a measured test."""
+    made = test.measurement
+    assert made is not None
+    p = [f"p {made.p:.2g}"] * (made.verdict == "worse")
+    verdict = f"{_VERDICT_SIGNS[made.verdict]} {made.verdict}"
+    rates = [rate_words(side) for side in (made.before, made.after)]
+    cells = [verdict, _code(test.test_case_id), *rates, _code("; ".join([*p, *notes_of(test)]), "")]
+    return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
+
+
+def _differences(test: CheckedTest) -> list[str]:
+    """Write a fold with what today's agent does differently in a measured test."""
+    made = test.measurement
+    assert made is not None
+    rows = [f"{label:<8} {text}" for label, text in difference_rows(made, None)]
+    headline = f"<b>{made.verdict.upper()}</b> {_code(test.test_case_id)}: what it does differently"
+    lines = [
+        f"<details><summary>{headline}</summary>",
+        "",
+        *_fenced(abridged("\n".join(rows), LONGEST_EVIDENCE)),
+    ]
+    return [*lines, "", "</details>", ""]
 
 
 def _urgent_first(run: StoredRun) -> list[Entry]:

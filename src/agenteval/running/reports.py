@@ -100,7 +100,7 @@ class Reporting:
                 continue
             with _writing(path):
                 if self.stream and form.name == STREAMED:
-                    self.stream.finish(run.summary)
+                    self.stream.finish(run)
                 else:
                     write_report(path, form.render(run, self.redactor))
 
