@@ -1,10 +1,14 @@
-# Everything runs in .venv, which is made on first use. It needs Python 3.11, 3.12 or 3.13, and nothing else.
+# Everything runs in .venv, which is made on first use. It needs Python 3.11 or later, and nothing else.
 # To choose the interpreter: make test PYTHON=/path/to/python3.12
 
 PYTHON ?=
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
+RUNS   := $(VENV)/.runs
+# A person who only runs it needs a third of the packages; where the others are, they are kept up to date.
+RUN    := $(or $(wildcard $(STAMP)),$(RUNS))
+PYTHONS := $(or $(PYTHON),python3.13 python3.12 python3.11 python3.14 python3 python)
 LIVE   := .venv-live
 FUZZ_SECONDS ?= 600
 
@@ -16,15 +20,15 @@ unexport PYTHONDONTWRITEBYTECODE
 # The checks of `make test` share files and two of them are heavy: one after another, also under `make -j`.
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: check live help install run test lint types schemas examples wheel pytest fuzz bench model format clean
+.PHONY: check live help install run test lint types schemas examples wheel docs pytest fuzz bench model format clean
 
 help: ## Show what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
 
-run: $(STAMP) ## Install into .venv if needed, and run the examples
+run: $(RUN) ## Install what running needs into .venv, and run the examples
 	@$(BIN)/agenteval run examples/
 
-test: lint types schemas examples wheel pytest ## Run every check, as CI does; the first failure stops
+test: lint types schemas examples wheel docs pytest ## Run every check, as CI does; the first failure stops
 
 SINCE ?= main
 check: $(STAMP) lint types ## Check what changed since main (or SINCE=REVISION): style, types, the tests that import it
@@ -52,6 +56,10 @@ examples: $(STAMP) ## Run the examples and print only the summary
 wheel: $(STAMP) ## Build the wheel, install it into an empty environment, run it there
 	@echo "== the wheel, installed"
 	@$(BIN)/python tests/check_wheel.py
+
+docs: $(STAMP) ## Build the documentation site into build/site; each warning is an error
+	@echo "== the documentation site"
+	@$(BIN)/sphinx-build --quiet --fail-on-warning --jobs auto docs build/site
 
 pytest: $(STAMP) ## Run the tests
 	@echo "== pytest"
@@ -87,11 +95,11 @@ clean: ## Remove .venv, artifacts and caches
 # Made again when pyproject.toml changes; a .venv whose interpreter is gone or no longer fits is then replaced.
 # An interpreter is tried by running it: a name on PATH may be a shim without a Python behind it, and some
 # systems ship Python without the modules that make a virtual environment.
-$(STAMP): pyproject.toml
-	@fits='import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))'; \
+define environment
+	@fits='import sys; sys.exit(sys.version_info[:2] < (3, 11))'; \
 	if ! $(BIN)/python -c "$$fits" 2>/dev/null || ! $(BIN)/python -m pip --version >/dev/null 2>&1; then \
 	  found=; unequipped=; \
-	  for python in $(or $(PYTHON),python3.13 python3.12 python3.11 python3 python); do \
+	  for python in $(PYTHONS); do \
 	    "$$python" -c "$$fits" >/dev/null 2>&1 || continue; \
 	    if "$$python" -c 'import ensurepip, venv' >/dev/null 2>&1; then found=$$python; break; fi; \
 	    unequipped="$$unequipped $$python"; \
@@ -101,15 +109,26 @@ $(STAMP): pyproject.toml
 	    echo "make: install them (Debian, Ubuntu: apt-get install python3-venv), then run make again." >&2; \
 	    exit 1; \
 	  elif [ -z "$$found" ]; then \
-	    echo "make: Python 3.11, 3.12 or 3.13 is needed; found none as $(or $(PYTHON),python3.13 python3.12 python3.11 python3 python)." >&2; \
+	    echo "make: Python 3.11 or later is needed; found none as $(PYTHONS)." >&2; \
 	    echo "make: install one, or name it: make PYTHON=/path/to/python3.12" >&2; \
 	    exit 1; \
 	  fi; \
 	  echo "== making $(VENV) with $$("$$found" --version)"; \
 	  "$$found" -m venv --clear $(VENV); \
 	fi
-	@echo "== installing agenteval and its development tools into $(VENV)"
 	@$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
+endef
+
+$(RUNS): pyproject.toml
+	$(environment)
+	@echo "== installing agenteval into $(VENV)"
+	@$(BIN)/python -m pip install --quiet --editable '.[html]'
+	@$(BIN)/python -m compileall -q src adapters  # pip compiles what it installs, but not what it links
+	@touch $(RUNS)
+
+$(STAMP): pyproject.toml
+	$(environment)
+	@echo "== installing agenteval and its development tools into $(VENV)"
 	@$(BIN)/python -m pip install --quiet --editable . --group dev
 	@# The JUnit schema of Jenkins is in the sources of pytest, and not in its wheel.
 	@$(BIN)/python -m pip download --quiet --no-deps --no-binary pytest --dest $(VENV)/sources pytest \
