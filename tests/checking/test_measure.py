@@ -63,7 +63,9 @@ def test_a_harmless_change_is_kept(shop: ShopProject, model: ShopModel) -> None:
     code, report = measured(shop, "--update")
     (test,) = report["tests"]
     assert (code, test["status"]) == (0, "pass")
-    assert test["measurement"]["verdict"] in ("held", "unclear")
+    made = test["measurement"]
+    assert made["verdict"] in ("held", "unclear")
+    assert made["stopped_early"] is (made["before"]["judged"] + made["after"]["judged"] < 8)
     assert test["cassette"] == "evals/o42/cassette.json"
     assert changed_files(shop) == ["evals/o42/cassette.json", "prompts/system.md"]
     asked = model.requests

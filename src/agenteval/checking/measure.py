@@ -104,7 +104,8 @@ class MeasureJob:
                 break
             if not side.is_over:
                 side.make()
-                stopped = self._is_settled(before, after)
+                # after the last trial nothing is left to change anything, and nothing was stopped
+                stopped = not (before.is_over and after.is_over) and self._is_settled(before, after)
         return self._summed_up(test, before, after, stem, stopped=stopped)
 
     def _is_settled(self, before: TrialSeries, after: TrialSeries) -> bool:
