@@ -229,7 +229,11 @@ def test_commands_are_on_the_page_about_the_command_line() -> None:
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_pages_speak_of_commands_and_options_that_exist(page: Path) -> None:
     """`agenteval <command>` and `--option`, wherever a page mentions them."""
-    known = set().union(*options().values()) | {"--version"} | PYTEST_OPTIONS
+    known = (
+        set().union(*options().values())
+        | {"--version", "--install-completion", "--show-completion"}
+        | PYTEST_OPTIONS
+    )
     for text in quoted(prose(page)):
         assert set(re.findall(r"(?<![\w./-])agenteval ([a-z]+)\b", text)) <= set(COMMANDS)
         assert set(re.findall(r"(?<!\S)--[a-z][\w-]*", text)) <= known

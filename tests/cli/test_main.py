@@ -107,6 +107,39 @@ def test_a_reader_of_help_that_has_gone(argv: list[str]) -> None:
     assert done.stderr == ""
 
 
+def test_help_begins_with_the_first_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    """A newcomer meets init, record, run and check before the others."""
+    assert main(["--help"]) == 0
+    lines = capsys.readouterr().out.partition("Commands:\n")[2].splitlines()
+    assert [line.split()[0] for line in lines[:4]] == ["init", "record", "run", "check"]
+
+
+@pytest.mark.parametrize(
+    ("words", "completed"),
+    [
+        ("agenteval re", ["record", "report"]),
+        ("agenteval gate --req", ["--required-pass-score"]),
+        ("agenteval nonsense --x", []),
+    ],
+)
+def test_a_shell_completes_commands_and_options(
+    words: str, completed: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The shell asks by variables; nothing but words for it is printed, and no error."""
+    monkeypatch.setenv("_AGENTEVAL_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", words)
+    monkeypatch.setenv("COMP_CWORD", str(words.count(" ")))
+    assert main([]) == 0
+    out, err = capsys.readouterr()
+    assert (out.split(), err) == (completed, "")
+
+
+def test_the_script_of_the_completion_can_be_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    """`--show-completion SHELL` ends well, and changes nothing."""
+    assert main(["--show-completion", "bash"]) == 0
+    assert "complete -o default -F _agenteval_completion agenteval" in capsys.readouterr().out
+
+
 def test_no_command_shows_help(capsys: pytest.CaptureFixture[str]) -> None:
     """`agenteval` alone shows what there is, and does not pretend to have done something."""
     assert main([]) == 2

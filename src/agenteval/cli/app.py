@@ -1,6 +1,7 @@
 """The typer application, and the one place where errors become exit codes."""
 
 import errno
+import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -21,27 +22,41 @@ REPORT_ADDRESS = "https://github.com/agenteval/agenteval/issues"
 TYPER_INTERRUPTED = 130
 """The exit code with which typer ends at Ctrl-C."""
 
-COMMANDS = {
-    "run": "run:command",
-    "check": "check:command",
-    "report": "stored_runs:report",
-    "validate": "test_files:validate",
-    "list": "test_files:list_tests",
-    "explain": "reference:explain_types",
-    "compare": "stored_runs:compare_runs",
-    "gate": "stored_runs:gate",
-    "schema": "reference:schema",
-    "init": "init:command",
-    "record": "record:command",
-    "trace": "trace:command",
-    "suite": "test_files:suite",
-    "merge": "stored_runs:merge",
-    "mutate": "mutate:command",
-    "cassette": "cassette:command",
-    "doctor": "doctor:command",
-    "serve": "serve:command",
+GROUPS = {
+    "Begin with these": {
+        "init": "init:command",
+        "record": "record:command",
+        "run": "run:command",
+        "check": "check:command",
+    },
+    "Tests and recordings": {
+        "validate": "test_files:validate",
+        "list": "test_files:list_tests",
+        "explain": "reference:explain_types",
+        "trace": "trace:command",
+        "mutate": "mutate:command",
+        "cassette": "cassette:command",
+    },
+    "Stored runs": {
+        "report": "stored_runs:report",
+        "compare": "stored_runs:compare_runs",
+        "gate": "stored_runs:gate",
+        "merge": "stored_runs:merge",
+    },
+    "Surroundings": {
+        "doctor": "doctor:command",
+        "schema": "reference:schema",
+        "suite": "test_files:suite",
+        "serve": "serve:command",
+    },
 }
-"""The commands by name, each with its module in this package and its function there."""
+"""The commands by name, in the groups of the help, each with its module in this package and its function there."""
+
+COMMANDS = {name: target for group in GROUPS.values() for name, target in group.items()}
+
+_COMPLETES = "_AGENTEVAL_COMPLETE"
+"""The variable by which a shell asks for completions."""
+_COMPLETION = ("--install-completion", "--show-completion")
 
 
 def run_app(argv: Sequence[str]) -> int:
@@ -70,6 +85,10 @@ def _run(argv: Sequence[str]) -> int:
         return _fail("interrupted", ExitCode.ERROR)
     except BrokenPipeError:
         return _closed_pipe()
+    except SystemExit as error:  # typer ends so when a shell asks it for completions
+        if not (_COMPLETES in os.environ or {*argv} & {*_COMPLETION}):
+            return _other(error, argv)
+        return _code(error.code)
     except FileError as error:
         problems = redacted_problems(error.problems, redactor_in_force().rules)
         return _fail("\n".join(problem.render() for problem in problems), error.exit_code)
@@ -104,10 +123,10 @@ def _app(names: Sequence[str]) -> typer.Typer:
     """Build the application with the named commands alone, so that a run does not import the modules of the others."""
     app = typer.Typer(
         name="agenteval",
-        help="Regression tests for tool-using agents: replay a recorded run, judge its answer and how it got there.\n\n"
-        "Each command's help tells its exit codes. All end with 2 for a mistake on the command line, 3 for a broken configuration.",
+        help="pytest for agents that use tools: change a prompt, a tool or a skill, and see what broke, and how.\n\n"
+        "The help of each command lists its exit codes. All end with 2 for a mistake on the command line, 3 for a broken configuration.",
         no_args_is_help=True,
-        add_completion=False,
+        add_completion=len(names) > 1,  # its options belong to agenteval as a whole, and take time to load
         pretty_exceptions_enable=False,
         rich_markup_mode="rich" if sys.stdout.isatty() else None,  # piped, help is plain lines without frames
         context_settings={"help_option_names": ["-h", "--help"]},
@@ -115,7 +134,8 @@ def _app(names: Sequence[str]) -> typer.Typer:
     app.callback()(_options)
     for name in names:
         module, _, function = COMMANDS[name].partition(":")
-        app.command(name)(getattr(import_module(f"agenteval.cli.{module}"), function))
+        panel = next(title for title, group in GROUPS.items() if name in group)
+        app.command(name, rich_help_panel=panel)(getattr(import_module(f"agenteval.cli.{module}"), function))
     return app
 
 
