@@ -15,6 +15,7 @@ from importlib.resources import files
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
+from agenteval.comparing.check_report import check_of
 from agenteval.comparing.comparison import known_failures, unseen_regressions
 from agenteval.contracts.results import AssertionResult, EventDifference, RunSummary, TestRow
 from agenteval.contracts.trace import is_synthetic
@@ -23,6 +24,18 @@ from agenteval.matching.sends import OUTBOUND
 from agenteval.mutation.results import MutationReport, percent
 from agenteval.redaction.redactor import Redactor
 from agenteval.redaction.sealing import sealed_text
+from agenteval.reporters.check import (
+    base_words,
+    call_words,
+    has_differences,
+    idle_lines,
+    measured,
+    measured_words,
+    more_trials,
+    notes_of,
+    reach_words,
+    unseen_lines,
+)
 from agenteval.reporters.console import is_trace_too_large, next_step_of, place_of_error
 from agenteval.text.fitting import ends, grouped, head
 
@@ -36,6 +49,8 @@ LONGEST_ON_A_LINE = 80
 """The most characters of a JSON value that stays on one line."""
 MOST_EVENTS = 1_000
 """The events of a test that are shown; of later ones only those that an assertion names."""
+MOST_DOTS = 30
+"""The trials of a test that have a mark of their own on its line."""
 SHOWN_REMARKS = 3
 """The most warnings about files that are shown at once, above the tests."""
 KINDS = {
@@ -57,6 +72,16 @@ CHECK_WORDS = {
 }
 """The word for each state of an assertion result, the most urgent first."""
 
+_TONES = {"worse": "fail", "unclear": "warn", "better": "pass", "held": "pass"}
+"""The colour and icon of each verdict on a rate."""
+_SEEN = {
+    "requests": "its text stands in requests",
+    "opened": "opened by the agent",
+    "test": "part of a test or of the configuration",
+    "host": "no live run executes it",
+    "unknown": "not known to be seen",
+    "unseen": "no test saw it",
+}
 _WORDS = {
     "message_received": "Message",
     "tool_call": "Call",
@@ -245,6 +270,9 @@ def render(run: StoredRun, redactor: Redactor) -> bytes:
     known = known_failures(run)
     # The place of a row is the anchor of a test if its id cannot be one.
     places = {id(row): number for number, row in enumerate(run.summary.tests, 1)}
+    checked = _checked(
+        run, {row.test_case_id: _anchor(row.test_case_id, places[id(row)]) for row in run.summary.tests}
+    )
     groups: dict[str, list[TestRow]] = {kind: [] for kind in KINDS}
     for row in run.summary.tests:
         if row.result is not None:
@@ -254,7 +282,8 @@ def render(run: StoredRun, redactor: Redactor) -> bytes:
         "report",
         script="script.js",
         summary=run.summary,
-        headline=_headline(run.summary, len(known)),
+        headline=_headline(run.summary, len(known), is_check=bool(checked)),
+        checked=checked,
         groups={kind: rows for kind, rows in groups.items() if rows},
         unwritten=[row for row in run.summary.tests if row.result is None],
         unseen_regressions=unseen_regressions(run),
@@ -267,7 +296,44 @@ def _kind(row: TestRow, known: Mapping[str, str]) -> str:
     return "known" if row.test_case_id in known else "xfail" if row.xfail else row.status
 
 
-def _headline(summary: RunSummary, known: int) -> str:
+def _anchor(name: str, place: int) -> str:
+    return f"test-{name}" if _ANCHOR.fullmatch(name) else f"test-number-{place}"
+
+
+def _checked(run: StoredRun, anchors: Mapping[str, str]) -> dict[str, Any] | None:
+    """Gather the values for `check.html.jinja`; None for a run that is no check."""
+    report = check_of(run)
+    if report is None:
+        return None
+    return {
+        "report": report,
+        "base": base_words(report.base),
+        "reach": reach_words(report),
+        "how": measured_words(report),
+        "idle": idle_lines(report),
+        "unseen": list(unseen_lines(report)),
+        "more": more_trials(report),
+        "seen": _SEEN,
+        "measured": [
+            SimpleNamespace(
+                id=test.test_case_id,
+                made=made,
+                tone=_TONES[made.verdict],
+                opened=has_differences(test),
+                notes=notes_of(test),
+                anchor=anchors.get(test.test_case_id, "tests"),
+                columns=[
+                    (name, side, text(made.answers[number]) if number < len(made.answers) else None)
+                    for number, (name, side) in enumerate((("Before", made.before), ("Now", made.after)))
+                ],
+            )
+            for test in measured(report)
+            if (made := test.measurement)
+        ],
+    }
+
+
+def _headline(summary: RunSummary, known: int, *, is_check: bool = False) -> str:
     """Sum up the run in one line: the count of each kind of failure, else the reason of the exit code."""
     counts = summary.counts
     wrong = [
@@ -279,7 +345,7 @@ def _headline(summary: RunSummary, known: int) -> str:
         )
         if number
     ]
-    line = ", ".join(wrong) if summary.exit_code and counts.total else ""
+    line = ", ".join(wrong) if summary.exit_code and counts.total and not is_check else ""
     line = line or summary.exit_reason
     return line[:1].upper() + line[1:]
 
@@ -292,7 +358,7 @@ def _test(
     `known` is the reason why a failure is accepted; `anchors` maps the id of an event to its place in the report.
     """
     result, name = run.result(row), row.test_case_id
-    anchor = f"test-{name}" if _ANCHOR.fullmatch(name) else f"test-number-{places[id(row)]}"
+    anchor = _anchor(name, places[id(row)])
     judged = checks(result.assertions, anchor)
     trace: Any = run.trace(result)
     events = timeline(trace, judged, anchor) if isinstance(trace, Mapping) else None
@@ -342,8 +408,12 @@ def _page(redactor: Redactor, template: str, *, script: str = "", **values: Any)
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals.update(KINDS=KINDS, CHECK_WORDS=CHECK_WORDS, SHOWN_REMARKS=SHOWN_REMARKS)
-    environment.filters.update(count=grouped, percent=percent, shortened=partial(ends, limit=ON_THE_LINE))
+    environment.globals.update(
+        KINDS=KINDS, CHECK_WORDS=CHECK_WORDS, SHOWN_REMARKS=SHOWN_REMARKS, MOST_DOTS=MOST_DOTS
+    )
+    environment.filters.update(
+        call=call_words, count=grouped, percent=percent, shortened=partial(ends, limit=ON_THE_LINE)
+    )
     # The policy lists the digests of our own style and script: a script that an agent's words smuggled in would not run.
     held = [_FILES.joinpath(name).read_text("utf-8") for name in ("style.css", script) if name]
     digests = [b64encode(sha256(each.encode()).digest()).decode() for each in held]
