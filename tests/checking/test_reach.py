@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from agenteval.checking.changes import FileChange, Sent, pieces_of
+from agenteval.checking.reach import seen_in_run
 from check_projects import AGENT, TOOL, ShopProject
 from live_projects import needs_sandbox
 
@@ -279,3 +281,34 @@ def test_the_run_of_a_check_is_like_any_other(shop: ShopProject, capsys: pytest.
     assert shop.run("report", "artifacts/check-2", "--junit-xml", "junit.xml") == 0
     assert "check.unmeasured" in (shop.root / "junit.xml").read_text(encoding="utf-8")
     assert shop.run("compare", "artifacts/check-1", "artifacts/check-2") == 2
+
+
+def test_another_version_of_the_agents_program_is_named(
+    shop: ShopProject, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing of the author's changed; what the vendor changed reaches the model all the same."""
+    file = shop.root / "evals/o42/cassette.json"
+    file.write_text(file.read_text().replace("shop/1.0", "shop/0.9"))
+    shop.commit()
+    code, report = shop.check()
+    assert (code, report["tests"][0]["clients"]) == (0, ["shop/0.9", "shop/1.0"])
+    assert "1 test recorded with shop/0.9, now with shop/1.0" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("path", "sent", "seen"),
+    [
+        (".claude/skills/digest/SKILL.md", "- digest: Sums up the orders", "requests"),
+        ("container/skills/digest/SKILL.md", "nothing of it", None),
+        (".claude/agents/clerk.md", "nothing of it", None),
+        (".claude/skills/digest/count.py", "nothing of it", "opened"),
+        ("prompts/system.md", "nothing of it", None),
+    ],
+)
+def test_a_skill_that_the_agent_only_lists_was_not_seen(path: str, sent: str, seen: str | None) -> None:
+    """The CLI opens all skills and agents when it starts; their words reach the model once they are used."""
+    came = frozenset(pieces_of(b"description: Sums up the orders\nCount them first, all of them\n"))
+    assert (
+        seen_in_run(FileChange(path=path, kind="modified", came=came), Sent([sent]), frozenset([path]))
+        == seen
+    )

@@ -1,7 +1,6 @@
 """The change that is checked: the base that today's files are compared with, and the files that differ from it."""
 
 import os
-import re
 import subprocess
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -12,7 +11,7 @@ from typing import Literal
 
 from agenteval.comparing.check_report import CheckBase
 from agenteval.contracts.errors import AgentEvalError, UsageError
-from agenteval.live.cassette import FORMAT, squeezed
+from agenteval.live.cassette import FORMAT, pieces_of_line, squeezed
 from agenteval.live.command import git
 from agenteval.reading.documents import read_bytes
 
@@ -27,8 +26,6 @@ SHORTEST_PIECE, CERTAIN_PIECE = 5, 12
 `return` stands in many texts, so that what is shorter has to be a whole line of a request.
 """
 _SHOWN_COMMIT = 12
-_STRING = re.compile(r"\"((?:[^\"\\\n]|\\.)+)\"|'((?:[^'\\\n]|\\.)+)'|`([^`]+)`")
-"""A text in the quotes of most languages: a prompt that stands in code is sent without them."""
 _GIT_SECONDS = 120
 
 Kind = Literal["added", "modified", "deleted", "untracked"]
@@ -163,14 +160,13 @@ def _changed(name: str, kind: Kind, before: bytes, after: bytes) -> FileChange:
 
 
 def pieces_of(content: bytes) -> list[str]:
-    """List the lines of a text and the texts in quotes in it, squeezed, without those that are found by chance."""
+    """List the lines of a text, and the values and texts in quotes in it, squeezed, without those that are found by chance."""
     if len(content) > MOST_COMPARED or b"\0" in content or FORMAT.encode() in content[:200]:
         return []  # a cassette holds the words of all that was sent, and is sent nowhere
     pieces = dict[str, None]()
     for line in content.decode(errors="replace").splitlines():
-        for text in (line, *("".join(found.groups(default="")) for found in _STRING.finditer(line))):
-            # a line of code that ends in `\n` within its quotes is sent with the end of a line there
-            piece = squeezed(re.sub(r"\\[nt]", " ", text))
+        for text in pieces_of_line(line):
+            piece = squeezed(text)
             if len(piece) >= SHORTEST_PIECE:
                 pieces[piece] = None
     return list(pieces)

@@ -82,6 +82,8 @@ class ReachRunner(TestRunner):
         if checked.reach in ("reached", "moved") and result.status != "fail":
             leave_unmeasured(outcome, checked, allow=self.allow_unmeasured)
         if cassette and options.live:
+            if account and account.client not in ("", cassette.client):
+                checked.clients = [cassette.client, account.client]
             checked.requests = len(cassette.exchanges)
             checked.tokens, checked.cost_usd = used_by(cassette, options.live.config.prices)
         finished = self.seal(test, outcome, stem)

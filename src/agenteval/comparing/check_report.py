@@ -179,6 +179,8 @@ class CheckedTest(Model):
     cost_usd: float | None = None
     result: str | None = None
     measurement: Measurement | None = None
+    clients: list[str] = field(default_factory=list)
+    """The program that made the requests when the cassette was recorded, and now, where they differ: versions of the CLI."""
     cassette: str | None = None
     not_kept: str = ""
     """The reason why `--update` wrote no cassette, of a test that passes and is not worse."""

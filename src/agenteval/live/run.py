@@ -144,6 +144,8 @@ class LiveAccount:
     """The differences of the requests from the recorded ones; at a miss, from the closest one."""
     heard: dict[str, None] = field(default_factory=dict)
     """All that the model was given, piece by piece, where a run is asked to keep it (`LiveOptions.detailed`)."""
+    client: str = ""
+    """The program that made the requests, with its version."""
     cassette: Cassette | None = None
     """The cassette that was played, or what the real model answered, where a run is asked to keep it."""
 
@@ -409,6 +411,7 @@ class _Live:
                     self.account.add(LiveAccount([seen], [*proxy.differences, *proxy.missed]))
                     if options.detailed:
                         self.account.heard |= proxy.heard
+                    self.account.client = proxy.accounts.client
             self._must_have_servers(agent, proxy, scratch)
             self._must_be_good(exit_code, proxy, scratch)
             self._take_over(agent, scratch)

@@ -4,6 +4,7 @@ The words about a check that other formats have, too, are the public functions a
 """
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 
@@ -98,6 +99,8 @@ def _print_change(terminal: Terminal, report: CheckReport, *, verbose: bool) -> 
     if report.of_reach("reached", "moved") and not report.files:
         older = f"their cassettes are older than {report.base.revision}"
         terminal.line(f"{older}: --model real --update writes new ones", indent=2, style="yellow")
+    for line in client_lines(report):
+        terminal.line(line, indent=2, style="yellow")
     parts = report.parts if verbose else report.parts[:MOST_PARTS]
     for part in parts:
         terminal.line(part.difference, indent=2)
@@ -335,6 +338,15 @@ def fallen_words(made: Measurement, arrow: str = "→") -> Iterator[str]:
 def call_words(change: CallChange) -> str:
     """Put a changed call on one line: `- call 1  lookup  {"order": "42"}`."""
     return "  ".join([change.heading, *(line.strip() for line in change.lines)])
+
+
+def client_lines(report: CheckReport) -> list[str]:
+    """Describe tests with another version of the agent's program than at recording: its vendor's changes reach them unseen."""
+    tests = Counter(tuple(test.clients) for test in report.tests if test.clients)
+    return [
+        f"{counted(number, 'test')} recorded with {was or 'an unknown client'}, now with {now}: agenteval cassette drift shows what its vendor changed"
+        for (was, now), number in tests.items()
+    ]
 
 
 def idle_lines(report: CheckReport) -> list[str]:
