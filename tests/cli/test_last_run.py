@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from agenteval.cli import main
-from agenteval.running.history import LastRun, keys, load_last_run
+from agenteval.running.last_run import LastRun, keys, load_last_run
 from projects import Project
 
 

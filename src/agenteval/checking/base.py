@@ -9,7 +9,7 @@ from pathlib import Path
 
 from agenteval.checking.changes import Changes, FileChange
 from agenteval.contracts.errors import UsageError
-from agenteval.live.command import git
+from agenteval.loading.checkout import git
 
 LOCK_FILES = (
     "uv.lock", "poetry.lock", "pdm.lock", "Pipfile.lock", "pylock*.toml", "requirements*.txt", "package-lock.json",

@@ -12,7 +12,7 @@ from typing import Literal
 from agenteval.comparing.check_report import CheckBase
 from agenteval.contracts.errors import AgentEvalError, UsageError
 from agenteval.live.cassette import FORMAT, pieces_of_line, squeezed
-from agenteval.live.command import git
+from agenteval.loading.checkout import git
 from agenteval.reading.documents import read_bytes
 
 HEAD = "HEAD"

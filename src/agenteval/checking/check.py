@@ -26,7 +26,7 @@ from agenteval.contracts.errors import ExitCode, Problem, UsageError
 from agenteval.contracts.results import TrialsResult
 from agenteval.judging.stored import CHECK
 from agenteval.live.cassette import write as write_cassette
-from agenteval.live.command import git
+from agenteval.loading.checkout import git
 from agenteval.loading.config import CheckConfig
 from agenteval.running.run_recorder import RunRecorder
 from agenteval.running.session import Session

@@ -136,7 +136,7 @@ def _as_option(command: str) -> str:
 
 def _python_files(folder: Path) -> list[str]:
     """The Python files of a folder, but for those that git ignores, and those of tests."""
-    from agenteval.live.command import git
+    from agenteval.loading.checkout import git
 
     listed = git(folder, "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", "*.py")
     names = sorted(filter(None, listed.split("\0"))) if listed is not None else list(_walked(folder))
@@ -180,7 +180,7 @@ def _python(folder: Path) -> str:
 
 def _commands_of_git(folder: Path, made: Sequence[Path], words: Sequence[str]) -> Iterator[str]:
     """The commands that have git track the agent and its test, and remember them to be compared with later."""
-    from agenteval.live.command import git
+    from agenteval.loading.checkout import git
 
     if folder.resolve() != Path.cwd():
         yield f"cd {shlex.quote(str(folder))}"

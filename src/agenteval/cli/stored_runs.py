@@ -274,6 +274,7 @@ def merge(
 
 def _enter_shards(shards: "Sequence[StoredShard]", recorder: "RunRecorder") -> ExitCode:
     """Enter the results of the shards, and close the run; it lasts from the first start to the last end."""
+    from agenteval.loading.checkout import Checkout
     from agenteval.loading.discovery import Selection
     from agenteval.running.shards import ReportedProblems, merged
 
@@ -281,6 +282,8 @@ def _enter_shards(shards: "Sequence[StoredShard]", recorder: "RunRecorder") -> E
     recorder.totals.deselected = shards[0].record.deselected + unread
     recorder.unnamed_tests = shards[0].record.unnamed_tests
     recorder.selection = shards[0].record.selection
+    checkouts = {Checkout(shard.run.summary.commit, shard.run.summary.branch) for shard in shards}
+    recorder.checkout = checkouts.pop() if len(checkouts) == 1 else Checkout()
     for part in merged(shards, recorder.options.run_id, recorder.redactor, recorder.runner(Selection())):
         if not isinstance(part, ReportedProblems):
             recorder.enter(part)

@@ -541,6 +541,10 @@ class RunSummary(Model):
     """The score that the run had to reach, where one was set."""
     eval_summary_sha256: str | None = None
     """The SHA-256 of `eval-summary.json`, by which a gate knows that it is this run's."""
+    commit: str | None = None
+    """The commit of the project that was checked out; null outside of git. Changes without a commit do not count."""
+    branch: str | None = None
+    """The branch of the project that was checked out; null on a detached HEAD and outside of git."""
 
     @property
     def left_out(self) -> str:

@@ -23,6 +23,7 @@ from agenteval.live.proxy import Proxy
 from agenteval.live.run import LiveAgent, LiveSetup, standalone
 from agenteval.live.sandbox import Sandbox, is_of_system
 from agenteval.loading.adapter_input import find_file, unknown_key
+from agenteval.loading.checkout import git
 from agenteval.reading.documents import opened, read_bytes, read_data
 
 NAME = "command"
@@ -228,16 +229,6 @@ def _shown_files(setup: LiveSetup, source: Path) -> list[str]:
         )
         tracked = kept
     return tracked
-
-
-def git(folder: Path, *words: str) -> str | None:
-    """Return the output of git in a folder; None if git fails, or is not installed."""
-    line = ["git", "--no-optional-locks", "-C", str(folder), *words]
-    try:
-        done = subprocess.run(line, capture_output=True, check=False, timeout=60)  # noqa: S603
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return None if done.returncode else os.fsdecode(done.stdout)
 
 
 def git_state(folder: Path) -> dict[str, str]:

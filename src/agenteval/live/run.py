@@ -269,7 +269,7 @@ class _Live:
     @cached_property
     def _written(self) -> cassettes.Written:
         """All that git tracks and the command line of the agent, but for cassettes, which hold the vendor's words too."""
-        from agenteval.live.command import git
+        from agenteval.loading.checkout import git
 
         config, texts, total = self.options.config, list[str](), 0
         for root in {self.options.root, self.options.root / config.nanoclaw.checkout}:

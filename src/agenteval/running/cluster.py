@@ -403,7 +403,7 @@ def ignored_by_git(folder: Path) -> frozenset[Path]:
         and not (folder / ".git").is_file()
     ):
         return frozenset()
-    from agenteval.live.command import git
+    from agenteval.loading.checkout import git
 
     listed = git(folder, "ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
     if listed is None:

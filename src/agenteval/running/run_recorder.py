@@ -12,6 +12,7 @@ from agenteval.contracts.errors import ExitCode, Problem
 from agenteval.contracts.results import RunSummary, TestRow
 from agenteval.judging.runner import RunOptions, timestamp
 from agenteval.judging.stored import COMPARISON, SHARD, SUMMARY
+from agenteval.loading.checkout import Checkout, checked_out
 from agenteval.loading.discovery import Selection
 from agenteval.openwop.summary import Baseline, Scores, Suite, eval_events
 from agenteval.records.record import TestRecord
@@ -55,6 +56,8 @@ class RunRecorder:
     """The run that the EvalSummary compares with."""
     unnamed_tests: int = 0
     selection: Sequence[str] = ()
+    checkout: Checkout | None = None
+    """The commit and branch of a run that other checkouts took part in; else they are those of the project."""
     records: list[TestRecord] = field(default_factory=list)
     totals: RunTotals = field(default_factory=RunTotals)
     unsuccessful: int = 0
@@ -186,6 +189,7 @@ class RunRecorder:
         )
         if self.directory:
             summary.eval_summary_sha256 = self.directory.eval_summary_sha256
+            summary.commit, summary.branch = self.checkout or checked_out(self.options.root)
             self.directory.finish(summary)
         slowest = heapq.nlargest(durations, summary.tests, key=lambda row: row.duration_ms)
         self.console.summary(
@@ -254,7 +258,7 @@ class RunRecorder:
     def _remember(self) -> None:
         """Remember the failed tests and each duration, for --lf, --ff and --shard of later runs."""
         if self.remembers:
-            from agenteval.running.history import remember
+            from agenteval.running.last_run import remember
 
             timed = (
                 self.log is None

@@ -12,7 +12,7 @@ from agenteval.judging.runner import is_live
 from agenteval.loading.discovery import Found, Selected, Selection, discover
 from agenteval.loading.testfile import LoadedTest
 from agenteval.reporters.artifacts import ArtifactError, safe_stem
-from agenteval.running.history import keys, load_last_run
+from agenteval.running.last_run import keys, load_last_run
 from agenteval.running.run_recorder import RunRecorder
 from agenteval.running.test_runner import FinishedTest, LoadedFile, TaskIds, TestRunner
 from agenteval.text.fitting import counted

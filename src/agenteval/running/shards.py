@@ -140,8 +140,8 @@ class Plan:
 
     def _agent(self) -> None:
         """Add the files that agents are run from, once: those that git tracks, and those that the configuration names."""
-        from agenteval.live.command import git
         from agenteval.live.sandbox import is_of_system
+        from agenteval.loading.checkout import git
 
         live = self._options.live
         if live is None or "" in self._met:

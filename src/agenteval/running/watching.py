@@ -15,7 +15,7 @@ from agenteval.loading.project import OpenProject
 from agenteval.loading.testfile import load_test
 from agenteval.reading.documents import read_bytes
 from agenteval.reporters.terminal import Terminal
-from agenteval.running.history import FOLDER
+from agenteval.running.last_run import FOLDER
 
 
 class Dependencies:

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from agenteval.contracts.errors import AdapterError, FileError
-from agenteval.live.command import copy_files, git, git_state, tracked_files
+from agenteval.live.command import copy_files, git_state, tracked_files
 from agenteval.live.run import LiveSetup
+from agenteval.loading.checkout import git
 from agenteval.reading.documents import read_text
 from agenteval_nanoclaw.versions import RELEASES, Host, host_of, release_of
 

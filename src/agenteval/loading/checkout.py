@@ -1,0 +1,31 @@
+"""The git checkout that a project is in, as git describes it."""
+
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+
+class Checkout(NamedTuple):
+    """The commit and the branch that are checked out; None outside of git, and without a branch on a detached HEAD."""
+
+    commit: str | None = None
+    branch: str | None = None
+
+
+def git(folder: Path, *words: str) -> str | None:
+    """Return the output of git in a folder; None if git fails, or is not installed."""
+    import subprocess
+
+    line = ["git", "--no-optional-locks", "-C", str(folder), *words]
+    try:
+        done = subprocess.run(line, capture_output=True, check=False, timeout=60)  # noqa: S603
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return None if done.returncode else os.fsdecode(done.stdout)
+
+
+def checked_out(root: Path) -> Checkout:
+    """Return what is checked out where a project is. Changes that nobody has committed do not count."""
+    commit, _, branch = (git(root, "rev-parse", "HEAD", "--abbrev-ref", "HEAD") or "").strip().partition("\n")
+    # On a detached HEAD, as most CI services check out, git prints the word HEAD in place of a branch.
+    return Checkout(commit or None, branch if branch not in ("", "HEAD") else None)
