@@ -107,7 +107,9 @@ class SdkShop(ShopProject):
                 {"id": "names-order", "type": "output_contains", "params": {"all_of": [order, "ships"]}},
             ])  # fmt: skip
         live = {"command": {"run": [SDK, "agent.py"]}, "model": {"base_url": self.base_url}}
-        self.write("agenteval.yaml", yaml.safe_dump({"tests": ["evals"], "live": live}))
+        self.write(
+            "agenteval.yaml", yaml.safe_dump({"tests": ["evals"], "live": live, "check": {"margin": 0.4}})
+        )
         self.git("init", "-q", "-b", "main")
         self.git("add", "-A")
         assert self.run("run", "--live", "record", "-q", "--no-artifacts") == 0
@@ -183,6 +185,5 @@ def test_nothing_changed(shop: SdkShop) -> None:
 def test_what_the_real_model_makes_of_it(shop: SdkShop, old: str, new: str, code: int, verdict: str) -> None:
     """A harmful change of the prompt, and a harmless one."""
     change(shop, "prompts/system.md", old, new)
-    trials = "6" if verdict == "worse" else "14"
-    got, report = shop.check("--model", "real", "--trials", trials, "-k", "o42")
+    got, report = shop.check("--model", "real", "-k", "o42")
     assert (got, [each["measurement"]["verdict"] for each in report["tests"]]) == (code, [verdict])
