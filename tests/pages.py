@@ -37,6 +37,7 @@ _VARYING = (
     (re.compile(r" in \d+\.\d\d ?s$", re.MULTILINE), " in N s"),
     (re.compile(r'"duration_ms": [\d.]+'), '"duration_ms": N'),
     (re.compile(r'"(started_at|finished_at)": "[^"]*"'), r'"\1": "TIME"'),
+    (re.compile(r"\bHEAD \([0-9a-f]{7,40}\)"), "HEAD (COMMIT)"),
     (re.compile(r"[ \t]+$", re.MULTILINE), ""),
 )
 

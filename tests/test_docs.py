@@ -33,7 +33,7 @@ from pages import (
 README = ROOT / "README.md"
 CI = DOCS / "ci.md"
 FIRST_TEST = DOCS / "first-test.md"
-LIVE_PAGES = [README, FIRST_TEST, DOCS / "live.md"]
+LIVE_PAGES = [README, FIRST_TEST, DOCS / "did-my-change-break-it.md", DOCS / "live.md"]
 """The pages with commands that run an agent in the sandbox."""
 UPDATE = "python tests/pages.py brings the shown output up to date"
 
