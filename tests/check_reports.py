@@ -1,6 +1,7 @@
 """Three reports of checks, as data and in run directories: nothing changed, a change without the model, and a measured one."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -155,7 +156,7 @@ def reached() -> CheckReport:
             ),
             checked_test("greeting", status="fail", reason_code="assertion.failed", message="names-order"),
         ],
-        files=list(FILES),
+        files=[replace(each) for each in FILES],
         parts=[
             ChangedPart(difference=PROMPT, tests=["shop.refund", "shop.order"]),
             ChangedPart(difference=TOOL, tests=["shop.address"]),
@@ -208,7 +209,7 @@ def all_measured() -> CheckReport:
     return report(
         [*tests, checked_test("untouched")],
         model="claude-test",
-        files=list(FILES),
+        files=[replace(each) for each in FILES],
         parts=[
             ChangedPart(difference=PROMPT, tests=["shop.refund", "shop.order", "shop.greeting"]),
             ChangedPart(difference=TOOL, tests=["shop.address"]),
