@@ -321,6 +321,27 @@ def test_messages_that_are_handed_over_in_parts_are_judged_as_one_run(
     assert (calls, found["final_output"]["content"]) == (["First."], "Second.")
 
 
+def test_an_answer_that_is_sent_long_after_its_acknowledgement_counts(project: ForkProject) -> None:
+    """A busy machine makes both late, and the run is idle the longer before it is over."""
+    project.test("My brief, SLOWLY", live={"script": "script.yaml"})
+    write(project.root, "evals/brief/script.yaml", json.dumps([SAYS]))
+    assert project.live("--live").only_result()["status"] == "pass"
+
+
+@pytest.mark.parametrize("asked", [("/clear", "Give me my brief"), ("Give me my brief", "/clear")])
+def test_the_answer_to_a_command_among_messages_is_a_send_of_the_run(
+    project: ForkProject, asked: tuple[str, str]
+) -> None:
+    """The runner answers `/clear` by itself, and no transcript has a word of it."""
+    cleared = {"tool": "outbound_send", "args": {"args_contains": {"text": "Session cleared."}}}
+    sent = {"id": "sent", "type": "must_call_tool", "params": cleared}
+    project.test(*asked, assertions=[sent], live={"script": "script.yaml"})
+    write(project.root, "evals/brief/script.yaml", json.dumps([SAYS]))
+    run = project.live("--live", "--save-traces")
+    assert run.only_result()["status"] == "pass"
+    assert trace_of(run)["final_output"]["content"] == "Three bullets."
+
+
 def test_a_message_of_another_agent_is_handed_over_with_a_warning(project: ForkProject) -> None:
     """A live run has one agent, so the message comes from the chat."""
     asked = [{"role": "agent", "content": "At 18:00.", "sender": "finder"}]

@@ -194,9 +194,13 @@ def main() -> None:
 
 
 def serve(rows: list[tuple[Any, ...]]) -> None:
+    acknowledge = "INSERT OR REPLACE INTO processing_ack VALUES (?, ?, datetime('now'))"
+    for command in [row for row in rows if '"/clear"' in row[4]]:  # the agent is not asked
+        send("Session cleared.")
+        outbound.execute(acknowledge, (command[0], "completed"))
+        rows.remove(command)
     ids = [row[0] for row in rows]
     words = " ".join(row[4] for row in rows)
-    acknowledge = "INSERT OR REPLACE INTO processing_ack VALUES (?, ?, datetime('now'))"
     outbound.executemany(acknowledge, [(each, "processing") for each in ids])
     if "DIE" in words:
         log("[agent-runner] Fatal error: no such table")
@@ -207,6 +211,10 @@ def serve(rows: list[tuple[Any, ...]]) -> None:
         if "SAY NOTHING" not in words:
             for part in [[row] for row in rows] if "ONE BY ONE" in words else [rows]:
                 text = turn(prompt([row[1:] for row in part]))
+                if "SLOWLY" in words:  # the order of 2.0: acknowledged before the answer is sent
+                    time.sleep(0.5)
+                    outbound.executemany(acknowledge, [(each, "completed") for each in ids])
+                    time.sleep(0.5)
                 for block in text.split("<message ")[1:]:
                     to, _, said = block.partition(">")
                     send(said.partition("</message>")[0].strip(), to.split('"')[1], reply_to=part[0][0])

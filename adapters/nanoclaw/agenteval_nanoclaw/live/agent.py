@@ -32,6 +32,10 @@ from agenteval_nanoclaw.versions import MEMORY_MODULES, RUNNER_FAILED, SENT
 HOME = "/home/node"
 IDLE_SECONDS = 0.3
 """The idle seconds after which a run is over: an answer that could not be sent makes the agent speak again."""
+SLOWER = 3
+"""The times longer that a run has to be idle than it took to acknowledge a message: on a busy machine all takes longer."""
+SLOWEST_SECONDS = 5
+"""The seconds from an answer to its acknowledgement above which not the machine is slow, but something else went on."""
 LONGEST_HANDOVER_SECONDS = 3
 """The seconds after its acknowledgement in which a message may still be on its way to the model."""
 MOST_AT_ONCE = 10
@@ -172,6 +176,12 @@ class NanoClawAgent(LiveAgent):
     desk: Desk = field(init=False)
     acknowledged: float = 0
     """The time, by the monotonic clock, at which all messages were acknowledged although the model had not heard all."""
+    counted: int = 0
+    """The most acknowledged messages that were seen so far: none can be seen while the runner writes."""
+    delay: float = 0
+    """The longest seconds from an answer of the model to the acknowledgement of the messages that it answers."""
+    is_swept: bool = False
+    """True once acknowledged messages were put aside, so that the runner saw more of them."""
     is_in_parts: bool = field(init=False)
     """True if the messages are more than the runner hands to the agent at once."""
 
@@ -198,13 +208,15 @@ class NanoClawAgent(LiveAgent):
     def finished(self, proxy: Proxy) -> bool:
         """Return whether every message is acknowledged, and nothing goes on: the runner never exits. Raises `AdapterError`."""
         self.desk.attend()
-        # the runner acknowledges later messages as it hands them over: nothing shows that their answer was written
-        pause = LONGEST_HANDOVER_SECONDS if self.is_in_parts else IDLE_SECONDS
-        idle = proxy.idle_seconds >= pause
+        idle = proxy.idle_seconds
+        if idle < IDLE_SECONDS / SLOWER:  # to acknowledge takes less on a machine that is not busy
+            return False
+        is_done = self._is_acknowledged(proxy, idle)
+        pause = self._pause()
         # something may have been asked while the databases were looked at
-        if not idle or not self.workspace.is_done() or proxy.idle_seconds < pause:
-            if idle and self.workspace.sweep():
-                self.is_in_parts = True
+        if idle < pause or not is_done or proxy.idle_seconds < pause:
+            if idle >= pause and self.workspace.sweep():
+                self.is_swept = self.is_in_parts = True
             return False
         said = last_lines(self.log)
         failure = self._failure()
@@ -220,6 +232,25 @@ class NanoClawAgent(LiveAgent):
         # the request with the last messages may have come only now
         return not self._is_handing_over(proxy) and proxy.idle_seconds >= pause
 
+    def _is_acknowledged(self, proxy: Proxy, idle: float) -> bool:
+        """Return whether all messages are acknowledged, and measure how long the runner took to do so after an answer."""
+        pending, acknowledged = self.workspace.acknowledged()
+        # messages that come after a sweep are acknowledged as they are handed over: no answer is behind that
+        if len(acknowledged) > self.counted and proxy.accounts.requests and not self.is_swept:
+            self.delay = max(self.delay, min(idle, SLOWEST_SECONDS))
+        self.counted = max(self.counted, len(acknowledged))
+        return bool(pending) and pending <= acknowledged
+
+    def _pause(self) -> float:
+        """Return the idle seconds after which the run is over.
+
+        The runner of 2.0 acknowledges before it writes the answer's rows, and both releases before they ask again for an
+        answer that could not be sent. On a busy machine each of these takes about as long as the acknowledgement did.
+        """
+        # the runner acknowledges later messages as it hands them over: nothing shows that their answer was written
+        least = LONGEST_HANDOVER_SECONDS if self.is_in_parts else IDLE_SECONDS
+        return max(least, SLOWER * self.delay)
+
     def _is_handing_over(self, proxy: Proxy) -> bool:
         """Return whether a message may still be on its way: the runner acknowledges later ones before the model has them."""
         texts = [each.content for each in self.case.scenario.input_messages]
@@ -228,7 +259,7 @@ class NanoClawAgent(LiveAgent):
         if all(any(map(proxy.has_heard, (text, escape(text), escape(text, quote=False)))) for text in asked):
             return False
         self.acknowledged = self.acknowledged or time.monotonic()
-        return time.monotonic() < self.acknowledged + LONGEST_HANDOVER_SECONDS
+        return time.monotonic() < self.acknowledged + max(LONGEST_HANDOVER_SECONDS, self._pause())
 
     def _failure(self) -> str:
         """Return the message that the runner sent in place of an answer, since its query failed; its log has it as well."""
@@ -300,5 +331,9 @@ class NanoClawAgent(LiveAgent):
                 "agent, or one of them was begun by something that is no message of the scenario",
                 "divide the scenario into several tests; --keep leaves the scratch folder to look at",
             )
+        # the runner's own answer to a command, such as /clear, is in no transcript: but all that this run sent is its own
+        owned = {row.id for each in runs for row in each.outbound}
+        rest = [row for row in run.session.outbound if row.id not in owned] if run.session else []
+        run.outbound = sorted([*run.outbound, *rest], key=lambda row: row.number)
         recorded = SessionRecorder(self.adapter).test_of(run, reading)
         return standalone(recorded.replay, recorded.fixtures)

@@ -121,10 +121,10 @@ class Workspace:
         """The database that the agent's side writes."""
         return self.session / "outbound.db"
 
-    def is_done(self) -> bool:
-        """True if every message was acknowledged."""
-        pending = set(rows(self.inbound, "SELECT id FROM messages_in WHERE trigger = 1"))
-        return bool(pending) and pending <= set(left_rows(self.outbound, _ACKNOWLEDGED))
+    def acknowledged(self) -> tuple[set[Any], set[Any]]:
+        """Return the messages that the agent has to answer, and those that its runner acknowledged."""
+        pending = rows(self.inbound, "SELECT id FROM messages_in WHERE trigger = 1")
+        return set(pending), set(left_rows(self.outbound, _ACKNOWLEDGED))
 
     def sweep(self) -> bool:
         """Mark acknowledged messages as completed, as the host does once a minute; return whether there were any.
