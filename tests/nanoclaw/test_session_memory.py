@@ -10,7 +10,7 @@ import pytest
 
 from agenteval.assertions.base import Verdict
 from agenteval.shell.commands import touches
-from agenteval_nanoclaw.session.memory import Memory
+from agenteval_nanoclaw.session.memory import GroupMemory
 from agenteval_nanoclaw.session.store import Mount, listed_mounts
 from builders import judge, make_case
 from nanoclaw.recordings import converted, inspected, replayed, unpack
@@ -29,9 +29,9 @@ WHOLE = {"filePath": "CLAUDE.local.md", "content": "tea", "startLine": 1, "numLi
 LAST = {**PART, "startLine": 2}
 
 
-def memory(index_text: str = "") -> Memory:
+def memory(index_text: str = "") -> GroupMemory:
     """The memory of the group main."""
-    return Memory(group="main", mounts=MOUNTS, index_text=index_text)
+    return GroupMemory(group="main", mounts=MOUNTS, index_text=index_text)
 
 
 @pytest.mark.parametrize(
@@ -167,7 +167,7 @@ def test_what_commands_do_to_memory(command: str, expected: list[str]) -> None:
 )
 def test_a_glob_means_the_memory_of_the_groups_that_are_known(command: str, expected: list[str]) -> None:
     """Each is read, whether or not the command prints which; a listing prints what there is."""
-    known = Memory(group="main", mounts=MOUNTS, groups=["main", "work", "gym"])
+    known = GroupMemory(group="main", mounts=MOUNTS, groups=["main", "work", "gym"])
     output = "/workspace/project/groups/gym/CLAUDE.md" if command.startswith("ls") else "tea"
     found = known.uses("Bash", {"command": command}, "/workspace/agent", output)
     assert [use.file.group for use in found] == expected

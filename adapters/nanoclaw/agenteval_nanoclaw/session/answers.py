@@ -129,8 +129,7 @@ class Ending:
             return self.stated or "partial"
         unfinished = any(time >= final.last.time for time in unanswered) or self.stopped
         unfinished = unfinished or (self.working and "completed" not in acknowledged)
-        cut = run.damaged or (run.last and run.index.cut) or not run.begun
-        return "partial" if unfinished or cut else "success"
+        return "partial" if unfinished or _is_incomplete(run) else "success"
 
 
 KINDS = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
@@ -172,3 +171,8 @@ class Usage:
 
 def _is_count(count: Any) -> bool:
     return isinstance(count, int) and 0 <= count <= MOST
+
+
+def _is_incomplete(run: Run) -> bool:
+    """Return whether a part of the run is not in the transcript: its beginning, its end, or a damaged line."""
+    return bool(run.damaged) or (run.last and run.index.cut) or not run.begun

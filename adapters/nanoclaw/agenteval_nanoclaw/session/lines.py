@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import product
 from math import inf
 from pathlib import Path
 
@@ -97,27 +98,35 @@ def _read_entries(path: Path, lines: Iterable[Line], agent: str = "", spawn: str
 def _name(lines: list[Entry], spawns: "list[_Spawn]") -> None:
     """Name the agents of the subagents' lines within the transcript: by id, by prompt, else in order."""
     names: dict[str, tuple[str, str]] = {}
-    unnamed: dict[str, str] = {}
-    for entry in lines:
-        if entry.agent.startswith(CHAIN):
-            unnamed[entry.agent] = unnamed.get(entry.agent) or asked_of(entry.record) or ""
+    prompts: dict[str, str] = {}
+    for entry in (each for each in lines if each.agent.startswith(CHAIN)):
+        prompts[entry.agent] = prompts.get(entry.agent) or asked_of(entry.record) or ""
     for spawn in spawns:
         own = f"{UNNAMED}-{spawn.call}"
-        for name in (spawn.agent or own, own):
-            names.setdefault(name, (spawn.agent or own, spawn.call))
-    loose = list(spawns)
-    # Equal prompts first. What is left is matched in order, with the calls of which nothing else is known.
-    for exactly in (True, False):
-        for chain, asked in list(unnamed.items()):
-            fitting = (each for each in loose if asked == each.prompt or not (exactly or each.is_known))
-            if found := next(fitting, None):
-                loose.remove(found)
-                names[chain] = names[f"{UNNAMED}-{found.call}"]
-                del unnamed[chain]
-    for number, chain in enumerate(unnamed, 1):
+        name = spawn.agent or own
+        names.setdefault(name, (name, spawn.call))
+        names.setdefault(own, (name, spawn.call))
+    matched = _match_by_prompt(prompts, spawns)
+    names |= {chain: names[f"{UNNAMED}-{spawn.call}"] for chain, spawn in matched.items()}
+    for number, chain in enumerate((chain for chain in prompts if chain not in matched), 1):
         names[chain] = UNNAMED if number == 1 else f"{UNNAMED}-{number}", ""
     for entry in lines:
         entry.agent, entry.spawn = names.get(entry.agent, (entry.agent, entry.spawn))
+
+
+def _match_by_prompt(prompts: dict[str, str], spawns: "list[_Spawn]") -> "dict[str, _Spawn]":
+    """Match subagents, by their provisional names and prompts, with the calls that started them."""
+    free = list(spawns)
+    matched: dict[str, _Spawn] = {}
+    # Equal prompts come first. The others are matched in order, with the calls of which nothing else is known.
+    for exactly, (chain, asked) in product((True, False), prompts.items()):
+        if chain in matched:
+            continue
+        fitting = (each for each in free if asked == each.prompt or not (exactly or each.is_known))
+        if found := next(fitting, None):
+            free.remove(found)
+            matched[chain] = found
+    return matched
 
 
 @dataclass(slots=True)
@@ -138,6 +147,11 @@ class _Spawn:
     """A description of its work, where that is not one subagent with a transcript here."""
 
     @property
+    def described(self) -> str:
+        """The name of what it started, for a note."""
+        return self.whole or f"subagent {self.agent or self.call}"
+
+    @property
     def is_known(self) -> bool:
         """True if its subagent or work is known."""
         return bool(self.agent or self.whole)
@@ -154,14 +168,14 @@ def read_lines(run: Run, source: Source, *, max_line: int) -> tuple[list[Entry],
     while waiting or (waiting := files.left_over()):
         spawn = waiting.pop(0)
         agent = spawn.agent
-        path = files.paths.pop(agent, None)
-        if path:
+        if path := files.paths.pop(agent, None):
             with suppress(AdapterError):
                 indexes[agent] = read_index(path, max_line=max_line)
         index = indexes.get(agent)
         if index is None:
+            # The transcript itself may hold the subagent's lines, as streams do: then nothing is missing.
             if spawn.whole or within.isdisjoint({agent, spawn.call} - {""}):
-                unseen.append(f"what {spawn.whole or f'subagent {agent or spawn.call}'} did")
+                unseen.append(f"what {spawn.described} did")
             continue
         if path and (index.cut or index.damaged):
             unseen.append(f"a part of what subagent {agent} did")
@@ -199,29 +213,42 @@ def _spawned(lines: Iterable[Entry], files: "_Files") -> list[_Spawn]:
     times: dict[str, int] = {}
     for entry in lines:
         for block in entry.blocks("tool_use"):
-            call, args = text_of(block.get("id")), record_of(block.get("input"))
+            call = text_of(block.get("id"))
             times[call] = entry.line.time
-            if block.get("name") in SPAWNS:
-                asked, name = text_of(args.get("prompt")), text_of(args.get("name"))
-                started[call] = _Spawn(call, entry.line.time, prompt=asked, name=name)
-            elif block.get("name") == WORKFLOW:
-                started[call] = _Spawn(call, entry.line.time, whole=f"the agents of workflow {call}")
-            elif block.get("name") == RESUMES and (agent := text_of(args.get("to"))) in files.paths:
-                started[call] = _Spawn(call, entry.line.time, agent, message=True)
+            if spawn := _spawn_of(block, call, entry.line.time, files):
+                started[call] = spawn
         detail = record_of(detail_of(entry.record))
+        agent = text_of(detail.get("agentId"))
         for block in entry.blocks("tool_result"):
-            agent = text_of(detail.get("agentId"))
             call = text_of(block.get("tool_use_id"))
             if agent:
                 started.setdefault(call, _Spawn(call, times.get(call, 0))).agent = agent
             elif block.get("is_error") is True:  # refused before it began
                 started.pop(call, None)
             elif call in started:
-                started[call].name = started[call].name or text_of(detail.get("name"))
-                started[call].workflow = Path(text_of(detail.get("runId"))).name
-                if detail.get("status") == "remote_launched":
-                    started[call].whole = f"remote agent {text_of(detail.get('taskId'))}"
+                _complete(started[call], detail)
     return [found for spawn in started.values() for found in files.of(spawn)]
+
+
+def _spawn_of(block: Record, call: str, time: int, files: "_Files") -> _Spawn | None:
+    """Return the start of a subagent by a call: of the agent's tool for it, of a workflow, or of a message to one."""
+    name, args = block.get("name"), record_of(block.get("input"))
+    if name in SPAWNS:
+        return _Spawn(call, time, prompt=text_of(args.get("prompt")), name=text_of(args.get("name")))
+    if name == WORKFLOW:
+        return _Spawn(call, time, whole=f"the agents of workflow {call}")
+    # A message to somebody without a transcript here resumes no subagent.
+    if name == RESUMES and (agent := text_of(args.get("to"))) in files.paths:
+        return _Spawn(call, time, agent, message=True)
+    return None
+
+
+def _complete(spawn: _Spawn, detail: Record) -> None:
+    """Add the facts in the result of the call, where the result names no agent."""
+    spawn.name = spawn.name or text_of(detail.get("name"))
+    spawn.workflow = Path(text_of(detail.get("runId"))).name
+    if detail.get("status") == "remote_launched":
+        spawn.whole = f"remote agent {text_of(detail.get('taskId'))}"
 
 
 class _Files:
@@ -236,17 +263,22 @@ class _Files:
     def of(self, spawn: _Spawn) -> list[_Spawn]:
         """List the agents that a call started: one, or those of a workflow, by its folder and its journal."""
         if spawn.whole and spawn.workflow:
-            folder = self.run.transcript.path.with_suffix("") / "subagents" / "workflows" / spawn.workflow
-            journal = folder / "journal.jsonl"
-            agents = [agent for agent, path in self.paths.items() if path.parent == folder]
-            if journal.is_file() and self.source.allowed(journal):
-                with opened(journal) as file:
-                    agents += [text_of((parse_line(line) or {}).get("agentId")) for line in file]
-            found = [_Spawn(spawn.call, spawn.time, agent) for agent in dict.fromkeys(agents) if agent]
-            return found or [spawn]
+            agents = self._of_workflow(spawn.workflow)
+            return [_Spawn(spawn.call, spawn.time, agent) for agent in agents] or [spawn]
         if not spawn.is_known:
             spawn.agent = next((agent for agent, path in self.paths.items() if self._fits(spawn, path)), "")
         return [spawn]
+
+    def _of_workflow(self, workflow: str) -> list[str]:
+        """List the agents of a workflow's run: those with a transcript in its folder, then others in its journal."""
+        folder = self.run.transcript.path.with_suffix("") / "subagents" / "workflows" / workflow
+        journal = folder / "journal.jsonl"
+        agents = [agent for agent, path in self.paths.items() if path.parent == folder]
+        # The journal also names agents without a transcript here: their work is then reported as missing.
+        if journal.is_file() and self.source.allowed(journal):
+            with opened(journal) as file:
+                agents += [text_of((parse_line(line) or {}).get("agentId")) for line in file]
+        return [agent for agent in dict.fromkeys(agents) if agent]
 
     def left_over(self) -> list[_Spawn]:
         """List the agents that began during the run without a known call of the session."""

@@ -19,7 +19,7 @@ from agenteval_nanoclaw.session.answers import REFUSAL, Ending, Usage
 from agenteval_nanoclaw.session.lines import MAIN_AGENT, Entry, read_lines
 from agenteval_nanoclaw.session.memory import MemoryEvents
 from agenteval_nanoclaw.session.ncl import asked_in, refusal_of
-from agenteval_nanoclaw.session.outgoing import Outgoing
+from agenteval_nanoclaw.session.outgoing import SentMessages
 from agenteval_nanoclaw.session.prompts import parse_prompt
 from agenteval_nanoclaw.session.results import (
     RETRYABLE,
@@ -32,6 +32,7 @@ from agenteval_nanoclaw.session.results import (
     whole_text,
 )
 from agenteval_nanoclaw.session.runs import CLOCK_SLACK, Reading, Received, Run
+from agenteval_nanoclaw.session.store import Request
 from agenteval_nanoclaw.session.transcript import (
     SPAWNS,
     TASKS,
@@ -79,7 +80,7 @@ class TraceMapper:
             capabilities=Capabilities(supports_tool_trace=True, supports_replay=True),
             scenario=_scenario(run, default_group, is_v2=reading.source.kind == "v2"),
         )
-        self.outgoing = Outgoing(run, self.lines, self.builder, reading)
+        self.outgoing = SentMessages(run, self.lines, self.builder, reading)
         self.memory = MemoryEvents(run, reading, self.builder, self.lines)
         self.usage = Usage()
         self.ending = Ending()
@@ -147,7 +148,7 @@ class TraceMapper:
                 self._messages(entry)
             for block in entry.blocks("tool_result"):
                 self._result(entry, block)
-            self.memory.tell_loaded(entry)
+            self.memory.add_loaded(entry)
         if prompt_of(entry.record) is None:
             self._notices(entry)
 
@@ -184,7 +185,7 @@ class TraceMapper:
                 self._call(entry, block)
             blocks = records_in(entry.message.get("content"))
             self.served += sum(text_of(block.get("type")).endswith("_tool_use") for block in blocks)
-            self.outgoing.tell(entry.line)
+            self.outgoing.add_sent(entry.line)
 
     def _fails(self, entry: Entry, failure: str) -> None:
         if entry.agent == MAIN_AGENT:
@@ -256,26 +257,28 @@ class TraceMapper:
         if success and (lost := self.outgoing.not_arrived(call)):
             self._answer(entry, call, lost, success=False)
         if success:
-            self.memory.tell(entry, call, text, detail)
+            self.memory.add_uses(entry, call, text, detail)
         else:
             kind = error_type(text)
             self._error(entry, kind, text, call=call, retryable=kind in RETRYABLE)
 
+    def _take_requests(self, start: int, end: int) -> list[Request]:
+        """Take the requests that may have come in that time. One request is of one call only."""
+        during = [each for each in self.requests if each.until >= start and each.time <= end]
+        self.requests = [each for each in self.requests if each not in during]
+        return during
+
     def _ask_host(self, entry: Entry, call: Call, text: str, *, success: bool) -> None:
         """Add the task requests of a shell command (`ncl tasks …`) as calls of their own, below the call of the shell."""
-        during = [
-            each
-            for each in self.requests
-            if each.until >= call.time and each.time <= entry.line.time + CLOCK_SLACK
-        ]
-        self.requests = [each for each in self.requests if each not in during]
+        during = self._take_requests(call.time, entry.line.time + CLOCK_SLACK)
         asked = asked_in(text_of(call.args.get("command")), during)
         for number, each in enumerate(asked, 1):
             refusal = refusal_of(each.answer)
-            done = success if not each.answer else not refusal
-            shown = (
-                text if len(asked) == 1 or not each.answer else refusal or json.dumps(each.answer.get("data"))
-            )
+            done, shown = success, text  # of the shell, where the host's answer is not recorded
+            if each.answer:
+                done = not refusal
+                # One request alone: the shell printed its answer as the agent read it.
+                shown = text if len(asked) == 1 else refusal or json.dumps(each.answer.get("data"))
             inner = Call(
                 f"{call.id}:{number}",
                 each.command,
@@ -329,7 +332,7 @@ class TraceMapper:
                 round(cost - before, 9) if cost >= before else cost
             )  # the cost of the process: it adds up, and a new process begins at 0
         self.usage.add_total(result.get("usage"))
-        self.outgoing.tell(entry.line)
+        self.outgoing.add_sent(entry.line)
         if not (entry.line.aside and self.ending.stated) and (kind := self.ending.ends(result)):
             errors = result.get("errors")
             texts = [text_of(result.get("result")), *(errors if isinstance(errors, list) else [])]
@@ -429,17 +432,25 @@ def _scenario(run: Run, default_group: str, *, is_v2: bool) -> TraceScenario:
         session_id=run.session.id if run.session and is_v2 else run.transcript.sdk_session,
     )
     if run.by_scheduler:
-        context = {"timezone": run.timezone} if run.timezone else {}
-        if task := run.task:
-            scenario.task_id = context["task_id"] = task.id
-            if task.process_after is not None:
-                context["scheduled_for"] = iso(task.process_after)
-            if task.series and task.series != task.id:
-                context["series_id"] = task.series
-            # the recurrence of a series moves on to the next occurrence when one is done
-            rows = run.session.inbound if run.session and task.series else []
-            series = [task, *(row for row in rows if row.series == task.series)]
-            if recurrence := next((row.recurrence for row in series if row.recurrence), ""):
-                context["recurrence"] = recurrence
-        scenario.scheduler_context = context
+        scenario.task_id = run.task.id if run.task else None
+        scenario.scheduler_context = _scheduler_context(run)
     return scenario
+
+
+def _scheduler_context(run: Run) -> dict[str, Any]:
+    """Return the facts about the task of a run that the databases, or the prompt, hold."""
+    context: dict[str, Any] = {"timezone": run.timezone} if run.timezone else {}
+    task = run.task
+    if task is None:
+        return context
+    context["task_id"] = task.id
+    if task.process_after is not None:
+        context["scheduled_for"] = iso(task.process_after)
+    if task.series and task.series != task.id:
+        context["series_id"] = task.series
+    # The recurrence of a series moves on to the next occurrence when one is done, so this row may have none.
+    rows = run.session.inbound if run.session and task.series else []
+    series = [task, *(row for row in rows if row.series == task.series)]
+    if recurrence := next((row.recurrence for row in series if row.recurrence), ""):
+        context["recurrence"] = recurrence
+    return context

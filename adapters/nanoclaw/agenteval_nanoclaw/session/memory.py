@@ -57,7 +57,7 @@ class MemoryUse:
 
 
 @dataclass(slots=True, kw_only=True)
-class Memory:
+class GroupMemory:
     """Recognises memory files, for one group."""
 
     group: str
@@ -85,12 +85,16 @@ class Memory:
         if path.startswith(f"{ALL_GROUPS}/"):
             folder, _, inside = path.removeprefix(f"{ALL_GROUPS}/").partition("/")
             return self._of_group(folder, inside, path)
-        for mount in self.mounts if path.startswith(EXTRA) else ():
+        return self._in_mount(path) if path.startswith(EXTRA) else None
+
+    def _in_mount(self, path: str) -> MemoryFile | None:
+        """Return the memory file at a path of an extra mount: by the mount's folder on the host, where it is known."""
+        for mount in self.mounts:
             if path.startswith(mount.inside + "/"):
                 host = normpath(mount.host.replace("\\", "/") + path[len(mount.inside) :])
                 folder, _, inside = host.partition("/groups/")[2].partition("/")
                 return self._of_group(folder, inside, path)
-        if path.startswith(EXTRA) and basename(path) == LOCAL:
+        if basename(path) == LOCAL:
             return MemoryFile(path.removeprefix(EXTRA).partition("/")[0], LOCAL, path)
         return None
 
@@ -126,29 +130,23 @@ class Memory:
         if tool == "Grep":
             return self._searched(args, folder, output)
         if tool == "Glob":
-            names = [join(text_of(args.get("path")), line) for line in output.splitlines()]
-            return [MemoryUse(file, names_only=True) for file in self._files(names, folder)]
+            return self._listed(args, folder, output)
         files = self._files([text_of(args.get("file_path"))], folder)
         if tool == "Read":
             return [MemoryUse(file, output) for file in files]
         if tool == "Write":
             return [MemoryUse(file, text_of(args.get("content")), write=True, whole=True) for file in files]
-        edits = args.get("edits") if tool == "MultiEdit" else [args] if tool == "Edit" else []
-        return [
-            MemoryUse(
-                file,
-                text_of(edit.get("new_string")),
-                write=True,
-                change=_instead_of(text_of(edit.get("old_string"))),
-            )
-            for file in files
-            for edit in records_in(edits)
-        ]
+        edits = {"Edit": [args], "MultiEdit": records_in(args.get("edits"))}.get(tool, [])
+        return [_edited(file, edit) for file in files for edit in edits]
 
     def _files(self, paths: Iterable[str], folder: str) -> Iterator[MemoryFile]:
         for path in paths:
             if file := self.owned(join(folder, path)):
                 yield file
+
+    def _listed(self, args: dict[str, Any], folder: str, output: str) -> list[MemoryUse]:
+        names = [join(text_of(args.get("path")), line) for line in output.splitlines()]
+        return [MemoryUse(file, names_only=True) for file in self._files(names, folder)]
 
     def _searched(self, args: dict[str, Any], folder: str, output: str) -> list[MemoryUse]:
         place = normpath(join(folder, text_of(args.get("path"))))
@@ -179,15 +177,7 @@ class Memory:
         named = any(each in text for text, _ in unclear for each in names)
         uses: list[MemoryUse] = []
         for touch in found:
-            files = self._matching(touch.path)
-            names_only = touch.access == "names"
-            if touch.access == "write":
-                done = [_written(touch, file, command) for file in files]
-            # `ls *.md` lists what matches now; only its output shows which files there were.
-            elif files and not (names_only and is_glob(touch.path)):
-                done = [_read(file, output, names_only=names_only) for file in files]
-            else:
-                done = self._hits(output, touch.path, touch.folder, names_only=names_only)
+            done = self._touched(touch, command, output)
             if not done:
                 done, is_of_many = self._of_folder(touch, command)
                 named = named or is_of_many
@@ -195,6 +185,17 @@ class Memory:
         if named:
             self.unclear.append(command)
         return _once(uses)
+
+    def _touched(self, touch: Touch, command: str, output: str) -> list[MemoryUse]:
+        """List the uses of the memory files that a command touches by their paths, or shows in its output."""
+        files = self._matching(touch.path)
+        names_only = touch.access == "names"
+        if touch.access == "write":
+            return [_written(touch, file, command) for file in files]
+        # `ls *.md` lists what matches now; only its output shows which files there were.
+        if files and not (names_only and is_glob(touch.path)):
+            return [_read(file, output, names_only=names_only) for file in files]
+        return self._hits(output, touch.path, touch.folder, names_only=names_only)
 
     def _of_folder(self, touch: Touch, command: str) -> tuple[list[MemoryUse], bool]:
         """Return the use of another group's memory when its folder is copied, moved or deleted as a whole.
@@ -237,6 +238,11 @@ def _instead_of(old: str) -> str:
     return f"instead of: {old}" if old else ""
 
 
+def _edited(file: MemoryFile, edit: Record) -> MemoryUse:
+    change = _instead_of(text_of(edit.get("old_string")))
+    return MemoryUse(file, text_of(edit.get("new_string")), write=True, change=change)
+
+
 def _written(touch: Touch, file: MemoryFile, command: str) -> MemoryUse:
     change = _instead_of(touch.taken) if touch.written is not None else f"by the command: {command}"
     return MemoryUse(file, touch.written, write=True, change=change, whole=touch.whole)
@@ -277,13 +283,13 @@ class MemoryEvents:
         self.held: dict[str, list[str]] = {}
         self.has_events = False
 
-    def tell(self, entry: Entry, call: Call, text: str, detail: Record) -> None:
+    def add_uses(self, entry: Entry, call: Call, text: str, detail: Record) -> None:
         """Add the memory events of a successful call; `text` and `detail` are its result."""
         for use in self.memory.uses(call.recorded, call.args, call.folder, text):
             self._remember(use, detail)
             self._add(entry, use, call_id=call.id)
 
-    def tell_loaded(self, entry: Entry) -> None:
+    def add_loaded(self, entry: Entry) -> None:
         """Add the memory that the harness loaded into the prompt, where a line lists it."""
         attachment = record_of(entry.record.get("attachment"))
         loaded = records_in(attachment.get("files")) if attachment.get("type") == "instructions" else []
@@ -328,19 +334,7 @@ class MemoryEvents:
 
 def _index_text(lines: list[Entry]) -> str:
     """Return the content of memory files that the run shows. The files that it names are memory, too."""
-    files = (f"/{LOCAL}", f"/{MAIN}")
-    reading: set[str] = set()
-    shown: list[str] = [""]
-    for entry in lines:
-        for block in entry.blocks("tool_use"):
-            args = record_of(block.get("input"))
-            command = text_of(args.get("command"))
-            if text_of(args.get("file_path")).endswith(files):
-                reading.add(text_of(block.get("id")))
-                shown += [text_of(args.get("content")), text_of(args.get("new_string"))]
-            elif LOCAL in command or MAIN in command:
-                found = [each for each in touches(command, "/")[0] if each.path.endswith(files)]
-                shown += [each.written or "" for each in found]
+    shown, reading = _written_texts(lines)
     for entry in lines if reading else ():
         if any(text_of(block.get("tool_use_id")) in reading for block in entry.blocks("tool_result")):
             file = record_of(record_of(entry.record.get("toolUseResult")).get("file"))
@@ -348,9 +342,26 @@ def _index_text(lines: list[Entry]) -> str:
     return "\n".join(shown)
 
 
-def memory_of(run: Run, reading: Reading, group_id: str) -> Memory:
+def _written_texts(lines: list[Entry]) -> tuple[list[str], set[str]]:
+    """List the texts that calls wrote to the groups' memory files; return the ids of the calls that name one, too."""
+    files = (f"/{LOCAL}", f"/{MAIN}")
+    reading: set[str] = set()
+    shown: list[str] = [""]
+    for block in (block for entry in lines for block in entry.blocks("tool_use")):
+        args = record_of(block.get("input"))
+        command = text_of(args.get("command"))
+        if text_of(args.get("file_path")).endswith(files):
+            reading.add(text_of(block.get("id")))
+            shown += [text_of(args.get("content")), text_of(args.get("new_string"))]
+        # Reading a command costs far more than finding a word in it.
+        elif LOCAL in command or MAIN in command:
+            shown += [each.written or "" for each in touches(command, "/")[0] if each.path.endswith(files)]
+    return shown, reading
+
+
+def memory_of(run: Run, reading: Reading, group_id: str) -> GroupMemory:
     """Return the memory of the run's group."""
-    return Memory(
+    return GroupMemory(
         group=group_id,
         mounts=(run.group.mounts if run.group else None) or [],
         groups=[each.folder for each in reading.store.groups.values()],

@@ -7,8 +7,9 @@ the texts count as sent.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any, NamedTuple
 
 from agenteval.contracts.trace import TraceBuilder, TraceMessage
@@ -102,25 +103,29 @@ def _explain(
     rows = sorted(own.values(), key=lambda row: row.number)
     _explain_by_calls(found, lines, rows, session)
     taken = found.ids
-    # a fork may send it elsewhere: the destination decides only among equal texts
-    for is_placed in (True, False):
-        for answer in answers:
-            for number, part in enumerate(parts[answer.id], 1):
-                equal = (
-                    row
-                    for row in rows
-                    if row.id not in taken
-                    and not row.operation
-                    and row.text.strip() == part.text
-                    and row.until + CLOCK_SLACK >= answer.last.time
-                    and (not is_placed or part.to in ("", session.name_of(row.channel, row.platform_id)))
-                )
-                # A row cannot be older than the text that it sends, but for the second that its time may be off.
-                key = answer.id, number
-                if key not in found.by_part and (row := next(equal, None)):
-                    found.by_part[key] = row
-                    taken.add(row.id)
+    numbered = [
+        (answer, number, part) for answer in answers for number, part in enumerate(parts[answer.id], 1)
+    ]
+    # A fork may send a message elsewhere: the destination decides only among equal texts.
+    for is_placed, (answer, number, part) in product((True, False), numbered):
+        if (answer.id, number) in found.by_part:
+            continue
+        to = part.to if is_placed else ""
+        equal = (row for row in rows if row.id not in taken and _has_text(row, part, answer, to, session))
+        if row := next(equal, None):
+            found.by_part[answer.id, number] = row
+            taken.add(row.id)
     return found
+
+
+def _has_text(row: Outbound, part: Part, answer: Answer, to: str, session: Session) -> bool:
+    """Return whether a plain message has the text of a part, and goes to `to`; an empty `to` allows any destination."""
+    if row.operation or row.text.strip() != part.text:
+        return False
+    # A row cannot be older than the text that it sends, but for the second that its time may be off.
+    if row.until + CLOCK_SLACK < answer.last.time:
+        return False
+    return to in ("", session.name_of(row.channel, row.platform_id))
 
 
 @dataclass(slots=True)
@@ -136,7 +141,21 @@ class _Utterance:
 def _explain_by_calls(
     found: _Explained, lines: Sequence[Entry], rows: list[Outbound], session: Session
 ) -> None:
+    """Add the rows of the calls: the one that a result names, else one with the content of the call."""
     names = {name: row for row in session.outbound for name in (row.seq, row.id)}
+    for call_id, (name, args), block in _answered_calls(lines):
+        named = _SENT_ID.search(flat(block.get("content")))
+        kind = _BY_CONTENT.get(name, "")
+        # A question goes out even if nobody answers it in time; the tool then reports an error.
+        went_out = kind == "ask_question" or block.get("is_error") is not True
+        if named and named[1] in names:
+            found.by_call[call_id] = names[named[1]]
+        elif kind and went_out and (row := _by_content(kind, args, rows, found.ids)):
+            found.by_call[call_id] = row
+
+
+def _answered_calls(lines: Sequence[Entry]) -> Iterator[tuple[str, tuple[str, Record], Record]]:
+    """List the results of NanoClaw's own tools: the id of the call, its tool and arguments, and the block of the result."""
     calls: dict[str, tuple[str, Record]] = {}
     answered: Counter[str] = Counter()
     for entry in lines:
@@ -146,20 +165,11 @@ def _explain_by_calls(
                 calls[text_of(block.get("id"))] = name.removeprefix(OWN_SERVER), record_of(block.get("input"))
         for block in entry.blocks("tool_result"):
             recorded = text_of(block.get("tool_use_id"))
-            if recorded not in calls:
-                continue
-            name, args = calls[recorded]
-            answered[recorded] += 1
-            number = answered[recorded]  # some services use an id for many calls
-            call_id = recorded if number == 1 else f"{recorded}#{number}"
-            named = _SENT_ID.search(flat(block.get("content")))
-            kind = _BY_CONTENT.get(name, "")
-            # a question goes out even if nobody answers it in time
-            went_out = kind == "ask_question" or block.get("is_error") is not True
-            if named and named[1] in names:
-                found.by_call[call_id] = names[named[1]]
-            elif kind and went_out and (row := _by_content(kind, args, rows, found.ids)):
-                found.by_call[call_id] = row
+            if recorded in calls:
+                # Some services use one id for many calls: the second result of `call_0` is of the call `call_0#2`.
+                answered[recorded] += 1
+                number = answered[recorded]
+                yield recorded if number == 1 else f"{recorded}#{number}", calls[recorded], block
 
 
 def _by_content(kind: str, args: Record, rows: list[Outbound], taken: set[str]) -> Outbound | None:
@@ -170,7 +180,7 @@ def _by_content(kind: str, args: Record, rows: list[Outbound], taken: set[str]) 
     return next(iter(equal or free), None)
 
 
-class Outgoing:
+class SentMessages:
     """Adds the sends of a run to the trace: by tools, by texts, and those without an explanation.
 
     The final output is the last message that arrived in the conversation. If a text sent it, it is no send besides; else
@@ -188,8 +198,7 @@ class Outgoing:
         """The texts that may send messages: in v2 also texts beside calls."""
         self.own = self._conversation()
         """The names of the run's conversation: its messages came from there, and its answers go there."""
-        first = [each.message for each in run.received if each.time == run.received[0].time]
-        self.one_door = bool(first) and all(each.kind == "task" and each.now for each in first)
+        self.one_door = _begun_by_tasks(run)
         """True if tools alone send, as in runs of tasks since 2.2. The final text then goes to the log of the task."""
         self.parts = _parts(self.texts, run)
         self.delivers = bool(run.generation) or self.stored
@@ -204,16 +213,20 @@ class Outgoing:
         self.called: dict[str, str] = {}
         """The texts that tools sent to the conversation, by call; used where no rows are recorded."""
         self.explained = _explain(run, lines, self.parts, self.texts) if self.stored else _Explained()
-        loose = self._loose(reading) if self.stored else []
-        self.failures = [row.text for row in loose if row.text.startswith(RUNNER_FAILED)]
+        unexplained = self._without_explanation(reading) if self.stored else []
+        self.failures = [row.text for row in unexplained if row.text.startswith(RUNNER_FAILED)]
         """Messages of the runner that the agent's process failed in this run. They are no answers."""
-        self.loose = [row for row in loose if not row.text.startswith(RUNNER_FAILED)]
-        self.waiting = list(self.loose)
+        self.unexplained = [row for row in unexplained if not row.text.startswith(RUNNER_FAILED)]
+        self.waiting = list(self.unexplained)
         """Unexplained rows that are not in the trace yet."""
         self.last = self._last() if self.stored else []
         if not self.delivers:
-            others = [each.text.strip() for each in finals if each is not self.final]
-            self.notes += [OTHER_TEXT.format(text=clipped(text, LONGEST_QUOTE)) for text in others if text]
+            self._note_other_texts(finals)
+
+    def _note_other_texts(self, finals: list[Answer]) -> None:
+        """Note the texts that ended a turn and are not the final output, where nothing delivers them."""
+        others = [each.text.strip() for each in finals if each is not self.final]
+        self.notes += [OTHER_TEXT.format(text=clipped(text, LONGEST_QUOTE)) for text in others if text]
 
     def _last_texts(self, finals: list[Answer]) -> tuple[Answer | None, Answer | None]:
         # A comment on a notice, after the message was answered, is no answer to the message.
@@ -252,30 +265,38 @@ class Outgoing:
 
     # What explains what ---------------------------------------------------------------------------------------
 
-    def _loose(self, reading: Reading) -> list[Outbound]:
+    def _without_explanation(self, reading: Reading) -> list[Outbound]:
         """List the unexplained rows. Before, each part of a text without a row takes the next row to its destination."""
         taken = self.explained.ids
+        taken |= self._of_other_runs(reading, taken)
+        free = [row for row in self.run.outbound if row.id not in taken]
+        for answer in self.texts:
+            for number, part in enumerate(self.parts[answer.id], 1):
+                if (answer.id, number) in self.explained.by_part or self._went_out(part):
+                    continue
+                # A fork may rewrite messages: then no row has the text, and the next row to the same destination is it.
+                if row := next((row for row in free if self._may_be_rewritten(row, part, answer)), None):
+                    self.explained.by_part[answer.id, number] = row
+                    free.remove(row)
+        return free
+
+    def _of_other_runs(self, reading: Reading, taken: set[str]) -> set[str]:
+        """Return the ids of free rows that another run explains. Two runs that were under way at once may share rows."""
         others: dict[int, tuple[Run, list[Outbound]]] = {}
         for row, other in self.run.shared:
             if row.id not in taken:
                 others.setdefault(id(other), (other, []))[1].append(row)
+        found: set[str] = set()
         for other, rows in others.values():
             lines, _ = read_lines(other, reading.source, max_line=reading.max_bytes)
             texts = answers_in(lines)
-            taken |= _explain(other, lines, _parts(texts, other), texts).ids & {each.id for each in rows}
-        free = [row for row in self.run.outbound if row.id not in taken]
-        for answer in self.texts:
-            for number, part in enumerate(self.parts[answer.id], 1):
-                # A fork may rewrite messages: then no row has the text, and the next row to the same destination is it.
-                if (answer.id, number) in self.explained.by_part or self._went_out(part):
-                    continue
-                for row in free:
-                    fits = self._to(row) == part.to and row.until + CLOCK_SLACK >= answer.last.time
-                    if fits and not _kind(row) and not row.text.startswith(RUNNER_FAILED):
-                        self.explained.by_part[answer.id, number] = row
-                        free.remove(row)
-                        break
-        return free
+            found |= _explain(other, lines, _parts(texts, other), texts).ids & {each.id for each in rows}
+        return found
+
+    def _may_be_rewritten(self, row: Outbound, part: Part, answer: Answer) -> bool:
+        """Return whether a row may be the rewritten part: a later plain message to its destination."""
+        fits = self._to(row) == part.to and row.until + CLOCK_SLACK >= answer.last.time
+        return fits and not _kind(row) and not row.text.startswith(RUNNER_FAILED)
 
     def _went_out(self, part: Part) -> bool:
         """Return whether an equal part was sent to the same destination: the runner does not send it again."""
@@ -286,19 +307,7 @@ class Outgoing:
 
     def _last(self) -> list[_Utterance]:
         """Return the last messages that arrived in the conversation: several if tools sent them."""
-        found: dict[str, _Utterance] = {}
-        for (name, _), row in self.explained.by_part.items():
-            answer = next(each for each in self.texts if each.id == name)
-            found.setdefault(f"text {name}", _Utterance([], answer=answer)).rows.append(row)
-        for call, row in self.explained.by_call.items():
-            found[f"call {call}"] = _Utterance([row], call=call)
-        said = {row.text.strip() for each in found.values() for row in each.rows}
-        for row in self.loose:
-            if row.text.strip() not in said:  # a second copy of a message is no new answer
-                found[f"row {row.id}"] = _Utterance([row], row=row.id)
-        for each in found.values():
-            each.rows = [row for row in each.rows if self._arrived(row)]
-        own = sorted((each for each in found.values() if each.rows), key=lambda each: each.rows[-1].number)
+        own = self._arrived_utterances()
         at = max((place for place, each in enumerate(own) if each.answer), default=-1)
         later = own[at + 1 :]
         if called := [each for each in later if each.call]:
@@ -307,6 +316,22 @@ class Outgoing:
         if at >= 0 and (own[at].answer is self.final or not later):
             return own[at : at + 1]
         return later
+
+    def _arrived_utterances(self) -> list[_Utterance]:
+        """List the rows that arrived in the conversation by their origin, in the order in which they went out."""
+        found: dict[str, _Utterance] = {}
+        for (name, _), row in self.explained.by_part.items():
+            answer = next(each for each in self.texts if each.id == name)
+            found.setdefault(f"text {name}", _Utterance([], answer=answer)).rows.append(row)
+        for call, row in self.explained.by_call.items():
+            found[f"call {call}"] = _Utterance([row], call=call)
+        sent = {row.text.strip() for each in found.values() for row in each.rows}
+        for row in self.unexplained:
+            if row.text.strip() not in sent:  # a second copy of a message is no new answer
+                found[f"row {row.id}"] = _Utterance([row], row=row.id)
+        for each in found.values():
+            each.rows = list(filter(self._arrived, each.rows))
+        return sorted((each for each in found.values() if each.rows), key=lambda each: each.rows[-1].number)
 
     def _arrived(self, row: Outbound) -> bool:
         return row.state == "delivered" and self._goes_home(row) and row.operation != "reaction"
@@ -351,31 +376,40 @@ class Outgoing:
 
     # Events, line by line -------------------------------------------------------------------------------
 
-    def tell(self, line: Line) -> None:
+    def add_sent(self, line: Line) -> None:
         """Add the messages that went out before a line, and those of the line when it completes a text."""
-        self._tell_loose(line.time)
+        self._add_unexplained(line.time)
         answer = self.by_last_line.get(id(line))
         if answer is None:
             return
-        parts = self.parts[answer.id]
-        is_last = answer is (self.last[0].answer if self.last else None if self.stored else self.speaker)
-        for number, part in enumerate(parts, 1):
-            row = self.explained.by_part.get((answer.id, number))
-            if self.stored and row is None:
-                if not self._went_out(part):
-                    what = "text beside a call" if answer.calls else FINAL_TEXT
-                    self._note_not_sent(what, part)
-            elif row:
-                if not (is_last and self._arrived(row)):
-                    self._send(part, row, answer, f"{answer.id}:{number}")
-            elif self.delivers and not (is_last and self._is_own(part.to)):
-                self._send_unproven(part, answer, f"{answer.id}:{number}")
+        is_output = answer is self._text_of_output()
+        for number, part in enumerate(self.parts[answer.id], 1):
+            call_id = f"{answer.id}:{number}"
+            if row := self.explained.by_part.get((answer.id, number)):
+                # The final output stands for what it delivered; all else is a send of its own.
+                if not (is_output and self._arrived(row)):
+                    self._send(part, row, answer, call_id)
+            elif self.stored:
+                self._note_without_row(part, answer)
+            elif self.delivers and not (is_output and self._is_own(part.to)):
+                self._send_unproven(part, answer, call_id)
         if answer is self._place():
             self._final(answer, line.time)
 
+    def _text_of_output(self) -> Answer | None:
+        """Return the text that the final output consists of; None where rows show that tools sent it."""
+        if self.last:
+            return self.last[0].answer
+        return None if self.stored else self.speaker
+
+    def _note_without_row(self, part: Part, answer: Answer) -> None:
+        """Note a part without a row, unless an equal part went out: the runner does not send it twice."""
+        if not self._went_out(part):
+            self._note_not_sent("text beside a call" if answer.calls else FINAL_TEXT, part)
+
     def end(self) -> None:
         """Add the rest after the last line."""
-        self._tell_loose(None)
+        self._add_unexplained(None)
         if self.output is None and (self.final or self.last):
             self._final(self.final, max([self.run.ended, *(each.rows[-1].time for each in self.last)]))
 
@@ -389,7 +423,8 @@ class Outgoing:
         late = self.last and self.final and self.last[-1].rows[-1].time > self.final.last.time
         return None if late else self.final
 
-    def _tell_loose(self, until: int | None) -> None:
+    def _add_unexplained(self, until: int | None) -> None:
+        """Add the unexplained rows that went out before a time; all of them where it is None."""
         for row in [each for each in self.waiting if until is None or each.until < until]:
             self.waiting.remove(row)
             to = self._to(row)
@@ -471,17 +506,21 @@ class Outgoing:
 
     def _proven(self, answer: Answer | None) -> dict[str, Any]:
         """Return the final output by the rows: only messages that arrived in the conversation."""
-        if self.last and self.last[0].answer:
-            rows = self.last[0].rows
+        if not self.last:
+            return self._undelivered(answer) if answer else {"content": ""}
+        rows = [row for each in self.last for row in each.rows]
+        if self.last[0].answer:  # then it is the only one of them
             return {**self._of_rows(rows, rows), "content": "\n\n".join(row.text for row in rows)}
-        if self.last:
-            for row in [row for each in self.last for row in each.rows if row in self.waiting]:
-                self._tell_loose(row.until + 1)
-            sent_by = [each.call or each.row for each in self.last]
-            return {"content": _joined([row for each in self.last for row in each.rows]), "sent_by": sent_by}
-        parts = enumerate(self.parts[answer.id], 1) if answer else ()
+        # `sent_by` names sends, so those without an explanation must be in the trace before it.
+        for row in [row for row in rows if row in self.waiting]:
+            self._add_unexplained(row.until + 1)
+        return {"content": _joined(rows), "sent_by": [each.call or each.row for each in self.last]}
+
+    def _undelivered(self, answer: Answer) -> dict[str, Any]:
+        """Return an empty final output, with the text for the conversation that did not arrive there, if any."""
+        parts = enumerate(self.parts[answer.id], 1)
         own = [(number, part) for number, part in parts if self._is_own(part.to)]
-        if not own or answer is None:
+        if not own:
             return {"content": ""}
         known = (self.explained.by_part.get((answer.id, number)) for number, _ in own)
         rows = [row for row in known if row]
@@ -500,6 +539,12 @@ class Outgoing:
         if differs:
             self._note_change(differs[0], "\n\n".join(said))
         return {**_named(names), **_proof(rows[0]), **({"said": "\n\n".join(said)} if differs else {})}
+
+
+def _begun_by_tasks(run: Run) -> bool:
+    """Return whether only tasks with a current time began the run, as since release 2.2: their texts go to a log."""
+    first = [each.message for each in run.received if each.time == run.received[0].time]
+    return bool(first) and all(each.kind == "task" and each.now for each in first)
 
 
 def _parts(texts: list[Answer], run: Run) -> dict[str, list[Part]]:

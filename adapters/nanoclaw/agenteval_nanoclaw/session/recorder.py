@@ -265,23 +265,38 @@ def _scenario(
 
 def _own_memory(recorder: SessionRecorder, run: Run, reading: Reading, memory: MemoryEvents) -> list[Data]:
     """List the group's own memory at the start: as the run shows it, else files that nothing changed since."""
-    own, v2 = memory.memory.group, run.generation == "v2"
+    own = memory.memory.group
     entries = {
         file.path: _entry(file.source, file.path, content)
         for file, content in memory.before.items()
         if file.group == own and content is not None
     }
-    listed = [LOCAL, *memory_of(run, reading, own).indexed(), *memory_files(reading, own)]
-    names = list(dict.fromkeys(listed)) if v2 else [MAIN]
-    unknown = {}
-    for name in names:
-        path, content = f"{OWN_FOLDERS[not v2]}/{name}", group_file(reading, own, name)
-        if content is not None and path not in entries and path not in memory.written:
-            unknown[path] = _entry(basename(name), path, content)
-    later = [each for each in reading.runs[run.number :] if unknown and each.group is run.group]
+    stored = {
+        path: entry
+        for path, entry in _stored_memory(run, reading, own).items()
+        if path not in entries and path not in memory.written
+    }
+    # A later run may have changed the file since: then it does not show what this run had.
+    later = [each for each in reading.runs[run.number :] if stored and each.group is run.group]
     written = {path for each in later for path in recorder.map_run(each, reading)[1].memory.written}
-    entries |= {path: entry for path, entry in unknown.items() if path not in written}
-    return [{"group_id": own, **entry} if own else entry for entry in entries.values()]
+    entries |= {path: entry for path, entry in stored.items() if path not in written}
+    group = {"group_id": own} if own else {}
+    return [{**group, **entry} for entry in entries.values()]
+
+
+def _stored_memory(run: Run, reading: Reading, group: str) -> dict[str, Data]:
+    """Return an entry for each memory file of the group that the recording holds, by its path in the container."""
+    names, folder = [MAIN], OWN_FOLDERS[1]
+    if run.generation == "v2":
+        folder = OWN_FOLDERS[0]
+        listed = [LOCAL, *memory_of(run, reading, group).indexed(), *memory_files(reading, group)]
+        names = list(dict.fromkeys(listed))
+    contents = {name: group_file(reading, group, name) for name in names}
+    return {
+        f"{folder}/{name}": _entry(basename(name), f"{folder}/{name}", content)
+        for name, content in contents.items()
+        if content is not None
+    }
 
 
 def _other_groups(run: Run, reading: Reading, memory: MemoryEvents) -> list[Data]:

@@ -192,6 +192,15 @@ def read_recording(path: Path, context: AdapterContext, *, within: Path | None) 
             source.what = STREAM
         reading.skipped.update(index.skipped)
         reading.runs += split(transcript, index)
+    _complete(reading)
+    if not reading.runs:
+        raise _without_runs(path, source)
+    return reading
+
+
+def _complete(reading: Reading) -> None:
+    """Join the runs with the databases, number them in the order of time, and give them the outgoing messages."""
+    source = reading.source
     for run in reading.runs:
         _join_databases(run, reading.store, source)
     if source.chosen:
@@ -205,20 +214,20 @@ def read_recording(path: Path, context: AdapterContext, *, within: Path | None) 
             strays = _assign_outbound(runs, session)
             # one transcript of a session does not have all of its runs
             reading.strays += 0 if source.what.startswith(TRANSCRIPT) else strays
-    if not reading.runs:
-        why = (
-            "there is no transcript"
-            if not source.transcripts
-            else "no transcript holds a message of this session"
-            if source.chosen
-            else "no message to the agent is in its transcripts"
-        )
-        raise AdapterError(
-            f"{path}: a {source.what} without a run: {why}",
-            reason_code="adapter.no_run",
-            next_step="copy the agent group's .claude-shared folder (v2), or data/sessions (v1), along with it",
-        )
-    return reading
+
+
+def _without_runs(path: Path, source: Source) -> AdapterError:
+    """Return the error for a recording without a run."""
+    why = "no message to the agent is in its transcripts"
+    if not source.transcripts:
+        why = "there is no transcript"
+    elif source.chosen:
+        why = "no transcript holds a message of this session"
+    return AdapterError(
+        f"{path}: a {source.what} without a run: {why}",
+        reason_code="adapter.no_run",
+        next_step="copy the agent group's .claude-shared folder (v2), or data/sessions (v1), along with it",
+    )
 
 
 def split(transcript: Transcript, index: Index) -> list[Run]:
@@ -226,6 +235,7 @@ def split(transcript: Transcript, index: Index) -> list[Run]:
     runs: list[Run] = []
     run_of: dict[int, Run] = {}
     for line in sorted(index.lines, key=lambda line: (line.time, line.number)):
+        # A line without a known parent goes on with the run before it, as in streams.
         run = run_of.get(line.parent) or (runs[-1] if runs else None)
         prompt = parse_prompt(line.prompt) if line.prompt is not None else None
         if run is None or not _goes_on(run, line, prompt):
@@ -236,16 +246,21 @@ def split(transcript: Transcript, index: Index) -> list[Run]:
         run.take(line)
         run_of[line.place] = run
         line.prompt = None  # its messages are known now
-    for number in index.damaged:
-        before = bisect_left(index.lines, number, key=lambda line: line.number) - 1
-        if before >= 0:  # a damaged line belongs to the run of the line before it
-            run_of[before].damaged += 1
+    _add_damage(index, run_of)
     if runs:
         runs[0].opened = index.opened
     runs = [run for run in runs if run.is_relevant]
     if runs:
         runs[-1].last = True
     return runs
+
+
+def _add_damage(index: Index, run_of: dict[int, Run]) -> None:
+    """Count each damaged line in the run of the line before it."""
+    for number in index.damaged:
+        before = bisect_left(index.lines, number, key=lambda line: line.number) - 1
+        if before >= 0:
+            run_of[before].damaged += 1
 
 
 def _goes_on(run: Run, line: Line, prompt: Prompt | None) -> bool:
@@ -305,25 +320,38 @@ def _assign_outbound(runs: list[Run], session: Session) -> int:
         first = last = bisect_right(starts, row.until)
         while first and ends[first - 1] + LATEST >= row.time:
             first -= 1
-        near = [run for run in runs[first:last] if row.time <= run.ended + LATEST]
-        # NanoClaw numbers incoming and outgoing messages in one sequence: a row is younger than the first message of its run.
-        near = [run for run in near if all(row.number > int(each.seq) for each in _first(run))] or near
-        if not near:
+        near = _near(row, runs[first:last])
+        if near:
+            _assign(row, near, commands)
+        else:
             strays += not any(time <= row.until <= time + LATEST for time in commands)
-            continue
-        own = near[-1]
-        # Rows have whole seconds: the same second may end one run and begin the next.
-        if len(near) > 1 and row.time < own.started and row.in_reply_to not in [each.id for each in own.rows]:
-            own = near[-2]
-        is_reply = row.in_reply_to in [each.id for each in own.rows]
-        if not is_reply and any(own.ended < time <= row.until for time in commands):
-            continue
-        own.outbound.append(row)
-        for other in near:
-            if other is not own and other.ended + CLOCK_SLACK >= row.time:
-                other.shared.append((row, own))
-                own.shared.append((row, other))
     return strays
+
+
+def _assign(row: Outbound, near: list[Run], commands: list[int]) -> None:
+    """Give a row to one of the runs near it. `commands` are the times of the commands that the runner answers itself."""
+    own = near[-1]
+    # Rows have whole seconds: the same second may end one run and begin the next.
+    if len(near) > 1 and row.time < own.started and not _is_reply(row, own):
+        own = near[-2]
+    if not _is_reply(row, own) and any(own.ended < time <= row.until for time in commands):
+        return
+    own.outbound.append(row)
+    for other in near:
+        if other is not own and other.ended + CLOCK_SLACK >= row.time:
+            other.shared.append((row, own))
+            own.shared.append((row, other))
+
+
+def _near(row: Outbound, runs: list[Run]) -> list[Run]:
+    """List the runs that may have sent a row: under way at its time, or ended just before."""
+    near = [run for run in runs if row.time <= run.ended + LATEST]
+    # NanoClaw numbers incoming and outgoing messages in one sequence: a row is younger than the first message of its run.
+    return [run for run in near if all(row.number > int(each.seq) for each in _first(run))] or near
+
+
+def _is_reply(row: Outbound, run: Run) -> bool:
+    return row.in_reply_to in [each.id for each in run.rows]
 
 
 def _first(run: Run) -> list[Inbound]:

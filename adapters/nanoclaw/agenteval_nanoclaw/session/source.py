@@ -196,6 +196,10 @@ def _of_owner(source: Source, owner: str, transcript: Path | None = None) -> Sou
     return source
 
 
+def _has_databases(folder: Path) -> bool:
+    return any((folder / name).is_file() for name in _OF_SESSIONS)
+
+
 def _install(kind: Kind, what: str, root: Path, within: Path | None, store: Path | None = None) -> Source:
     allowed = _guard(root, within)
     database = store or root / ("data/v2.db" if kind == "v2" else "store/messages.db")
@@ -206,9 +210,8 @@ def _install(kind: Kind, what: str, root: Path, within: Path | None, store: Path
     sessions, settings = LAYOUT[kind]
     for owner in _folders(root / "data" / sessions, allowed):
         source.transcripts += _transcripts(owner / settings / "projects", "*/*.jsonl", allowed, owner.name)
-        for folder in _folders(owner, allowed) if kind == "v2" else ():
-            if any((folder / name).is_file() for name in _OF_SESSIONS):
-                source.sessions[folder] = owner.name
+        folders = _folders(owner, allowed) if kind == "v2" else ()
+        source.sessions |= {folder: owner.name for folder in folders if _has_databases(folder)}
     if kind == "v1" and not source.transcripts:  # the store was copied out, with transcripts beside it
         source.transcripts = _transcripts(database.parent, "*.jsonl", allowed)
     return source

@@ -289,15 +289,7 @@ def read_store(source: Source) -> Store:
     if source.kind == "v1" and source.database:
         _read_v1(source.database, store)
     elif source.database:
-        tables = read_tables(source.database, CENTRAL_TABLES, CENTRAL_OPTIONAL)
-        mounts = {
-            text_of(row["agent_group_id"]): listed_mounts(json_of(row.get("additional_mounts")))
-            for row in tables["container_configs"]
-        }
-        for row in tables["agent_groups"]:
-            owner = text_of(row["id"])
-            store.groups[owner] = Group(text_of(row["folder"]), mounts.get(owner))
-        approvals = tables["pending_approvals"]
+        approvals = _read_central(source.database, store)
     store.sessions += [_session(folder, owner, source) for folder, owner in source.sessions.items()]
     sessions = store.sessions
     if any(row.channel == TO_AGENTS for session in sessions for row in session.outbound):
@@ -309,6 +301,19 @@ def read_store(source: Source) -> Store:
     for session in store.sessions:
         _set_states(session, sessions, approvals, copies.get(session.id, []))
     return store
+
+
+def _read_central(database: Path, store: Store) -> list[Row]:
+    """Read the groups of an install of v2, with their mounts, into the store; return the approvals that it waits for."""
+    tables = read_tables(database, CENTRAL_TABLES, CENTRAL_OPTIONAL)
+    mounts = {
+        text_of(row["agent_group_id"]): listed_mounts(json_of(row.get("additional_mounts")))
+        for row in tables["container_configs"]
+    }
+    for row in tables["agent_groups"]:
+        owner = text_of(row["id"])
+        store.groups[owner] = Group(text_of(row["folder"]), mounts.get(owner))
+    return tables["pending_approvals"]
 
 
 # Version 2 ----------------------------------------------------------------------------------------------------
@@ -463,25 +468,32 @@ def _set_states(
     The host marks a message as delivered once it has taken it, even if it holds the message for an approval.
     """
     taken = [row for row in session.outbound if row.channel == TO_AGENTS and row.state == "delivered"]
-    gates: dict[str, str] = {}
-    for approval in approvals if taken else ():
-        payload = record_of(json_of(approval["payload"]))
-        if approval["session_id"] == session.id and approval["action"] == MESSAGE_GATE:
-            gates[text_of(payload.get("id"))] = text_of(approval["status"])
+    if not taken:
+        return
+    gates = _gates(session, approvals)
     notes = [message for message in session.inbound if message.is_note]
     for row in taken:
         owned = [other for other in sessions if other.owner == row.platform_id]
-        # A copy at the receiver proves the delivery. Then the approval, the host's note, or the receiver's silence decides.
-        if found := next((each for each in copies if _is_copy(each, row, owned)), None):
-            copies.remove(found)
-        elif row.id in gates:
-            row.state = "refused" if gates[row.id] == "rejected" else "held"
-        elif note := next((each for each in notes if _tells_of_gate(each, row)), None):
-            notes.remove(note)
-            row.state = "refused" if note.text.startswith(_REFUSED) else "failed"
-        # A receiver without any message may not have been copied along with the recording: then nothing is known.
-        elif any(other.inbound for other in owned):
-            row.state = "lost"
+        row.state = _state_of(row, owned, gates, notes, copies)
+
+
+def _state_of(
+    row: Outbound, owned: list[Session], gates: dict[str, str], notes: list[Inbound], copies: list[Inbound]
+) -> State:
+    """Return the state of a message to another agent, with the sessions `owned`; take its copy or note out of the lists.
+
+    A copy at the receiver proves the delivery. Else the approval, the host's note, or the receiver's silence decides.
+    """
+    if found := next((each for each in copies if _is_copy(each, row, owned)), None):
+        copies.remove(found)
+        return "delivered"
+    if row.id in gates:
+        return "refused" if gates[row.id] == "rejected" else "held"
+    if note := next((each for each in notes if _is_refusal(each, row)), None):
+        notes.remove(note)
+        return "refused" if note.text.startswith(_REFUSED) else "failed"
+    # A receiver without any message may not have been copied along with the recording: then nothing is known.
+    return "lost" if any(other.inbound for other in owned) else "delivered"
 
 
 def _is_copy(message: Inbound, row: Outbound, owned: list[Session]) -> bool:
@@ -489,7 +501,18 @@ def _is_copy(message: Inbound, row: Outbound, owned: list[Session]) -> bool:
     return is_there and message.text == row.text.strip() and message.time >= row.time
 
 
-def _tells_of_gate(note: Inbound, row: Outbound) -> bool:
+def _gates(session: Session, approvals: list[Row]) -> dict[str, str]:
+    """Return the status of each message of a session that the host held for an approval, by the message's id."""
+    gates: dict[str, str] = {}
+    for approval in approvals:
+        payload = record_of(json_of(approval["payload"]))
+        if approval["session_id"] == session.id and approval["action"] == MESSAGE_GATE:
+            gates[text_of(payload.get("id"))] = text_of(approval["status"])
+    return gates
+
+
+def _is_refusal(note: Inbound, row: Outbound) -> bool:
+    """Return whether a note of the host reports that a message was refused, or could not be passed on."""
     return note.text.startswith((_REFUSED, *_NOT_APPLIED)) and note.time >= row.time
 
 

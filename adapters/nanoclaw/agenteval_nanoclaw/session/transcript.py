@@ -141,16 +141,10 @@ def read_index(path: Path, *, max_line: int, progress: Progress | None = None) -
         elif not whole:
             index.cut = True
         elif data.strip():
-            index.skipped["line that is not JSON"] += 1
-            if not index.stream or data.lstrip().startswith(b"{"):  # programs print between the lines
-                index.damaged.append(number)
+            _count_damaged(index, number, data)
     if progress and reported:
         progress(path, size := path.stat().st_size, size)
-    first = next((line.time for line in index.lines if line.time != UNTIMED), None)
-    index.timed = first is not None
-    # Lines before the first time get that time. Without any time they are numbered, which keeps their order.
-    for line in takewhile(lambda line: line.time == UNTIMED, index.lines):
-        line.time = line.place if first is None else first
+    _complete_times(index)
     if not objects:
         raise AdapterError(
             f"{shown(path)}: none of its lines belongs to a transcript",
@@ -158,6 +152,21 @@ def read_index(path: Path, *, max_line: int, progress: Progress | None = None) -
             next_step="name a transcript of the Claude Agent SDK: one JSON object with a `type` per line",
         )
     return index
+
+
+def _count_damaged(index: Index, number: int, data: bytes) -> None:
+    """Count a line that is not JSON. Programs print between the lines of a stream, which lose nothing of the run."""
+    index.skipped["line that is not JSON"] += 1
+    if not index.stream or data.lstrip().startswith(b"{"):
+        index.damaged.append(number)
+
+
+def _complete_times(index: Index) -> None:
+    """Give a time to the lines before the first one with a time: that time, or without any their numbers, in order."""
+    first = next((line.time for line in index.lines if line.time != UNTIMED), None)
+    index.timed = first is not None
+    for line in takewhile(lambda line: line.time == UNTIMED, index.lines):
+        line.time = line.place if first is None else first
 
 
 def _records(path: Path, max_line: int) -> Iterator[tuple[int, int, bytes | None, bool]]:
@@ -235,14 +244,19 @@ def _add(index: Index, places: dict[str, int], record: Record, line: Line) -> No
     if uuid:  # the command that asked for a compaction is written after the boundary, and belongs to the turn before
         places[uuid] = parent if is_passing or _subtype(record) == "compact_boundary" else line.place
     _connect(index, record, line, parent, notices)
-    if kind == "result":
+    _add_facts_of_stream(index, record, line)
+    _add_tasks(index, record, line.place)
+    index.lines.append(line)
+
+
+def _add_facts_of_stream(index: Index, record: Record, line: Line) -> None:
+    """Note the first line and the result of a stream, with its cost. Transcripts of a session have neither."""
+    if line.type == "result":
         index.stream = True
         cost = record.get("total_cost_usd", record.get("cost_usd"))
         index.costs += [(line.place, float(cost))] if isinstance(cost, int | float) and cost >= 0 else []
     elif _subtype(record) == "init":
         line.type, index.stream, index.opened = "init", True, index.opened or not index.lines
-    _add_tasks(index, record, line.place)
-    index.lines.append(line)
 
 
 def _connect(index: Index, record: Record, line: Line, parent: int, notices: list[Notice]) -> None:
