@@ -406,6 +406,7 @@ def _messages(bundle: Any, steps: list[Any]) -> Iterator[Fault]:
 
 
 def _call_ids(steps: list[Any]) -> Iterator[Fault]:
+    """Find calls that share an id, and steps that name a call which no step before them makes."""
     calls: dict[str, int] = {}
     for index, step in enumerate(steps):
         call_id = _get(step, "call_id")  # a step of an unknown type may be a call with its type misspelt
@@ -419,6 +420,11 @@ def _call_ids(steps: list[Any]) -> Iterator[Fault]:
                     ("script", index, "call_id"),
                     next_step="give every call a call_id of its own",
                 )
+    yield from _unknown_calls(steps, calls)
+
+
+def _unknown_calls(steps: list[Any], calls: dict[str, int]) -> Iterator[Fault]:
+    """Find names of calls that come later, or nowhere. `calls` holds the place of each call by its id."""
     guesses = 0
     for index, step in enumerate(steps):
         for place, name in _references(step):
@@ -427,6 +433,7 @@ def _call_ids(steps: list[Any]) -> Iterator[Fault]:
                 continue
             later = f"; the one that has it, /script/{at}, comes later" if at >= 0 else ""
             guesses += 1
+            # Looking for a similar name is slow: a script of a thousand wrong steps gets a guess for the first ones.
             near = () if later or guesses > MAX_PROBLEMS // 5 else list(calls)[:200]
             yield Fault(
                 "bundle.unknown_call",

@@ -46,28 +46,28 @@ def answers_of(
 
     Fixtures that no step uses become warnings. Raises `AdapterError` with every step that does not fit.
     """
-    shelf = _FixtureSet(case.tools.fixtures, context)
+    fixtures = _FixtureSet(case.tools.fixtures, context)
     calls = {step.call_id: step for step in bundle.script if isinstance(step, ToolCallStep)}
     errors = {step.call_id: step for step in bundle.script if isinstance(step, ErrorStep)}
     answers: dict[int, Answer] = {}
     for index, step in enumerate(bundle.script):
         if isinstance(step, ToolResultStep) and step.fixture_id:
-            faults = shelf.answer(step, calls[step.call_id], errors.get(step.call_id), answers, index)
-            shelf.broken += [
+            faults = fixtures.answer(step, calls[step.call_id], errors.get(step.call_id), answers, index)
+            fixtures.broken += [
                 fault._replace(data_path=("script", index, *(fault.data_path or ("fixture_id",))))
                 for fault in faults
             ]
-    if shelf.broken or shelf.unreadable:
+    if fixtures.broken or fixtures.unreadable:
         raise bundle_error(
             path,
-            shelf.broken,
+            fixtures.broken,
             max_bytes=context.max_file_bytes,
-            others=shelf.unreadable,
-            inputs=shelf.contents.values(),
+            others=fixtures.unreadable,
+            inputs=fixtures.contents.values(),
         )
-    used = {step.fixture_id for step in bundle.script if isinstance(step, ToolResultStep)}
-    for name, fixture in shelf.by_id.items() if not (case.live or case.mode == "live") else ():
-        if fixture.answers and name not in used:  # those of live tests answer live runs
+    # Fixtures of a live test answer its live runs, so the recording need not use them.
+    if not (case.live or case.mode == "live"):
+        for name in fixtures.unused(bundle):
             context.warn(f"fixture {name!r} is not used by any step of the recording")
     return answers
 
@@ -90,6 +90,11 @@ class _FixtureSet:
                 next_step="give every fixture of tools.fixtures an id of its own",
             )
 
+    def unused(self, bundle: ReplayBundle) -> list[str]:
+        """List the fixtures with an answer that no step of the script takes."""
+        used = {step.fixture_id for step in bundle.script if isinstance(step, ToolResultStep)}
+        return [name for name, fixture in self.by_id.items() if fixture.answers and name not in used]
+
     def answer(
         self,
         step: ToolResultStep,
@@ -98,25 +103,17 @@ class _FixtureSet:
         answers: dict[int, Answer],
         index: int,
     ) -> Iterator[Fault]:
-        """Add what the step's fixture says of it to `answers`. What is wrong with it; its `data_path` begins in the step."""
+        """Add the answer of the step's fixture to `answers`. Yields its faults, with a `data_path` that begins in the step."""
         name = step.fixture_id or ""
         fixture = self.by_id.get(name)
         if fixture is None:
             if step.result is None:  # else it may be another test's
-                yield Fault(
-                    "adapter.unknown_fixture",
-                    f"the test has no fixture {name!r} to take the result from",
-                    suggestion=closest(name, self.by_id),
-                    allowed=tuple(self.by_id),
-                    next_step="add the fixture to tools.fixtures of the test, or record the result in the step",
-                )
+                yield self._unknown(name)
             return
         yield from _unsuitable(fixture, call)
         if not fixture.answers:
             if step.result is None and step.success is None:
-                message = f"neither the step nor the fixture {name!r} says what the tool answered"
-                advice = "record `result`, or at least `success`, in the step, or give the fixture a file, response or error"
-                yield Fault("adapter.fixture_empty", message, next_step=advice)
+                yield _empty(name)
             return
         if name not in self.contents and name not in self.useless:
             yield from self._read(fixture)
@@ -126,14 +123,19 @@ class _FixtureSet:
         if fixture.error:
             answer.success, answer.error = False, None if error else fixture.error
         if lines := [*_differences(fixture, answer, step, error)]:
-            message = "\n".join(
-                [f"the recording differs from the fixture {name!r}:", *(f"    {line}" for line in lines)]
-            )
-            place = () if step.result is None else ("result",)
-            yield Fault("adapter.stale_fixture", message, place, next_step=REFRESH)
+            yield _stale(name, step, lines)
+
+    def _unknown(self, name: str) -> Fault:
+        return Fault(
+            "adapter.unknown_fixture",
+            f"the test has no fixture {name!r} to take the result from",
+            suggestion=closest(name, self.by_id),
+            allowed=tuple(self.by_id),
+            next_step="add the fixture to tools.fixtures of the test, or record the result in the step",
+        )
 
     def _read(self, fixture: Fixture) -> Iterator[Fault]:
-        """Have the fixture's content at hand. What is wrong with its file is reported once."""
+        """Read the content of a fixture, once. Yields the faults of its file, for the first step that uses it."""
         try:
             self.contents[fixture.id] = self._content(fixture)
         except AdapterError as error:
@@ -160,6 +162,22 @@ class _FixtureSet:
             next_step="correct `file` of the fixture in the test, or put the file there",
         )
         return load_json(path, max_bytes=self.context.max_file_bytes)
+
+
+def _stale(name: str, step: ToolResultStep, lines: list[str]) -> Fault:
+    message = "\n".join(
+        [f"the recording differs from the fixture {name!r}:", *(f"    {line}" for line in lines)]
+    )
+    place = () if step.result is None else ("result",)
+    return Fault("adapter.stale_fixture", message, place, next_step=REFRESH)
+
+
+def _empty(name: str) -> Fault:
+    message = f"neither the step nor the fixture {name!r} says what the tool answered"
+    advice = (
+        "record `result`, or at least `success`, in the step, or give the fixture a file, response or error"
+    )
+    return Fault("adapter.fixture_empty", message, next_step=advice)
 
 
 def _unsuitable(fixture: Fixture, call: ToolCallStep) -> Iterator[Fault]:

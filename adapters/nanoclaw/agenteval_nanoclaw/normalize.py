@@ -141,6 +141,7 @@ def schedules_differ(told: Mapping[str, Any], recorded: Mapping[str, Any]) -> It
 
 
 def _contradictions(bundle: ReplayBundle, trace: Trace, script: "_Script") -> Iterator[str]:
+    """Find parts of a bundle that contradict each other, with the one that is judged."""
     flags = trace.capabilities
     for flag, *types in (
         ("supports_tool_trace", "tool_call", "tool_result"),
@@ -151,12 +152,7 @@ def _contradictions(bundle: ReplayBundle, trace: Trace, script: "_Script") -> It
             yield f"{flag} is false, but {held}: {NOT_JUDGED}, others judge these events"
     if trace.scenario.trigger == "scheduler" and not flags.supports_scheduler_context:
         yield f"supports_scheduler_context is false, but the trigger is the scheduler: {NOT_JUDGED}"
-    for step in bundle.script:
-        if not isinstance(step, ToolResultStep | ErrorStep) or not step.tool:
-            continue
-        tool = script.tools.get(step.call_id or "", step.tool)
-        if tool != step.tool:
-            yield f"the answer to call {step.call_id!r} names the tool {step.tool!r}: {tool!r} is judged"
+    yield from _other_tools(bundle, script)
     if trace.status == "success" and not trace.output.strip():
         yield "the status is success, but the final output is empty"
     last = script.last_output
@@ -174,6 +170,15 @@ def _capabilities(bundle: ReplayBundle) -> Capabilities:
     return Capabilities(**{name: held[name] if flag is None else flag for name, flag in stated.items()})
 
 
+def _other_tools(bundle: ReplayBundle, script: "_Script") -> Iterator[str]:
+    for step in bundle.script:
+        if not isinstance(step, ToolResultStep | ErrorStep) or not step.tool:
+            continue
+        tool = script.tools.get(step.call_id or "", step.tool)
+        if tool != step.tool:
+            yield f"the answer to call {step.call_id!r} names the tool {step.tool!r}: {tool!r} is judged"
+
+
 class _Script:
     """Turns the steps of a script into events, one after the other."""
 
@@ -184,12 +189,13 @@ class _Script:
         self.tools = {step.call_id: step.tool for step in bundle.script if isinstance(step, ToolCallStep)}
         self.open: dict[str, Event] = {}
         """The last call of each tool, while nothing has answered it."""
+        # A script without messages began with those of `input_messages`, which are no steps of it.
         if not any(isinstance(step, MessageReceivedStep) for step in bundle.script):
-            for message in self.messages:  # the script does not tell of them
+            for message in self.messages:
                 self._message(message, MessageReceivedStep(type="message_received", ts=message.ts))
 
     def add(self, step: AnyStep, answer: Answer | None) -> None:
-        """The events of one step; `answer` is what its fixture says."""
+        """Add the events of one step; `answer` is the answer of its fixture, if it has one."""
         if isinstance(step, ToolCallStep):
             data: dict[str, Any] = {"tool": step.tool, "call_id": step.call_id, "args": step.args}
             data |= _stated(step, "recorded_tool", "parent_call_id", "said")
@@ -204,14 +210,10 @@ class _Script:
             if answer and answer.error:
                 self._error(step, answer.error, step.call_id, "tool")
         elif isinstance(step, ErrorStep):
-            self._error(
-                step, step, step.call_id, step.scope or ("tool" if step.tool or step.call_id else "runtime")
-            )
+            of_tool = "tool" if step.tool or step.call_id else "runtime"
+            self._error(step, step, step.call_id, step.scope or of_tool)
         elif isinstance(step, MessageReceivedStep):
-            message = next(self.messages, None)
-            if message is None or step.content is not None:
-                message = RecordedMessage(role=step.role, content=step.content or "", sender=step.sender)
-            self._message(message, step)
+            self._message(self._received(step), step)
         elif isinstance(step, MemoryStep):
             data = {"group_id": step.group_id or self.builder.scenario.group_id}
             data |= _stated(
@@ -243,6 +245,13 @@ class _Script:
             parent_event_id=parent,
         )
 
+    def _received(self, step: MessageReceivedStep) -> RecordedMessage:
+        """Return the message of a step: the next of `input_messages`, unless the step has a content of its own."""
+        message = next(self.messages, None)
+        if message is None or step.content is not None:
+            return RecordedMessage(role=step.role, content=step.content or "", sender=step.sender)
+        return message
+
     def _message(self, message: RecordedMessage, step: MessageReceivedStep) -> None:
         data = {"role": message.role, "content": message.content}
         if message.sender:
@@ -252,7 +261,7 @@ class _Script:
         self._event("message_received", step, data, actor)
 
     def _error(self, step: AnyStep, said: ErrorStep | FixtureError, call_id: str | None, scope: str) -> None:
-        """The event of an error. Its tool is that of the call, whatever the step says."""
+        """Add the event of an error. Its tool is the tool of the call, even if the step names another one."""
         tool, parent = said.tool if isinstance(said, ErrorStep) else None, None
         if call_id:
             tool = self._close(call_id)
@@ -269,7 +278,7 @@ class _Script:
         self._event("error", step, data, "tool" if scope == "tool" else "system", parent)
 
     def _close(self, call_id: str) -> str:
-        """The tool of a call, which is answered now."""
+        """Return the tool of a call, and note that the call is answered."""
         tool = self.tools[call_id]
         if tool in self.open and self.open[tool].data["call_id"] == call_id:
             del self.open[tool]

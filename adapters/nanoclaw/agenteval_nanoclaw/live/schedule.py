@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from itertools import product
 from zoneinfo import ZoneInfo
 
 _FIELDS = (
@@ -60,15 +61,16 @@ class Schedule:
     def _from(self, moment: datetime) -> Iterator[datetime]:
         day = moment.astimezone(self.zone).replace(hour=0, minute=0, second=0, microsecond=0)
         for _ in range(_MOST_DAYS):
-            if self._is_day(day):
-                for hour in sorted(self.hours):
-                    for minute in sorted(self.minutes):
-                        for second in sorted(self.seconds):
-                            found = day.replace(hour=hour, minute=minute, second=second).astimezone(UTC)
-                            if found > moment:
-                                yield found
+            for hour, minute, second in self._times() if self._is_day(day) else ():
+                found = day.replace(hour=hour, minute=minute, second=second).astimezone(UTC)
+                if found > moment:
+                    yield found
+            # A day on the clock, not 24 hours: on the day on which summer time begins, a day has 23.
             day = (day.replace(tzinfo=None) + timedelta(days=1)).replace(tzinfo=self.zone)
         raise ValueError("--recurrence has no upcoming run")
+
+    def _times(self) -> Iterator[tuple[int, int, int]]:
+        return product(sorted(self.hours), sorted(self.minutes), sorted(self.seconds))
 
     def _is_day(self, day: datetime) -> bool:
         of_month, of_week = day.day in self.days, day.isoweekday() % 7 in self.weekdays
@@ -77,23 +79,26 @@ class Schedule:
 
 
 def _values(text: str, name: str, lowest: int, highest: int) -> set[int]:
-    """The values of a field: `*`, numbers or names, ranges and steps, divided by commas."""
+    """Return the values of a field: `*`, numbers or names, ranges and steps, divided by commas."""
     wrong = ValueError(f"invalid --recurrence: {text!r} is no {name}")
     found: set[int] = set()
     for part in text.lower().split(","):
         spread, _, step = part.partition("/")
-        first, dash, last = spread.partition("-")
         if step and not (step.isdecimal() and int(step)):
             raise wrong
-        if spread in ("*", "?"):
-            start, end = lowest, highest
-        else:
-            named = _NAMED.get(name, {})
-            ends = [
-                named.get(each[:3], int(each) if each.isdecimal() else -1) for each in (first, last or first)
-            ]
-            start, end = ends[0], ends[1] if dash or not step else highest
+        start, end = lowest, highest
+        if spread not in ("*", "?"):
+            first, dash, last = spread.partition("-")
+            start = _value(first, name)
+            # "5/15" begins at 5 and goes on to the end of the field; "5" alone is one value.
+            end = _value(last or first, name) if dash or not step else highest
         if not lowest <= start <= end <= highest:
             raise wrong
         found |= set(range(start, end + 1, int(step or 1)))
     return found
+
+
+def _value(text: str, name: str) -> int:
+    """Return the number of a value, or of its name (`mon`, `jan`); -1 for anything else."""
+    number = int(text) if text.isdecimal() else -1
+    return _NAMED.get(name, {}).get(text[:3], number)
