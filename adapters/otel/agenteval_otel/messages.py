@@ -198,15 +198,19 @@ def messages_in(data: Any, role: str) -> list[Any]:
         case {"role": str(), **rest} | {"lc": _, **rest} if rest:
             return [found]
         case dict():
-            for key in LISTS:
-                if key in found:
-                    return messages_in(found[key], role) or ([found] if "content" in found else [])
-            if isinstance(found.get("content"), dict):
-                return [{"role": role, **found["content"]}]
-            if "content" in found or "parts" in found:
-                return [{**found, "role": role}]
-            return next((messages_in(found[key], role) for key in WRAPPERS if key in found), [])
+            return _messages_in_object(found, role)
     return []
+
+
+def _messages_in_object(found: dict[str, Any], role: str) -> list[Any]:
+    """List the messages of an object that is not itself a message with a role."""
+    if key := next((key for key in LISTS if key in found), ""):
+        return messages_in(found[key], role) or ([found] if "content" in found else [])
+    if isinstance(found.get("content"), dict):
+        return [{"role": role, **found["content"]}]
+    if "content" in found or "parts" in found:
+        return [{**found, "role": role}]
+    return next((messages_in(found[key], role) for key in WRAPPERS if key in found), [])
 
 
 def message_of(given: Any) -> Message | None:
@@ -228,9 +232,15 @@ def message_of(given: Any) -> Message | None:
             _add(message, part, texts)
     _add_calls(message, data)
     message.text = "\n".join(text for text in texts if text)
-    if not message.role:
-        message.role = "assistant" if message.calls else "tool" if message.responses else ""
+    message.role = message.role or _likely_role(message)
     return message
+
+
+def _likely_role(message: Message) -> str:
+    """Return the role of a message without one: only models call tools, and only tools respond."""
+    if message.calls:
+        return "assistant"
+    return "tool" if message.responses else ""
 
 
 def _parts(data: dict[str, Any]) -> list[Any]:
@@ -310,6 +320,14 @@ def _kind(part: dict[str, Any]) -> str:
     return "text" if "text" in part else ""
 
 
+def _text_of(part: dict[str, Any], kind: str) -> str:
+    """Return the text of a part, which may itself be a message."""
+    if kind == "message":
+        inner = message_of(part | {"type": None})
+        return inner.text if inner else ""
+    return next((str(part[key]) for key in TEXT if part.get(key)), "")
+
+
 def _add(message: Message, part: dict[str, Any], texts: list[str]) -> None:
     """Add a part to a message, and its text to `texts`."""
     kind = _kind(part)
@@ -317,13 +335,10 @@ def _add(message: Message, part: dict[str, Any], texts: list[str]) -> None:
         within = (inner for key, inner in part.items() if WRAPPED.get(key, key) == kind)
         part = next((inner for inner in within if isinstance(inner, dict)), part)
     # A thought of Gemini is a text part with a flag. It is no part of the answer.
-    if part.get("thought") is True:  # Gemini's reasoning
+    if part.get("thought") is True:
         return
-    if kind in TEXTS:
-        texts.append(next((str(part[key]) for key in TEXT if part.get(key)), ""))
-    elif kind == "message":
-        inner = message_of(part | {"type": None})
-        texts.append(inner.text if inner else "")
+    if kind in TEXTS or kind == "message":
+        texts.append(_text_of(part, kind))
     elif kind in CALLS:
         _call(message, part, CALLS[kind], is_open=kind != "server_tool_call")
     elif kind in RESPONSES:

@@ -250,6 +250,13 @@ def _notes_on_spans(run: Run) -> Iterator[str]:
         yield f"spans with unknown operations were ignored: {_counts(unknown)}"
 
 
+def _foreign_questions(run: Run, asked: list[str]) -> int:
+    """Count the calls of models with a last question that no message of this run, and none before it, has."""
+    known = {"", *asked, *(message.text for message in earlier(run))}
+    users = [[each.text for each in chat.asked if each.role == "user"] for chat in asking(run)]
+    return sum(bool(texts) and texts[-1] not in known for texts in users)
+
+
 def _notes_on_messages(run: Run) -> Iterator[str]:
     """List notes on messages that are missing or cannot be read."""
     spans = [*run.chats, *run.agents]
@@ -269,9 +276,7 @@ def _notes_on_messages(run: Run) -> Iterator[str]:
         yield "no text from a user was captured: what was asked is not known"
     if answers and run.tools and (missing := len(without_answer(run))):
         yield f"{missing} of {counted(len(run.chats), 'call')} of models do not show what was answered"
-    known = {"", *asked, *(message.text for message in earlier(run))}
-    users = [[each.text for each in chat.asked if each.role == "user"] for chat in asking(run)]
-    if foreign := sum(bool(texts) and texts[-1] not in known for texts in users):
+    if foreign := _foreign_questions(run, asked):
         yield f"what {counted(foreign, 'call')} of models asked is not in any message of this run: the trace may hold several conversations, or agents that ask others"
 
 

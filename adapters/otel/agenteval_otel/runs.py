@@ -367,6 +367,12 @@ def _asked_for(chat: Span) -> Iterator[Call]:
             )
 
 
+def _requested_before(run: Run, calls: list[Call], time: int, owner: str) -> list[Call]:
+    """List the calls that were requested before a time; those of the same agent where it has any."""
+    asked = [each for each in calls if each.requested_by.end <= time]
+    return [each for each in asked if run.owner_of(each.requested_by) == owner] or asked
+
+
 def _answer(run: Run, calls: list[Call]) -> None:
     """Give each call its response, which a later model call repeats, or the same answer of the model holds.
 
@@ -380,8 +386,7 @@ def _answer(run: Run, calls: list[Call]) -> None:
         owner = run.owner_of(chat)
         for messages, time in ((chat.asked, chat.start), (chat.answered, chat.end)):
             for call_id, later, response, failed in _responses(messages):
-                asked = [each for each in by_id.get(call_id, ()) if each.requested_by.end <= time]
-                asked = [each for each in asked if run.owner_of(each.requested_by) == owner] or asked
+                asked = _requested_before(run, by_id.get(call_id, []), time, owner)
                 if later < len(asked) and (call := asked[-1 - later]).answered_at is None:
                     call.response, call.answered_at, call.failed = response, time, failed
 
@@ -427,15 +432,16 @@ class _CallFinder:
         # different tools share it, and the tool has to decide.
         return free[0] if free and len(of_id) == 1 else None
 
+    def _may_be_of(self, span: Span, call: Call) -> bool:
+        """Return whether a call of the span's tool is free, and was requested before the span began."""
+        if call.span is not None or call.tool != span.tool or call.call_id in self.executed_ids:
+            return False
+        # Its start decides, not its end: a streamed call may run before the answer ends.
+        return call.requested_by.start <= span.start
+
     def _by_tool(self, span: Span) -> Call | None:
         """Find a call without the span's id. Frameworks may give their spans ids of their own."""
-        candidates = [
-            call
-            for call in self.asked
-            if call.span is None and call.tool == span.tool and call.call_id not in self.executed_ids
-            if call.requested_by.start
-            <= span.start  # not its end: a streamed call may run before the answer ends
-        ]
+        candidates = [call for call in self.asked if self._may_be_of(span, call)]
         if span.args is not None:
             if equal := [call for call in candidates if call.args == span.args]:
                 return _likeliest(span, equal, self.run)

@@ -154,6 +154,17 @@ def spans_in(found: Spans) -> Iterator[Span]:
         yield from _spans(prompt, logs)
 
 
+def _tokens(events: list[dict[str, Any]]) -> dict[str, int]:
+    """Add up the tokens of requests. A kind that one request lacks is left out, since the sum would be too low."""
+    requests = [event for event in events if event["event.name"] == "api_request"]
+    sums: dict[str, int] = {}
+    for key, name in TOKENS.items():
+        counts = [each[key] for each in requests if isinstance(each.get(key), int)]
+        if counts and len(counts) == len(requests):
+            sums[name] = sum(counts)
+    return sums
+
+
 def _spans(prompt: str, logs: list[Span]) -> Iterator[Span]:
     def made(number: int, kind: str, start: int, end: int, given: dict[str, Any]) -> Span:
         return replace(
@@ -172,11 +183,7 @@ def _spans(prompt: str, logs: list[Span]) -> Iterator[Span]:
     session = {"session.id": logs[0].attributes.get("session.id")}
     whole = made(0, "interaction", 0, logs[-1].start, session)
     whole.events = [log.attributes for log in logs]
-    requests = [event for event in whole.events if event["event.name"] == "api_request"]
-    for key, name in TOKENS.items():
-        counts = [each[key] for each in requests if isinstance(each.get(key), int)]
-        if counts and len(counts) == len(requests):
-            whole.attributes[name] = sum(counts)
+    whole.attributes |= _tokens(whole.events)
     yield whole
     results = {event.get("tool_use_id") for event in whole.events if event["event.name"] == "tool_result"}
     for number, log in enumerate(logs, 1):

@@ -60,6 +60,19 @@ def events(span: Span) -> dict[str, Any] | None:
 
 def event_messages(events: Iterable[dict[str, Any]], *, is_tool: bool = False) -> dict[str, Any]:
     """Read events: the messages to a model and its answer; of a tool, its arguments and its result."""
+    translated = _translated(events)
+    if is_tool:
+        sides = ((gen_ai.ARGUMENTS, translated[gen_ai.INPUT]), (gen_ai.RESULT, translated[gen_ai.OUTPUT]))
+        return {name: data_of(each.get("content")) for name, part in sides for each in mappings(part[-1:])}
+    last = mappings(translated[gen_ai.INPUT][-1:])
+    if not translated[gen_ai.OUTPUT] and last and last[0].get("role") == "assistant":
+        # Some instrumentations record the answer as one more message of the conversation.
+        translated[gen_ai.OUTPUT].append(translated[gen_ai.INPUT].pop())
+    return {name: messages for name, messages in translated.items() if messages}
+
+
+def _translated(events: Iterable[dict[str, Any]]) -> dict[str, list[Any]]:
+    """List the messages in events of any known form, those to a model and those from it."""
     translated: dict[str, list[Any]] = {gen_ai.INPUT: [], gen_ai.OUTPUT: []}
     for event in events:
         name = str(event.get("name") or event.get("event.name") or "")
@@ -73,14 +86,7 @@ def event_messages(events: Iterable[dict[str, Any]], *, is_tool: bool = False) -
             asked, answered = _in_body(body)
             translated[gen_ai.INPUT] += asked
             translated[gen_ai.OUTPUT] += answered
-    if is_tool:
-        sides = ((gen_ai.ARGUMENTS, translated[gen_ai.INPUT]), (gen_ai.RESULT, translated[gen_ai.OUTPUT]))
-        return {name: data_of(each.get("content")) for name, said in sides for each in mappings(said[-1:])}
-    last = mappings(translated[gen_ai.INPUT][-1:])
-    if not translated[gen_ai.OUTPUT] and last and last[0].get("role") == "assistant":
-        # Some instrumentations record the answer as one more message of the conversation.
-        translated[gen_ai.OUTPUT].append(translated[gen_ai.INPUT].pop())
-    return {name: said for name, said in translated.items() if said}
+    return translated
 
 
 def _in_body(body: dict[str, Any]) -> tuple[list[Any], list[Any]]:

@@ -23,22 +23,27 @@ _read = reader("openinference.span.kind; input.value; output.value; tool.name")
 def read(span: Span) -> dict[str, Any] | None:
     """Translate a span; None for a span of another convention."""
     given, translated = span.attributes, _read(span)
-    if translated is not None and translated[gen_ai.OPERATION] == "chat":
-        for name, key in ((gen_ai.INPUT, "llm.input_messages"), (gen_ai.OUTPUT, "llm.output_messages")):
-            messages = (_message(each.get("message", each)) for each in mappings(indexed(given, key)))
-            translated[name] = list(filter(None, messages)) or translated[name]
-        tools = (each.get("tool") for each in mappings(indexed(given, "llm.tools")))
-        reason = given.get("llm.finish_reason")
-        translated[gen_ai.FINISH] = [reason] if reason else None
-        translated[gen_ai.DEFINITIONS] = [
-            data_of(each.get("json_schema")) for each in mappings([*tools])
-        ] or None
-        translated |= {name: given.get(key) for key, name in TOKENS.items()}
-    elif translated is not None and translated[gen_ai.OPERATION] == gen_ai.TOOL:
+    if translated is None:
+        return None
+    if translated[gen_ai.OPERATION] == "chat":
+        _add_chat(translated, given)
+    elif translated[gen_ai.OPERATION] == gen_ai.TOOL:
         _complete(translated, span)
-    elif translated is not None and "gen_ai.agent.name" in translated:
+    elif "gen_ai.agent.name" in translated:
         translated["gen_ai.agent.name"] = given.get("agent.name") or span.name
     return translated
+
+
+def _add_chat(translated: dict[str, Any], given: dict[str, Any]) -> None:
+    """Add the facts about a call of a model: its messages, the tools that it was given, its tokens."""
+    for name, key in ((gen_ai.INPUT, "llm.input_messages"), (gen_ai.OUTPUT, "llm.output_messages")):
+        messages = (_message(each.get("message", each)) for each in mappings(indexed(given, key)))
+        translated[name] = list(filter(None, messages)) or translated[name]
+    tools = (each.get("tool") for each in mappings(indexed(given, "llm.tools")))
+    reason = given.get("llm.finish_reason")
+    translated[gen_ai.FINISH] = [reason] if reason else None
+    translated[gen_ai.DEFINITIONS] = [data_of(each.get("json_schema")) for each in mappings([*tools])] or None
+    translated |= {name: given.get(key) for key, name in TOKENS.items()}
 
 
 def _message(given: Any) -> dict[str, Any]:
