@@ -239,9 +239,12 @@ def _name(run: list[re.Match[str]], text: str, *, titled: bool, german: bool) ->
     if not named or (len(named) == 1 and not odd and _begins(named[0], text)):
         return None
     written = " ".join(word.group() for word in named)
-    if german and odd:  # the LED of LED-Birnen
-        written = " ".join(piece for piece in _PIECES.split(written) if _has_odd_capitals(piece))
-    return Name(written)
+    return Name(_odd_pieces(written) if german and odd else written)
+
+
+def _odd_pieces(written: str) -> str:
+    """Return the pieces of a German name that have odd capitals: the LED of "LED-Birnen", which are bulbs."""
+    return " ".join(piece for piece in _PIECES.split(written) if _has_odd_capitals(piece))
 
 
 def _runs(text: str) -> Iterator[list[re.Match[str]]]:

@@ -23,17 +23,23 @@ def against_fields(
 ) -> Iterator[str]:
     """Find the parts of a claim that the objects which it names contradict."""
     for part in parts:
-        for place, group in enumerate(naming.groups):
-            items = part.named[place]
+        for place in range(len(naming.groups)):
             named = {item.number for other in parts for item in other.named[place]}
             # "Bremen has 8 °C, and it rains": the second part is about Bremen only if the claim names no other city.
-            if len(items) == 1 and (part.own[place] or len(named) == 1):
-                yield from _of_others(part, items[0], group, naming)
-                yield from _of_itself(part, items[0], naming, stated)
-            elif len(items) > 1:
-                yield from (flag for item in items for flag in _flags(part, item, stated))
+            is_own = part.own[place] or len(named) == 1
+            yield from _against_list(part, place, naming, stated, is_own=is_own)
         if not any(part.named) and nearest is not None and nearest.group is None:
             yield from _of_itself(part, nearest, naming, stated)
+
+
+def _against_list(part: Part, place: int, naming: Naming, stated: Facts, *, is_own: bool) -> Iterator[str]:
+    """Find what the objects of one list contradict: all fields of a single object, and the flags of several."""
+    items = part.named[place]
+    if len(items) == 1 and is_own:
+        yield from _of_others(part, items[0], naming.groups[place], naming)
+        yield from _of_itself(part, items[0], naming, stated)
+    elif len(items) > 1:
+        yield from (flag for item in items for flag in _flags(part, item, stated))
 
 
 def _of_others(part: Part, item: Item, group: Sequence[Item], naming: Naming) -> Iterator[str]:
@@ -41,7 +47,6 @@ def _of_others(part: Part, item: Item, group: Sequence[Item], naming: Naming) ->
     said, not_so = content(part.text), denied(part.text)
     around = (value for each in item.chain() for field in each.fields.values() for value in values_of(field))
     own = frozenset().union(content(item.name), *map(content, around))
-    folded = fold(part.text)
     for key in dict.fromkeys(key for each in group for key in each.fields):
         mine = item.fields.get(key)
         # Numbers, dates and flags have rules of their own. This one is about texts: a state, a city, an owner.
@@ -53,9 +58,20 @@ def _of_others(part: Part, item: Item, group: Sequence[Item], naming: Naming) ->
         others = (value for other in group if other is not item for value in _texts(other.fields.get(key)))
         for value in dict.fromkeys(others):
             words = content(value) - content(key)
-            is_other = words and words <= said and fold(value) in folded and not words <= not_so
-            if is_other and not words & (own | naming.every) and not _is_moment(value):
+            # A word that the object has itself, or that names any object, does not show whose value this is.
+            if (
+                not words & (own | naming.every)
+                and _is_affirmed(value, words, part)
+                and not _is_moment(value)
+            ):
                 yield value
+
+
+def _is_affirmed(value: str, words: frozenset[str], part: Part) -> bool:
+    """Return whether a part of a claim has a value word for word, and does not deny it. `words` are its content words."""
+    if not words or not words <= content(part.text) or words <= denied(part.text):
+        return False
+    return fold(value) in fold(part.text)
 
 
 def _texts(field: Any) -> list[str]:
@@ -124,11 +140,15 @@ def _number_of_other_field(part: Part, item: Item, naming: Naming, stated: Facts
     for fact in every:
         if not part.start <= fact.start < part.end or content(fact.text) & naming.every:
             continue
-        # "about 40", and the "one" of "one of them", are no values that a field could contradict.
-        if isinstance(fact, Number) and (fact.about or (fact.spelled and not fact.unit)):
+        if _is_vague(fact):
             continue
         if any(_same_kind(fact, own) and not _in_any(own, every) for own in _beside(fact, read, said)):
             yield fact.text
+
+
+def _is_vague(fact: Number | Date) -> bool:
+    """Return whether no field could contradict a value: "about 40", and the "one" of "one of them"."""
+    return isinstance(fact, Number) and bool(fact.about or (fact.spelled and not fact.unit))
 
 
 def _beside(

@@ -91,18 +91,20 @@ class Naming:
         # "Bremen has 8 °C, Hamburg 9 °C" is about two objects, so each value is compared with the object of its own part.
         ends = [0, *(match.start() for match in _PART_END.finditer(text)), len(text)]
         parts: list[Part] = []
+        # A part without a name is about the objects of the part before it, the first one about those of `before`.
+        last = self._named_everywhere(before) if before else [[] for _ in self.groups]
         for start, end in pairwise(ends):
-            own = [self.named(text[start:end], place) for place in range(len(self.groups))]
-            if not parts and before:
-                last = [self.named(before, place) for place in range(len(self.groups))]
-            else:
-                last = parts[-1].named if parts else [[] for _ in self.groups]
+            own = self._named_everywhere(text[start:end])
             named = [mine or others for mine, others in zip(own, last, strict=True)]
             parts.append(Part(text[start:end], start, end, named, list(map(bool, own))))
+            last = named
         for place in range(len(self.groups)):
             if not parts[0].named[place]:
                 parts[0].named[place] = self._named_later(parts, place)
         return parts
+
+    def _named_everywhere(self, text: str) -> list[list[Item]]:
+        return [self.named(text, place) for place in range(len(self.groups))]
 
     def _named_later(self, parts: Sequence[Part], place: int) -> list[Item]:
         """Return the object of a list that the first part is about although only a later part names it."""

@@ -4,7 +4,7 @@ The claim is contradicted where, among the same words, only one of the two has a
 name, number or date of the same kind stands in the place of its own, and where two names have changed places.
 """
 
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
 
 from agenteval.grounding.corpus import Corpus
@@ -257,12 +257,11 @@ class _Beside:
             return
         mine, theirs = self.mine.kinds(j1, j2), self.theirs.kinds(i1, i2)
         for kind in mine.keys() & theirs.keys():
-            if any(_same(one, other) for one in mine[kind] for other in theirs[kind]):
+            if _share_one(mine[kind], theirs[kind]):
                 continue
-            elsewhere = kind != "name" and any(
-                _same(one, fact) for one in mine[kind] for fact in self.theirs.facts
-            )
-            back = any(_same(other, fact) for other in theirs[kind] for fact in self.mine.facts)
+            # Two values that changed places are a contradiction, even if the passage has both.
+            elsewhere = kind != "name" and _share_one(mine[kind], self.theirs.facts)
+            back = _share_one(theirs[kind], self.mine.facts)
             if (not elsewhere or back or self.share >= 0.8) and not self._has_row(j1, j2, wider=2):
                 yield self.mine.told(j1, j2)
                 return
@@ -314,6 +313,10 @@ def _names(side: _Side) -> list[list[int]]:
 
 _JOINING = frozenset("and or of the in at with near to for from on as a an but und y et".split())  # noqa: SIM905
 """Words that go both ways between two names, or join them to one."""
+
+
+def _share_one(facts: Sequence[str | Number | Date], others: Sequence[str | Number | Date]) -> bool:
+    return any(_same(one, other) for one in facts for other in others)
 
 
 def _same(one: str | Number | Date, other: str | Number | Date) -> bool:

@@ -298,6 +298,11 @@ class _Reading:
             return False
         return ":" in text[number.end :] or (size <= 12 and self.corpus.has_objects)
 
+    def _is_in_name(self, number: Number) -> bool:
+        """Return whether a number is a part of a name that the sources have, as of a train: S 6."""
+        before = _NAMED.search(self.stated.plain, max(0, number.start - 20), number.start)
+        return bool(before) and row(f"{before[1]} {number.text}") in self.corpus.words
+
     def _is_known(self, number: Number) -> bool:
         corpus, size = self.corpus, max(number.values)
         # "There are 3 open requests" counts the objects of a list: no source has to have the 3.
@@ -309,9 +314,8 @@ class _Reading:
         is_day = number.unit == ORDINAL or (not number.unit and (self.stated.dates or is_ordinal))
         if is_day and any(size == each.day for each in (*corpus.every_date, *self.said.dates)):
             return True
-        before = _NAMED.search(self.stated.plain, max(0, number.start - 20), number.start)
-        if before and row(f"{before[1]} {number.text}") in corpus.words:
-            return True  # a name, as of a train: S 6
+        if self._is_in_name(number):
+            return True
 
         def has_fact(passage: int) -> bool:
             return self._has_number(passage, number)
@@ -404,12 +408,16 @@ class _Reading:
             each in self.corpus.squashed or each in squash(self.said.text) for each in (squashed, version)
         )
 
-    def _has_name(self, name: Name) -> bool:
-        corpus, squashed = self.corpus, squash(name.text)
-        if squashed in corpus.initials or squashed.removesuffix("s") in corpus.initials:
+    def _is_squashed(self, name: str) -> bool:
+        """Return whether the sources have a name, given without blanks and signs, as initials or in other words."""
+        if name in self.corpus.initials or name.removesuffix("s") in self.corpus.initials:
             return True
         # "OpenBridge" and "Open Bridge" are one name. Three letters would occur by chance in the middle of words.
-        if len(squashed) > 3 and squashed in corpus.squashed:
+        return len(name) > 3 and name in self.corpus.squashed
+
+    def _has_name(self, name: Name) -> bool:
+        corpus = self.corpus
+        if self._is_squashed(squash(name.text)):
             return True
         if "." in name.text and fold(name.text) in corpus.lowered:
             return True

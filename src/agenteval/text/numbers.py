@@ -348,18 +348,23 @@ def _measured(text: str, end: int, *, is_money: bool = False) -> tuple[str, floa
     # "5 per cent" is two words for %.
     if name == "per" and text[word.end() : word.end() + 5] == " cent":
         return "%", 1.0, scale, word.end() + 5
+    found = _unit(word[1], name, glued=glued)
+    return (*found, scale, word.end()) if found else ("", 1.0, scale, end)
+
+
+def _unit(word: str, name: str, *, glued: bool) -> tuple[str, float] | None:
+    """Return the unit that a word after a number names, with its size; None for any other word. `name` is in small letters."""
     # "16G" means gigabytes, "16 G" does not.
-    if glued and word[1] == "G":
-        return "B", 1e9, scale, word.end()
-    if name in _UNITS and _is_unit(word[1], name, glued=glued):
-        return (*_UNITS[name], scale, word.end())
+    if glued and word == "G":
+        return "B", 1e9
+    if name in _UNITS and _is_unit(word, name, glued=glued):
+        return _UNITS[name]
     if name in ("cent", "cents", "ct"):
-        return _CENTS, 1.0, scale, word.end()
+        return _CENTS, 1.0
+    # "1st" is one word. "1 St" is not: it may be a street or a saint.
     if (glued and name == "st") or name in ("nd", "rd", "th"):
-        return ORDINAL, 1.0, scale, word.end()
-    if glued and name == "x":
-        return "", 1.0, scale, word.end()
-    return "", 1.0, scale, end
+        return ORDINAL, 1.0
+    return ("", 1.0) if glued and name == "x" else None
 
 
 def _is_unit(written: str, name: str, *, glued: bool) -> bool:

@@ -449,11 +449,16 @@ def _ends_sentence(text: str, start: int, stop: re.Match[str]) -> bool:
     if after.islower() and not before.rstrip(")]\"'”’»*_`").isalpha():
         return False  # "at https://a.b/c. and", "am 26.06. am See"
     first = len(window) == 1 and stop.start() - start <= 32
-    if before.isdigit() and len(before) <= 3 and after[0].isdigit():
-        return False  # "1. 5 million"
-    if before.isdigit() and len(before) <= 2 and _is_ordinal(window[:-1], after):
+    if before.isdigit() and _goes_on_after_number(window, before, after):
         return False
     return not _is_abbreviation(before, after, first=first)
+
+
+def _goes_on_after_number(window: list[str], before: str, after: str) -> bool:
+    """Return whether a sentence goes on after a number with a full stop: "1. 5 million", "am 24. Dezember"."""
+    if len(before) <= 3 and after[0].isdigit():
+        return True
+    return len(before) <= 2 and _is_ordinal(window[:-1], after)
 
 
 def _is_ordinal(earlier: list[str], after: str) -> bool:
