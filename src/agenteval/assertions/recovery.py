@@ -263,6 +263,16 @@ allowed_failure_phrases: [could not, timed out]
         check_phrases("allowed_failure_phrases", self.allowed_failure_phrases)
         check_phrases("forbidden_success_phrases", self.forbidden_success_phrases)
 
+    def _wrong(self, claims: Sequence[tuple[str, str]], admitted: Sequence[str]) -> list[str]:
+        """List the faults of the output: a claim of success, and a failure that it does not admit."""
+        wrong = []
+        if claims:
+            places = first_of([f'"{phrase}" in "{place}"' for phrase, place in claims])
+            wrong.append(f"expected no claim of success, got {places}")
+        if not admitted:
+            wrong.append(f"expected the output to admit the failure, but {self._not_admitted()}")
+        return wrong
+
     def check(self, trace: Trace, case: TestCase) -> Verdict:
         results = trace.of_type("error", "tool_result")
         failures = [event for event in results if event.type == "error" or not event.data.get("success")]
@@ -281,12 +291,7 @@ allowed_failure_phrases: [could not, timed out]
             return verdict
         admitted = list(_admissions(trace.output, self.allowed_failure_phrases))
         claims = self._claims(trace.output)
-        wrong = []
-        if claims:
-            places = first_of([f'"{phrase}" in "{place}"' for phrase, place in claims])
-            wrong.append(f"expected no claim of success, got {places}")
-        if not admitted:
-            wrong.append(f"expected the output to admit the failure, but {self._not_admitted()}")
+        wrong = self._wrong(claims, admitted)
         observed: dict[str, Any] = {
             "failures": [event.event_id for event in failures],
             "failure_phrases": admitted,

@@ -100,13 +100,12 @@ class SchedulerTaskRuns(Assertion):
             return failed("; ".join(wrong), events=events, category=kind, **observed)
         if self.max_delay_s is not None and delay is None:
             return _without_times(timed, context, observed)
+        return passed(self._as_expected(runs, scenario.trigger, late), events=deciding or own[:1], **observed)
+
+    def _as_expected(self, runs: int, trigger: str, late: str) -> str:
         beside = f"; {late}" if late else ""
-        article = "the" if scenario.trigger == "scheduler" else "a"
-        return passed(
-            f"{self.task_id} ran {times(runs)}, triggered by {article} {scenario.trigger}{beside}",
-            events=deciding or own[:1],
-            **observed,
-        )
+        article = "the" if trigger == "scheduler" else "a"
+        return f"{self.task_id} ran {times(runs)}, triggered by {article} {trigger}{beside}"
 
     def _lateness(self, delay: float | None, context: Mapping[str, Any]) -> str:
         """Describe a delay beyond the limit of the test, or beyond `LATE_S` if it sets none; "" if there is none."""

@@ -166,6 +166,13 @@ def comparison_of(run: StoredRun) -> Comparison | None:
     return run.read(Comparison, COMPARISON) if (run.path / COMPARISON).is_file() else None
 
 
+def _noted(change: Change) -> str:
+    """Return owner, reason and last day of an accepted failure, after a colon; "" where it has none of them."""
+    until = f"until {change.expires}" if change.expires else None
+    noted = " · ".join(each for each in (change.owner, change.reason, until) if each)
+    return f": {noted}" if noted else ""
+
+
 def known_failures(run: StoredRun) -> dict[str, str]:
     """Return the failures that the baseline accepts, by the id of the test, each with its reason.
 
@@ -178,10 +185,9 @@ def known_failures(run: StoredRun) -> dict[str, str]:
     known: dict[str, str] = {}
     for change in comparison.of_kind("still_failing"):
         if change.test_case_id not in worse:
-            until = f"until {change.expires}" if change.expires else None
-            noted = " · ".join(each for each in (change.owner, change.reason, until) if each)
-            accepted = f"known failure of {comparison.before.label}{f': {noted}' if noted else ''}"
-            known.setdefault(change.test_case_id, accepted)
+            known.setdefault(
+                change.test_case_id, f"known failure of {comparison.before.label}{_noted(change)}"
+            )
     return {
         row.test_case_id: known[row.test_case_id]
         for row in run.summary.tests

@@ -5,6 +5,7 @@ object, if that is in no list.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from agenteval.grounding.facts import Facts
@@ -47,7 +48,7 @@ def _of_others(part: Part, item: Item, group: Sequence[Item], naming: Naming) ->
     said, not_so = content(part.text), denied(part.text)
     around = (value for each in item.chain() for field in each.fields.values() for value in values_of(field))
     own = frozenset().union(content(item.name), *map(content, around))
-    for key in dict.fromkeys(key for each in group for key in each.fields):
+    for key in dict.fromkeys(chain.from_iterable(each.fields for each in group)):
         mine = item.fields.get(key)
         # Numbers, dates and flags have rules of their own. This one is about texts: a state, a city, an owner.
         if isinstance(mine, bool | int | float):
@@ -55,8 +56,7 @@ def _of_others(part: Part, item: Item, group: Sequence[Item], naming: Naming) ->
         if any(content(value) & said - naming.every for value in values_of(mine)):
             yield from (value for value in values_of(mine) if content(value) and content(value) <= not_so)
             continue
-        others = (value for other in group if other is not item for value in _texts(other.fields.get(key)))
-        for value in dict.fromkeys(others):
+        for value in _values_of_others(key, item, group):
             words = content(value) - content(key)
             # A word that the object has itself, or that names any object, does not show whose value this is.
             if (
@@ -65,6 +65,12 @@ def _of_others(part: Part, item: Item, group: Sequence[Item], naming: Naming) ->
                 and not _is_moment(value)
             ):
                 yield value
+
+
+def _values_of_others(key: str, item: Item, group: Sequence[Item]) -> list[str]:
+    """List the texts that other objects of the list have in a field, each once."""
+    others = (value for other in group if other is not item for value in _texts(other.fields.get(key)))
+    return list(dict.fromkeys(others))
 
 
 def _is_affirmed(value: str, words: frozenset[str], part: Part) -> bool:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from agenteval.grounding.facts import Facts, blanked
 from agenteval.grounding.sources import Item, values_of
@@ -142,8 +142,8 @@ def _tells_apart(key: str, group: Sequence[Item]) -> bool:
 
 def may_be_about(item: Item, at: int, parts: Sequence[Part]) -> bool:
     """Return whether a statement at an offset may be about an object: no other object of its list is named there."""
-    said_here = (part for part in parts if part.start <= at < max(part.end, part.start + 1))
-    for place, named in ((place, named) for part in said_here for place, named in enumerate(part.named)):
+    here = [part.named for part in parts if part.start <= at < max(part.end, part.start + 1)]
+    for place, named in chain.from_iterable(enumerate(each) for each in here):
         own = next((each for each in item.chain() if named and each.group == named[0].group), None)
         if own is not None and own not in named:
             # "Oslo and Bergen have 3 and 5 °C": where several are named, the value may be of any of them.

@@ -301,7 +301,7 @@ class _Reading:
     def _is_in_name(self, number: Number) -> bool:
         """Return whether a number is a part of a name that the sources have, as of a train: S 6."""
         before = _NAMED.search(self.stated.plain, max(0, number.start - 20), number.start)
-        return bool(before) and row(f"{before[1]} {number.text}") in self.corpus.words
+        return before is not None and row(f"{before[1]} {number.text}") in self.corpus.words
 
     def _is_known(self, number: Number) -> bool:
         corpus, size = self.corpus, max(number.values)

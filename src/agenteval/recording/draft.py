@@ -12,6 +12,7 @@ from textwrap import wrap
 from typing import Any, NamedTuple
 
 from agenteval.assertions import assertion_class
+from agenteval.assertions.base import Verdict
 from agenteval.assertions.memory import MEMORY_EVENTS
 from agenteval.contracts.adapters import REPLAY_FILE, RecordedRun, RecordedTest
 from agenteval.contracts.errors import AdapterError, SpecError, UsageError
@@ -279,8 +280,8 @@ class Trial:
             ways = [each, *each.instead]
             judged = [results[id(way)] for way in ways if id(way) in results]
             failed = [result for result in judged if result.reason_code == "assertion.failed"]
-            if passing := [way for way in ways if passes(way)]:
-                kept.append(passing[0])
+            if passing := next(filter(passes, ways), None):
+                kept.append(passing)
             elif each.telling and len(failed) == len(ways):
                 findings.append(Finding(ways[-1], failed[-1].message))
                 if each.excepting and passes(each.excepting):
@@ -430,8 +431,7 @@ class Drafting:
                 spec["expected"] = {"status": "fail", "assertions": names, "reason": why}
             closing = list(_closing(draft, [] if expected else shown))
             heading = self._heading(run, recorded.trace, cleaner)
-            own = out / name / TEST_FILE if out else None
-            others = {id_in(text): text for path, text in self.neighbours.items() if path != own}
+            others = self._others(out / name / TEST_FILE if out else None)
             for each in distinct_ids(spec["id"], run):
                 spec["id"] = each
                 text = document(spec, draft.kept, header=header, heading=heading, closing=closing)
@@ -451,6 +451,10 @@ class Drafting:
             raise _nothing_to_assert(run, recorded.trace)
         return recorded
 
+    def _others(self, own: Path | None) -> dict[str, str]:
+        """Return the texts of the tests in the project, by id, without the test at `own`, which the draft replaces."""
+        return {id_in(text): text for path, text in self.neighbours.items() if path != own}
+
     def _chosen(
         self,
         name: str,
@@ -464,9 +468,7 @@ class Drafting:
         passed, findings, unjudged = place.judge(spec, list(suggestions(trace, case)))
         honest = []
         for each in passed:
-            # Redaction removes sensitive data, so this check would pass on any draft. Judge the unredacted trace.
-            cls = assertion_class(each.type) if each.type == "no_sensitive_data" else None
-            verdict = parse(cls, each.params).judge(recorded.trace, case) if cls else None
+            verdict = _verdict_before_redaction(each, recorded.trace, case)
             if verdict is None or verdict.passed:
                 honest.append(each)
             else:
@@ -519,6 +521,15 @@ class Drafting:
         ]
 
 
+def _verdict_before_redaction(each: Suggestion, trace: Trace, case: TestCase) -> Verdict | None:
+    """Judge the unredacted trace for sensitive data; None for other assertions.
+
+    Redaction removes sensitive data, so this check would pass on any draft.
+    """
+    cls = assertion_class(each.type) if each.type == "no_sensitive_data" else None
+    return parse(cls, each.params).judge(trace, case) if cls else None
+
+
 def _nothing_to_assert(run: RecordedRun, trace: Trace, draft: Draft | None = None) -> AdapterError:
     """Explain why a run gives no assertion: it shows nothing, or its suggestions cannot be judged, or all fail."""
     next_step = "choose another run, or record again with messages and tool calls captured; "
@@ -533,14 +544,17 @@ def _nothing_to_assert(run: RecordedRun, trace: Trace, draft: Draft | None = Non
         names = ", ".join(each.type for each in draft.left_out)
         why = f"gives no assertion that would notice a regression; it passes only {names}"
     else:
-        tools = ", ".join(trace.tool_counts())
-        lacks = [f"no tool call but {tools}" if tools else "no tool call"]
-        lacks += ["no answer"] if not trace.output else []
-        lacks += ["no memory"] if not trace.of_type(*MEMORY_EVENTS) else []
-        why = f"shows nothing that a test could check: {', '.join(lacks)}"
+        why = f"shows nothing that a test could check: {', '.join(_lacks(trace))}"
     return AdapterError(
         f"run {run.number} {why}", reason_code="record.nothing_to_assert", next_step=next_step
     )
+
+
+def _lacks(trace: Trace) -> list[str]:
+    tools = ", ".join(trace.tool_counts())
+    lacks = [f"no tool call but {tools}" if tools else "no tool call"]
+    lacks += ["no answer"] if not trace.output else []
+    return lacks + (["no memory"] if not trace.of_type(*MEMORY_EVENTS) else [])
 
 
 def _by_reason(unjudged: Sequence[Finding]) -> list[str]:

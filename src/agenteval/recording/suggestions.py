@@ -88,14 +88,21 @@ def _first_of(tried: list[Suggestion]) -> Iterator[Suggestion]:
         yield tried[0]
 
 
+def _sent(count: int, lost: int) -> str:
+    """Describe the messages that went out, and those that did not arrive."""
+    sent = f"{counted(count, 'message')} went out with {OUTBOUND}"
+    did_not = f"{counted(lost, 'message')} that the agent meant to send did not arrive"
+    if not lost:
+        return sent
+    return f"{sent}, and {did_not}" if count else did_not
+
+
 def _of_sends(trace: Trace, case: TestCase) -> Iterator[Suggestion]:
+    """Suggest the number and the destinations of messages, as the run has them."""
     scheduled = trace.scenario.trigger == "scheduler"
     tried = [call for call in trace.calls() if call.tool == OUTBOUND]
     sends = [call for call in tried if not call.failed]
-    sent = f"{counted(len(sends), 'message')} went out with {OUTBOUND}"
-    if lost := len(tried) - len(sends):
-        did_not = f"{counted(lost, 'message')} that the agent meant to send did not arrive"
-        sent = f"{sent}, and {did_not}" if sends else did_not
+    sent = _sent(len(sends), len(tried) - len(sends))
     if scheduled:
         yield from _of_the_task(trace, len(sends))
     if not tried:
@@ -551,16 +558,15 @@ def _scheduled(calls: list[ToolCall]) -> Iterator[Suggestion]:
         schedule = next((name for name, value in given.items() if _CRON.fullmatch(value)), "")
         moments = {name: found for name, value in given.items() if (found := _MOMENT.fullmatch(value))}
         name = schedule or next(iter(moments), "")
-        if schedule:
-            own, match = "schedules-as-asked", {"args_equal": {name: given[name]}}
-            decide = "are these the hours and days that were asked for?"
-        elif name and _SETS_A_TIME.search(call.tool):
+        if not schedule and not (name and _SETS_A_TIME.search(call.tool)):
+            continue
+        own, match = "schedules-as-asked", {"args_equal": {name: given[name]}}
+        decide = "are these the hours and days that were asked for?"
+        if not schedule:
             own, match = "at-the-hour-asked", {"regex": {name: moments[name]["hour"]}}
             decide = (
                 "was this hour asked for? one counted from now differs in each recording: then remove this"
             )
-        else:
-            continue
         why = f"{call.tool} was called with {name}: {given[name]}"
         yield Suggestion(own, "tool_args_match", why, {"tool": call.tool, "args": match}, decide)
         return
@@ -581,10 +587,10 @@ def _once(trace: Trace, case: TestCase) -> Suggestion:
 
 
 def _failures(trace: Trace) -> Iterator[Suggestion]:
+    """Suggest bounds for the retries of each tool that failed, and an answer that admits a failure."""
     failed: dict[str, list[ToolCall]] = {}
-    for call in trace.calls():
-        if call.failed:
-            failed.setdefault(call.tool, []).append(call)
+    for call in (call for call in trace.calls() if call.failed):
+        failed.setdefault(call.tool, []).append(call)
     for tool, calls in failed.items():
         times = max((retry.number for retry in retries(trace.calls()) if retry.call.tool == tool), default=0)
         kinds = sorted({str(error.data["error_type"]) for call in calls for error in call.errors})

@@ -2,12 +2,16 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from agenteval.contracts.results import AssertionState, TestCoverage, TestResult, TestRow
+from agenteval.contracts.results import AssertionState, TestCoverage, TestResult, TestRow, TestScore
 from agenteval.judging.runner import Outcome
 from agenteval.judging.stored import StoredRun
 from agenteval.matching.selectors import is_named
 from agenteval.openwop.summary import ScoredTask, eval_summary_of, exact_share, score_of, task_of
+
+if TYPE_CHECKING:
+    from agenteval.openwop.models import TaskScore
 
 
 @dataclass(slots=True, kw_only=True, eq=False, repr=False)
@@ -130,10 +134,15 @@ def results_of(run: StoredRun) -> Iterator[TestResult]:
             if tasks is None:
                 tasks = {task.taskId: task for task in eval_summary_of(run).tasks}
             if task := tasks.get(result.test_case_id) or tasks.get(score.task_id):
-                score.task_id = task.taskId
-                score.cost_usd, score.latency_ms = task.costUsd, task.latencyMs
-                score.schema_valid = task.schemaValid
-                if is_suite_task(result):
-                    score.reached, score.of = exact_share(*float(task.score).as_integer_ratio())
+                _complete(score, task, is_of_suite=is_suite_task(result))
             result.score = score
         yield result
+
+
+def _complete(score: TestScore, task: "TaskScore", *, is_of_suite: bool) -> None:
+    """Add the facts that a version without scores in results kept in its EvalSummary alone."""
+    score.task_id = task.taskId
+    score.cost_usd, score.latency_ms = task.costUsd, task.latencyMs
+    score.schema_valid = task.schemaValid
+    if is_of_suite:
+        score.reached, score.of = exact_share(*float(task.score).as_integer_ratio())

@@ -96,10 +96,15 @@ def inconsistencies(run: StoredRun, summary: EvalSummary) -> Iterator[str]:
         f"{SUMMARY}: counts.",
         *((name, getattr(counts, name), getattr(again.run.counts, name)) for name in _OF_COUNTS),
     )
+    yield from _wrong_pass(run, summary, has_passed=bool(made["passed"]))
+
+
+def _wrong_pass(run: StoredRun, summary: EvalSummary, *, has_passed: bool) -> Iterator[str]:
+    """Find why a stored summary may not state that the run passed. `has_passed` is what its results give."""
     bar = run.summary.pass_score
     if summary.passed and run.summary.exit_reason.startswith("suite.threshold"):
         yield f"passed is true, and {SUMMARY} says {run.summary.exit_reason}"
-    elif summary.passed and bar is not None and not made["passed"]:
+    elif summary.passed and bar is not None and not has_passed:
         yield f"passed is true, and the run needs a score of {bar:.15g}"
 
 

@@ -13,6 +13,7 @@ from agenteval.contracts.results import (
     ErrorInfo,
     Evidence,
     LiveResult,
+    TestResult,
     TrajectoryTrials,
     Trial,
     TrialsResult,
@@ -142,6 +143,21 @@ def _phrased(test: LoadedTest, variant: str | None) -> LoadedTest:
     return replace(test, case=replace(test.case, scenario=replace(scenario, input_messages=messages)))
 
 
+def _set_error(result: TestResult, invalid: int) -> None:
+    """Make the result of the last trial an error: the model's service failed in too many of them."""
+    last = result.error
+    result.status, result.reason_code = "error", TOO_MANY_INVALID
+    result.error = ErrorInfo(
+        reason_code=TOO_MANY_INVALID,
+        message=f"{invalid} trials could not be judged: the model's service failed, most recently with: "
+        f"{last.message if last else ''}",
+        details="",
+        line=None,
+        column=None,
+    )
+    result.next_step = "run the test again when the service answers"
+
+
 def _summed_up(series: TrialSeries, *, stopped: bool) -> Outcome:
     """Make one outcome of all trials: the first trial that agrees with the verdict, with the figures of all."""
     valid, invalid, number = series.valid, series.invalid, series.number
@@ -157,17 +173,8 @@ def _summed_up(series: TrialSeries, *, stopped: bool) -> Outcome:
     result = chosen.result
     if not whole:
         chosen = (invalid or outcomes)[-1]
-        result, last = chosen.result, chosen.result.error
-        result.status, result.reason_code = "error", TOO_MANY_INVALID
-        result.error = ErrorInfo(
-            reason_code=TOO_MANY_INVALID,
-            message=f"{len(invalid)} trials could not be judged: the model's service failed, most recently with: "
-            f"{last.message if last else ''}",
-            details="",
-            line=None,
-            column=None,
-        )
-        result.next_step = "run the test again when the service answers"
+        result = chosen.result
+        _set_error(result, len(invalid))
     interval = list(wilson(passed, count)) if count and not stopped else None
     result.trials = TrialsResult(
         asked=number,
